@@ -35,7 +35,8 @@ MAY_IMPORT = {
     "bytecode": "_core ir ops analysis fusion",
     "frontend": "_core ir ops analysis passes",
     # what is written over operators, in Python or in the scripted subset
-    "autograd": "_core",
+    "profiler": "_core ops",
+    "autograd": "_core profiler",
     "fft": "ops",
     "linalg": "ops",
     "special": "ops",

@@ -107,8 +107,8 @@ _MODULES = frozenset({
     "accelerator", "amp", "analysis", "archive", "autograd", "backends", "bytecode", "cli", "compiler", "cpu",
     "cuda", "debugger", "devices", "distributed", "distributions", "dtypes", "errors", "fft", "frontend",
     "func", "functional", "functions", "futures", "hub", "ir", "jit", "linalg", "masked", "mps", "nn", "ops",
-    "optim", "passes", "quasirandom", "random", "runtime", "serialization", "signal", "special", "testing",
-    "tracing", "types", "utils", "version", "xpu",
+    "optim", "passes", "profiler", "quasirandom", "random", "runtime", "serialization", "signal", "special",
+    "testing", "tracing", "types", "utils", "version", "xpu",
 })  # fmt: skip
 
 

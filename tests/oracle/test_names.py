@@ -53,7 +53,7 @@ EXCUSED = {
     "other parts of PyTorch, or not yet: gradients, modes, compilation, distribution, pickles": """
         autocast* *autocast* GradScaler ao backward register_* retain_grad grad grad_fn output_nr *anomaly*
         cond while_loop vmap fx export classes library
-        monitor multiprocessing overrides package profiler quantization
+        monitor multiprocessing overrides package quantization
         return_types sparse AcceleratorError OutOfMemoryError Event
         from_file lobpcg MaskedTensor *masked_tensor maskedtensor
         storage

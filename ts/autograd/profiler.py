@@ -1,57 +1,82 @@
-"""Labels for a profiler.
+"""Labels, and the profiler under its older name: `ts.profiler` has the one with a schedule.
 
-    with record_function("attention"):
-        y = model(x)
-
-They may stand in scripts and in Python, as context managers and, in Python, as decorators.
+with ts.autograd.profiler.profile(record_shapes=True) as prof:
+    model(x)
+print(prof.key_averages().table(sort_by="cpu_time_total"))
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
-P = ParamSpec("P")
-R = TypeVar("R")
+from ts.profiler.averages import EventList, FunctionEventAvg
+from ts.profiler.events import FunctionEvent
+from ts.profiler.labels import record_function
+from ts.profiler.profile import Recording, kineto_available
+
+__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "kineto_available", "profile", "record_function"]
 
 
-class _ScriptRecordFunction:
-    """`record_function` as scripts have it."""
+class profile:
+    """What runs inside of the block, unless it is not `enabled`."""
 
-    __module__ = "torch.autograd.profiler"
-    __ts_name__ = "record_function"
+    def __init__(
+        self,
+        enabled: bool = True,
+        *,
+        record_shapes: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        use_cpu: bool = True,
+        **unused: Any,
+    ) -> None:
+        if wanted := sorted(name for name, value in unused.items() if value):
+            raise NotImplementedError(f"ts.autograd.profiler.profile has no {', '.join(wanted)}")
+        self.enabled = enabled
+        self._options = record_shapes, profile_memory, with_stack
+        self._recording: Recording | None = None
+        self.entered = False
 
-    def __init__(self, name: str, args: str | None = None) -> None:
-        self.name = name
-        self.args = args
-
-    def __enter__(self) -> _ScriptRecordFunction:
+    def __enter__(self) -> profile:
+        if self.enabled:
+            if self.entered:
+                raise RuntimeError("Profiler context manager is not reentrant")
+            self.entered = True
+            self._recording = Recording(*self._options)
         return self
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        pass
+        if self._recording is not None:
+            self._recording.stop()
 
+    @property
+    def function_events(self) -> EventList:
+        """What happened."""
+        if self._recording is None:
+            raise RuntimeError("Profiler didn't finish running")
+        return self._recording.events()
 
-class record_function:
-    """A label for what runs inside."""
+    @property
+    def self_cpu_time_total(self) -> float:
+        """The time of all events, each counted once."""
+        return self.function_events.self_cpu_time_total
 
-    __ts_script_class__ = _ScriptRecordFunction
+    def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0) -> EventList:
+        """The events by name."""
+        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n)
 
-    def __init__(self, name: str, args: str | None = None) -> None:
-        self.name = name
-        self.args = args
+    def total_average(self) -> FunctionEventAvg:
+        """The sum of all."""
+        return self.function_events.total_average()
 
-    def __enter__(self) -> record_function:
-        return self
+    def table(self, *args: Any, **kwargs: Any) -> str:
+        """The events as text."""
+        return self.function_events.table(*args, **kwargs)
 
-    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        """Nothing keeps the label yet."""
+    def export_chrome_trace(self, path: Any) -> None:
+        """Write the events for chrome://tracing."""
+        self.function_events.export_chrome_trace(path)
 
-    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        @functools.wraps(function)
-        def inside(*args: P.args, **kwargs: P.kwargs) -> R:
-            with self:
-                return function(*args, **kwargs)
-
-        return inside
+    def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
+        """Write stacks with their time, as `flamegraph.pl` takes them."""
+        self.function_events.export_stacks(path, metric)

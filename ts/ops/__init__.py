@@ -4,7 +4,7 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("aten", "prim"):
+    if name in ("aten", "prim", "profiler"):
         from ts.ops.namespace import Namespace
 
         found = globals()[name] = Namespace(name)

@@ -56,7 +56,7 @@ FAMILIES = (
     "packed_sequence", "rnn", "polynomial", "functional_forms", "fft",
     "factorizations", "matrix_norm", "lu", "linalg_steps", "householder", "pseudo_inverse", "covariance",
     "least_squares",
-    "stft", "finite_differences", "histogram", "window_functions", "script", "assertions", "to",
+    "stft", "finite_differences", "histogram", "window_functions", "script", "assertions", "profiling", "to",
     "quantizer", "packed", "quantized", "quantized_rnn",
 )  # fmt: skip
 

@@ -20,6 +20,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from ts._core.dispatch.recorder import Stage
 from ts._core.thread import deadline
 from ts.errors import InternalError, TsError
 from ts.ir.graph import Graph
@@ -102,7 +103,8 @@ def run_pass(graph: Graph, run: Pass, check: bool | None = None) -> bool:
     name = pass_name(run)
     deadline.spend(_LOOK)
     try:
-        changed = run(graph)
+        with Stage(f"pass: {name}"):
+            changed = run(graph)
         if _always_verify if check is None else check:
             verify(graph)
     except InternalError as error:

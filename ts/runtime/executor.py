@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ts._core.dispatch.recorder import Stage
 from ts._core.value.turns import my_turn
 from ts._core.value.values import register_script_text
 from ts._core.vm.function import last_executed
@@ -146,8 +147,10 @@ def prepare_program(graph: Graph, name: str, terms: Terms) -> tuple[Any, Program
 
     def optimize_and_lower() -> tuple[Any, Program]:
         try:
-            ready = optimized(graph) if optimize else faithful(graph).copy()
-            return lower_to_program(ready, name, partial(prepare_graph, terms=terms))
+            with Stage("compile: optimise", name):
+                ready = optimized(graph) if optimize else faithful(graph).copy()
+            with Stage("compile: lower", name):
+                return lower_to_program(ready, name, partial(prepare_graph, terms=terms))
         except LimitExceeded as error:
             error.stack = error.stack or [(name, _place(graph))]
             raise

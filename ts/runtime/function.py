@@ -24,6 +24,7 @@ from enum import Enum
 from functools import partial
 from typing import Any
 
+from ts._core.dispatch.recorder import Stage
 from ts._core.value.ivalue import new_object, object_set, register_object_conversion
 from ts._core.value.objects import Object
 from ts._core.value.spec import TypeSpec
@@ -179,9 +180,11 @@ class ScriptFunction(Function):
             return
         try:
             with self.terms.within(), compilation(self), no_collection():
-                parsed = to_compile if isinstance(to_compile, ParsedFunction) else to_compile()
+                with Stage("compile: parse", self.name):
+                    parsed = to_compile if isinstance(to_compile, ParsedFunction) else to_compile()
                 self._schema = compile.declare(parsed)
-                compiled = with_deep_stack(lambda: compile.compile_function(parsed, compile_function))
+                with Stage("compile: emit", self.name):
+                    compiled = with_deep_stack(lambda: compile.compile_function(parsed, compile_function))
             self.holds_breakpoint = compiled.holds_breakpoint
             self.finish(compiled.graph, compiled.schema)
         except BaseException:

@@ -73,8 +73,15 @@ cdef bint has_kernel(Operator op, int backend) except -1
 cdef Kernel before_limited
 # The same where Python's values do not go through registers.
 cdef int (*before_limited_call)(Operator op, list args) except -1
-# `invoke` where somebody watches.
-cdef int invoke_watched(Operator op, IValue *r, const int32_t *at) except -1
+# The same as `invoke_watched`, for a profiler, which looks at the clock before and after; `recorder` sets it.
+cdef int (*invoke_recorded)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
+# The same where Python's values do not go through registers.
+cdef object (*call_recorded)(Operator op, list args)
+# `invoke` where somebody watches: on behalf of an instruction of a code, or NULL.
+cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
+# ... and where limits are what there is to be seen to.
+cdef int invoke_limited(Operator op, IValue *r, const int32_t *at) except -1
+cdef object call_limited(Operator op, list args)
 
 
 cdef inline int backend_at(Operator op, IValue *r, const int32_t *at) noexcept:
@@ -97,5 +104,12 @@ cdef inline int backend_at(Operator op, IValue *r, const int32_t *at) noexcept:
 cdef inline int invoke(Operator op, IValue *r, const int32_t *at) except -1:
     """Run an operator on registers."""
     if context_flags() & WATCHED:
-        return invoke_watched(op, r, at)
+        return invoke_watched(op, r, at, NULL, NULL)
+    return op.kernels[backend_at(op, r, at)](op, r, at)
+
+
+cdef inline int invoke_at(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
+    """The same for the instruction of a code, of which a profiler wants to know."""
+    if context_flags() & WATCHED:
+        return invoke_watched(op, r, at, code, instruction)
     return op.kernels[backend_at(op, r, at)](op, r, at)

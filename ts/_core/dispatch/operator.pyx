@@ -155,7 +155,19 @@ cdef int (*before_limited_call)(Operator op, list args) except -1
 before_limited_call = NULL
 
 
-cdef int invoke_watched(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int (*invoke_recorded)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
+invoke_recorded = NULL
+cdef object (*call_recorded)(Operator op, list args)
+call_recorded = NULL
+
+
+cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
+    if context_flags() & PROFILING and invoke_recorded != NULL:
+        return invoke_recorded(op, r, at, code, instruction)
+    return invoke_limited(op, r, at)
+
+
+cdef int invoke_limited(Operator op, IValue *r, const int32_t *at) except -1:
     if not context_flags() & LIMITED:
         return op.kernels[backend_at(op, r, at)](op, r, at)
     try:
@@ -312,7 +324,13 @@ cdef object call_in_registers(Operator op, list args):
 
 
 cdef object run_at_once(Operator op, list args):
-    """Run on Python values that do not go through registers; limits hold as in `invoke_watched`."""
+    """Run on Python values that do not go through registers; who watches sees it as in `invoke_watched`."""
+    if context_flags() & PROFILING and call_recorded != NULL:
+        return call_recorded(op, args)
+    return call_limited(op, args)
+
+
+cdef object call_limited(Operator op, list args):
     if not context_flags() & LIMITED:
         return run(op, args)
     try:

@@ -11,6 +11,7 @@ cdef extern from *:
         int forks_end;              /* one of them was refused: until all have ended, no other begins */
         long long size;
         long long used;
+        long long most;             /* that was ever used at once */
         long long resident;         /* of the process, when this was made */
         long long texts;            /* characters of strings since resident memory was last asked for */
     } Allowance;
@@ -23,6 +24,7 @@ cdef extern from *:
         int forks_end
         long long size
         long long used
+        long long most
         long long resident
         long long texts
 
@@ -56,3 +58,5 @@ cdef void hold_allowance(Allowance *allowance) noexcept
 cdef void drop_allowance(Allowance *allowance) noexcept
 # Make it the one of this thread, until it is set again; NULL for none.  No reference is taken.
 cdef int set_allowance(Allowance *allowance) except -1
+# Make it the one where this thread has no other, or an outer one of those that it will get: of who wants to know what is used.
+cdef int watch_allowance(Allowance *allowance) except -1

@@ -32,6 +32,7 @@ cdef extern from *:
     """
     static _Thread_local Allowance *allowance_here = NULL;
     static _Thread_local PyObject *handler_before = NULL;
+    static _Thread_local Allowance *watching = NULL;
 
     static void allowance_give(long long n) {
         for (Allowance *a = allowance_here; a != NULL; a = a->outer)
@@ -42,8 +43,12 @@ cdef extern from *:
     static int allowance_take(long long n) {
         Allowance *a, *b;
         for (a = allowance_here; a != NULL; a = a->outer) {
-            if (__atomic_add_fetch(&a->used, n, __ATOMIC_RELAXED) <= a->size)
+            long long used = __atomic_add_fetch(&a->used, n, __ATOMIC_RELAXED);
+            if (used <= a->size) {
+                if (used > a->most)
+                    a->most = used;
                 continue;
+            }
             for (b = allowance_here; b != a->outer; b = b->outer)
                 __atomic_sub_fetch(&b->used, n, __ATOMIC_RELAXED);
             return -1;
@@ -90,6 +95,7 @@ cdef extern from *:
     };
     """
     Allowance *allowance_here
+    Allowance *watching
     PyObject *handler_before
     int allowance_take(long long n) noexcept nogil
     void trim_memory() noexcept nogil
@@ -216,6 +222,8 @@ cdef int set_allowance(Allowance *a) except -1:
     """To set a handler allocates: a garbage collection then may end programs, which set allowances of their own."""
     global limited, allowance_here, handler_before
     cdef PyObject *found
+    if a == NULL:
+        a = watching
     if allowance_here == NULL and a != NULL:
         handler = PyDataMem_SetHandler(counting)
         if allowance_here == NULL:  # otherwise somebody has done it meanwhile, and left it so
@@ -231,4 +239,13 @@ cdef int set_allowance(Allowance *a) except -1:
         Py_DECREF(<object>found)
     else:
         allowance_here = a
+    return 0
+
+
+cdef int watch_allowance(Allowance *a) except -1:
+    global watching
+    cdef Allowance *before = watching
+    watching = a
+    if allowance_here == before:
+        set_allowance(a)
     return 0

@@ -127,6 +127,13 @@ cdef class Code:
             raise IndexError(f"there is no list at {offset} in the pool")
         return [self.pool[i] for i in range(offset + 1, offset + 1 + self.pool[offset])]
 
+    def number_at(self, size_t place):
+        """The number of the instruction that lies at a place in memory; IndexError where none of this code's does."""
+        cdef size_t number = (place - <size_t>self.instructions) // sizeof(Instruction)
+        if place < <size_t>self.instructions or number >= <size_t>self.size:
+            raise IndexError(f"no instruction of {self.name} lies there")
+        return number
+
     def first_constant(self):
         """The number of the first constant register."""
         return self.register_count - self.constant_count

@@ -17,4 +17,5 @@ cdef class Function(Callee):
     cdef dict __dict__
 
     cdef object call(self, tuple args, dict kwargs)
+    cdef object call_watched(self, tuple args, dict kwargs)
     cdef int write_parameters(self, State *state, tuple args) except -1

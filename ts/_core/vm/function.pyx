@@ -12,7 +12,8 @@ In: Python arguments.  Out: a Python value, or the exception that PyTorch raises
 from cpython.long cimport PyLong_CheckExact
 from cpython.ref cimport PyObject
 
-from ts._core.thread.context cimport tracer, tracing
+from ts._core.dispatch.recorder cimport Event, begin_event, end_event
+from ts._core.thread.context cimport PROFILING, TRACING, context_flags, tracer, tracing
 from ts._core.thread.stack cimport stack_is_low
 from ts._core.vm.execution cimport Execution, begin, execute
 from ts._core.vm.failure cimport shortened
@@ -69,9 +70,20 @@ cdef class Function:
         return f"<{type(self).__name__} {self.name}>"
 
     def __call__(self, *args, **kwargs):
+        if context_flags() & (TRACING | PROFILING):
+            return self.call_watched(args, kwargs)
+        return self.call(args, kwargs)
+
+    cdef object call_watched(self, tuple args, dict kwargs):
+        """Where a tracer or a profiler wants to see it."""
+        cdef Event event
         if tracing():
             return tracer().function(self, args, kwargs)
-        return self.call(args, kwargs)
+        event = begin_event("function", self)
+        try:
+            return self.call(args, kwargs)
+        finally:
+            end_event(event)
 
     @property
     def compiled_code(self):

@@ -6,7 +6,7 @@ In: the registers and the instruction.  Out: 0, or the status that the loop is l
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
-from ts._core.dispatch.operator cimport Operator, invoke
+from ts._core.dispatch.operator cimport Operator, invoke_at
 from ts._core.value.container cimport (
     Dict,
     List,
@@ -32,6 +32,7 @@ from ts._core.vm.operand cimport I, O, R
 # Functions that need the GIL or report by exception, as the loop calls them: it looks at what they
 # return, and the exception stays set until the loop is left.
 ctypedef int (*KernelCall)(PyObject *op, IValue *r, const int32_t *at) noexcept nogil
+ctypedef int (*InvokeCall)(PyObject *op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) noexcept nogil
 ctypedef int (*GrowCall)(PyObject *x, Py_ssize_t size) noexcept nogil
 ctypedef int (*SetCall)(PyObject *x, IValue *key, IValue *value) noexcept nogil
 ctypedef int (*MakeCall)(PyObject *spec, IValue *r, const int32_t *items, IValue *out) noexcept nogil
@@ -214,7 +215,8 @@ cdef inline int attribute_put(char *r, const Instruction *at) noexcept nogil:
 
 cdef inline int operate(char *r, const Instruction *at) noexcept nogil:
     cdef PyObject *code = frame_of(r).code
-    if (<KernelCall>invoke)((<Code>code).operator_at[at.a], <IValue *>r, (<Code>code).pool + at.b + 1) < 0:
+    cdef PyObject *op = (<Code>code).operator_at[at.a]
+    if (<InvokeCall>invoke_at)(op, <IValue *>r, (<Code>code).pool + at.b + 1, code, at) < 0:
         return FAILED
     return 0
 

@@ -16,6 +16,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Final
 
+from ts._core.dispatch.recorder import Stage
 from ts._core.vm.code import Code
 from ts._core.vm.native import layout, register_compiler
 from ts.bytecode.native.exits import LARGE, MOST_INSTRUCTIONS, NO_LOOP, loops_of
@@ -63,7 +64,8 @@ def compile_now(code: Code, forced: bool = False) -> str:
     from ts.bytecode.native.translate import translate
 
     loops = loops_of(code)
-    machine_code = compile(translate(code, loops, layout(), forced))
+    with Stage("compile: machine code", code.name):
+        machine_code = compile(translate(code, loops, layout(), forced))
     code.adopt(machine_code.address, [loop.end for loop in loops if not loop.refusal], machine_code)
     return ""
 

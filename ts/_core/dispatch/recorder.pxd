@@ -1,0 +1,23 @@
+"""Who writes down what runs, and when: see `recorder.pyx`."""
+
+from libc.stdint cimport int64_t
+
+
+cdef class Event:
+    """Something that took its time on one thread."""
+    cdef readonly str kind            # operator, function, label, stage
+    cdef readonly object what         # an Operator, a Function, or a text
+    cdef readonly object detail       # what a label was given beside its name; what a stage works at
+    cdef readonly int64_t start, end  # nanoseconds, as `time.perf_counter_ns`; end 0: it has not ended
+    cdef readonly unsigned long thread
+    cdef readonly object code         # whose instruction called for it, or None
+    cdef readonly size_t instruction  # where that lies
+    cdef readonly object inputs       # (sizes, dtype) of each argument, if they were asked for
+    cdef readonly object stack        # of Python, innermost first, if it was asked for
+    cdef readonly int64_t bytes_before, bytes_after  # that the thread's arrays and containers took; -1: not asked for
+    cdef readonly object answer       # of a group of operators: whether it ran as one
+
+
+# Begin an event of this thread; None where nobody writes down what it does.
+cdef Event begin_event(str kind, what)
+cdef int end_event(Event event) except -1

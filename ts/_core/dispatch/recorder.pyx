@@ -1,0 +1,254 @@
+"""Who writes down what runs, and when: the events of a profiler.
+
+In: operators that a watched thread runs, functions that it calls, labels, stages of the compiler.  Out: a list of `Event`.
+
+    recorder = Recorder(shapes=True, stacks=False, memory=True)
+    recorder.start()                          from now on, of this thread and of what it forks
+    ts.tanh(x)                                an event: aten::tanh, from 1200 ns to 1900 ns
+    recorder.stop()
+    recorder.events, recorder.most_bytes
+
+While nobody records, whoever runs an operator looks at the thread's flag word, as it would for limits, and no more.  One
+recorder is at work at a time in a process.  Stages of the compiler are written down on whatever thread they run.
+"""
+
+import sys
+
+from cpython.object cimport PyObject
+from libc.stdint cimport INT64_MAX, int32_t, int64_t
+
+from ts._core.dispatch cimport operator
+from ts._core.dispatch.operator cimport Operator, call_limited, invoke_limited
+from ts._core.tensor.tensor cimport Tensor
+from ts._core.thread.allowance cimport Allowance, drop_allowance, new_allowance, watch_allowance
+from ts._core.thread.context cimport PROFILING, context_flags, set_flag
+from ts._core.value.container cimport List
+from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_OBJECT
+from ts._core.value.sealed cimport seal
+
+cdef extern from "Python.h":
+    unsigned long PyThread_get_thread_ident() noexcept
+
+cdef extern from *:
+    """
+    #include <time.h>
+    static long long nanoseconds(void) {
+        struct timespec now;
+        clock_gettime(CLOCK_MONOTONIC, &now);
+        return now.tv_sec * 1000000000LL + now.tv_nsec;
+    }
+    """
+    int64_t nanoseconds() noexcept nogil
+
+cdef Recorder active = None           # the one at work
+
+
+cdef class Event:
+    def __repr__(self):
+        return f"<event {self.kind} {self.what}, {self.end - self.start} ns>"
+
+
+cdef class Recorder:
+    cdef readonly list events         # in the order in which they began
+    cdef bint shapes, stacks, memory
+    cdef Allowance *allowance
+    cdef dict labels                  # by thread: the events of labels that have not ended, innermost last
+    cdef unsigned long thread
+    cdef readonly int64_t most_bytes  # that the thread which started it held at once of what it took since
+
+    def __cinit__(self, bint shapes=False, bint stacks=False, bint memory=False):
+        self.shapes, self.stacks, self.memory = shapes, stacks, memory
+        self.events = []
+        self.labels = {}
+
+    def __dealloc__(self):
+        drop_allowance(self.allowance)
+
+    def start(self):
+        """Write down what this thread does; RuntimeError where a recorder is at work already."""
+        global active
+        if active is not None:
+            raise RuntimeError("Can't start a profiler while another one is at work: profilers cannot be nested")
+        if self.memory and self.allowance == NULL:
+            self.allowance = new_allowance(INT64_MAX)
+        self.thread = PyThread_get_thread_ident()
+        active = self
+        if self.memory:
+            watch_allowance(self.allowance)
+        set_flag(PROFILING, True)
+
+    def stop(self):
+        """No longer."""
+        global active
+        if active is not self:
+            raise RuntimeError("Can't stop a profiler that is not at work")
+        if self.thread != PyThread_get_thread_ident():
+            raise RuntimeError("Can't stop a profiler on another thread than the one that started it")
+        set_flag(PROFILING, False)
+        active = None
+        if self.memory:
+            watch_allowance(NULL)
+            self.most_bytes = self.allowance.most
+
+    @property
+    def at_work(self):
+        """Whether it writes down now."""
+        return active is self
+
+    cdef Event begin(self, str kind, what):
+        cdef Event event = Event.__new__(Event)
+        event.kind, event.what = kind, what
+        event.thread = PyThread_get_thread_ident()
+        event.bytes_before = self.bytes_now(event.thread)
+        if self.stacks:
+            event.stack = python_stack()
+        self.events.append(event)
+        event.start = nanoseconds()
+        return event
+
+    cdef int finish(self, Event event) except -1:
+        event.end = nanoseconds()
+        event.bytes_after = self.bytes_now(event.thread)
+        return 0
+
+    cdef int64_t bytes_now(self, unsigned long thread) noexcept:
+        return self.allowance.used if self.allowance != NULL and thread == self.thread else -1
+
+
+seal(Event)
+
+
+cdef Event begin_event(str kind, what):
+    if active is None or not context_flags() & PROFILING:
+        return None
+    return active.begin(kind, what)
+
+
+cdef int end_event(Event event) except -1:
+    if event is not None:
+        if active is not None:
+            active.finish(event)
+        else:
+            event.end = nanoseconds()
+    return 0
+
+
+# ---------------------------------------------------------------- operators
+
+cdef int record_operator(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
+    cdef Recorder recorder = active
+    cdef Event event
+    cdef int i
+    if recorder is None:                # the thread's flag is set still: it works for a program that was recorded
+        return invoke_limited(op, r, at)
+    event = recorder.begin("operator", op)
+    if code != NULL:
+        event.code, event.instruction = <object>code, <size_t>instruction
+    if recorder.shapes:
+        event.inputs = tuple([described(&r[at[i]]) for i in range(op.nargs)])
+        event.start = nanoseconds()
+    try:
+        invoke_limited(op, r, at)
+    finally:
+        recorder.finish(event)
+    if op.nrets > 1 and r[at[op.nargs]].tag == TAG_BOOL:
+        event.answer = bool(r[at[op.nargs]].v.i)
+    return 0
+
+
+cdef object record_call(Operator op, list args):
+    cdef Recorder recorder = active
+    cdef Event event
+    if recorder is None:
+        return call_limited(op, args)
+    event = recorder.begin("operator", op)
+    if recorder.shapes:
+        event.inputs = tuple([described_object(x) for x in args])
+        event.start = nanoseconds()
+    try:
+        return call_limited(op, args)
+    finally:
+        recorder.finish(event)
+
+
+cdef object described(IValue *x):
+    """(sizes, dtype) of a tensor; of a list of tensors a list of these; else None."""
+    cdef List items
+    cdef Py_ssize_t i
+    if x.tag != TAG_OBJECT or x.v.o == NULL:
+        return None
+    if type(<object>x.v.o) is List:
+        items = <List>x.v.o
+        found = [described(&items.items[i]) for i in range(items.size)]
+        return found if None not in found and found else None
+    return described_object(<object>x.v.o)
+
+
+cdef object described_object(x):
+    if isinstance(x, Tensor):
+        return (tuple(x.shape), str(x.dtype).partition(".")[2])
+    if type(x) is list and x and isinstance(x[0], Tensor):
+        return [described_object(item) for item in x]
+    return None
+
+
+operator.invoke_recorded = record_operator
+operator.call_recorded = record_call
+
+
+# ---------------------------------------------------------------- labels and stages
+
+def enter_label(str name, str args=None):
+    """Begin the event of a label; its number, or -1 where nobody writes down what this thread does."""
+    cdef Event event = begin_event("label", name)
+    if event is None:
+        return -1
+    event.detail = args
+    active.labels.setdefault(event.thread, []).append(event)
+    return len(active.labels[event.thread]) - 1
+
+
+def leave_label(int number):
+    """End the label of that number, and those that were begun inside of it and left open."""
+    cdef list open
+    if active is None or number < 0:
+        return
+    open = active.labels.get(PyThread_get_thread_ident(), [])
+    while len(open) > number:
+        end_event(open.pop())
+
+
+cdef class Stage:
+    """A stage of the compiler, as a context manager: `with Stage("lower", name): ...`."""
+
+    cdef str name
+    cdef object detail
+    cdef Event event
+
+    def __init__(self, str name, detail=None):
+        self.name, self.detail = name, detail
+
+    def __enter__(self):
+        if active is not None:
+            self.event = active.begin("stage", self.name)
+            self.event.detail = self.detail
+
+    def __exit__(self, kind, error, trace):
+        end_event(self.event)
+        self.event = None
+
+
+# ---------------------------------------------------------------- stacks
+
+cdef enum:
+    DEEPEST = 64                      # frames of a stack that are kept
+
+
+cdef tuple python_stack():
+    cdef list found = []
+    cdef object frame = sys._getframe()
+    while frame is not None and len(found) < DEEPEST:
+        code = frame.f_code
+        found.append((code.co_filename, frame.f_lineno, code.co_qualname))
+        frame = frame.f_back
+    return tuple(found)

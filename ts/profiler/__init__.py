@@ -1,0 +1,29 @@
+"""What a program does with its time and memory, under PyTorch's names.
+
+    from ts.profiler import ProfilerActivity, profile, record_function
+
+    with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as prof:
+        with record_function("attention"):
+            model(x)
+
+    print(prof.key_averages().table(sort_by="self_cpu_time_total", row_limit=10))
+    prof.export_chrome_trace("trace.json")        # for chrome://tracing and ui.perfetto.dev
+
+Events are operators, groups of them that run as one, functions called from Python, labels, and stages of
+the compiler.  A program that nobody profiles pays nothing for it.
+"""
+
+from ts.profiler.labels import record_function
+from ts.profiler.profile import (
+    ProfilerActivity,
+    kineto_available,
+    profile,
+    supported_activities,
+    tensorboard_trace_handler,
+)
+from ts.profiler.schedule import ProfilerAction, schedule
+
+__all__ = [
+    "ProfilerAction", "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule",
+    "supported_activities", "tensorboard_trace_handler",
+]  # fmt: skip

@@ -1,0 +1,81 @@
+"""Events for chrome://tracing and ui.perfetto.dev, in the file format of PyTorch's profiler.
+
+{"schemaVersion": 1,
+     "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "ts": 12.5, "dur": 3.1, ...}]}
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from ts.profiler.events import FunctionEvent
+
+_CATEGORIES: Final = {
+    "operator": "cpu_op",
+    "function": "cpu_op",
+    "label": "user_annotation",
+    "stage": "python_function",
+}
+
+
+def trace(events: Iterable[FunctionEvent], metadata: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The document."""
+    process = os.getpid()
+    entries: list[dict[str, Any]] = []
+    threads = set()
+    for event in events:
+        threads.add(event.thread)
+        entries.append(
+            {
+                "ph": "X",
+                "cat": _CATEGORIES[event.kind],
+                "name": event.name,
+                "pid": process,
+                "tid": event.thread,
+                "ts": round(event.time_range.start, 3),
+                "dur": round(event.cpu_time_total, 3),
+                "args": _arguments(event),
+            }
+        )
+    names = [_named("process_name", process, 0, "ts")]
+    names += [_named("thread_name", process, thread, f"thread {thread}") for thread in sorted(threads)]
+    return {
+        **(metadata or {}),
+        "schemaVersion": 1,
+        "deviceProperties": [],
+        "displayTimeUnit": "ms",
+        "traceEvents": names + entries,
+    }
+
+
+def _named(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
+    return {"ph": "M", "name": what, "pid": process, "tid": thread, "ts": 0, "args": {"name": name}}
+
+
+def _arguments(event: FunctionEvent) -> dict[str, Any]:
+    found: dict[str, Any] = {"External id": event.id}
+    if event.input_shapes:
+        found["Input Dims"] = event.input_shapes
+        found["Input type"] = event.input_types
+    if event.stack:
+        found["Call stack"] = ";".join(reversed(event.stack))
+    if event.cpu_memory_usage:
+        found["Bytes"] = event.cpu_memory_usage
+    if event.detail:
+        found["Detail"] = event.detail
+    return found
+
+
+def write(path: Any, document: Mapping[str, Any]) -> None:
+    """Write it as JSON, packed where the name ends in `.gz`."""
+    text = json.dumps(document, indent=1)
+    if str(path).endswith(".gz"):
+        with gzip.open(path, "wt", encoding="utf-8") as file:
+            file.write(text)
+    else:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)

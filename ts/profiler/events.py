@@ -1,0 +1,167 @@
+"""What happened, as PyTorch's `FunctionEvent`: from the recorder's events, with who called whom.
+
+    forward                 0 .. 90 us        cpu_children = [aten::linear, fused relu_mul]
+      aten::linear          5 .. 60           cpu_parent = forward
+      fused relu_mul       61 .. 80
+
+An event inside of another one's time, on the same thread, is its child.  What begins a label in a script ends
+inside of it: then neither is the other's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from ts._core.dispatch.operator import Operator
+from ts._core.dispatch.recorder import Event
+
+
+class DeviceType(Enum):
+    """Where an event took place."""
+
+    CPU = 0
+    CUDA = 1
+
+
+@dataclass
+class Interval:
+    """Microseconds since the recording began."""
+
+    start: float
+    end: float
+
+    def elapsed_us(self) -> float:
+        """How long it is."""
+        return self.end - self.start
+
+
+@dataclass(eq=False)
+class FunctionEvent:
+    """One event, with PyTorch's names; times are microseconds, memory is bytes."""
+
+    id: int
+    name: str
+    kind: str  # operator, function, label, stage
+    thread: int
+    time_range: Interval
+    overload_name: str = ""
+    input_shapes: list[Any] = field(default_factory=list)
+    input_types: list[str] = field(default_factory=list)
+    stack: list[str] = field(default_factory=list)
+    detail: str = ""
+    source: str = ""  # the script's line that called for it
+    cpu_memory_usage: int = 0
+    cpu_children: list[FunctionEvent] = field(default_factory=list, repr=False)
+    cpu_parent: FunctionEvent | None = field(default=None, repr=False)
+    count: int = 1
+    device_type: DeviceType = DeviceType.CPU
+    is_async: bool = False
+    is_remote: bool = False
+
+    @property
+    def key(self) -> str:
+        """What it is averaged under."""
+        return self.name
+
+    @property
+    def is_user_annotation(self) -> bool:
+        """Whether the program gave it its name."""
+        return self.kind == "label"
+
+    @property
+    def cpu_time_total(self) -> float:
+        """From its begin to its end."""
+        return self.time_range.elapsed_us()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """The same without its children."""
+        return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
+
+    @property
+    def self_cpu_memory_usage(self) -> int:
+        """What it took and did not give back, its children apart."""
+        return self.cpu_memory_usage - sum(child.cpu_memory_usage for child in self.cpu_children)
+
+    cpu_time = cpu_time_total
+    device_time = device_time_total = self_device_time_total = property(lambda self: 0.0)
+
+
+def function_events(found: Iterable[Event], origin: int) -> list[FunctionEvent]:
+    """The events in the order in which they began; `origin` is the nanosecond at which time begins."""
+    made: list[FunctionEvent] = []
+    threads: dict[int, int] = {}
+    for raw in found:
+        end = max(raw.end, raw.start)  # what has not ended has no length
+        interval = Interval((raw.start - origin) / 1e3, (end - origin) / 1e3)
+        thread = threads.setdefault(raw.thread, len(threads) + 1)
+        event = FunctionEvent(len(made) + 1, name_of(raw), raw.kind, thread, interval)
+        event.detail = "" if raw.detail is None else str(raw.detail)
+        if isinstance(raw.what, Operator):
+            event.overload_name = raw.what.overload
+        if raw.inputs is not None:
+            event.input_shapes = [_sizes(each) for each in raw.inputs]
+            event.input_types = [_dtype(each) for each in raw.inputs]
+        if raw.code is not None:
+            stack = raw.code.lines[raw.code.number_at(raw.instruction)] if raw.code.lines else ()
+            event.stack = [_frame(name, range) for name, range in stack if range is not None]
+            event.source = event.stack[0] if event.stack else ""
+        event.stack += [f"{file}({line}): {name}" for file, line, name in raw.stack or ()]
+        if raw.bytes_after >= 0 and raw.bytes_before >= 0:
+            event.cpu_memory_usage = raw.bytes_after - raw.bytes_before
+        made.append(event)
+    nest(made)
+    return made
+
+
+def nest(events: Iterable[FunctionEvent]) -> None:
+    """Tell each event who it is a child of."""
+    open: dict[int, list[FunctionEvent]] = {}
+    for event in events:
+        around = open.setdefault(event.thread, [])
+        while around and not _inside(event.time_range, around[-1].time_range):
+            around.pop()
+        if around:
+            event.cpu_parent = around[-1]
+            around[-1].cpu_children.append(event)
+        around.append(event)
+
+
+def _inside(inner: Interval, outer: Interval) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end and inner.start < outer.end
+
+
+def name_of(raw: Event) -> str:
+    """What a person calls it."""
+    what = raw.what
+    if isinstance(what, Operator):
+        program = getattr(what.record, "program", None)
+        if program is not None:
+            rows = "_".join(row.operator.name.partition("::")[2] for row in program.rows)
+            return f"fused {rows}" if raw.answer is not False else f"not fused {rows}"
+        return what.name
+    return what if isinstance(what, str) else str(getattr(what, "name", what))
+
+
+def _sizes(described: Any) -> list[Any]:
+    if isinstance(described, list):
+        return [_sizes(each) for each in described]
+    return [] if described is None else list(described[0])
+
+
+def _dtype(described: Any) -> str:
+    if isinstance(described, list):
+        return "TensorList"
+    return "" if described is None else described[1]
+
+
+def _frame(name: str, range: Any) -> str:
+    return f"{range.source.filename or '<string>'}({range.line}): {name}"
+
+
+def walk(events: Iterable[FunctionEvent]) -> Iterator[FunctionEvent]:
+    """Those that are nobody's children."""
+    return (event for event in events if event.cpu_parent is None)

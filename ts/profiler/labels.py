@@ -1,0 +1,67 @@
+"""Labels for a profiler.
+
+    with record_function("attention"):
+        y = model(x)
+
+They may stand in scripts and in Python, as context managers and, in Python, as decorators.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, Optional, ParamSpec, TypeVar
+
+from ts import ops
+from ts._core.dispatch.recorder import enter_label, leave_label
+from ts._core.tensor.tensor import Tensor
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class _ScriptRecordFunction:
+    """`record_function` as scripts have it."""
+
+    __module__ = "torch.autograd.profiler"
+    __ts_name__ = "record_function"
+
+    def __init__(self, name: str, args: str | None = None) -> None:
+        self.name = name
+        self.args = args
+        self.handle: Optional[Tensor] = None  # noqa: UP045 -- as scripts have it
+
+    def __enter__(self) -> _ScriptRecordFunction:
+        self.handle = ops.profiler._record_function_enter(self.name, self.args)
+        return self
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        handle = self.handle
+        if handle is not None:
+            ops.profiler._record_function_exit(handle)
+
+
+class record_function:
+    """A label for what runs inside."""
+
+    __ts_script_class__ = _ScriptRecordFunction
+
+    def __init__(self, name: str, args: str | None = None) -> None:
+        self.name = name
+        self.args = args
+        self._numbers: list[int] = []  # one more for each time that it was entered
+
+    def __enter__(self) -> record_function:
+        self._numbers.append(enter_label(self.name, self.args))
+        return self
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        leave_label(self._numbers.pop())
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(function)
+        def inside(*args: P.args, **kwargs: P.kwargs) -> R:
+            with record_function(self.name, self.args):
+                return function(*args, **kwargs)
+
+        return inside

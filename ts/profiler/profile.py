@@ -1,0 +1,251 @@
+"""The profiler: records a block, or the steps of a program that a schedule names.
+
+with profile(schedule=schedule(wait=1, warmup=1, active=2), on_trace_ready=show) as prof:
+    for batch in batches:
+        model(batch)
+        prof.step()
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import time
+import warnings
+from collections.abc import Callable, Iterable
+from enum import Enum
+from typing import Any
+
+from ts._core.dispatch.recorder import Recorder, enter_label, leave_label
+from ts.profiler import chrome
+from ts.profiler.averages import EventList
+from ts.profiler.events import function_events
+from ts.profiler.schedule import ProfilerAction
+
+Schedule = Callable[[int], ProfilerAction]
+
+
+class ProfilerActivity(Enum):
+    """What a profiler may look at; here the CPU's work is all there is."""
+
+    CPU = 0
+    XPU = 1
+    MTIA = 2
+    CUDA = 3
+    HPU = 4
+    PrivateUse1 = 5
+
+
+def supported_activities() -> set[ProfilerActivity]:
+    """Those that are recorded."""
+    return {ProfilerActivity.CPU}
+
+
+def kineto_available() -> bool:
+    """Whether PyTorch's library for traces of devices is there: it is not."""
+    return False
+
+
+class Recording:
+    """One stretch of time that is recorded, and its events."""
+
+    def __init__(self, record_shapes: bool, profile_memory: bool, with_stack: bool) -> None:
+        self.profile_memory = profile_memory
+        self._recorder = Recorder(record_shapes, with_stack, profile_memory)
+        self._origin = time.perf_counter_ns()
+        self._events: EventList | None = None
+        self._recorder.start()
+
+    def stop(self) -> None:
+        """End it."""
+        if self._recorder.at_work:
+            self._recorder.stop()
+
+    def events(self) -> EventList:
+        """What happened, in the order in which it began."""
+        if self._recorder.at_work:
+            raise RuntimeError("the profiler is at work still: its events are there when it has stopped")
+        if self._events is None:
+            found = function_events(self._recorder.events, self._origin)
+            self._events = EventList(found, profile_memory=self.profile_memory)
+        return self._events
+
+    @property
+    def most_bytes(self) -> int:
+        """The memory that was held at most at once of what was taken meanwhile."""
+        return self._recorder.most_bytes
+
+
+class profile:
+    """What runs inside of the block: operators, groups, functions, labels, stages of the compiler."""
+
+    def __init__(
+        self,
+        *,
+        activities: Iterable[ProfilerActivity] | None = None,
+        schedule: Schedule | None = None,
+        on_trace_ready: Callable[[profile], Any] | None = None,
+        record_shapes: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_flops: bool = False,
+        with_modules: bool = False,
+        experimental_config: Any = None,
+        execution_trace_observer: Any = None,
+        acc_events: bool = False,
+        use_cuda: bool | None = None,
+        custom_trace_id_callback: Callable[[], str] | None = None,
+    ) -> None:
+        refused = {"with_flops": with_flops, "experimental_config": experimental_config is not None}
+        refused["execution_trace_observer"] = execution_trace_observer is not None
+        for name, given in refused.items():
+            if given:
+                raise NotImplementedError(f"ts.profiler.profile has no {name}")
+        self.activities = set(supported_activities() if activities is None else activities)
+        if not self.activities:
+            raise AssertionError("No valid profiler activities found")
+        if use_cuda or self.activities - supported_activities():
+            warnings.warn("only the CPU's work is recorded; what a device does is not", stacklevel=2)
+        self.record_shapes, self.profile_memory, self.with_stack = record_shapes, profile_memory, with_stack
+        self.schedule = schedule
+        self.on_trace_ready = on_trace_ready
+        self.step_num = 0
+        self._metadata: dict[str, Any] = {}
+        self._recording: Recording | None = None
+        self._label = -1  # of the step under way
+
+    # ---- the block ----------------------------------------------------------------------------------
+
+    def __enter__(self) -> profile:
+        self.start()
+        return self
+
+    def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Begin, with step 0."""
+        self.step_num = 0
+        self._begin(self._action())
+
+    def stop(self) -> None:
+        """End; what is recorded then is ready."""
+        action = self._action()
+        self._end_step()
+        if self._recording is not None:
+            self._recording.stop()
+        if action in (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE):
+            self._ready()
+
+    def step(self) -> None:
+        """Say that the next step begins."""
+        before = self._action()
+        self._end_step()
+        self.step_num += 1
+        after = self._action()
+        if before is ProfilerAction.RECORD_AND_SAVE and self.schedule is not None:
+            self._stop_recording()
+            self._ready()
+            self._begin(after)
+        elif (
+            before is ProfilerAction.NONE
+            or after is ProfilerAction.NONE
+            or (before is ProfilerAction.WARMUP and after is not ProfilerAction.WARMUP)
+        ):
+            self._stop_recording()
+            self._begin(after)
+        else:
+            self._begin_step()
+
+    def set_custom_trace_id_callback(self, callback: Callable[[], str]) -> None:
+        """Accepted: traces have no such number here."""
+
+    def _action(self) -> ProfilerAction:
+        return ProfilerAction.RECORD if self.schedule is None else self.schedule(self.step_num)
+
+    def _begin(self, action: ProfilerAction) -> None:
+        if action is ProfilerAction.NONE:
+            return
+        self._recording = Recording(self.record_shapes, self.profile_memory, self.with_stack)
+        self._begin_step()
+
+    def _begin_step(self) -> None:
+        if self.schedule is not None or self.step_num:
+            self._label = enter_label(f"ProfilerStep#{self.step_num}")
+
+    def _end_step(self) -> None:
+        leave_label(self._label)
+        self._label = -1
+
+    def _stop_recording(self) -> None:
+        if self._recording is not None:
+            self._recording.stop()
+
+    def _ready(self) -> None:
+        if self.on_trace_ready is not None:
+            self.on_trace_ready(self)
+
+    # ---- what there is to see -----------------------------------------------------------------------
+
+    def _recorded(self) -> Recording:
+        if self._recording is None:
+            raise AssertionError("Profiler must be initialized before it is asked for what it has recorded")
+        return self._recording
+
+    def events(self) -> EventList:
+        """What happened, in the order in which it began."""
+        return self._recorded().events()
+
+    def key_averages(
+        self,
+        group_by_input_shape: bool = False,
+        group_by_stack_n: int = 0,
+        group_by_overload_name: bool = False,
+    ) -> EventList:
+        """The events by name."""
+        return self.events().key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+
+    @property
+    def peak_memory(self) -> int:
+        """The most bytes held at once, of what the thread took meanwhile (with `profile_memory`)."""
+        return self._recorded().most_bytes
+
+    def export_chrome_trace(self, path: Any) -> None:
+        """Write the events for chrome://tracing; packed where the name ends in `.gz`."""
+        facts: dict[str, Any] = {
+            "profile_memory": int(self.profile_memory),
+            "record_shapes": int(self.record_shapes),
+        }
+        facts |= {"with_stack": int(self.with_stack), "traceName": str(path)}
+        chrome.write(path, chrome.trace(self.events(), {**facts, **self._metadata}))
+
+    def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
+        """Write stacks with their time, as `flamegraph.pl` takes them."""
+        self.events().export_stacks(path, metric)
+
+    def add_metadata(self, key: str, value: str) -> None:
+        """A text for the trace."""
+        self._metadata[key] = value
+
+    def add_metadata_json(self, key: str, value: str) -> None:
+        """A value for the trace, as JSON."""
+        self._metadata[key] = json.loads(value)
+
+    def preset_metadata_json(self, key: str, value: str) -> None:
+        """The same."""
+        self.add_metadata_json(key, value)
+
+
+def tensorboard_trace_handler(
+    dir_name: str, worker_name: str | None = None, use_gzip: bool = False
+) -> Callable[[profile], None]:
+    """What writes a trace into a folder, under a name of its own: for `on_trace_ready`."""
+
+    def handler(prof: profile) -> None:
+        os.makedirs(dir_name, exist_ok=True)
+        worker = worker_name or f"{socket.gethostname()}_{os.getpid()}"
+        name = f"{worker}.{time.time_ns()}.pt.trace.json{'.gz' if use_gzip else ''}"
+        prof.export_chrome_trace(os.path.join(dir_name, name))
+
+    return handler

@@ -1,0 +1,60 @@
+"""Which steps of a program are recorded.
+
+schedule(wait=1, warmup=1, active=2, repeat=1)       NONE, WARMUP, RECORD, RECORD_AND_SAVE, NONE, NONE ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+
+_LEAST = {"wait": 0, "warmup": 0, "active": 1, "repeat": 0, "skip_first": 0}
+
+
+class ProfilerAction(Enum):
+    """What a profiler does during a step."""
+
+    NONE = 0
+    WARMUP = 1
+    RECORD = 2
+    RECORD_AND_SAVE = 3
+
+
+def schedule(
+    *,
+    wait: int,
+    warmup: int,
+    active: int,
+    repeat: int = 0,
+    skip_first: int = 0,
+    skip_first_wait: int = 0,
+) -> Callable[[int], ProfilerAction]:
+    """Cycles of steps: `wait` that are not looked at, `warmup` that are recorded and forgotten, `active` that
+    count.
+
+    `repeat` is the number of cycles, 0 for no end; `skip_first` steps come before the first; with
+    `skip_first_wait` the first cycle does not wait.
+    """
+    given = {"wait": wait, "warmup": warmup, "active": active, "repeat": repeat, "skip_first": skip_first}
+    for name, least in _LEAST.items():
+        if given[name] < least:
+            raise ValueError(f"schedule: {name} must be at least {least}, not {given[name]}")
+
+    def action(step: int) -> ProfilerAction:
+        if step < 0:
+            raise ValueError(f"a step's number cannot be {step}")
+        if step < skip_first:
+            return ProfilerAction.NONE
+        step -= skip_first
+        if skip_first_wait:
+            step += wait
+        cycle, place = divmod(step, wait + warmup + active)
+        if (repeat and cycle >= repeat) or place < wait:
+            return ProfilerAction.NONE
+        if place < wait + warmup:
+            return ProfilerAction.WARMUP
+        return (
+            ProfilerAction.RECORD_AND_SAVE if place == wait + warmup + active - 1 else ProfilerAction.RECORD
+        )
+
+    return action

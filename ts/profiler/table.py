@@ -1,0 +1,113 @@
+"""Events as a table, in PyTorch's columns.
+
+------------  ------------  ------------  ...
+        Name    Self CPU %      Self CPU  ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+_UNITS = {"us": 1.0, "ms": 1e3, "s": 1e6}
+_SORTS = (
+    "cpu_time", "cpu_time_total", "self_cpu_time_total", "cpu_memory_usage", "self_cpu_memory_usage", "count",
+    "cuda_time", "device_time", "cuda_time_total", "device_time_total", "self_cuda_time_total",
+    "self_device_time_total",
+)  # fmt: skip
+
+
+class _Column(NamedTuple):
+    title: str
+    cell: Callable[[Any], str]
+
+
+def table(
+    rows: Sequence[Any],
+    sort_by: str | None,
+    row_limit: int,
+    widths: tuple[int, int, int],
+    header: str | None,
+    memory: bool,
+    shapes: bool,
+    unit: str | None,
+) -> str:
+    """The text; `row_limit` -1 shows all rows, `widths` are those of names, shapes and sources at most."""
+    if not rows:
+        return ""
+    if sort_by is not None:
+        if sort_by not in _SORTS:
+            raise ValueError(f"cannot sort by {sort_by!r}; there are: {', '.join(_SORTS)}")
+        rows = sorted(rows, key=lambda row: getattr(row, sort_by.replace("cuda", "device")), reverse=True)
+    if unit is not None and unit not in _UNITS:
+        raise ValueError(f"time_unit must be one of {', '.join(_UNITS)}, not {unit!r}")
+    total = sum(row.self_cpu_time_total for row in rows)
+    columns = _columns(rows, total, widths, memory, shapes, unit)
+    shown = rows if row_limit < 0 else rows[:row_limit]
+    cells = [[column.cell(row) for column in columns] for row in shown]
+    lengths = [
+        max([len(column.title), *(len(line[i]) for line in cells)]) + 2 for i, column in enumerate(columns)
+    ]
+    ruler = "  ".join("-" * length for length in lengths)
+    lines = [ruler, _line([column.title for column in columns], lengths), ruler]
+    lines += [_line(line, lengths) for line in cells]
+    lines += [ruler, f"Self CPU time total: {time_text(total, unit)}", ""]
+    if header is not None:
+        lines = ["=" * len(ruler), header, *lines]
+    return "\n".join(lines)
+
+
+def _columns(
+    rows: Sequence[Any],
+    total: float,
+    widths: tuple[int, int, int],
+    memory: bool,
+    shapes: bool,
+    unit: str | None,
+) -> list[_Column]:
+    def share(time: float) -> str:
+        return f"{100 * time / total:.2f}%" if total else "0.00%"
+
+    columns = [
+        _Column("Name", lambda row: shortened(row.key, widths[0])),
+        _Column("Self CPU %", lambda row: share(row.self_cpu_time_total)),
+        _Column("Self CPU", lambda row: time_text(row.self_cpu_time_total, unit)),
+        _Column("CPU total %", lambda row: share(row.cpu_time_total)),
+        _Column("CPU total", lambda row: time_text(row.cpu_time_total, unit)),
+        _Column("CPU time avg", lambda row: time_text(row.cpu_time, unit)),
+    ]
+    if memory:
+        columns.append(_Column("CPU Mem", lambda row: memory_text(row.cpu_memory_usage)))
+        columns.append(_Column("Self CPU Mem", lambda row: memory_text(row.self_cpu_memory_usage)))
+    columns.append(_Column("# of Calls", lambda row: str(row.count)))
+    if shapes:
+        columns.append(_Column("Input Shapes", lambda row: shortened(str(row.input_shapes), widths[1])))
+    if any(row.source for row in rows):
+        columns.append(
+            _Column("Source Location", lambda row: shortened(row.source.partition("\n")[0], widths[2]))
+        )
+    return columns
+
+
+def _line(cells: Sequence[str], lengths: Sequence[int]) -> str:
+    return "  ".join(cell.rjust(length) for cell, length in zip(cells, lengths, strict=True)).rstrip()
+
+
+def shortened(text: str, width: int) -> str:
+    """At most so many characters; 0 and less: all."""
+    return text if width <= 0 or len(text) <= width else f"{text[: max(width - 3, 0)]}..."
+
+
+def time_text(microseconds: float, unit: str | None = None) -> str:
+    """In the unit that is named, or the one that suits."""
+    if unit is None:
+        unit = "s" if microseconds >= 1e6 else "ms" if microseconds >= 1e3 else "us"
+    return f"{microseconds / _UNITS[unit]:.3f}{unit}"
+
+
+def memory_text(size: int) -> str:
+    """Bytes in the unit that suits."""
+    for unit, scale in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
+        if abs(size) >= scale:
+            return f"{size / scale:.2f} {unit}"
+    return f"{size} B"
