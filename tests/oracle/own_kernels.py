@@ -137,7 +137,52 @@ def _moments() -> list[Call]:
     ]  # fmt: skip
 
 
-CALLS = [*_turns(), *_triangles(), *_vectors(), *_conversions(), *_moments()]
+def _target(m: Any, x: Any, first: int = 0) -> Any:
+    """A class for each sample: of (N, C, ...) or (C)."""
+    classes = x.shape[1] if x.dim() > 1 else x.shape[0]
+    shape = [n for d, n in enumerate(x.shape) if d != (1 if x.dim() > 1 else 0)]
+    count = int(np.prod(shape)) if shape else 1
+    return (m.arange(first, first + count) * 7 % max(classes, 1)).view(shape)
+
+
+def _class_losses() -> list[Call]:
+    scores: dict[str, Any] = {
+        "kinds": ("float32", "float64", "float16"), "exact": False,
+        "shapes": ((3, 4), (1, 1), (17, 33), (2, 3, 5), (2, 4, 3, 2), (5,), (0, 3), ()),
+    }  # fmt: skip
+    rows: dict[str, Any] = scores | {
+        "kinds": ("float32", "float64", "int64"),
+        "shapes": ((3, 4), (1, 1), (6, 9), (5,), (2, 3, 5)),
+    }
+    weights = lambda m, x: (m.arange(x.shape[1] if x.dim() > 1 else x.shape[0]) + 1).to(x.dtype) / 4  # noqa: E731
+    f = lambda m: m.nn.functional  # noqa: E731
+    return [
+        *[Call(f"{name} {how}", lambda m, x, name=name, how=how: getattr(f(m), name)(x, _target(m, x), reduction=how), **scores)
+          for name in ("nll_loss", "cross_entropy") for how in ("none", "mean", "sum")],
+        *[Call(f"{name}, weighted {how}",
+               lambda m, x, name=name, how=how: getattr(f(m), name)(x, _target(m, x), weights(m, x), reduction=how), **scores)
+          for name in ("nll_loss", "cross_entropy") for how in ("none", "mean", "sum")],
+        *[Call(f"{name}, some ignored", lambda m, x, name=name: getattr(f(m), name)(x, _target(m, x), ignore_index=1), **scores)
+          for name in ("nll_loss", "cross_entropy")],
+        Call("nll_loss of no such class", lambda m, x: f(m).nll_loss(x, _target(m, x) + 1), **scores),
+        Call("nll_loss of classes below 0", lambda m, x: f(m).cross_entropy(x, _target(m, x) - 1), **scores),
+        Call("nll_loss of too few targets", lambda m, x: f(m).nll_loss(x, _target(m, x)[:-1]), **scores),
+        Call("nll_loss of wrong weights", lambda m, x: f(m).nll_loss(x, _target(m, x), weights(m, x)[:-1]), **scores),
+        Call("cross_entropy, smoothed", lambda m, x: f(m).cross_entropy(x, _target(m, x), label_smoothing=0.1), **scores),
+        Call("cross_entropy of probabilities", lambda m, x: f(m).cross_entropy(x, x.abs()), **scores),
+        Call("cross_entropy of infinities", lambda m, x: f(m).cross_entropy(x / 0, _target(m, x)), **scores),
+        *[Call(f"multi_margin_loss {p} {margin} {how}",
+               lambda m, x, p=p, margin=margin, how=how: f(m).multi_margin_loss(x, _target(m, x), p, margin, reduction=how), **rows)
+          for p, margin, how in ((1, 1, "none"), (2, 0.5, "mean"), (2, 1, "sum"), (3, 1, "mean"))],
+        Call("multi_margin_loss, weighted", lambda m, x: f(m).multi_margin_loss(x, _target(m, x), weight=weights(m, x)), **rows),
+        *[Call(f"multilabel_margin_loss {how}", lambda m, x, how=how: f(m).multilabel_margin_loss(
+            x, (m.arange(x.numel()) % 5 - 1).view(x.shape).clamp(max=x.shape[-1] - 1), reduction=how), **rows)
+          for how in ("none", "mean", "sum")],
+        Call("multilabel_margin_loss of no such class", lambda m, x: f(m).multilabel_margin_loss(x, m.arange(x.numel()).view(x.shape) + 1), **rows),
+    ]  # fmt: skip
+
+
+CALLS = [*_turns(), *_triangles(), *_vectors(), *_conversions(), *_moments(), *_class_losses()]
 
 
 def tensors(shape: tuple[int, ...], kind: str, layout: str, seed: int = 0) -> tuple[Any, Any]:

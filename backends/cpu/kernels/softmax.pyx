@@ -321,6 +321,12 @@ cdef void softmax_rows(int kind, void *x, npy_intp rows, npy_intp n, void *out) 
         softmax_of[double](SOFTMAX, <double *>x, rows, n, 1, <double *>out)
 
 
+cdef bint log_softmax_of(int kind, void *x, npy_intp outer, npy_intp n, npy_intp inner, void *out) noexcept nogil:
+    if kind == FLOAT:
+        return softmax_of[float](LOG_SOFTMAX, <float *>x, outer, n, inner, <float *>out)
+    return softmax_of[double](LOG_SOFTMAX, <double *>x, outer, n, inner, <double *>out)
+
+
 cdef int run_softmax(Operator op, IValue *r, const int32_t *at, Kind what, int64_t dim, bint keepdim) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef Axis axis

@@ -1,0 +1,268 @@
+"""Losses of scores against classes, on CPU tensors of floats.
+
+In: registers with scores (N, C, ...) or (C), target classes, weights of the classes, a reduction.  Out: the register of the loss.
+
+    nll_loss(logp, target)      cross_entropy(x, target)      multi_margin_loss(x, target)      multilabel_margin_loss(x, target)
+
+Losses are added up in double, in the order of the samples.  Other dtypes and layouts, smoothed labels, probabilities as targets,
+classes that there are not and wrong arguments are left to the record's own kernel, which has the messages.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.tensor.ndarray cimport FLOAT, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts._core.value.ivalue cimport IValue, TAG_NONE
+from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.in_order cimport run_in_order
+from ts.backends.cpu.kernels.kernel cimport (
+    Axis, flat_array, float_array, new_flat, new_like, put_array, read_axis, read_number, scalar_type
+)
+from ts.backends.cpu.kernels.places cimport place_at
+from ts.backends.cpu.kernels.softmax cimport log_softmax_of
+from ts.backends.cpu.kernels.table cimport register_kernel
+
+cnp.import_array()
+
+ctypedef fused floating:
+    float
+    double
+
+cdef enum Reduction:                   # as PyTorch numbers them
+    NONE
+    MEAN
+    SUM
+
+
+ctypedef struct Classes:               # what a loss is made of
+    const void *x                      # scores, as (outer, n, inner)
+    const int64_t *target              # (outer, inner)
+    const void *weight                 # of the classes; NULL: 1
+    Axis axis
+    int64_t ignored
+    Reduction reduction
+
+
+# ---------------------------------------------------------------- one class for each sample
+
+cdef bint pick_losses(Classes *c, floating *out) noexcept nogil:
+    """The losses, or what they are reduced to; false where there is no such class."""
+    cdef const floating *x = <const floating *>c.x
+    cdef const floating *weight = <const floating *>c.weight
+    cdef double total = 0, of_all = 0
+    cdef floating w, loss
+    cdef npy_intp o, i
+    cdef int64_t k
+    for o in range(c.axis.outer):
+        for i in range(c.axis.inner):
+            k = place_at(<const char *>c.target, False, o * c.axis.inner + i, 0)
+            loss = 0
+            if k != c.ignored:
+                if not 0 <= k < c.axis.n:
+                    return False
+                w = 1 if weight == NULL else weight[k]
+                loss = -x[(o * c.axis.n + k) * c.axis.inner + i] * w
+                of_all += w
+                total += loss
+            if c.reduction == NONE:
+                out[o * c.axis.inner + i] = loss
+    if c.reduction != NONE:
+        out[0] = <floating>(total / of_all if c.reduction == MEAN else total)
+    return True
+
+
+cdef bint read_weight(IValue *x, npy_intp classes, int kind, const void **weight) noexcept:
+    """Weights of the classes, in the dtype of the scores."""
+    cdef PyArrayObject *a
+    weight[0] = NULL
+    if x.tag == TAG_NONE:
+        return True
+    a = float_array(x)
+    if a == NULL or scalar_type(x) != kind or ndim_of(a) != 1 or dims_of(a)[0] != classes:
+        return False
+    weight[0] = data_of(a)
+    return True
+
+
+cdef bint read_classes(IValue *r, const int32_t *at, PyArrayObject *x, PyArrayObject *target, Classes *c) noexcept:
+    """Scores, targets, weights, the reduction and what is ignored: the first five arguments."""
+    cdef int d, nd = ndim_of(x)
+    if scalar_type(&r[at[1]]) != INT64 or size_of(x) == 0 or nd == 0 or not NONE <= r[at[3]].v.i <= SUM:
+        return False
+    read_axis(x, 0 if nd == 1 else 1, &c.axis)
+    if ndim_of(target) != nd - 1:
+        return False
+    for d in range(nd - 1):
+        if dims_of(target)[d] != dims_of(x)[d + 1 if d else 0]:
+            return False
+    c.x, c.target, c.ignored, c.reduction = data_of(x), <const int64_t *>data_of(target), r[at[4]].v.i, <Reduction>r[at[3]].v.i
+    return read_weight(&r[at[2]], c.axis.n, scalar_type(&r[at[0]]), &c.weight)
+
+
+cdef int put_loss(Operator op, IValue *r, const int32_t *at, bint of_scores) except -1:
+    cdef PyArrayObject *x = float_array(&r[at[0]])
+    cdef PyArrayObject *target = flat_array(&r[at[1]])
+    cdef Classes c
+    cdef int kind
+    cdef bint done
+    cdef char *out
+    cdef void *logs
+    cdef Away away
+    if x == NULL or target == NULL:
+        return run_in_order(op, r, at)
+    if not read_classes(r, at, x, target, &c):
+        return run_record(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    made = new_like(target, kind) if c.reduction == NONE else new_flat(0, NULL, kind)
+    out = data_of(<PyArrayObject *>made)
+    logp = new_like(x, kind) if of_scores else None
+    logs = data_of(<PyArrayObject *>logp) if of_scores else NULL
+    away = leave_gil(size_of(x) * COSTLY if of_scores else size_of(target), r, at, op.nargs)
+    done = not of_scores or log_softmax_of(kind, <void *>c.x, c.axis.outer, c.axis.n, c.axis.inner, logs)
+    if of_scores:
+        c.x = logs
+    if done:
+        done = pick_losses(&c, <float *>out) if kind == FLOAT else pick_losses(&c, <double *>out)
+    take_gil(away)
+    return put_array(&r[at[op.nargs]], made, kind) if done else run_record(op, r, at)
+
+
+cdef int nll_loss(Operator op, IValue *r, const int32_t *at) except -1:
+    return put_loss(op, r, at, False)
+
+
+cdef int cross_entropy(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_record(op, r, at) if r[at[5]].v.f != 0 else put_loss(op, r, at, True)
+
+
+# ---------------------------------------------------------------- margins
+
+cdef bint margins(Classes *c, double p, double margin, floating *out) noexcept nogil:
+    """How far each other class stays behind the sample's own; false where there is no such class."""
+    cdef const floating *x = <const floating *>c.x
+    cdef const floating *weight = <const floating *>c.weight
+    cdef floating gap, least = <floating>margin
+    cdef double total, of_all = 0
+    cdef npy_intp o, i, n = c.axis.n
+    cdef int64_t k
+    for o in range(c.axis.outer):
+        k = c.target[o]
+        if not 0 <= k < n:
+            return False
+        total = 0
+        for i in range(n):
+            gap = least - x[k] + x[i]
+            if i != k and not gap <= 0:
+                gap = gap if p == 1 else gap * gap
+                total += gap if weight == NULL else gap * weight[k]
+        total /= n
+        of_all += total
+        if c.reduction == NONE:
+            out[o] = <floating>total
+        x += n
+    if c.reduction != NONE:
+        out[0] = <floating>(of_all / c.axis.outer if c.reduction == MEAN else of_all)
+    return True
+
+
+cdef bint label_margins(Classes *c, char *held, floating *out) noexcept nogil:
+    """The same for several classes a sample, listed before the first -1; `held` has a place a class."""
+    cdef const floating *x = <const floating *>c.x
+    cdef const int64_t *labels = c.target
+    cdef floating gap
+    cdef double total, of_all = 0
+    cdef npy_intp o, i, j, count, n = c.axis.n
+    for o in range(c.axis.outer):
+        memset(held, 0, n)
+        count = 0
+        for i in range(n):
+            if not -1 <= labels[i] < n:
+                return False
+        while count < n and labels[count] >= 0:
+            held[labels[count]] = 1
+            count += 1
+        total = 0
+        for j in range(count):
+            for i in range(n):
+                gap = 1 - x[labels[j]] + x[i]
+                if not held[i] and not gap <= 0:
+                    total += gap
+        total /= n
+        of_all += total
+        if c.reduction == NONE:
+            out[o] = <floating>total
+        x += n
+        labels += n
+    if c.reduction != NONE:
+        out[0] = <floating>(of_all / c.axis.outer if c.reduction == MEAN else of_all)
+    return True
+
+
+cdef bint read_rows(IValue *r, const int32_t *at, PyArrayObject *x, int64_t reduction, Classes *c) noexcept:
+    """Scores as (N, C), or (C)."""
+    if scalar_type(&r[at[1]]) != INT64 or size_of(x) == 0 or not 1 <= ndim_of(x) <= 2 or not NONE <= reduction <= SUM:
+        return False
+    read_axis(x, ndim_of(x) - 1, &c.axis)
+    c.x, c.reduction, c.weight = data_of(x), <Reduction>reduction, NULL
+    return True
+
+
+cdef int multi_margin_loss(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *x = float_array(&r[at[0]])
+    cdef PyArrayObject *target = flat_array(&r[at[1]])
+    cdef Classes c
+    cdef double p, margin
+    cdef int kind
+    cdef bint done
+    if x == NULL or target == NULL or not read_rows(r, at, x, r[at[5]].v.i, &c):
+        return run_record(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    if not read_number(&r[at[2]], kind, &p) or not read_number(&r[at[3]], kind, &margin) or (p != 1 and p != 2):
+        return run_record(op, r, at)
+    if ndim_of(target) > 1 or size_of(target) != c.axis.outer or not read_weight(&r[at[4]], c.axis.n, kind, &c.weight):
+        return run_record(op, r, at)
+    c.target = <const int64_t *>data_of(target)
+    made = new_like(target, kind) if c.reduction == NONE else new_flat(0, NULL, kind)
+    if kind == FLOAT:
+        done = margins(&c, p, margin, <float *>data_of(<PyArrayObject *>made))
+    else:
+        done = margins(&c, p, margin, <double *>data_of(<PyArrayObject *>made))
+    return put_array(&r[at[op.nargs]], made, kind) if done else run_record(op, r, at)
+
+
+cdef int multilabel_margin_loss(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *x = float_array(&r[at[0]])
+    cdef PyArrayObject *target = flat_array(&r[at[1]])
+    cdef Classes c
+    cdef int kind, d
+    cdef char *held
+    cdef bint done
+    if x == NULL or target == NULL or not read_rows(r, at, x, r[at[2]].v.i, &c) or ndim_of(target) != ndim_of(x):
+        return run_record(op, r, at)
+    for d in range(ndim_of(x)):
+        if dims_of(target)[d] != dims_of(x)[d]:
+            return run_record(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    c.target = <const int64_t *>data_of(target)
+    made = new_flat(ndim_of(x) - 1 if c.reduction == NONE else 0, dims_of(x), kind)
+    held = <char *>malloc(c.axis.n)
+    if held == NULL:
+        raise MemoryError()
+    if kind == FLOAT:
+        done = label_margins(&c, held, <float *>data_of(<PyArrayObject *>made))
+    else:
+        done = label_margins(&c, held, <double *>data_of(<PyArrayObject *>made))
+    free(held)
+    return put_array(&r[at[op.nargs]], made, kind) if done else run_record(op, r, at)
+
+
+register_kernel("aten::nll_loss_nd", nll_loss)
+register_kernel("aten::nll_loss", nll_loss)
+register_kernel("aten::nll_loss2d", nll_loss)
+register_kernel("aten::cross_entropy_loss", cross_entropy)
+register_kernel("aten::multi_margin_loss", multi_margin_loss)
+register_kernel("aten::multilabel_margin_loss", multilabel_margin_loss)
