@@ -59,7 +59,11 @@ def plain(value):
 
 def same(ours, theirs, tolerance):
     if isinstance(theirs, list):
-        return isinstance(ours, list) and len(ours) == len(theirs) and all(same(a, b, tolerance) for a, b in zip(ours, theirs, strict=True))
+        return (
+            isinstance(ours, list)
+            and len(ours) == len(theirs)
+            and all(same(a, b, tolerance) for a, b in zip(ours, theirs, strict=True))
+        )
     if isinstance(theirs, (float, complex)):
         return bool(np.isclose(ours, theirs, rtol=tolerance, atol=tolerance, equal_nan=True))
     return ours == theirs

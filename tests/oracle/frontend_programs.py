@@ -1,7 +1,5 @@
 """Programs whose graphs have PyTorch's text: read by `test_frontend.py`, each function on its own."""
 
-
-
 import math
 from typing import Dict, List, Optional, Tuple
 
@@ -141,7 +139,7 @@ def q_a9(n: int):
     y = {1: "a"}
     z: Dict[str, int] = {}
     del y[1]
-    return x, y, z, 3 in x, not n, -n, n ** 2, n / 2
+    return x, y, z, 3 in x, not n, -n, n**2, n / 2
 
 
 def q_b1(x, n: int):
@@ -193,7 +191,13 @@ def q_c5(x, y):
         z = x @ y
     else:
         z = x - y
-    return torch.relu(z).sum(dim=1, keepdim=True), z.size(0), z.view(2, -1), torch.zeros(2, 3), torch.cat([x, y], 0)
+    return (
+        torch.relu(z).sum(dim=1, keepdim=True),
+        z.size(0),
+        z.view(2, -1),
+        torch.zeros(2, 3),
+        torch.cat([x, y], 0),
+    )
 
 
 def q_c6(n: int):
@@ -222,4 +226,21 @@ def q_c8(x, n: int):
 
 
 def q_c9(a: int, b: float):
-    return a + b, a / 2, a // 2, a ** 2, b % 2.0, a & 3, a << 1, a == b, not a, min(a, 2), max(a, b), abs(b), float(a), int(b), round(b), divmod(a, 2)
+    return (
+        a + b,
+        a / 2,
+        a // 2,
+        a**2,
+        b % 2.0,
+        a & 3,
+        a << 1,
+        a == b,
+        not a,
+        min(a, 2),
+        max(a, b),
+        abs(b),
+        float(a),
+        int(b),
+        round(b),
+        divmod(a, 2),
+    )

@@ -154,8 +154,8 @@ def _class_losses() -> list[Call]:
         "kinds": ("float32", "float64", "int64"),
         "shapes": ((3, 4), (1, 1), (6, 9), (5,), (2, 3, 5)),
     }
-    weights = lambda m, x: (m.arange(x.shape[1] if x.dim() > 1 else x.shape[0]) + 1).to(x.dtype) / 4  # noqa: E731
-    f = lambda m: m.nn.functional  # noqa: E731
+    weights = lambda m, x: (m.arange(x.shape[1] if x.dim() > 1 else x.shape[0]) + 1).to(x.dtype) / 4
+    f = lambda m: m.nn.functional
     return [
         *[Call(f"{name} {how}", lambda m, x, name=name, how=how: getattr(f(m), name)(x, _target(m, x), reduction=how), **scores)
           for name in ("nll_loss", "cross_entropy") for how in ("none", "mean", "sum")],
@@ -182,7 +182,70 @@ def _class_losses() -> list[Call]:
     ]  # fmt: skip
 
 
-CALLS = [*_turns(), *_triangles(), *_vectors(), *_conversions(), *_moments(), *_class_losses()]
+def _written(index: Any, value: Any) -> Callable[[Any, Any], Any]:
+    """What a tensor is after `x[index] = value`, of which both may be made with the module."""
+
+    def run(m: Any, x: Any) -> Any:
+        made = x.clone()
+        made[index(m) if callable(index) else index] = value(m, x) if callable(value) else value
+        return made
+
+    return run
+
+
+def _subscripts() -> list[Call]:
+    two: dict[str, Any] = {"shapes": ((3, 4), (4, 3), (5,), (2, 3, 5), ())}
+    views = [
+        0,
+        -1,
+        (1, 2),
+        (0, slice(None, 2)),
+        slice(1, None, 2),
+        Ellipsis,
+        None,
+        (None, 1),
+        (Ellipsis, 0),
+        9,
+        (0, 0, 0, 0),
+    ]
+    values: list[Any] = [2, -1.5, True, float("nan"), 2j, "a"]
+    several = lambda m: (m.tensor([0, 2, 1, 0]), m.tensor([1, 0, 2, 1]))
+    one = lambda m: m.tensor([2, 0, -1])
+    return [
+        *[Call(f"x[{index}] = {value}", _written(index, value), **two) for index in views for value in (values if index in (0, None) else values[:2])],
+        *[Call(f"x[{index}] = another", _written(index, lambda m, x, index=index: x[index].clone() * 2), **two) for index in views],
+        Call("x[0] = the other way round", _written(0, lambda m, x: x.flip(0)[0].half()), **two),
+        Call("x[:2] = a row of it", _written(slice(2), lambda m, x: x[1:2]), **two),
+        Call("x[indices] = number", _written(one, 3), **two),
+        Call("x[i, j] = number", _written(several, 1.5), **two),
+        Call("x[i, j] = tensor", _written(several, lambda m, x: x[several(m)] * 2), **two),
+        Call("x[indices out of range] = number", _written(lambda m: m.tensor([9]), 1), **two),
+        Call("x[mask of rows] = number", _written(lambda m: m.tensor([True, False, True]), 1), **two),
+        Call("masks", lambda m, x: [x[x > 1], _written(lambda m: x > 1, 7)(m, x), _written(lambda m: x > 1, x.flatten()[:1])(m, x)],
+             ("float32", "int64"), **two),
+        *[Call(f"x[{before} :, i {after}]", lambda m, x, before=before, after=after: x[(slice(None),) * before + (i,) + (slice(None),) * after]
+               if (i := one(m)) is not None else None, **two) for before in range(3) for after in range(2)],
+        Call("x[:, indices of two dimensions]", lambda m, x: x[:, m.tensor([[0, 1], [2, -2]])], **two),
+        Call("x[:, no such]", lambda m, x: x[:, m.tensor([0, 7])], **two),
+    ]  # fmt: skip
+
+
+def _literals() -> list[Call]:
+    data: list[Any] = [
+        1.5, 2, True, [1.0, 2], [[1, 2], [3, 4]], [[True], [False]], [True, 2], [True, 2.5, 3], (1, [2]), [(1, 2), [3, 4]], [], [[]], [[1], []],
+        [[1, 2], [3]], [1 << 63], [1e39], ["a"], [1, "a"], 1j, [1j, 2], list(range(5000)), [[[[[[[[[1]]]]]]]]], float("nan"), [1, [2]],
+    ]  # fmt: skip
+    dtypes = (None, "float32", "float64", "int64", "bool", "float16", "uint8", "complex64")
+    return [
+        Call(f"tensor({str(given)[:40]}, {dtype})",
+             lambda m, x, given=given, dtype=dtype: m.tensor(given, dtype=dtype and getattr(m, dtype)), ("float32",), ((),))
+        for given in data for dtype in dtypes if not (dtype == "uint8" and given == [1e39])
+    ]  # fmt: skip
+
+
+CALLS = [
+    *_turns(), *_triangles(), *_vectors(), *_conversions(), *_moments(), *_class_losses(), *_subscripts(), *_literals(),
+]  # fmt: skip
 
 
 def tensors(shape: tuple[int, ...], kind: str, layout: str, seed: int = 0) -> tuple[Any, Any]:

@@ -40,7 +40,15 @@ class Writer:
 
     def number(self, x: Any) -> str:
         d = self.draw
-        choices = [str(d.randint(0, 5)), str(d.randint(0, 5)), str(d.randint(-3, 3)), "True", "2.5", "-0.5", "1j"]
+        choices = [
+            str(d.randint(0, 5)),
+            str(d.randint(0, 5)),
+            str(d.randint(-3, 3)),
+            "True",
+            "2.5",
+            "-0.5",
+            "1j",
+        ]
         return d.choices(choices, (6, 6, 3, 1, 2, 1, 0.3))[0]
 
     # ---- lines -----------------------------------------------------------------------------------------
@@ -212,7 +220,11 @@ class Writer:
         name, x = self.pick(v)
         d = self.draw
         shape = self.shape_of(max(x.numel() - d.choice((0, 0, 1, 2)), 0))
-        calls = (f"resize_({[max(n, 0) for n in shape]})", f"set_({self.pick(v)[0]})", f"as_strided_({self.strided(x)})")
+        calls = (
+            f"resize_({[max(n, 0) for n in shape]})",
+            f"set_({self.pick(v)[0]})",
+            f"as_strided_({self.strided(x)})",
+        )
         return f"{name}.{d.choice(calls)}"
 
 
@@ -241,9 +253,20 @@ def grew(v: list[Any], sizes: list[int]) -> bool:
 
 def facts(x: Any, version: int) -> tuple[Any, ...]:
     """What can be said of a tensor; strides and offsets as far as elements lie there."""
-    steps = tuple(step if n > 1 else None for step, n in zip(x.stride(), x.shape, strict=True)) if x.numel() else None
+    steps = (
+        tuple(step if n > 1 else None for step, n in zip(x.stride(), x.shape, strict=True))
+        if x.numel()
+        else None
+    )
     values = [repr(value if isinstance(value, bool) else value + 0) for value in x.reshape(-1).tolist()]
-    return str(x.dtype), tuple(x.shape), steps, x.storage_offset() if x.numel() else None, x._version - version, values
+    return (
+        str(x.dtype),
+        tuple(x.shape),
+        steps,
+        x.storage_offset() if x.numel() else None,
+        x._version - version,
+        values,
+    )
 
 
 def storages(v: list[Any]) -> list[int]:
@@ -286,7 +309,9 @@ def difference(seed: int, length: int = 25) -> str | None:
             if a != b:
                 return f"seed {seed}: v[{i}]\n    {text}\n  torch: {a}\n  ts:    {b}"
         if storages(theirs) != storages(ours):
-            return f"seed {seed}: storages\n    {text}\n  torch: {storages(theirs)}\n  ts:    {storages(ours)}"
+            return (
+                f"seed {seed}: storages\n    {text}\n  torch: {storages(theirs)}\n  ts:    {storages(ours)}"
+            )
         if want is not None:
             lines.pop()
         elif len(theirs) > before and theirs[-1].numel() > 500:

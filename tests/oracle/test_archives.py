@@ -240,7 +240,9 @@ def test_program(reader, writer):
     for _ in range(2):
         expected = plain(made(writer.tensor([1.0, 2.0]), words, Mode.FAST))
         assert plain(read(reader.tensor([1.0, 2.0]), words, Mode.FAST)) == expected
-    with pytest.raises((RuntimeError, torch.jit.Error), match="too few"):  # PyTorch: now the one, now the other
+    with pytest.raises(
+        (RuntimeError, torch.jit.Error), match="too few"
+    ):  # PyTorch: now the one, now the other
         read(reader.tensor([1.0, 2.0]), ["a"], Mode.FAST)
 
 
@@ -497,7 +499,9 @@ def test_operators_came_to_mean_what_they_mean_in_the_same_versions():
     registry.load()
     table = torch._C._get_operator_version_map()
     ours = {record.key: record.since for record in registry.records() if record.since}
-    assert ours == {name: max(entry.bumped_at_version for entry in entries) for name, entries in table.items()}
+    assert ours == {
+        name: max(entry.bumped_at_version for entry in entries) for name, entries in table.items()
+    }
 
 
 @pytest.mark.parametrize("layer", ["Avg", "Max"])

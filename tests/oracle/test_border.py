@@ -87,9 +87,13 @@ def test_cast_error_names_the_class():
     def first(x: List[int]) -> int:
         return x[0]
 
-    with pytest.raises(RuntimeError, match="Unable to cast Python instance of type <class 'str'> to") as theirs:
+    with pytest.raises(
+        RuntimeError, match="Unable to cast Python instance of type <class 'str'> to"
+    ) as theirs:
         torch.jit.script(first)("a")
-    with pytest.raises(RuntimeError, match=r"Unable to cast Python instance of type <class 'str'> to List\[int\]") as ours:
+    with pytest.raises(
+        RuntimeError, match=r"Unable to cast Python instance of type <class 'str'> to List\[int\]"
+    ) as ours:
         ts.jit.script(first)("a")
     assert str(ours.value).split(" to ")[0] == str(theirs.value).split(" to ")[0]
 
@@ -99,6 +103,7 @@ def test_results_of_python_functions():
     pair = collections.namedtuple("pair", "first second")
     messages = []
     for module in (ts, torch):
+
         class Layer(module.nn.Module):
             @module.jit.ignore
             def pairs(self, x) -> Tuple[pair, pair]:
@@ -113,13 +118,16 @@ def test_results_of_python_functions():
         with pytest.raises(RuntimeError) as failure:
             scripted(module.ones(3, 3))
         messages.append([line for line in str(failure.value).splitlines() if "value of type" in line])
-    ours, theirs = (line.replace("Tuple[", "(").replace("]", ")") for (line,) in messages)  # how tuples are written
+    ours, theirs = (
+        line.replace("Tuple[", "(").replace("]", ")") for (line,) in messages
+    )  # how tuples are written
     assert ours == theirs
 
 
 def test_type_of_a_tensor():
     messages = []
     for module in (ts, torch):
+
         def kind(x):
             return type(x)
 
@@ -127,5 +135,3 @@ def test_type_of_a_tensor():
             module.jit.script(kind)(module.ones(1))
         messages.append(str(failure.value).split("\nValue")[0].split("RuntimeError")[1])
     assert messages[0] == messages[1]
-
-

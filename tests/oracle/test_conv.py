@@ -76,7 +76,9 @@ def test_drawn(block):
             continue
         found = getattr(ts, name)(*map(ours, operands), **options)
         assert tuple(found.shape) == tuple(theirs.shape), (seed, name, options)
-        assert str(found.dtype) == str(theirs.dtype).replace("torch", "ts") or str(found.dtype) == str(theirs.dtype)
+        assert str(found.dtype) == str(theirs.dtype).replace("torch", "ts") or str(found.dtype) == str(
+            theirs.dtype
+        )
         exact = getattr(torch, name)(*map(wide, operands), **options).numpy()
         dtype = operands[0].dtype
         got = found.to(ts.float64).numpy() if dtype in (torch.bfloat16, torch.float16) else found.numpy()

@@ -51,7 +51,9 @@ def inputs(record):
     names = [p.name for p in samples.operator(record).signature.parameters]
     for dtype in (ts.float32, ts.int64):
         given = samples.arguments(record.base, dtype)
-        if given is not None and not isinstance(refusal(samples.operator(record.base), given), NotImplementedError):
+        if given is not None and not isinstance(
+            refusal(samples.operator(record.base), given), NotImplementedError
+        ):
             base = [p.name for p in samples.operator(record.base).signature.parameters]
             return {name: x for name, x in zip(base, given, strict=True) if name in names}
     return None
@@ -110,7 +112,8 @@ def test_same_outcome(record):
         if written(record)[0].kind == "Tensor[]":
             count = len(samples.operator(record.base)(*inputs(record).values()))
         outs = {
-            lib: {name: [made(lib) for _ in range(count)] if count else made(lib) for name in names} for lib in (ts, torch)
+            lib: {name: [made(lib) for _ in range(count)] if count else made(lib) for name in names}
+            for lib in (ts, torch)
         }
         given = {name: change(x) for name, x in inputs(record).items()}
         twins = {name: theirs(x) for name, x in given.items()}

@@ -44,7 +44,19 @@ def operators(x, y=None, *, z):
     while not x and not y and z:
         x = y if z else x
     first = x[1:2:3], x[:, None, 0], x < 1 <= 2, x is None, {}, [], (), x == 1 != 2, 1j, 1e20, -x, ~x
-    return first, x | y, x ^ y, x >> y, x and y and z, not x, y not in x, y in x, y is not x, x @ y, x // y**z % 3
+    return (
+        first,
+        x | y,
+        x ^ y,
+        x >> y,
+        x and y and z,
+        not x,
+        y not in x,
+        y in x,
+        y is not x,
+        x @ y,
+        x // y**z % 3,
+    )
 
 
 def calls(x):

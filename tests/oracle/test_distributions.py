@@ -91,7 +91,15 @@ def test_distribution(spec):
         torch.manual_seed(4), ts.manual_seed(4)
         check_same(outcome(function, ours, ts), outcome(function, theirs, torch), tolerance)
 
-    for name in ("mean", "variance", "stddev", "batch_shape", "event_shape", "has_rsample", "has_enumerate_support"):
+    for name in (
+        "mean",
+        "variance",
+        "stddev",
+        "batch_shape",
+        "event_shape",
+        "has_rsample",
+        "has_enumerate_support",
+    ):
         same(lambda d, _, name=name: getattr(d, name))
     if spec[0] != "Kumaraswamy":  # of which PyTorch says nan
         same(lambda d, _: d.mode)
@@ -130,7 +138,9 @@ def kl_pairs():
 def test_divergence(p, q):
     theirs = outcome(torch.distributions.kl_divergence, made(p, torch), made(q, torch))
     ours = outcome(ts.distributions.kl_divergence, made(p, ts), made(q, ts))
-    if isinstance(theirs, torch.Tensor) and bool(theirs.isinf().all()):  # of p's shape there, of both together here
+    if isinstance(theirs, torch.Tensor) and bool(
+        theirs.isinf().all()
+    ):  # of p's shape there, of both together here
         assert bool(ours.isinf().all())
     else:
         check_same(ours, theirs, 1e-4)
@@ -151,11 +161,15 @@ TRANSFORMS = {
     "definite": lambda d: d.PositiveDefiniteTransform(),
     "correlation": lambda d: d.CorrCholeskyTransform(),
     "nothing": lambda d: d.ComposeTransform([]),
-    "composed": lambda d: d.ComposeTransform([d.AffineTransform(0.0, 2.0), d.StickBreakingTransform(), d.ExpTransform()]),
+    "composed": lambda d: d.ComposeTransform(
+        [d.AffineTransform(0.0, 2.0), d.StickBreakingTransform(), d.ExpTransform()]
+    ),
     "independent": lambda d: d.IndependentTransform(d.ExpTransform(), 1),
     "reshaped": lambda d: d.ReshapeTransform((3,), (1, 3)),
     "cat": lambda d: d.CatTransform([d.ExpTransform(), d.AffineTransform(1.0, 2.0)], dim=-1, lengths=[1, 2]),
-    "stack": lambda d: d.StackTransform([d.ExpTransform(), d.AffineTransform(1.0, 2.0), d.TanhTransform()], dim=-1),
+    "stack": lambda d: d.StackTransform(
+        [d.ExpTransform(), d.AffineTransform(1.0, 2.0), d.TanhTransform()], dim=-1
+    ),
     "cat of vectors": lambda d: d.CatTransform([d.StickBreakingTransform()] * 2, dim=0),
     "stack of vectors": lambda d: d.StackTransform([d.ExpTransform(), d.SoftmaxTransform()], dim=0),
     "cdf": lambda d: d.CumulativeDistributionTransform(d.Normal(0.0, 1.0)),
@@ -164,7 +178,9 @@ TRANSFORMS = {
     "to less": lambda d: d.transform_to(d.constraints.less_than(2.0)),
     "to probabilities": lambda d: d.transform_to(d.constraints.simplex),
     "to parts": lambda d: d.biject_to(d.constraints.cat([d.constraints.positive, d.constraints.real], 0)),
-    "to elements": lambda d: d.biject_to(d.constraints.stack([d.constraints.positive, d.constraints.real], 0)),
+    "to elements": lambda d: d.biject_to(
+        d.constraints.stack([d.constraints.positive, d.constraints.real], 0)
+    ),
     "to independent": lambda d: d.biject_to(d.constraints.independent(d.constraints.positive, 1)),
 }
 
@@ -212,7 +228,8 @@ def test_constraint(name):
     for value in VALUES:
         checks = (getattr(library.distributions.constraints, name).check for library in (ts, torch))
         ours, theirs = (
-            outcome(check, converted(value, library)) for check, library in zip(checks, (ts, torch), strict=True)
+            outcome(check, converted(value, library))
+            for check, library in zip(checks, (ts, torch), strict=True)
         )
         if isinstance(theirs, Exception):
             assert type(ours) is type(theirs)

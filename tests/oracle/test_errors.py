@@ -330,7 +330,9 @@ m.hstack([X,V])
 m.vstack([X,m.ones(3)])
 m.dstack([])
 """
-OF_NUMPY = re.compile(r"operands could not|ufunc|numpy\.|np\\.|broadcast input array|array is too big|for array of dim")
+OF_NUMPY = re.compile(
+    r"operands could not|ufunc|numpy\.|np\\.|broadcast input array|array is too big|for array of dim"
+)
 
 
 def outcome(module, call):

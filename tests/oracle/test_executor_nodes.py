@@ -34,7 +34,9 @@ def tensors(library):
 @pytest.mark.parametrize("type", TYPES)
 def test_checks(kind, type):
     """The bool is PyTorch's."""
-    text = f"graph(%x : Tensor):\n  %a : Tensor, %ok : bool = prim::{kind}[types=[{type}]](%x)\n  return (%ok)\n"
+    text = (
+        f"graph(%x : Tensor):\n  %a : Tensor, %ok : bool = prim::{kind}[types=[{type}]](%x)\n  return (%ok)\n"
+    )
     theirs = torch._C._create_function_from_graph("f", torch._C.parse_ir(text))
     ours = ts.jit.create_function_from_graph("f", parse_ir(text))
     for grad in (True, False):

@@ -70,7 +70,9 @@ def frozen(framework, name, preserved=()):
 
 def nodes(graph):
     """The lines of a graph without places, names of files and numbers of values; constants sorted."""
-    lines = [re.sub(r" #.*|%[\w.]+|___torch_mangle_\d+\.", "", line).strip() for line in str(graph).splitlines()]
+    lines = [
+        re.sub(r" #.*|%[\w.]+|___torch_mangle_\d+\.", "", line).strip() for line in str(graph).splitlines()
+    ]
     return [line for line in lines if "prim::Constant" not in line]
 
 
@@ -123,7 +125,10 @@ def containers(framework):
         def __init__(self):
             super().__init__()
             self.gru = framework.nn.GRU(3, 2)
-            self.tables = {"a": [framework.nn.Parameter(framework.ones(2))], "b": [framework.zeros(2), framework.ones(1)]}
+            self.tables = {
+                "a": [framework.nn.Parameter(framework.ones(2))],
+                "b": [framework.zeros(2), framework.ones(1)],
+            }
             self.pair = (framework.full((2,), 3.0), "text")
             self.sides = {"left": (Side.LEFT, 1.0), "right": (Side.RIGHT, 2.0)}
 

@@ -52,7 +52,9 @@ def test_traces():
 def test_other_objects(monkeypatch):
     """What is no module of PyTorch is refused by its type; so is everything where PyTorch is not imported."""
     for other in (ts.nn.Linear(1, 1), torch.ones(1), "text", None):
-        with pytest.raises(TypeError, match="from_torch takes a module or a scripted function of PyTorch, not"):
+        with pytest.raises(
+            TypeError, match="from_torch takes a module or a scripted function of PyTorch, not"
+        ):
             ts.jit.from_torch(other)
     monkeypatch.delitem(sys.modules, "torch")
     with pytest.raises(RuntimeError, match="this program has not imported"):

@@ -62,7 +62,9 @@ def close(want, got):
     return torch.allclose(torch.tensor(got.tolist(), dtype=want.dtype), want, atol=1e-5)
 
 
-@pytest.mark.parametrize("call", ["x.norm('nuc')", "x.norm(dim=0, p=1)", "x.unique(return_counts=True)", "x.lu()"])
+@pytest.mark.parametrize(
+    "call", ["x.norm('nuc')", "x.norm(dim=0, p=1)", "x.unique(return_counts=True)", "x.lu()"]
+)
 def test_methods_in_python(call):
     want, got = (eval(call, {"x": package.tensor(X)}) for package in (torch, ts))
     assert close(want, got)

@@ -9,7 +9,7 @@ torch = pytest.importorskip("torch")
 
 import ts  # noqa: E402
 
-TEXT = '''
+TEXT = """
 from typing import List, Tuple
 import {module} as torch
 
@@ -97,7 +97,7 @@ def no_future(x):
 
 def too_many(x):
     return torch.jit.wait(torch.jit.fork(torch.neg, x), 3)
-'''
+"""
 GOOD = ("keyword", "two", "operator", "loop", "computed", "mutates", "listed", "method")
 REORDERED = {"operator"}  # the source that PyTorch shows starts the second task before it waits for the first
 BAD = ("fails", "no_function", "nothing", "no_future", "too_many")

@@ -127,7 +127,12 @@ def test_choice_by_masks(name, shape):
             check(found, wanted, what)
 
 
-ATTENTION = [((2, 2, 5, 8), (2, 2, 20, 8)), ((5, 8), (5, 8)), ((3, 5, 8), (3, 7, 8)), ((2, 1, 5, 8), (1, 2, 6, 8))]
+ATTENTION = [
+    ((2, 2, 5, 8), (2, 2, 20, 8)),
+    ((5, 8), (5, 8)),
+    ((3, 5, 8), (3, 7, 8)),
+    ((2, 1, 5, 8), (1, 2, 6, 8)),
+]
 
 
 @pytest.mark.parametrize("kind", ["none", "causal", "bool", "number", "row of nothing"])
@@ -139,10 +144,15 @@ def test_attention(kind, dtype):
         q, k, v = torch.randn(queries), torch.randn(keys), torch.randn(*keys[:-1], 6)
         q, k, v = (x.mT.contiguous().mT.to(getattr(torch, dtype)) for x in (q, k, v))
         rows, columns = q.shape[-2], k.shape[-2]
-        mask = {"bool": torch.rand(rows, columns) > 0.3, "number": torch.randn(1, columns).to(q.dtype)}.get(kind)
+        mask = {"bool": torch.rand(rows, columns) > 0.3, "number": torch.randn(1, columns).to(q.dtype)}.get(
+            kind
+        )
         if kind == "row of nothing":
             mask = torch.arange(rows)[:, None].expand(rows, columns) > 1
-        given = [None if x is None else ts.tensor(x.tolist(), dtype=getattr(ts, str(x.dtype)[6:])) for x in (q, k, v, mask)]
+        given = [
+            None if x is None else ts.tensor(x.tolist(), dtype=getattr(ts, str(x.dtype)[6:]))
+            for x in (q, k, v, mask)
+        ]
         found = ts.nn.functional.scaled_dot_product_attention(*given, is_causal=kind == "causal")
         wanted = torch.nn.functional.scaled_dot_product_attention(q, k, v, mask, is_causal=kind == "causal")
         assert found.is_contiguous() and tuple(found.shape) == tuple(wanted.shape)
@@ -167,7 +177,11 @@ def test_layers_of_encoders(mask):
             padding = torch.zeros(batch, length).masked_fill(padding, float("-inf"))
         given = [x, width, heads, *weights[:4], rng.random() < 0.5, rng.random() < 0.5, 1e-5, *weights[4:]]
         source = torch.rand(length, length).fill_diagonal_(0) > 0.6
-        kinds = {"none": [None, None], "source": [source, 0], "all": [source.expand(batch, heads, -1, -1).contiguous(), 2]}
+        kinds = {
+            "none": [None, None],
+            "source": [source, 0],
+            "all": [source.expand(batch, heads, -1, -1).contiguous(), 2],
+        }
         given += kinds.get(mask, [padding, 1])
         ours = [ts.tensor(a.numpy()) if isinstance(a, torch.Tensor) else a for a in given]
         found, wanted = ts._transformer_encoder_layer_fwd(*ours), torch._transformer_encoder_layer_fwd(*given)

@@ -13,9 +13,13 @@ i = torch.tensor
 LAYERS = {
     "MultiheadAttention(4, 2, batch_first=True)": lambda: [torch.randn(3, 2, 4)] * 3,
     "TransformerEncoderLayer(4, 2, 8)": lambda: [torch.randn(3, 2, 4)],
-    "TransformerEncoderLayer(4, 2, 8, batch_first=True, norm_first=True, activation='gelu')": lambda: [torch.randn(3, 2, 4)],
+    "TransformerEncoderLayer(4, 2, 8, batch_first=True, norm_first=True, activation='gelu')": lambda: [
+        torch.randn(3, 2, 4)
+    ],
     "TransformerDecoderLayer(4, 2, 8)": lambda: [torch.randn(3, 2, 4), torch.randn(5, 2, 4)],
-    "TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), 2)": lambda: [torch.randn(3, 2, 4)],
+    "TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), 2)": lambda: [
+        torch.randn(3, 2, 4)
+    ],
     "Transformer(4, 2, 1, 1, 8)": lambda: [torch.randn(3, 2, 4), torch.randn(5, 2, 4)],
     "EmbeddingBag(5, 3)": lambda: [i([1, 2, 3]), i([0, 2])],
     "CTCLoss()": lambda: [torch.randn(5, 2, 4).log_softmax(-1), i([[1, 2], [3, 1]]), i([5, 4]), i([2, 1])],
@@ -34,7 +38,9 @@ def flat(value):
 
 
 def same(ours, theirs):
-    return len(ours) == len(theirs) and all(a.shape == b.shape and np.allclose(a, b, atol=1e-5) for a, b in zip(ours, theirs, strict=True))
+    return len(ours) == len(theirs) and all(
+        a.shape == b.shape and np.allclose(a, b, atol=1e-5) for a, b in zip(ours, theirs, strict=True)
+    )
 
 
 @pytest.mark.filterwarnings("ignore")

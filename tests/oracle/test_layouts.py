@@ -198,7 +198,11 @@ IMAGES = [
 ]  # fmt: skip
 
 
-VOLUMES = ["F.conv3d(x, w)", "F.conv_transpose3d(x, v)", "F.conv3d(x, w.contiguous(memory_format=t.channels_last_3d))"]
+VOLUMES = [
+    "F.conv3d(x, w)",
+    "F.conv_transpose3d(x, v)",
+    "F.conv3d(x, w.contiguous(memory_format=t.channels_last_3d))",
+]
 
 
 @pytest.mark.parametrize("line", VOLUMES)
@@ -248,7 +252,9 @@ def test_attention_lies_as_the_query_does():
         attention = t.nn.functional.scaled_dot_product_attention
         x, y, mask = t.rand(2, 5, 3, 4).transpose(1, 2), t.rand(2, 3, 5, 4), t.ones(5, 5).bool()
         yield attention(x, x, x).transpose(1, 2).view(2, 5, 12)
-        for q, k in itertools.product((x, y, t.rand(2, 5, 36).view(2, 5, 9, 4).transpose(1, 2)[:, :3]), (x, y)):
+        for q, k in itertools.product(
+            (x, y, t.rand(2, 5, 36).view(2, 5, 9, 4).transpose(1, 2)[:, :3]), (x, y)
+        ):
             yield from (attention(q, k, k), attention(q, k, k, mask), attention(q, k, k, is_causal=True))
             yield from (attention(q, k, k[..., :2]), attention(q, k[:1], k[:1]), attention(q[0], k[0], k[0]))
             yield attention(q.half(), k.half(), k.half())

@@ -139,7 +139,11 @@ def outcome(module, text, device="meta"):
     except Exception as error:
         return type(error).__name__, str(error).split("\n")[0]
     return [
-        (tuple(t.shape), str(t.dtype).split(".")[1], [s for s, n in zip(t.stride(), t.shape, strict=True) if n > 1])
+        (
+            tuple(t.shape),
+            str(t.dtype).split(".")[1],
+            [s for s, n in zip(t.stride(), t.shape, strict=True) if n > 1],
+        )
         for t in leaves(result)
     ]
 

@@ -35,7 +35,9 @@ def calls_of(case, way):
     """The calls that a way of compiling the model takes, with arguments of their own."""
     torch.manual_seed(1)
     calls = case.calls()
-    return [each for each in calls if each.method == "forward"][: case.traced_calls] if way == "trace" else calls
+    return (
+        [each for each in calls if each.method == "forward"][: case.traced_calls] if way == "trace" else calls
+    )
 
 
 @lru_cache(16)
@@ -80,7 +82,13 @@ def ours(value):
         return {key: ours(each) for key, each in value.items()}
     if isinstance(value, (list, tuple)):
         items = [ours(each) for each in value]
-        return items if isinstance(value, list) else tuple(items) if type(value) is tuple else type(value)(*items)
+        return (
+            items
+            if isinstance(value, list)
+            else tuple(items)
+            if type(value) is tuple
+            else type(value)(*items)
+        )
     return value
 
 
@@ -94,7 +102,11 @@ def array_of(tensor):
 
 
 def is_channels_last(tensor, package):
-    return tensor.dim() == 4 and not tensor.is_contiguous() and tensor.is_contiguous(memory_format=package.channels_last)
+    return (
+        tensor.dim() == 4
+        and not tensor.is_contiguous()
+        and tensor.is_contiguous(memory_format=package.channels_last)
+    )
 
 
 class Plain(NamedTuple):
@@ -139,7 +151,10 @@ def differences(got, want, where="result"):
         else:
             for i, (a, b) in enumerate(zip(got, want, strict=True)):
                 yield from differences(a, b, f"{where}[{i}]")
-    elif not (got == want or (isinstance(want, float) and np.isclose(got, want, rtol=1e-4, atol=1e-5, equal_nan=True))):
+    elif not (
+        got == want
+        or (isinstance(want, float) and np.isclose(got, want, rtol=1e-4, atol=1e-5, equal_nan=True))
+    ):
         yield f"{where}: {got!r}, expected {want!r}"
 
 
@@ -153,14 +168,19 @@ def tensor_differences(got, want, where):
         tolerance = TOLERANCES.get(want.dtype, 1e-4)
         finite = np.abs(want.array[np.isfinite(want.array)])
         scale = max(1.0, finite.max()) if finite.size else 1.0
-        if not np.allclose(got.array, want.array, rtol=tolerance, atol=tolerance * scale / 10, equal_nan=True):
+        if not np.allclose(
+            got.array, want.array, rtol=tolerance, atol=tolerance * scale / 10, equal_nan=True
+        ):
             with np.errstate(all="ignore"):
                 yield f"{where}: differs by {np.nanmax(np.abs(got.array - want.array)):.3g}, largest {scale:.3g}"
 
 
 def compare(got, want, with_state=True):
     results, state = got
-    return [*differences(results, want.results), *(differences(state, want.state, "state") if with_state else [])]
+    return [
+        *differences(results, want.results),
+        *(differences(state, want.state, "state") if with_state else []),
+    ]
 
 
 def check_back(module, case, way, want, with_state=True):
@@ -199,7 +219,10 @@ def test_from_source(family, name):
         calls = [each._replace(args=tuple(map(ours, each.args))) for each in calls_of(case, way)]
         module = models.compiled(ts, model, case_of(family, name, ts), way, calls)
         want = record(family, name, way)
-        same_state = way in ("eager", "script")  # freezing leaves other buffers than PyTorch's, traces others as constants
+        same_state = way in (
+            "eager",
+            "script",
+        )  # freezing leaves other buffers than PyTorch's, traces others as constants
         if way != "eager":
             check_back(module, case, way, want, same_state)
         assert compare(outcome(ts, module, case, way), want, same_state) == [], way

@@ -131,16 +131,33 @@ def test_wrong_moves(text):
 
     def said(library):
         with pytest.raises((TypeError, RuntimeError)) as caught:
-            eval(f"library.nn.Linear(1, 1).to({text})", {"library": library, "torch": library, "cpu": library.device("cpu")})
+            eval(
+                f"library.nn.Linear(1, 1).to({text})",
+                {"library": library, "torch": library, "cpu": library.device("cpu")},
+            )
         return type(caught.value), str(caught.value).strip().replace("dtype=ts.", "dtype=torch.")
 
     assert said(ts) == said(torch)
 
 
-@pytest.mark.parametrize("text", ["", "None", "torch.float64, True", "None, torch.float64", "'cpu', None", "torch.ones(1), True", "tensor=torch.ones(1)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "None",
+        "torch.float64, True",
+        "None, torch.float64",
+        "'cpu', None",
+        "torch.ones(1), True",
+        "tensor=torch.ones(1)",
+    ],
+)
 def test_moves(text):
     def moved(library):
-        made = eval(f"library.nn.Linear(1, 1).to({text})", {"library": library, "torch": library, "cpu": library.device("cpu")})
+        made = eval(
+            f"library.nn.Linear(1, 1).to({text})",
+            {"library": library, "torch": library, "cpu": library.device("cpu")},
+        )
         return str(made.weight.dtype).rpartition(".")[2]
 
     assert moved(ts) == moved(torch)

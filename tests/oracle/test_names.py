@@ -61,7 +61,19 @@ EXCUSED = {
 }
 PATTERNS = [pattern for names in EXCUSED.values() for pattern in names.split()]
 # The last one is a module of PyTorch's that is there once another test has imported it.
-ACCIDENTS = {"TYPE_CHECKING", "DType", "deprecated", "Union", "Optional", "Any", "Callable", "Iterable", "warn", "MappingProxyType", "flex_attention"}
+ACCIDENTS = {
+    "TYPE_CHECKING",
+    "DType",
+    "deprecated",
+    "Union",
+    "Optional",
+    "Any",
+    "Callable",
+    "Iterable",
+    "warn",
+    "MappingProxyType",
+    "flex_attention",
+}
 PLACES = ("", "Tensor", "linalg", "fft", "special", "signal.windows", "nn.functional", "masked", "functional")
 
 
@@ -111,7 +123,14 @@ def by_accident(value):
     if isinstance(value, ModuleType):
         return not value.__name__.startswith("torch.")
     home = getattr(value, "__module__", None) or ""
-    return home.split(".")[0] in ("typing", "typing_extensions", "collections", "contextlib", "functools", "warnings")
+    return home.split(".")[0] in (
+        "typing",
+        "typing_extensions",
+        "collections",
+        "contextlib",
+        "functools",
+        "warnings",
+    )
 
 
 @pytest.mark.parametrize("place", EXCUSED_THERE)
@@ -142,5 +161,7 @@ def test_names(place):
 
 
 def test_every_excuse_is_needed():
-    missing = {n for p in PLACES for n in dir(at(torch, p)) if not n.startswith("_") and not hasattr(at(ts, p), n)}
+    missing = {
+        n for p in PLACES for n in dir(at(torch, p)) if not n.startswith("_") and not hasattr(at(ts, p), n)
+    }
     assert [p for p in PATTERNS if not any(fnmatch(name, p) for name in missing)] == []

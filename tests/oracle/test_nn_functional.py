@@ -8,7 +8,16 @@ import torch
 import ts
 from tests.oracle import expressions
 
-FILES = ("losses", "normalisation", "bags_grids_ctc", "functional", "unpooling_fractional_bilinear", "attention", "convolution", "checks")
+FILES = (
+    "losses",
+    "normalisation",
+    "bags_grids_ctc",
+    "functional",
+    "unpooling_fractional_bilinear",
+    "attention",
+    "convolution",
+    "checks",
+)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -50,7 +50,9 @@ def close(ours, theirs):
 def trained(library, rule, options, dtype, steps=6):
     """Parameters after some steps with drawn gradients, and the state."""
     random = np.random.default_rng(0)
-    draw = lambda: library.tensor((random.standard_normal((3, 2)) + 1j * random.standard_normal((3, 2))).astype(dtype))
+    draw = lambda: library.tensor(
+        (random.standard_normal((3, 2)) + 1j * random.standard_normal((3, 2))).astype(dtype)
+    )
     x, untouched = draw(), draw()
     optimizer = getattr(library.optim, rule)([{"params": [x]}, {"params": [untouched], "lr": 0.5}], **options)
     for _ in range(steps):
@@ -98,7 +100,9 @@ def schedule(library, text, rule="SGD"):
     options = dict(momentum=0.9) if rule == "SGD" else {}
     groups = [{"params": [library.ones(1)]}, {"params": [library.ones(1)], "lr": 0.5}]
     o = getattr(library.optim, rule)(groups, lr=0.1, **options)
-    return o, eval(text, {"L": library.optim.lr_scheduler, "S": library.optim.swa_utils, "o": o, "library": library})
+    return o, eval(
+        text, {"L": library.optim.lr_scheduler, "S": library.optim.swa_utils, "o": o, "library": library}
+    )
 
 
 def of_groups(optimizer):
@@ -125,7 +129,9 @@ def test_schedules(text, rule):
 
 
 @pytest.mark.filterwarnings("ignore:The epoch parameter")
-@pytest.mark.parametrize("text", [t for t in SCHEDULES if "Sequential" not in t and "Chained" not in t and "Warm" not in t])
+@pytest.mark.parametrize(
+    "text", [t for t in SCHEDULES if "Sequential" not in t and "Chained" not in t and "Warm" not in t]
+)
 def test_schedules_at_steps(text):
     """The learning rates of steps by number."""
     steps = [(n,) for n in (3, 1, 7, 7)]
@@ -161,7 +167,26 @@ def test_schedules_go_on(text):
         assert close(ours[1].get(name), theirs[1].get(name)), name
 
 
-FIGURES = (1.0, 0.9, 0.9, 0.95, 0.9, 0.89999, 2.0, 2.0, 0.1, 0.1, 0.1, 0.1, -1.0, -1.0, -1.1, -1.0, -1.0, -1.0)
+FIGURES = (
+    1.0,
+    0.9,
+    0.9,
+    0.95,
+    0.9,
+    0.89999,
+    2.0,
+    2.0,
+    0.1,
+    0.1,
+    0.1,
+    0.1,
+    -1.0,
+    -1.0,
+    -1.1,
+    -1.0,
+    -1.0,
+    -1.0,
+)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +204,9 @@ def test_plateau(options):
         for figure in FIGURES:
             o.step()
             scheduler.step(library.tensor(figure))
-            result.append([of_groups(o), scheduler.num_bad_epochs, scheduler.cooldown_counter, scheduler.best])
+            result.append(
+                [of_groups(o), scheduler.num_bad_epochs, scheduler.cooldown_counter, scheduler.best]
+            )
         return plain(result)
 
     assert close(seen(ts), seen(torch))
@@ -243,7 +270,15 @@ def test_warnings(text):
     assert said(ts) == said(torch) != []
 
 
-@pytest.mark.parametrize("options", ["{}", "dict(use_buffers=True)", "dict(avg_fn=S.get_ema_avg_fn(0.9))", "dict(multi_avg_fn=S.get_ema_multi_avg_fn(0.9))"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        "{}",
+        "dict(use_buffers=True)",
+        "dict(avg_fn=S.get_ema_avg_fn(0.9))",
+        "dict(multi_avg_fn=S.get_ema_multi_avg_fn(0.9))",
+    ],
+)
 def test_averaged_models(options):
     """Averages of parameters and buffers, and the batch normalisation that is measured again."""
 

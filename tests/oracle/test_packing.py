@@ -82,18 +82,22 @@ def test_packing_in_scripts(lengths: list[int], batch_first: bool) -> None:
 
 @pytest.mark.parametrize("lengths", [[4, 2, 0], [1, 2, 3], [2, 1], [[3, 2, 1]]])
 def test_wrong_lengths(lengths: Any) -> None:
-    both(lambda library: library._VF._pack_padded_sequence(
-        library.ones(4, 3, 2), library.tensor(lengths), False
-    ) if library is torch else library._pack_padded_sequence(
-        library.ones(4, 3, 2), library.tensor(lengths), False
-    ))
+    both(
+        lambda library: (
+            library._VF._pack_padded_sequence(library.ones(4, 3, 2), library.tensor(lengths), False)
+            if library is torch
+            else library._pack_padded_sequence(library.ones(4, 3, 2), library.tensor(lengths), False)
+        )
+    )
 
 
 @pytest.mark.parametrize("side", ["left", "right", "up"])
 def test_padding(side: str) -> None:
-    both(lambda library: library.nn.utils.rnn.pad_sequence(
-        [library.ones(2, 3), library.ones(1, 3)], True, 5.0, side
-    ))
+    both(
+        lambda library: library.nn.utils.rnn.pad_sequence(
+            [library.ones(2, 3), library.ones(1, 3)], True, 5.0, side
+        )
+    )
 
 
 NET = """

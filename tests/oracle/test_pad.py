@@ -18,7 +18,13 @@ def draw(seed):
     mode = r.choice(["constant", "reflect", "replicate", "circular"])
     least = 0 if mode == "circular" else -1
     pairs = [r.choice([n for n in (0, 0, 1, 2, 3, -1) if n >= least]) for _ in range(2 * r.randint(1, 3))]
-    return shape, pairs, mode, r.choice([None, 0.0, 2.5, -1.0]) if mode == "constant" else None, r.choice(DTYPES)
+    return (
+        shape,
+        pairs,
+        mode,
+        r.choice([None, 0.0, 2.5, -1.0]) if mode == "constant" else None,
+        r.choice(DTYPES),
+    )
 
 
 def padded(library, x, pairs, mode, value):

@@ -104,7 +104,9 @@ PROGRAMS = [
 @pytest.mark.parametrize("program", PROGRAMS, ids=[p.__name__ for p in PROGRAMS])
 def test_frontend_graph(program):
     """After the frontend's passes the graph has PyTorch's text, names and numbers included."""
-    assert str(frontend.compile_function(parse.function_def(program), compile_function).graph) == str(torch.jit.script(program).graph)
+    assert str(frontend.compile_function(parse.function_def(program), compile_function).graph) == str(
+        torch.jit.script(program).graph
+    )
 
 
 PASSES = {

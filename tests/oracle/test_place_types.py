@@ -136,7 +136,14 @@ def test_attributes_of_modules():
                 self.generator.manual_seed(3)
 
             def forward(self):
-                return self.device, self.devices, self.dtypes, self.dtype, self.layout, m.rand(2, generator=self.generator)
+                return (
+                    self.device,
+                    self.devices,
+                    self.dtypes,
+                    self.dtype,
+                    self.layout,
+                    m.rand(2, generator=self.generator),
+                )
 
         *plain, drawn = m.jit.script(Holder())()
         results.append((repr(plain), drawn.tolist()))

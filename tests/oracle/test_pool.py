@@ -76,7 +76,12 @@ def test_drawn(block):
         assert str(found.dtype).partition(".")[2] == str(theirs.dtype).partition(".")[2]
         expected, got = numbers(theirs), numbers(found)
         close = 3e-2 if x.dtype in (torch.float16, torch.bfloat16) and "avg" in name else 2e-6
-        assert np.allclose(got, expected, rtol=close, atol=close, equal_nan=True), (seed, name, arguments, more)
+        assert np.allclose(got, expected, rtol=close, atol=close, equal_nan=True), (
+            seed,
+            name,
+            arguments,
+            more,
+        )
         compared += 1
     assert compared > 25
 

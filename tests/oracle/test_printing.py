@@ -24,6 +24,7 @@ def random_array(rng: np.random.Generator, dtype: str) -> np.ndarray:
         limit = int(min(10 ** rng.integers(1, 18), np.iinfo(dtype).max))
         return np.asarray(rng.integers(0 if dtype[0] == "u" else -limit, limit, shape)).astype(dtype)
     with np.errstate(all="ignore"):
+
         def part() -> np.ndarray:
             x = rng.standard_normal(shape) * 10.0 ** rng.uniform(-6, 9 if dtype != "float16" else 3)
             if rng.random() < 0.3:
@@ -31,7 +32,9 @@ def random_array(rng: np.random.Generator, dtype: str) -> np.ndarray:
             x = np.asarray(x, np.float64)
             special = rng.random(shape)
             if rng.random() < 0.3:
-                x = np.where(special < 0.1, np.nan, np.where(special < 0.2, -np.inf, np.where(special < 0.4, 0, x)))
+                x = np.where(
+                    special < 0.1, np.nan, np.where(special < 0.2, -np.inf, np.where(special < 0.4, 0, x))
+                )
             return x
 
         if dtype in COMPLEX:
@@ -73,7 +76,9 @@ def test_options(options):
 def test_bfloat16_and_suffixes():
     """dtype, device, size and requires_grad follow as in PyTorch."""
     for data in ([1.5, 2.25], [], 3.0, [[0.1, 1e5]]):
-        assert repr(construct.tensor(data, dtype=_ts("bfloat16"))) == repr(torch.tensor(data, dtype=torch.bfloat16))
+        assert repr(construct.tensor(data, dtype=_ts("bfloat16"))) == repr(
+            torch.tensor(data, dtype=torch.bfloat16)
+        )
         assert repr(construct.tensor(data).requires_grad_()) == repr(torch.tensor(data).requires_grad_())
     assert repr(construct.tensor([[1, 2]]).to("meta")) == repr(torch.tensor([[1, 2]]).to("meta"))
 

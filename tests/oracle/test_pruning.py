@@ -34,7 +34,13 @@ def pruned(library, steps):
         eval(step, {"P": library.nn.utils.prune, "m": m, "library": library})
     y = m(library.ones(2, 4)).tolist()
     names = [[name for name, _ in m.named_parameters()], [name for name, _ in m.named_buffers()]]
-    return [y, *names, m.weight.tolist(), {k: v.tolist() for k, v in m.state_dict().items()}, library.nn.utils.prune.is_pruned(m)]
+    return [
+        y,
+        *names,
+        m.weight.tolist(),
+        {k: v.tolist() for k, v in m.state_dict().items()},
+        library.nn.utils.prune.is_pruned(m),
+    ]
 
 
 @pytest.mark.parametrize("first", STEPS[:-1])

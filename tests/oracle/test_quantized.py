@@ -71,7 +71,9 @@ def static(model, engine, *shape):
     if isinstance(model, Convolutions):
         model = quantization.fuse_modules(model, [["conv", "bn", "relu"]])
     else:
-        model.up.qconfig = quantization.QConfig(quantization.default_observer, quantization.default_weight_observer)
+        model.up.qconfig = quantization.QConfig(
+            quantization.default_observer, quantization.default_weight_observer
+        )
     prepared = quantization.prepare(model)
     x = torch.randn(*shape)
     prepared(x)
@@ -97,8 +99,14 @@ MODELS = {
     "sequences": (lambda: static(Sequences, "fbgemm", 2, 4, 8), 0.01),
     **{f"linear-{e}": (lambda e=e: dynamic(MLP(), nn.Linear, e, 4, 6), 0.02) for e in STATIC},
     "linear-16": (lambda: dynamic(MLP(), nn.Linear, "fbgemm", 4, 6, dtype=torch.float16), 1e-5),
-    "lstm": (lambda: dynamic(Recurrent(nn.LSTM(6, 8, 2, bidirectional=True)), nn.LSTM, "fbgemm", 5, 2, 6), 0.02),
-    "lstm-16": (lambda: dynamic(Recurrent(nn.LSTM(6, 8)), nn.LSTM, "fbgemm", 5, 2, 6, dtype=torch.float16), 1e-5),
+    "lstm": (
+        lambda: dynamic(Recurrent(nn.LSTM(6, 8, 2, bidirectional=True)), nn.LSTM, "fbgemm", 5, 2, 6),
+        0.02,
+    ),
+    "lstm-16": (
+        lambda: dynamic(Recurrent(nn.LSTM(6, 8)), nn.LSTM, "fbgemm", 5, 2, 6, dtype=torch.float16),
+        1e-5,
+    ),
     "gru": (lambda: dynamic(Recurrent(nn.GRU(6, 8, batch_first=True)), nn.GRU, "fbgemm", 5, 2, 6), 0.02),
     **{
         f"cell-{name}": (lambda cell=cell: dynamic(nn.Sequential(cell(6, 8)), cell, "fbgemm", 2, 6), 0.02)
@@ -134,7 +142,10 @@ def leaves(x):
 
 
 def distance(a, b):
-    return max(float((torch.from_numpy(p.numpy()) - q).abs().max()) for p, q in zip(leaves(a), leaves(b), strict=True))
+    return max(
+        float((torch.from_numpy(p.numpy()) - q).abs().max())
+        for p, q in zip(leaves(a), leaves(b), strict=True)
+    )
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -13,14 +13,20 @@ DRAWS = ["[e.draw(9)]", "[e.draw(), e.draw(), e.draw(3)]", "[e.draw(5, dtype=t.f
 
 
 @pytest.mark.parametrize("draws", DRAWS)
-@pytest.mark.parametrize("options", ["1", "2", "5", "40", "3, scramble=True, seed=7", "1, scramble=True, seed=0", "60, scramble=True"])
+@pytest.mark.parametrize(
+    "options",
+    ["1", "2", "5", "40", "3, scramble=True, seed=7", "1, scramble=True, seed=0", "60, scramble=True"],
+)
 def test_points(options, draws):
     """All points, and what the engine remembers."""
 
     def drawn(library):
         library.manual_seed(5)
         e = eval(f"library.quasirandom.SobolEngine({options})", {"library": library})
-        points = [(str(x.dtype).rpartition(".")[2], list(x.shape), x.tolist()) for x in eval(draws, {"e": e, "t": library})]
+        points = [
+            (str(x.dtype).rpartition(".")[2], list(x.shape), x.tolist())
+            for x in eval(draws, {"e": e, "t": library})
+        ]
         return points, repr(e), e.num_generated, e.quasi.tolist(), e.shift.tolist(), e.sobolstate.tolist()
 
     ours, theirs = drawn(ts), drawn(torch)
@@ -32,11 +38,16 @@ def test_points(options, draws):
 
 def test_many_dimensions():
     for dimension in (1111, 3000):
-        ours, theirs = (library.quasirandom.SobolEngine(dimension).draw(20).tolist() for library in (ts, torch))
+        ours, theirs = (
+            library.quasirandom.SobolEngine(dimension).draw(20).tolist() for library in (ts, torch)
+        )
         assert ours == theirs
 
 
-@pytest.mark.parametrize("text", ["E(0)", "E(21202)", "E(2).draw(-2)", "[e.draw_base2(2) for e in [E(2)] if e.draw(3) is not None]"])
+@pytest.mark.parametrize(
+    "text",
+    ["E(0)", "E(21202)", "E(2).draw(-2)", "[e.draw_base2(2) for e in [E(2)] if e.draw(3) is not None]"],
+)
 def test_refusals(text):
     def said(library):
         with pytest.raises((ValueError, RuntimeError)) as caught:

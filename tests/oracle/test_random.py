@@ -20,7 +20,14 @@ COMPLEX = ("complex64", "complex128")
 SIZES = ((0,), (1,), (2,), (15,), (16,), (17,), (33,), (5, 7), (1000,))
 SMALL = ((1,), (15,), (17,), (4, 5), (2, 3, 4), (2, 3, 4, 5), (2, 3, 2, 2, 2))
 WEIGHTS = ((1,), (5,), (20,), (3, 8), (4, 20))
-PLACES = {"float32": 3e-6, "float64": 1e-12, "float16": 2e-3, "bfloat16": 1.6e-2, "complex64": 3e-6, "complex128": 1e-12}
+PLACES = {
+    "float32": 3e-6,
+    "float64": 1e-12,
+    "float16": 2e-3,
+    "bfloat16": 1.6e-2,
+    "complex64": 3e-6,
+    "complex128": 1e-12,
+}
 
 
 def spread(m, shape, dtype, low=0.0):
@@ -93,7 +100,14 @@ for low, high in (
     CASES[f"randint.{low}..{high}"] = (
         lambda m, s, d, low=low, high=high: m.randint(low, high, s, dtype=d), ("int64", "float64", "float32"), SIZES[1:],
     )  # fmt: skip
-for name in ("xavier_uniform_", "xavier_normal_", "kaiming_uniform_", "kaiming_normal_", "uniform_", "normal_"):
+for name in (
+    "xavier_uniform_",
+    "xavier_normal_",
+    "kaiming_uniform_",
+    "kaiming_normal_",
+    "uniform_",
+    "normal_",
+):
     CASES[f"init.{name}"] = (
         lambda m, s, d, name=name: getattr(m.nn.init, name)(m.empty(s, dtype=d)), FLOATS[:2], ((4, 5), (10, 20)),
     )  # fmt: skip

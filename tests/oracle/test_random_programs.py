@@ -22,7 +22,9 @@ def test_same_as_pytorch(seed):
 @pytest.mark.parametrize("seed", range(40))
 def test_containers_same_as_pytorch(seed):
     """The same of programs over strings, dicts and optionals."""
-    compare(ContainerProgramWriter(random.Random(seed).randrange, pytorch=True).program(), CONTAINER_ARGUMENTS)
+    compare(
+        ContainerProgramWriter(random.Random(seed).randrange, pytorch=True).program(), CONTAINER_ARGUMENTS
+    )
 
 
 @pytest.mark.parametrize("seed", range(25))

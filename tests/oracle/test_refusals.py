@@ -50,7 +50,11 @@ def error_of(function, *args, **kwargs):
 
 
 def has(args, dtype):
-    return any(isinstance(x, ts.Tensor) and x.dtype == dtype for y in args for x in (y if isinstance(y, list) else [y]))
+    return any(
+        isinstance(x, ts.Tensor) and x.dtype == dtype
+        for y in args
+        for x in (y if isinstance(y, list) else [y])
+    )
 
 
 def differences(record, dtype):
@@ -73,7 +77,12 @@ def test_dtypes(dtype):
     registry.load()
     found = {}
     for record in registry.records():
-        plain = record.base is None and not record.variant and not record.whole and record.name.startswith("aten::")
+        plain = (
+            record.base is None
+            and not record.variant
+            and not record.whole
+            and record.name.startswith("aten::")
+        )
         if plain and record.name.removeprefix("aten::") not in OTHERS and samples.profile(record)[0] >= 0:
             differs = differences(record, getattr(ts, dtype))
             if differs:

@@ -44,7 +44,10 @@ EXCUSED = {
     ("matrix_H", "complex64"): "a copy here, a view with a mark there",
     ("matrix_H.a", "complex64"): "a copy here, a view with a mark there",
     "_neg_view": "a copy here, a view with a mark there",
-    ("_compute_linear_combination", "complex64"): "PyTorch multiplies real and imaginary parts each by itself",
+    (
+        "_compute_linear_combination",
+        "complex64",
+    ): "PyTorch multiplies real and imaginary parts each by itself",
     ("_convolution", "uint8"): "transposed convolutions of bytes are computed here",
     ("_aminmax.dim", "complex64"): "another error class where there are no dimensions",
     ("_add_relu_.Scalar", "bool"): "another of two reasons to refuse it",
@@ -94,10 +97,22 @@ def described(value, given, t):
     shared = [k for k, x in enumerate(given) if x is value] or [
         -k - 1
         for k, x in enumerate(given)
-        if x.numel() and value.numel() and x.untyped_storage().data_ptr() == value.untyped_storage().data_ptr()
+        if x.numel()
+        and value.numel()
+        and x.untyped_storage().data_ptr() == value.untyped_storage().data_ptr()
     ]
-    wide = value.to(t.complex128 if value.dtype.is_complex else t.float64) if value.dtype.is_floating_point or value.dtype.is_complex else value
-    return str(value.dtype).rpartition(".")[2], tuple(value.shape), value.numel() and steps, shared, wide.tolist()
+    wide = (
+        value.to(t.complex128 if value.dtype.is_complex else t.float64)
+        if value.dtype.is_floating_point or value.dtype.is_complex
+        else value
+    )
+    return (
+        str(value.dtype).rpartition(".")[2],
+        tuple(value.shape),
+        value.numel() and steps,
+        shared,
+        wide.tolist(),
+    )
 
 
 def outcome(t, key, call, dtype):
@@ -120,9 +135,17 @@ def outcome(t, key, call, dtype):
 
 def close(ours, theirs, tolerance):
     if isinstance(theirs, (list, tuple)):
-        return isinstance(ours, (list, tuple)) and len(ours) == len(theirs) and all(map(close, ours, theirs, [tolerance] * len(ours)))
+        return (
+            isinstance(ours, (list, tuple))
+            and len(ours) == len(theirs)
+            and all(map(close, ours, theirs, [tolerance] * len(ours)))
+        )
     if isinstance(theirs, (float, complex)) and isinstance(ours, (float, complex)):
-        return ours == theirs or (ours != ours and theirs != theirs) or abs(ours - theirs) <= tolerance * (1 + abs(theirs))
+        return (
+            ours == theirs
+            or (ours != ours and theirs != theirs)
+            or abs(ours - theirs) <= tolerance * (1 + abs(theirs))
+        )
     return type(ours) is type(theirs) and ours == theirs
 
 
@@ -322,6 +345,8 @@ def test_what_is_missing_has_a_reason():
     """No overload is missing but those that `docs/operators.md` lists, and it lists none that is there."""
     registry.load()
     registry.lookup("aten::add")
-    here = {operator.key for name in (*registry.names(), *registry._prims) for operator in registry.lookup(name)}
+    here = {
+        operator.key for name in (*registry.names(), *registry._prims) for operator in registry.lookup(name)
+    }
     wanted = set(keys(torch._C._jit_get_all_schemas()))
     assert wanted - here == set(operators.UNREGISTERED)

@@ -70,7 +70,11 @@ def test_a_file_that_is_no_archive_is_refused():
 
 def layers(t):
     made = t.nn.Sequential(
-        t.nn.Linear(2, 4), t.nn.BatchNorm1d(4), t.nn.ReLU(), t.nn.TransformerEncoderLayer(4, 2), t.nn.Dropout(0.5)
+        t.nn.Linear(2, 4),
+        t.nn.BatchNorm1d(4),
+        t.nn.ReLU(),
+        t.nn.TransformerEncoderLayer(4, 2),
+        t.nn.Dropout(0.5),
     )
     return t.nn.ModuleDict({"layers": made, "conv": t.nn.Conv1d(1, 2, 2)}).eval()
 
@@ -111,10 +115,25 @@ def test_the_format_before_zip_files(writer, reader, tmp_path):
     assert path.read_bytes()[:2] == b"\x80\x02"
     got = reader.load(path)
     assert list(got) == list(made)
-    for name in {"x", "row", "turned", "half", "unsigned", "empty", "noted", "mask", "parameter"} & made.keys():
+    for name in {
+        "x",
+        "row",
+        "turned",
+        "half",
+        "unsigned",
+        "empty",
+        "noted",
+        "mask",
+        "parameter",
+    } & made.keys():
         assert got[name].tolist() == made[name].tolist(), name
         assert str(got[name].dtype).split(".")[1] == str(made[name].dtype).split(".")[1]
-    assert (got["numbers"], got["text"], got["bytes"], got["noted"].note) == (made["numbers"], "h\xe9", b"ab\xff", "kept")
+    assert (got["numbers"], got["text"], got["bytes"], got["noted"].note) == (
+        made["numbers"],
+        "h\xe9",
+        b"ab\xff",
+        "kept",
+    )
     got["x"][1, 0] = 70.0
     assert got["row"].tolist()[0] == got["turned"].tolist()[0][1] == 70.0
     file = io.BytesIO()
@@ -130,7 +149,11 @@ def test_the_format_before_zip_files(writer, reader, tmp_path):
 def test_views_with_a_mark(old):
     """Conjugates and negatives that PyTorch saved as views of other numbers are what they stand for."""
     x, n = torch.tensor([1 + 2j, 3 - 1j]), torch.tensor([1.0, 2.0])
-    made = {"conj": x.conj(), "neg": torch._neg_view(n), "both": torch.ones(2, dtype=torch.complex64).conj().imag}
+    made = {
+        "conj": x.conj(),
+        "neg": torch._neg_view(n),
+        "both": torch.ones(2, dtype=torch.complex64).conj().imag,
+    }
     for name, tensor in made.items():
         file = io.BytesIO()
         torch.save(tensor, file, _use_new_zipfile_serialization=not old)
@@ -139,7 +162,11 @@ def test_views_with_a_mark(old):
 
 def test_tensors_without_elements():
     """They keep their strides; on the device meta they have a shape only."""
-    for tensor in (torch.empty(0, 3), torch.empty(2, 0, 4).transpose(0, 2), torch.empty(2, 3, device="meta").t()):
+    for tensor in (
+        torch.empty(0, 3),
+        torch.empty(2, 0, 4).transpose(0, 2),
+        torch.empty(2, 3, device="meta").t(),
+    ):
         for trusted in (False, True):
             got = ts.load(saved(torch, tensor), weights_only=not trusted)
             assert (tuple(got.shape), got.stride()) == (tuple(tensor.shape), tensor.stride())

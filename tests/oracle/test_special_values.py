@@ -16,7 +16,14 @@ from tests import samples  # noqa: E402
 from ts.ops import registry  # noqa: E402
 
 DTYPES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()
-PLACES = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 2e-5, "float64": 1e-12, "complex64": 2e-5, "complex128": 1e-12}
+PLACES = {
+    "float16": 1e-3,
+    "bfloat16": 8e-3,
+    "float32": 2e-5,
+    "float64": 1e-12,
+    "complex64": 2e-5,
+    "complex128": 1e-12,
+}
 INF, NAN = float("inf"), float("nan")
 
 FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -51,7 +58,9 @@ DIFFERENT = [
 def excused(record, dtype):
     """Why the record may differ; "" where it may not."""
     key, name = record.key.removeprefix("aten::"), record.name.removeprefix("aten::")
-    return next((why for why, names, dtypes in DIFFERENT if dtype in dtypes and {key, name} & {*names.split()}), "")
+    return next(
+        (why for why, names, dtypes in DIFFERENT if dtype in dtypes and {key, name} & {*names.split()}), ""
+    )
 
 
 def values(dtype):
@@ -68,7 +77,20 @@ def values(dtype):
     if kind.is_complex:
         line = [0.0, -0.0, 1.0, -1.5, INF, -INF, NAN]
         return torch.tensor([complex(x, y) for x in line for y in line], dtype=kind)
-    sizes = [0.0, limits.smallest_normal / 4, limits.smallest_normal, limits.eps, 0.5, 1, 1.5, 2, 3, 100, limits.max, INF]
+    sizes = [
+        0.0,
+        limits.smallest_normal / 4,
+        limits.smallest_normal,
+        limits.eps,
+        0.5,
+        1,
+        1.5,
+        2,
+        3,
+        100,
+        limits.max,
+        INF,
+    ]
     return torch.tensor([s * x for x in sizes for s in (1, -1)] + [NAN], dtype=kind)
 
 
@@ -139,13 +161,18 @@ def difference(want, got):
         places = PLACES[name]
         size = np.abs(a) if a.dtype.kind == "c" else np.abs(p)
         with np.errstate(all="ignore"):
-            near = np.abs(p.astype(float) - q.astype(float)) <= places * size.astype(float) + np.finfo(p.dtype).smallest_subnormal * 4
+            near = (
+                np.abs(p.astype(float) - q.astype(float))
+                <= places * size.astype(float) + np.finfo(p.dtype).smallest_subnormal * 4
+            )
         near |= p == q
         near &= ~((p == 0) & (q == 0) & (np.signbit(p) != np.signbit(q)))
         near |= np.isnan(p) & np.isnan(q)
         wrong |= ~near
     places = np.flatnonzero(wrong)
-    return "; ".join(f"at {i}: {a.flat[i]} became {b.flat[i]}" for i in places[:4]) + (f" ({len(places)})" if len(places) else "")
+    return "; ".join(f"at {i}: {a.flat[i]} became {b.flat[i]}" for i in places[:4]) + (
+        f" ({len(places)})" if len(places) else ""
+    )
 
 
 def problems(record, dtype):
@@ -163,7 +190,11 @@ def problems(record, dtype):
             continue
         text = difference(want, got)
         if text:
-            said = [[x[int(t[3:].split(":")[0])].item() if isinstance(x, torch.Tensor) else x for x in args] for t in text.split("; ") if t.startswith("at")]
+            said = [
+                [x[int(t[3:].split(":")[0])].item() if isinstance(x, torch.Tensor) else x for x in args]
+                for t in text.split("; ")
+                if t.startswith("at")
+            ]
             found.append(f"{said} {text}")
     return found
 
@@ -180,7 +211,9 @@ def test_exceptions_are_needed():
     """Every line of DIFFERENT is about something that does differ."""
     for why, names, dtypes in DIFFERENT:
         for name in names.split():
-            chosen = [r for r in RECORDS if name in (r.key.removeprefix("aten::"), r.name.removeprefix("aten::"))]
+            chosen = [
+                r for r in RECORDS if name in (r.key.removeprefix("aten::"), r.name.removeprefix("aten::"))
+            ]
             assert any(problems(r, d) for r in chosen for d in dtypes), f"{name}: {why}"
 
 
@@ -204,4 +237,6 @@ def test_numbers_that_the_dtype_cannot_hold(text, dtype):
         names |= {name: getattr(module, name) for name in used.split()}
         got, error = outcome(lambda names=names: eval(text, names), ())
         results.append((str(type(error)), str(error)) if error else (str(got.dtype), got.tolist()))
-    assert results[0] == results[1] or (results[0][0] == results[1][0] and results[1][1].startswith(results[0][1]))
+    assert results[0] == results[1] or (
+        results[0][0] == results[1][0] and results[1][1].startswith(results[0][1])
+    )

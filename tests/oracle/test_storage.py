@@ -34,7 +34,9 @@ def test_as_strided_sees_the_storage(view, dtype):
     assert ours.storage_offset() == theirs.storage_offset()
 
 
-@pytest.mark.parametrize("args", [((3,), (12,)), ((2,), (1, 1)), ((2,), (-1,)), ((-2,), (1,)), ((2,), (1,), -1)])
+@pytest.mark.parametrize(
+    "args", [((3,), (12,)), ((2,), (1, 1)), ((2,), (-1,)), ((-2,), (1,)), ((2,), (1,), -1)]
+)
 def test_as_strided_refuses(args):
     theirs, ours = pair()
     with pytest.raises(RuntimeError) as want:

@@ -20,7 +20,8 @@ class Ts:
     Tensor = Tensor
     device = devices.device
     float32, float64, int32, int64, uint8, bool, bfloat16, complex64 = (
-        dtypes.by_name(n) for n in ("float32", "float64", "int32", "int64", "uint8", "bool", "bfloat16", "complex64")
+        dtypes.by_name(n)
+        for n in ("float32", "float64", "int32", "int64", "uint8", "bool", "bfloat16", "complex64")
     )
 
 
@@ -120,7 +121,9 @@ def outcome(text, t, x):
     try:
         return repr(eval(text, {"t": t, "x": x, "np": np}))
     except Exception as error:
-        first_line = str(error).splitlines()[0].replace("ts.Tensor", "Tensor")  # Python says the class's full name
+        first_line = (
+            str(error).splitlines()[0].replace("ts.Tensor", "Tensor")
+        )  # Python says the class's full name
         return f"{type(error).__name__}: {first_line}"
 
 
@@ -166,4 +169,6 @@ def test_as_strided_counts_from_the_storage(text):
 )
 def test_functions_say_what_they_take(text):
     array = np.arange(12).reshape(3, 4)
-    assert outcome(text, ts, construct.tensor(array)) == outcome(text, torch, torch.tensor(array)).replace("torch.nn", "ts.nn")
+    assert outcome(text, ts, construct.tensor(array)) == outcome(text, torch, torch.tensor(array)).replace(
+        "torch.nn", "ts.nn"
+    )

@@ -61,7 +61,9 @@ def test_expression(body):
     assert plain(ours(ts.arange(6.0).view(2, 3), ts.ones(2, dtype=ts.float64))) == plain(want)
 
 
-KINDS = "sparse quantized sparse_csr mkldnn nested vulkan mps xla xpu ipu mtia maia cuda cpu meta leaf".split()
+KINDS = (
+    "sparse quantized sparse_csr mkldnn nested vulkan mps xla xpu ipu mtia maia cuda cpu meta leaf".split()
+)
 
 
 @pytest.mark.parametrize("kind", KINDS)

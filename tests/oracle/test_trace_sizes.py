@@ -19,13 +19,26 @@ import ts  # noqa: E402
 
 EXAMPLE = {"B": 2, "L": 6, "H": 6, "W": 8}
 OTHERS = [EXAMPLE | other for other in ({"B": 1}, {"B": 5}, {"L": 9}, {"L": 4}, {"H": 8}, {"W": 6})]
-OTHERS += [{"B": 0, **{k: EXAMPLE[k] for k in "LHW"}}, {"B": 1, "L": 1, "H": 6, "W": 8}, {"B": 3, "L": 7, "H": 5, "W": 9}]
+OTHERS += [
+    {"B": 0, **{k: EXAMPLE[k] for k in "LHW"}},
+    {"B": 1, "L": 1, "H": 6, "W": 8},
+    {"B": 3, "L": 7, "H": 5, "W": 9},
+]
 FILE = Path(__file__).parent / "expressions" / "traces.txt"
 LINES = [line for line in FILE.read_text().splitlines() if line and not line.startswith("#")]
 # `min` and `max` are Python's, of lengths: which one is smaller is guarded.
 GUARDED = ("min(", "embedding_bag", "EmbeddingBag")
 # Of nothing PyTorch 2.13 crashes, gives another shape than for one, or a sum that nobody has written.
-NO_EMPTY = ("embedding_bag", "EmbeddingBag", "pixel_unshuffle", "PixelUnshuffle", "multi_margin", "multilabel_margin", "MultiMargin", "MultiLabelMargin")
+NO_EMPTY = (
+    "embedding_bag",
+    "EmbeddingBag",
+    "pixel_unshuffle",
+    "PixelUnshuffle",
+    "multi_margin",
+    "multilabel_margin",
+    "MultiMargin",
+    "MultiLabelMargin",
+)
 
 
 def inputs(t, text, lengths):
@@ -93,7 +106,10 @@ def same(a, b):
         isinstance(a, list)
         and isinstance(b, list)
         and len(a) == len(b)
-        and all(x.shape == y.shape and np.allclose(x, y, rtol=1e-3, atol=1e-4, equal_nan=True) for x, y in zip(a, b, strict=True))
+        and all(
+            x.shape == y.shape and np.allclose(x, y, rtol=1e-3, atol=1e-4, equal_nan=True)
+            for x, y in zip(a, b, strict=True)
+        )
     )
 
 
@@ -138,12 +154,18 @@ def test_traces_run_with_other_sizes(line):
 
 
 # Random, lazy, containers, and what PyTorch does not trace (`max_unpool2d` and its like).
-EXCUSED = re.compile("Lazy|Buffer|Options|Unpool|unpool|Module|Parameter|DataParallel|Base|gumbel_softmax|multi_head_attention_forward|handle_torch|has_torch|boolean_dispatch|assert_int")
+EXCUSED = re.compile(
+    "Lazy|Buffer|Options|Unpool|unpool|Module|Parameter|DataParallel|Base|gumbel_softmax|multi_head_attention_forward|handle_torch|has_torch|boolean_dispatch|assert_int"
+)
 
 
 @pytest.mark.parametrize("names", ["nn", "nn.functional"])
 def test_all_functions_and_layers_are_among_them(names):
     ours, theirs = (eval(f"t.{names}", {"t": t}) for t in (ts, torch))
     called = set(re.findall(r"\w+(?=\()", FILE.read_text()))
-    public = {name for name in dir(theirs) if callable(getattr(theirs, name)) and name[0] != "_" and hasattr(ours, name)}
+    public = {
+        name
+        for name in dir(theirs)
+        if callable(getattr(theirs, name)) and name[0] != "_" and hasattr(ours, name)
+    }
     assert not {name for name in public - called if not EXCUSED.search(name)}

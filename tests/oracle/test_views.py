@@ -68,7 +68,9 @@ def test_views(call):
                 assert facts(ours, y) == facts(theirs, x), (source, shape, turned)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "int32", "int16", "int8", "uint8", "bool", "half"])
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float64", "int64", "int32", "int16", "int8", "uint8", "bool", "half"]
+)
 @pytest.mark.parametrize("what", ["float(x)", "int(x)", "bool(x)", "x.item()"])
 def test_elements(what, dtype):
     """The only element as a number, of any dtype; a write of numbers and rows."""

@@ -363,10 +363,27 @@ cdef object selected_together(int nargs, IValue *r, const int32_t *at, List indi
     return made if done else None
 
 
+cdef Py_ssize_t only_index(List indices) noexcept:
+    """Where the one tensor is among indices; -1 where there are several, or none."""
+    cdef Py_ssize_t i, found = -1
+    for i in range(indices.size):
+        if indices.items[i].tag == TAG_OBJECT:
+            if found >= 0:
+                return -1
+            found = i
+    return found
+
+
 cdef int index(Operator op, IValue *r, const int32_t *at) except -1:
-    """x[i] by one tensor of integers, or by a mask of all of it; x[i, j] by several."""
+    """x[i], x[:, i] by one tensor of integers, or by a mask of all of it; x[i, j] by several."""
     cdef List indices = <List>r[at[1]].v.o
-    if type(indices) is not List or indices.size == 0 or indices.items[0].tag != TAG_OBJECT:
+    cdef Py_ssize_t dim
+    if type(indices) is not List or indices.size == 0:
+        return run_record(op, r, at)
+    dim = only_index(indices)
+    if dim > 0 or (dim == 0 and indices.size > 1):
+        return put_or_run(op, r, at, selected(op.nargs, r, at, &r[at[0]], dim, &indices.items[dim], True, False))
+    if indices.items[0].tag != TAG_OBJECT:
         return run_record(op, r, at)
     if indices.size > 1:
         return put_or_run(op, r, at, selected_together(op.nargs, r, at, indices))

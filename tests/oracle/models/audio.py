@@ -37,7 +37,9 @@ def mel_filters(bins: int, bands: int, rate: int) -> Tensor:
 class MelSpectrogram(nn.Module):
     __constants__ = ["n_fft", "hop", "power"]
 
-    def __init__(self, n_fft: int = 128, hop: int = 64, bands: int = 20, power: float = 2.0, rate: int = 8000):
+    def __init__(
+        self, n_fft: int = 128, hop: int = 64, bands: int = 20, power: float = 2.0, rate: int = 8000
+    ):
         super().__init__()
         self.n_fft, self.hop, self.power = n_fft, hop, power
         self.register_buffer("window", torch.hann_window(n_fft))
@@ -48,7 +50,9 @@ class MelSpectrogram(nn.Module):
                           normalized=False, onesided=True, return_complex=True)  # fmt: skip
 
     def forward(self, wave: Tensor) -> Tensor:
-        return torch.matmul(self.spectrum(wave).abs().pow(self.power).transpose(-1, -2), self.fb).transpose(-1, -2)
+        return torch.matmul(self.spectrum(wave).abs().pow(self.power).transpose(-1, -2), self.fb).transpose(
+            -1, -2
+        )
 
 
 def decibels(x: Tensor, multiplier: float, amin: float, top: Optional[float] = None) -> Tensor:
@@ -102,7 +106,9 @@ class GriffinLim(nn.Module):
         angles = torch.full(magnitude.size(), 1, dtype=torch.complex64)
         before = torch.tensor(0.0, dtype=magnitude.dtype)
         for _ in range(self.turns):
-            inverse = torch.istft(magnitude * angles, n_fft=self.n_fft, hop_length=self.hop, window=self.window, length=length)
+            inverse = torch.istft(
+                magnitude * angles, n_fft=self.n_fft, hop_length=self.hop, window=self.window, length=length
+            )
             rebuilt = torch.stft(inverse, self.n_fft, self.hop, window=self.window, return_complex=True)
             angles = rebuilt
             if self.momentum > 0.0:
@@ -128,7 +134,12 @@ class GriffinLim(nn.Module):
 
 def spectra():
     spectrum = torch.stft(waves(2, 400), 64, 16, window=torch.hamming_window(64), return_complex=True)
-    return [call(spectrum.abs()), call(spectrum.abs(), 400), call(spectrum, 1.3, method="stretched"), call(spectrum, 0.7, method="stretched")]
+    return [
+        call(spectrum.abs()),
+        call(spectrum.abs(), 400),
+        call(spectrum, 1.3, method="stretched"),
+        call(spectrum, 0.7, method="stretched"),
+    ]
 
 
 CASES["griffin_lim"] = Case(GriffinLim, spectra, ("script", "freeze"))
@@ -199,7 +210,11 @@ class Filters(nn.Module):
 
     @torch.jit.export
     def by_frequencies(self, x: Tensor, low: float, high: float, rate: float) -> Tensor:
-        spectrum = torch.fft.rfft(x, n=int(2 ** math.ceil(math.log(x.size(-1)) / math.log(2.0)))) if x.size(-1) > 64 else torch.fft.rfft(x)
+        spectrum = (
+            torch.fft.rfft(x, n=int(2 ** math.ceil(math.log(x.size(-1)) / math.log(2.0))))
+            if x.size(-1) > 64
+            else torch.fft.rfft(x)
+        )
         frequencies = torch.fft.rfftfreq(2 * (spectrum.size(-1) - 1), 1.0 / rate)
         kept = torch.logical_and(frequencies >= low, frequencies <= high)
         return torch.fft.irfft(spectrum * kept)[..., : x.size(-1)]
@@ -211,7 +226,12 @@ class Filters(nn.Module):
 
 CASES["filters"] = Case(
     Filters,
-    lambda: [call(waves(2, 100)), call(waves(1, 60), 0.5), call(waves(2, 50), method="companded"), call(waves(2, 90), 100.0, 900.0, 8000.0, method="by_frequencies")],
+    lambda: [
+        call(waves(2, 100)),
+        call(waves(1, 60), 0.5),
+        call(waves(2, 50), method="companded"),
+        call(waves(2, 90), 100.0, 900.0, 8000.0, method="by_frequencies"),
+    ],
     ("script", "freeze"),
 )
 
@@ -296,7 +316,9 @@ class GroupedExtractor(nn.Module):
 
     def __init__(self, width: int = 12, groups: int = 2, entries: int = 5):
         super().__init__()
-        blocks = [nn.Sequential(nn.Conv1d(1, width, 10, 5, bias=False), nn.GroupNorm(width, width), nn.GELU())]
+        blocks = [
+            nn.Sequential(nn.Conv1d(1, width, 10, 5, bias=False), nn.GroupNorm(width, width), nn.GELU())
+        ]
         blocks += [nn.Sequential(nn.Conv1d(width, width, 3, 2, bias=False), nn.GELU()) for _ in range(2)]
         self.blocks = nn.ModuleList(blocks)
         self.norm = nn.LayerNorm(width)
@@ -342,7 +364,9 @@ class GroupedExtractor(nn.Module):
 
 
 CASES["wav2vec"] = Case(
-    GroupedExtractor, lambda: [call(waves(2, 400), seed=2), call(waves(2, 500), torch.tensor([500, 300]), seed=3)], ("script",)
+    GroupedExtractor,
+    lambda: [call(waves(2, 400), seed=2), call(waves(2, 500), torch.tensor([500, 300]), seed=3)],
+    ("script",),
 )
 
 
@@ -395,7 +419,9 @@ class ConvTasNet(nn.Module):
         return decoded[..., : decoded.size(-1) - padded] if padded > 0 else decoded
 
 
-CASES["conv_tasnet"] = Case(ConvTasNet, lambda: [call(waves(2, 200)), call(waves(1, 203))], ("script", "freeze"))
+CASES["conv_tasnet"] = Case(
+    ConvTasNet, lambda: [call(waves(2, 200)), call(waves(1, 203))], ("script", "freeze")
+)
 
 
 class WaveNet(nn.Module):
@@ -445,7 +471,11 @@ class WaveNet(nn.Module):
 
 CASES["wavenet"] = Case(
     WaveNet,
-    lambda: [call(torch.randint(0, 16, (2, 20))), call(3, 12, method="generate"), call(3, 12, False, method="generate", seed=5)],
+    lambda: [
+        call(torch.randint(0, 16, (2, 20))),
+        call(3, 12, method="generate"),
+        call(3, 12, False, method="generate", seed=5),
+    ],
     ("script", "freeze"),
 )
 
@@ -458,7 +488,9 @@ class LocationAttention(nn.Module):
         self.v = nn.Linear(8, 1, bias=False)
         self.score_mask_value = -float("inf")
 
-    def forward(self, query: Tensor, memory: Tensor, processed: Tensor, weights: Tensor, mask: Optional[Tensor]) -> Tuple[Tensor, Tensor]:
+    def forward(
+        self, query: Tensor, memory: Tensor, processed: Tensor, weights: Tensor, mask: Optional[Tensor]
+    ) -> Tuple[Tensor, Tensor]:
         location = self.location(weights).transpose(1, 2)
         energies = self.v(torch.tanh(self.query(query.unsqueeze(1)) + location + processed)).squeeze(2)
         if mask is not None:
@@ -477,7 +509,9 @@ class Tacotron(nn.Module):
         self.cell = nn.LSTMCell(8 + width, width)
         self.attention = LocationAttention(width)
         self.project, self.gate = nn.Linear(2 * width, mels), nn.Linear(2 * width, 1)
-        self.postnet = nn.Sequential(nn.Conv1d(mels, 8, 5, padding=2), nn.Tanh(), nn.Conv1d(8, mels, 5, padding=2))
+        self.postnet = nn.Sequential(
+            nn.Conv1d(mels, 8, 5, padding=2), nn.Tanh(), nn.Conv1d(8, mels, 5, padding=2)
+        )
 
     def decoded(self, memory: Tensor, mask: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
         batch, length, width = memory.size()
@@ -516,7 +550,9 @@ class Tacotron(nn.Module):
         return frames + self.postnet(frames), alignments, found
 
 
-CASES["tacotron"] = Case(Tacotron, lambda: [call(torch.randint(0, 20, (2, 7)), torch.tensor([7, 5]), seed=6)], ("script", "freeze"))
+CASES["tacotron"] = Case(
+    Tacotron, lambda: [call(torch.randint(0, 20, (2, 7)), torch.tensor([7, 5]), seed=6)], ("script", "freeze")
+)
 
 
 # Conformer, and a convolution over a stream whose context is handed from call to call.
@@ -534,7 +570,13 @@ class Conformer(nn.Module):
 
     @staticmethod
     def feed_forward(width: int):
-        return nn.Sequential(nn.LayerNorm(width), nn.Linear(width, 2 * width), nn.SiLU(), nn.Dropout(0.1), nn.Linear(2 * width, width))
+        return nn.Sequential(
+            nn.LayerNorm(width),
+            nn.Linear(width, 2 * width),
+            nn.SiLU(),
+            nn.Dropout(0.1),
+            nn.Linear(2 * width, width),
+        )
 
     def forward(self, x: Tensor, padding: Optional[Tensor] = None) -> Tensor:
         x = self.first(x) * 0.5 + x
@@ -546,7 +588,13 @@ class Conformer(nn.Module):
 
 
 CASES["conformer"] = Case(
-    Conformer, lambda: [call(torch.randn(9, 2, 12)), call(torch.randn(9, 2, 12), torch.tensor([[False] * 9, [False] * 6 + [True] * 3]))], ("script", "trace"), traced_calls=1
+    Conformer,
+    lambda: [
+        call(torch.randn(9, 2, 12)),
+        call(torch.randn(9, 2, 12), torch.tensor([[False] * 9, [False] * 6 + [True] * 3])),
+    ],
+    ("script", "trace"),
+    traced_calls=1,
 )
 
 
@@ -559,9 +607,14 @@ class Stream(nn.Module):
         self.register_buffer("count", torch.zeros((), dtype=torch.long))
         self.register_buffer("mean", None)
 
-    def forward(self, chunk: Tensor, state: Optional[Tuple[Tensor, Tensor]] = None) -> Tuple[Tensor, Tuple[Tensor, Tensor]]:
+    def forward(
+        self, chunk: Tensor, state: Optional[Tuple[Tensor, Tensor]] = None
+    ) -> Tuple[Tensor, Tuple[Tensor, Tensor]]:
         if state is None:
-            context, hidden = chunk.new_zeros(chunk.size(0), self.kernel - 1), torch.zeros(1, chunk.size(0), 3)
+            context, hidden = (
+                chunk.new_zeros(chunk.size(0), self.kernel - 1),
+                torch.zeros(1, chunk.size(0), 3),
+            )
         else:
             context, hidden = state
         x = torch.cat([context, chunk], dim=-1)
@@ -582,7 +635,12 @@ CASES["stream"] = Case(Stream, chunks, ("script", "freeze"))
 class Fields(nn.Module):
     def __init__(self, width: int, kernel: int, dilations: Tuple[int, ...]):
         super().__init__()
-        self.convs = nn.ModuleList([nn.utils.weight_norm(nn.Conv1d(width, width, kernel, 1, d * (kernel - 1) // 2, d)) for d in dilations])
+        self.convs = nn.ModuleList(
+            [
+                nn.utils.weight_norm(nn.Conv1d(width, width, kernel, 1, d * (kernel - 1) // 2, d))
+                for d in dilations
+            ]
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         for conv in self.convs:
@@ -634,4 +692,8 @@ class Deployed(HiFiGAN):
         return torch.tanh(self.post(F.leaky_relu(x)))
 
 
-CASES["hifigan"] = Case(lambda: without_norm(Deployed()), lambda: [call(torch.randn(2, 6, 10)), call(torch.randn(1, 6, 13))], ("script",))
+CASES["hifigan"] = Case(
+    lambda: without_norm(Deployed()),
+    lambda: [call(torch.randn(2, 6, 10)), call(torch.randn(1, 6, 13))],
+    ("script",),
+)

@@ -139,7 +139,9 @@ def box_calls():
 
 
 for _format in BoxFormat:
-    CASES[f"boxes_{_format.value}"] = Case(lambda format=_format: Boxes(BoxFormat(format.value)), box_calls, ("script",))
+    CASES[f"boxes_{_format.value}"] = Case(
+        lambda format=_format: Boxes(BoxFormat(format.value)), box_calls, ("script",)
+    )
 
 
 # SSD: default boxes, a head a level, decoding, suppression for each class.
@@ -171,7 +173,9 @@ class DefaultBoxes(nn.Module):
             y = (torch.arange(0, size[0]) + 0.5) / size[0]
             x = (torch.arange(0, size[1]) + 0.5) / size[1]
             shift_y, shift_x = torch.meshgrid(y.to(torch.float32), x.to(torch.float32), indexing="ij")
-            shifts = torch.stack((shift_x.reshape(-1), shift_y.reshape(-1)) * len(self._pairs[k]), dim=-1).reshape(-1, 2)
+            shifts = torch.stack(
+                (shift_x.reshape(-1), shift_y.reshape(-1)) * len(self._pairs[k]), dim=-1
+            ).reshape(-1, 2)
             pairs = self._pairs[k].repeat((size[0] * size[1]), 1)
             boxes.append(torch.cat((shifts, pairs), dim=1))
         return torch.cat(boxes, dim=0)
@@ -183,7 +187,9 @@ class DefaultBoxes(nn.Module):
         sizes = [m.shape[-2:] for m in maps]
         boxes = self._grid(sizes, image.shape[-2:])
         scale = torch.tensor([image.shape[-1], image.shape[-2]])
-        return torch.cat([(boxes[:, :2] - 0.5 * boxes[:, 2:]) * scale, (boxes[:, :2] + 0.5 * boxes[:, 2:]) * scale], -1)
+        return torch.cat(
+            [(boxes[:, :2] - 0.5 * boxes[:, 2:]) * scale, (boxes[:, :2] + 0.5 * boxes[:, 2:]) * scale], -1
+        )
 
 
 class BoxCoder:
@@ -198,7 +204,10 @@ class BoxCoder:
         centres = boxes[:, :2] + 0.5 * sizes
         wx, wy, ww, wh = self.weights
         dx, dy = codes[:, 0::4] / wx, codes[:, 1::4] / wy
-        dw, dh = torch.clamp(codes[:, 2::4] / ww, max=self.clip), torch.clamp(codes[:, 3::4] / wh, max=self.clip)
+        dw, dh = (
+            torch.clamp(codes[:, 2::4] / ww, max=self.clip),
+            torch.clamp(codes[:, 3::4] / wh, max=self.clip),
+        )
         x, y = dx * sizes[:, 0, None] + centres[:, 0, None], dy * sizes[:, 1, None] + centres[:, 1, None]
         w, h = torch.exp(dw) * sizes[:, 0, None], torch.exp(dh) * sizes[:, 1, None]
         return torch.stack((x - w * 0.5, y - h * 0.5, x + w * 0.5, y + h * 0.5), dim=2).flatten(1)
@@ -212,7 +221,9 @@ class SSD(nn.Module):
         self.anchors = DefaultBoxes([[2], [2, 3]])
         self.coder = BoxCoder(weights=(10.0, 10.0, 5.0, 5.0))
         self.classes = classes
-        self.trunk = nn.Sequential(OrderedDict([("a", nn.Conv2d(3, 8, 3, 4, 1)), ("b", nn.Conv2d(8, 8, 3, 2, 1))]))
+        self.trunk = nn.Sequential(
+            OrderedDict([("a", nn.Conv2d(3, 8, 3, 4, 1)), ("b", nn.Conv2d(8, 8, 3, 2, 1))])
+        )
         counts = self.anchors.per_place()
         self.scores = nn.ModuleList([nn.Conv2d(8, n * classes, 3, padding=1) for n in counts])
         self.offsets = nn.ModuleList([nn.Conv2d(8, n * 4, 3, padding=1) for n in counts])
@@ -243,13 +254,19 @@ class SSD(nn.Module):
                 picked_boxes.append(boxes[good][index])
                 picked_scores.append(best)
                 picked_labels.append(torch.full_like(best, fill_value=label, dtype=torch.int64))
-            b, s, l = torch.cat(picked_boxes, dim=0), torch.cat(picked_scores, dim=0), torch.cat(picked_labels, dim=0)
+            b, s, l = (
+                torch.cat(picked_boxes, dim=0),
+                torch.cat(picked_scores, dim=0),
+                torch.cat(picked_labels, dim=0),
+            )
             kept = batched_nms(b, s, l, 0.45)[:8]
             found.append({"boxes": b[kept], "scores": s[kept], "labels": l[kept]})
         return found
 
 
-CASES["ssd"] = Case(SSD, lambda: [call(torch.randn(2, 3, 32, 32)), call(torch.randn(1, 3, 48, 40))], ("script", "freeze"))
+CASES["ssd"] = Case(
+    SSD, lambda: [call(torch.randn(2, 3, 32, 32)), call(torch.randn(1, 3, 48, 40))], ("script", "freeze")
+)
 
 
 # FCOS: images of several sizes in a list, optional targets, losses while training and detections otherwise.
@@ -274,7 +291,9 @@ def batched(images: List[Tensor], divisor: int = 8) -> ImageList:
     return ImageList(batch, sizes)
 
 
-def focal_loss(x: Tensor, target: Tensor, alpha: float = 0.25, gamma: float = 2, reduction: str = "none") -> Tensor:
+def focal_loss(
+    x: Tensor, target: Tensor, alpha: float = 0.25, gamma: float = 2, reduction: str = "none"
+) -> Tensor:
     p = torch.sigmoid(x)
     ce = F.binary_cross_entropy_with_logits(x, target, reduction="none")
     p_t = p * target + (1 - p) * (1 - target)
@@ -288,7 +307,9 @@ def focal_loss(x: Tensor, target: Tensor, alpha: float = 0.25, gamma: float = 2,
     elif reduction == "sum":
         loss = loss.sum()
     else:
-        raise ValueError(f"Invalid Value for arg 'reduction': '{reduction} \n Supported reduction modes: 'none', 'mean', 'sum'")
+        raise ValueError(
+            f"Invalid Value for arg 'reduction': '{reduction} \n Supported reduction modes: 'none', 'mean', 'sum'"
+        )
     return loss
 
 
@@ -297,7 +318,9 @@ class FCOS(nn.Module):
         super().__init__()
         self.classes, self.strides = classes, strides
         self.levels = nn.ModuleList([nn.Conv2d(3, 6, 3, 4, 1), nn.Conv2d(6, 6, 3, 2, 1)])
-        self.head = nn.ModuleDict({"cls": nn.Conv2d(6, classes, 1), "reg": nn.Conv2d(6, 4, 1), "ctr": nn.Conv2d(6, 1, 1)})
+        self.head = nn.ModuleDict(
+            {"cls": nn.Conv2d(6, classes, 1), "reg": nn.Conv2d(6, 4, 1), "ctr": nn.Conv2d(6, 1, 1)}
+        )
 
     def centres(self, maps: List[Tensor]) -> Tuple[Tensor, Tensor]:
         points: List[Tensor] = []
@@ -311,11 +334,15 @@ class FCOS(nn.Module):
             strides.append(torch.full((grid.size(0), 1), float(stride)))
         return torch.cat(points), torch.cat(strides)
 
-    def losses(self, targets: List[Dict[str, Tensor]], outputs: Dict[str, Tensor], points: Tensor) -> Dict[str, Tensor]:
+    def losses(
+        self, targets: List[Dict[str, Tensor]], outputs: Dict[str, Tensor], points: Tensor
+    ) -> Dict[str, Tensor]:
         total, count = torch.zeros(()), 0
         for i, target in enumerate(targets):
             boxes, labels = target["boxes"], target["labels"]
-            sides = torch.cat([points[:, None] - boxes[None, :, :2], boxes[None, :, 2:] - points[:, None]], -1)
+            sides = torch.cat(
+                [points[:, None] - boxes[None, :, :2], boxes[None, :, 2:] - points[:, None]], -1
+            )
             inside = sides.amin(-1) > 0
             areas = box_area(boxes)[None].repeat(points.size(0), 1)
             areas[~inside] = float("inf")
@@ -327,7 +354,9 @@ class FCOS(nn.Module):
             count += int(positive.sum())
         return {"classification": total / max(1, count), "positive": torch.tensor(count)}
 
-    def forward(self, images: List[Tensor], targets: Optional[List[Dict[str, Tensor]]] = None) -> Tuple[Dict[str, Tensor], List[Dict[str, Tensor]]]:
+    def forward(
+        self, images: List[Tensor], targets: Optional[List[Dict[str, Tensor]]] = None
+    ) -> Tuple[Dict[str, Tensor], List[Dict[str, Tensor]]]:
         if self.training:
             if targets is None:
                 torch._assert(False, "targets should not be none when in training mode")
@@ -335,7 +364,10 @@ class FCOS(nn.Module):
                 for target in targets:
                     boxes = target["boxes"]
                     if isinstance(boxes, torch.Tensor):
-                        torch._assert(len(boxes.shape) == 2 and boxes.shape[-1] == 4, f"Expected a tensor of shape [N, 4], got {boxes.shape}.")
+                        torch._assert(
+                            len(boxes.shape) == 2 and boxes.shape[-1] == 4,
+                            f"Expected a tensor of shape [N, 4], got {boxes.shape}.",
+                        )
         batch = batched(images)
         maps: List[Tensor] = []
         x = batch.tensors
@@ -369,10 +401,15 @@ def listed_images():
 
 
 def targets():
-    return [{"boxes": random_boxes(3, 30.0), "labels": torch.tensor([0, 2, 1])}, {"boxes": random_boxes(1, 20.0), "labels": torch.tensor([1])}]
+    return [
+        {"boxes": random_boxes(3, 30.0), "labels": torch.tensor([0, 2, 1])},
+        {"boxes": random_boxes(1, 20.0), "labels": torch.tensor([1])},
+    ]
 
 
-CASES["fcos"] = Case(FCOS, lambda: [call(listed_images()), call(listed_images()[:1], None)], ("script", "freeze"))
+CASES["fcos"] = Case(
+    FCOS, lambda: [call(listed_images()), call(listed_images()[:1], None)], ("script", "freeze")
+)
 CASES["fcos_training"] = Case(FCOS, lambda: [call(listed_images(), targets())], ("script",), training=True)
 
 
@@ -458,13 +495,19 @@ class RegionHeads(nn.Module):
     def paste(self, mask: Tensor, box: Tensor, height: int, width: int) -> Tensor:
         x0, y0, x1, y1 = [int(v) for v in box.round()]
         w, h = max(x1 - x0, 1), max(y1 - y0, 1)
-        mask = F.interpolate(mask.expand(1, 1, -1, -1), size=(h, w), mode="bilinear", align_corners=False)[0][0]
+        mask = F.interpolate(mask.expand(1, 1, -1, -1), size=(h, w), mode="bilinear", align_corners=False)[0][
+            0
+        ]
         image = torch.zeros((height, width), dtype=mask.dtype)
         right, low = min(x0 + w, width), min(y0 + h, height)
-        image[max(y0, 0) : low, max(x0, 0) : right] = mask[max(y0, 0) - y0 : low - y0, max(x0, 0) - x0 : right - x0]
+        image[max(y0, 0) : low, max(x0, 0) : right] = mask[
+            max(y0, 0) - y0 : low - y0, max(x0, 0) - x0 : right - x0
+        ]
         return image
 
-    def forward(self, levels: Dict[str, Tensor], proposals: List[Tensor], size: Tuple[int, int]) -> List[Dict[str, Tensor]]:
+    def forward(
+        self, levels: Dict[str, Tensor], proposals: List[Tensor], size: Tuple[int, int]
+    ) -> List[Dict[str, Tensor]]:
         results: List[Dict[str, Tensor]] = []
         for boxes in proposals:
             features = self.fc(self.pool(levels, boxes, 3))
@@ -475,7 +518,9 @@ class RegionHeads(nn.Module):
             masks = self.mask(self.pool(levels, boxes, 4)).sigmoid()
             masks = masks[torch.arange(masks.size(0)), label][:, None]
             if len(kept) > 0:
-                pasted = torch.stack([self.paste(m[0], b, size[0], size[1]) for m, b in zip(masks, boxes)], dim=0)[:, None]
+                pasted = torch.stack(
+                    [self.paste(m[0], b, size[0], size[1]) for m, b in zip(masks, boxes)], dim=0
+                )[:, None]
             else:
                 pasted = masks.new_empty((0, 1, size[0], size[1]))
             results.append({"boxes": boxes, "labels": label, "scores": score, "masks": pasted > 0.5})
@@ -485,7 +530,9 @@ class RegionHeads(nn.Module):
 class MaskRCNN(nn.Module):
     def __init__(self, width: int = 6):
         super().__init__()
-        self.levels = nn.ModuleDict({"0": nn.Conv2d(3, width, 3, 4, 1), "1": nn.Conv2d(width, width, 3, 2, 1)})
+        self.levels = nn.ModuleDict(
+            {"0": nn.Conv2d(3, width, 3, 4, 1), "1": nn.Conv2d(width, width, 3, 2, 1)}
+        )
         self.anchors = AnchorGenerator()
         self.objectness, self.deltas = nn.Conv2d(width, 3, 1), nn.Conv2d(width, 12, 1)
         self.heads = RegionHeads(width, 4)
@@ -493,7 +540,9 @@ class MaskRCNN(nn.Module):
         self._has_warned = False
 
     @torch.jit.unused
-    def eager_outputs(self, losses: Dict[str, Tensor], found: List[Dict[str, Tensor]]) -> Union[Dict[str, Tensor], List[Dict[str, Tensor]]]:
+    def eager_outputs(
+        self, losses: Dict[str, Tensor], found: List[Dict[str, Tensor]]
+    ) -> Union[Dict[str, Tensor], List[Dict[str, Tensor]]]:
         return losses if self.training else found
 
     def proposals(self, image: Tensor, levels: List[Tensor]) -> Tensor:
@@ -529,14 +578,18 @@ class MaskRCNN(nn.Module):
         return losses, found
 
 
-CASES["mask_rcnn"] = Case(MaskRCNN, lambda: [call(torch.randn(2, 3, 32, 40)), call(torch.randn(1, 3, 48, 32))], ("script",))
+CASES["mask_rcnn"] = Case(
+    MaskRCNN, lambda: [call(torch.randn(2, 3, 32, 40)), call(torch.randn(1, 3, 48, 32))], ("script",)
+)
 
 
 # YOLO: a grid for each head, kept between calls of the same size.
 class YOLOHead(nn.Module):
     grid: List[Tensor]
 
-    def __init__(self, classes: int = 3, anchors: Tuple[Tuple[int, ...], ...] = ((4, 6, 8, 5), (12, 16, 20, 14))):
+    def __init__(
+        self, classes: int = 3, anchors: Tuple[Tuple[int, ...], ...] = ((4, 6, 8, 5), (12, 16, 20, 14))
+    ):
         super().__init__()
         self.columns = 5 + classes
         self.count = len(anchors)
@@ -587,7 +640,13 @@ class YOLOHead(nn.Module):
 def yolo_calls():
     prediction = torch.cat([torch.rand(2, 40, 4) * 30, torch.rand(2, 40, 4)], -1)
     maps = [torch.randn(2, 8, 6, 5), torch.randn(2, 8, 3, 3)]
-    return [call(maps), call(maps), call([maps[1], maps[0]]), call(prediction, method="detections"), call(prediction, 0.99, method="detections")]
+    return [
+        call(maps),
+        call(maps),
+        call([maps[1], maps[0]]),
+        call(prediction, method="detections"),
+        call(prediction, 0.99, method="detections"),
+    ]
 
 
 CASES["yolo"] = Case(YOLOHead, yolo_calls, ("script", "freeze"), attributes=("grid",))
@@ -600,7 +659,9 @@ class DETR(nn.Module):
         self.width = width
         self.conv = nn.Conv2d(3, width, 8, 8)
         self.encoder = nn.TransformerEncoderLayer(width, 2, 24, dropout=0.1)
-        self.decoder = nn.ModuleList([nn.TransformerDecoderLayer(width, 2, 24, dropout=0.1) for _ in range(2)])
+        self.decoder = nn.ModuleList(
+            [nn.TransformerDecoderLayer(width, 2, 24, dropout=0.1) for _ in range(2)]
+        )
         self.queries = nn.Embedding(queries, width)
         self.label = nn.Linear(width, 4)
         self.box = nn.Sequential(nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 4))
@@ -671,11 +732,21 @@ class CenterNet(nn.Module):
         offset = self.gathered(self.heads["offset"](x), index)
         size = F.softplus(self.gathered(self.heads["size"](x), index))
         xs, ys = xs.unsqueeze(-1) + offset[..., 0:1], ys.unsqueeze(-1) + offset[..., 1:2]
-        boxes = torch.cat([xs - size[..., 0:1] / 2, ys - size[..., 1:2] / 2, xs + size[..., 0:1] / 2, ys + size[..., 1:2] / 2], dim=2)
+        boxes = torch.cat(
+            [
+                xs - size[..., 0:1] / 2,
+                ys - size[..., 1:2] / 2,
+                xs + size[..., 0:1] / 2,
+                ys + size[..., 1:2] / 2,
+            ],
+            dim=2,
+        )
         return torch.cat([boxes, scores.unsqueeze(-1), labels.unsqueeze(-1).float()], dim=2)
 
 
-CASES["centernet"] = Case(CenterNet, lambda: [call(torch.randn(2, 3, 16, 20)), call(torch.randn(1, 3, 24, 16))], traced_calls=1)
+CASES["centernet"] = Case(
+    CenterNet, lambda: [call(torch.randn(2, 3, 16, 20)), call(torch.randn(1, 3, 24, 16))], traced_calls=1
+)
 
 
 # Tracks: objects that live between calls, matched greedily by overlap.
@@ -744,7 +815,13 @@ def frames():
     start, step = random_boxes(4), torch.tensor([2.0, 1.0, 2.0, 1.0])
     names = ["cat", "dog", "cat", "bird"]
     moving = [call(start + step * i, names) for i in range(3)]
-    return [*moving, call(start[:2] + step * 3, names[:2]), call(torch.zeros(0, 4), [""]), call(start[1:] + step, names[1:]), call(method="histories")]
+    return [
+        *moving,
+        call(start[:2] + step * 3, names[:2]),
+        call(torch.zeros(0, 4), [""]),
+        call(start[1:] + step, names[1:]),
+        call(method="histories"),
+    ]
 
 
 CASES["tracker"] = Case(Tracker, frames, ("script",), attributes=("following",))

@@ -16,7 +16,11 @@ CASES = {}
 def picture(height: int = 24, width: int = 28):
     """Smooth shapes with edges."""
     y, x = torch.meshgrid(torch.linspace(-1, 1, height), torch.linspace(-1, 1, width), indexing="ij")
-    return torch.sin(4 * x + 2 * y) * 0.3 + ((x - 0.2) ** 2 + y**2 < 0.2).float() * 0.5 + 0.02 * torch.randn(height, width)
+    return (
+        torch.sin(4 * x + 2 * y) * 0.3
+        + ((x - 0.2) ** 2 + y**2 < 0.2).float() * 0.5
+        + 0.02 * torch.randn(height, width)
+    )
 
 
 def pictures():
@@ -121,7 +125,9 @@ class Gabor(nn.Module):
         im = F.conv2d(image, bank[..., 1].contiguous(), padding=self.half)
         response = torch.complex(re, im)
         energy = response.abs()
-        stats = torch.stack([energy.mean((2, 3)), energy.std(dim=(2, 3)), energy.flatten(2).median(2).values], -1)
+        stats = torch.stack(
+            [energy.mean((2, 3)), energy.std(dim=(2, 3)), energy.flatten(2).median(2).values], -1
+        )
         return stats, response.angle().mul(energy > energy.mean())
 
 
@@ -144,7 +150,11 @@ class LocalPatterns(nn.Module):
         q = ((image - low) / (high - low + 1e-9) * self.levels).long().clamp_(max=self.levels - 1)
         h, w = q.shape
         pairs = q[: h - dy, : w - dx] * self.levels + q[dy:, dx:]
-        p = torch.bincount(pairs.flatten(), minlength=self.levels * self.levels).view(self.levels, self.levels).float()
+        p = (
+            torch.bincount(pairs.flatten(), minlength=self.levels * self.levels)
+            .view(self.levels, self.levels)
+            .float()
+        )
         p = p + p.t()
         p /= p.sum()
         i, j = torch.meshgrid(torch.arange(self.levels), torch.arange(self.levels), indexing="ij")
@@ -167,11 +177,16 @@ class LocalPatterns(nn.Module):
         m = plane.abs()
         total = m.sum()
         cy, cx = (m.sum(1) @ y) / total, (m.sum(0) @ x) / total
-        central = [((y[:, None] - cy) ** p * (x[None, :] - cx) ** q * m).sum() / total for p, q in [(2, 0), (0, 2), (1, 1), (3, 0)]]
+        central = [
+            ((y[:, None] - cy) ** p * (x[None, :] - cx) ** q * m).sum() / total
+            for p, q in [(2, 0), (0, 2), (1, 1), (3, 0)]
+        ]
         return histogram / code.numel(), box, torch.stack(central)
 
 
-CASES["local_patterns"] = Case(LocalPatterns, lambda: [*pictures(), call(picture(), 1, 2, method="co_occurrence")], ("script", "freeze"))
+CASES["local_patterns"] = Case(
+    LocalPatterns, lambda: [*pictures(), call(picture(), 1, 2, method="co_occurrence")], ("script", "freeze")
+)
 
 
 # Key points in scale space, with directions and descriptors
@@ -202,7 +217,9 @@ class ScaleSpace(nn.Module):
         gy, gx = torch.gradient(patch)
         angle = torch.atan2(gy, gx)
         bins = ((angle + math.pi) / (2 * math.pi) * 36).long().clamp(0, 35)
-        histogram = torch.zeros(36).index_put_((bins.flatten(),), torch.sqrt(gx**2 + gy**2).flatten(), accumulate=True)
+        histogram = torch.zeros(36).index_put_(
+            (bins.flatten(),), torch.sqrt(gx**2 + gy**2).flatten(), accumulate=True
+        )
         smooth = (torch.roll(histogram, 1) + histogram + torch.roll(histogram, -1)) / 3
         return float(smooth.argmax()) * 10.0
 
@@ -215,11 +232,21 @@ class ScaleSpace(nn.Module):
             where = peaks[0, 0, 1:-1].nonzero()
             for place in where:
                 s, y, x = int(place[0]) + 1, int(place[1]), int(place[2])
-                points.append(KeyPoint(float(x * 2**octave), float(y * 2**octave), 1.2 * self.k**s, self.direction(stack[0, s], y, x), float(strength[0, 0, s, y, x])))
+                points.append(
+                    KeyPoint(
+                        float(x * 2**octave),
+                        float(y * 2**octave),
+                        1.2 * self.k**s,
+                        self.direction(stack[0, s], y, x),
+                        float(strength[0, 0, s, y, x]),
+                    )
+                )
         return points
 
 
-CASES["scale_space"] = Case(ScaleSpace, lambda: [call(picture()[None, None]), call(picture(32, 24)[None, None])], ("script", "freeze"))
+CASES["scale_space"] = Case(
+    ScaleSpace, lambda: [call(picture()[None, None]), call(picture(32, 24)[None, None])], ("script", "freeze")
+)
 
 
 class Corners(nn.Module):
@@ -257,10 +284,18 @@ class LucasKanade(nn.Module):
 
     def step(self, a: Tensor, b: Tensor, flow: Tensor) -> Tensor:
         warped = self.warped(b, flow)
-        gx = (F.pad(warped, [0, 1, 0, 0], "replicate")[..., 1:] - F.pad(warped, [1, 0, 0, 0], "replicate")[..., :-1]) / 2
-        gy = (F.pad(warped, [0, 0, 0, 1], "replicate")[..., 1:, :] - F.pad(warped, [0, 0, 1, 0], "replicate")[..., :-1, :]) / 2
+        gx = (
+            F.pad(warped, [0, 1, 0, 0], "replicate")[..., 1:]
+            - F.pad(warped, [1, 0, 0, 0], "replicate")[..., :-1]
+        ) / 2
+        gy = (
+            F.pad(warped, [0, 0, 0, 1], "replicate")[..., 1:, :]
+            - F.pad(warped, [0, 0, 1, 0], "replicate")[..., :-1, :]
+        ) / 2
         products = torch.cat([gx * gx, gx * gy, gy * gy, gx * (a - warped), gy * (a - warped)], 1)
-        sums = F.conv2d(products, self.box.expand(5, 1, self.window, self.window), padding=self.window // 2, groups=5)
+        sums = F.conv2d(
+            products, self.box.expand(5, 1, self.window, self.window), padding=self.window // 2, groups=5
+        )
         xx, xy, yy, xt, yt = sums.unbind(1)
         matrix = torch.stack([torch.stack([xx + 1e-2, xy], -1), torch.stack([xy, yy + 1e-2], -1)], -2)
         change = torch.linalg.solve(matrix, torch.stack([xt, yt], -1).unsqueeze(-1)).squeeze(-1)
@@ -324,7 +359,9 @@ class Kalman(nn.Module):
         self.x = self.x + gain @ residual
         self.p = (torch.eye(4, dtype=torch.float64) - gain @ h) @ self.p
         distance = residual.t().mm(torch.inverse(s)).mm(residual)
-        return self.x.clone().flatten(), float(-0.5 * (distance + torch.logdet(s) + 2 * math.log(2 * math.pi)))
+        return self.x.clone().flatten(), float(
+            -0.5 * (distance + torch.logdet(s) + 2 * math.log(2 * math.pi))
+        )
 
     @torch.jit.export
     def use_velocity(self, wanted: bool) -> str:
@@ -349,7 +386,14 @@ class Kalman(nn.Module):
 
 def readings():
     zs = torch.randn(4, 2).cumsum(0) * 0.1
-    return [call(zs[0]), call(zs[1], 0.5), call(True, method="use_velocity"), call(zs[2]), call(False, method="use_velocity"), call(zs, method="smoothed")]
+    return [
+        call(zs[0]),
+        call(zs[1], 0.5),
+        call(True, method="use_velocity"),
+        call(zs[2]),
+        call(False, method="use_velocity"),
+        call(zs, method="smoothed"),
+    ]
 
 
 CASES["kalman"] = Case(Kalman, readings, ("script",))
@@ -384,7 +428,15 @@ class PCA(nn.Module):
         return z, (x - back).pow(2).sum(1).sqrt()
 
 
-CASES["pca"] = Case(PCA, lambda: [call(torch.randn(12, 5) * torch.arange(1.0, 6)), call(torch.randn(3, 5)), call(torch.randn(9, 5), method="fit")], ("script",))
+CASES["pca"] = Case(
+    PCA,
+    lambda: [
+        call(torch.randn(12, 5) * torch.arange(1.0, 6)),
+        call(torch.randn(3, 5)),
+        call(torch.randn(9, 5), method="fit"),
+    ],
+    ("script",),
+)
 
 
 class Discriminant(nn.Module):
@@ -408,7 +460,9 @@ class Discriminant(nn.Module):
         return values.flip(0), torch.einsum("ni,ni->n", x, whitened), labels
 
 
-CASES["discriminant"] = Case(Discriminant, lambda: [call(torch.randn(15, 3).double(), torch.arange(15) % 3)], ("script", "freeze"))
+CASES["discriminant"] = Case(
+    Discriminant, lambda: [call(torch.randn(15, 3).double(), torch.arange(15) % 3)], ("script", "freeze")
+)
 
 
 class Clusters(nn.Module):
@@ -435,7 +489,11 @@ class Clusters(nn.Module):
         return labels, centres, float((x - centres[labels]).square().sum())
 
 
-CASES["clusters"] = Case(Clusters, lambda: [call(torch.randn(20, 2), seed=1), call(torch.randn(10, 3), seed=2)], ("script", "freeze"))
+CASES["clusters"] = Case(
+    Clusters,
+    lambda: [call(torch.randn(20, 2), seed=1), call(torch.randn(10, 3), seed=2)],
+    ("script", "freeze"),
+)
 
 
 class Registration(nn.Module):
@@ -522,7 +580,9 @@ class Wavelets(nn.Module):
 
 
 CASES["wavelets"] = Case(
-    Wavelets, lambda: [call(torch.randn(2, 32).cumsum(1)), call(picture(16, 24), 5, method="compressed")], ("script", "freeze")
+    Wavelets,
+    lambda: [call(torch.randn(2, 32).cumsum(1)), call(picture(16, 24), 5, method="compressed")],
+    ("script", "freeze"),
 )
 
 
@@ -604,7 +664,11 @@ class Neighbourhoods(nn.Module):
         votes = torch.zeros(angles * (2 * diagonal + 1), dtype=torch.int32)
         votes.put_(flat.flatten(), torch.ones(flat.numel(), dtype=torch.int32), accumulate=True)
         values, places = torch.sort(votes, descending=True, stable=True)
-        return values[:best], torch.stack([places[:best] // (2 * diagonal + 1), places[:best] % (2 * diagonal + 1) - diagonal], 1)
+        return values[:best], torch.stack(
+            [places[:best] // (2 * diagonal + 1), places[:best] % (2 * diagonal + 1) - diagonal], 1
+        )
 
 
-CASES["neighbourhoods"] = Case(Neighbourhoods, lambda: [*pictures(), call(picture() > 0.4, 12, 5, method="lines")], ("script", "freeze"))
+CASES["neighbourhoods"] = Case(
+    Neighbourhoods, lambda: [*pictures(), call(picture() > 0.4, 12, 5, method="lines")], ("script", "freeze")
+)

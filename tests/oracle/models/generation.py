@@ -22,7 +22,12 @@ class DCGAN(nn.Module):
             nn.ConvTranspose2d(2 * width, width, 4, 2, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU(True),
             nn.ConvTranspose2d(width, 3, 3, 2, 1, output_padding=1, bias=False), nn.Tanh(),
         )  # fmt: skip
-        self.discriminator = nn.Sequential(nn.Conv2d(3, width, 4, 2, 1), nn.LeakyReLU(0.2, inplace=True), nn.Conv2d(width, 1, 8, 1, 0), nn.Sigmoid())
+        self.discriminator = nn.Sequential(
+            nn.Conv2d(3, width, 4, 2, 1),
+            nn.LeakyReLU(0.2, inplace=True),
+            nn.Conv2d(width, 1, 8, 1, 0),
+            nn.Sigmoid(),
+        )
         self.apply(self.initialise)
 
     @staticmethod
@@ -43,8 +48,15 @@ class DCGAN(nn.Module):
         return images, self.discriminator(images).view(-1)
 
 
-CASES["dcgan"] = Case(DCGAN, lambda: [call(torch.randn(2, 8, 1, 1)), call(2, method="sample", seed=3)], ("script", "freeze"))
-CASES["dcgan_training"] = Case(DCGAN, lambda: [call(torch.randn(4, 8, 1, 1)), call(2, method="sample", seed=3)], ("script",), training=True)
+CASES["dcgan"] = Case(
+    DCGAN, lambda: [call(torch.randn(2, 8, 1, 1)), call(2, method="sample", seed=3)], ("script", "freeze")
+)
+CASES["dcgan_training"] = Case(
+    DCGAN,
+    lambda: [call(torch.randn(4, 8, 1, 1)), call(2, method="sample", seed=3)],
+    ("script",),
+    training=True,
+)
 
 
 class EqualLinear(nn.Module):
@@ -88,9 +100,13 @@ class ModulatedConv(nn.Module):
 class StyleGAN(nn.Module):
     def __init__(self, width: int = 6, style: int = 8):
         super().__init__()
-        self.mapping = nn.Sequential(*[m for _ in range(2) for m in (EqualLinear(style, style), nn.LeakyReLU(0.2))])
+        self.mapping = nn.Sequential(
+            *[m for _ in range(2) for m in (EqualLinear(style, style), nn.LeakyReLU(0.2))]
+        )
         self.constant = nn.Parameter(torch.randn(1, width, 4, 4))
-        self.convs = nn.ModuleList([ModulatedConv(width, width, style, up=True), ModulatedConv(width, width, style)])
+        self.convs = nn.ModuleList(
+            [ModulatedConv(width, width, style, up=True), ModulatedConv(width, width, style)]
+        )
         self.noise = nn.ParameterList([nn.Parameter(torch.full((1,), 0.1)) for _ in range(2)])
         self.rgb = ModulatedConv(width, 3, style, demodulate=False)
         self.register_buffer("mean_style", torch.randn(style) * 0.1)
@@ -105,7 +121,11 @@ class StyleGAN(nn.Module):
         return self.rgb(x, style)
 
 
-CASES["stylegan"] = Case(StyleGAN, lambda: [call(torch.randn(2, 8), seed=1), call(torch.randn(1, 8), 1.0, seed=2)], ("script", "freeze"))
+CASES["stylegan"] = Case(
+    StyleGAN,
+    lambda: [call(torch.randn(2, 8), seed=1), call(torch.randn(1, 8), 1.0, seed=2)],
+    ("script", "freeze"),
+)
 
 
 # Autoencoders
@@ -194,7 +214,9 @@ class VQVAE(nn.Module):
 
 
 CASES["vqvae"] = Case(VQVAE, lambda: [call(torch.randn(2, 1, 8, 8))], ("script", "freeze"))
-CASES["vqvae_training"] = Case(VQVAE, lambda: [call(torch.randn(2, 1, 8, 8)), call(torch.randn(2, 1, 8, 8))], ("script",), training=True)
+CASES["vqvae_training"] = Case(
+    VQVAE, lambda: [call(torch.randn(2, 1, 8, 8)), call(torch.randn(2, 1, 8, 8))], ("script",), training=True
+)
 
 
 # Diffusion: a U-Net that knows the time, and two ways back from noise.
@@ -211,7 +233,9 @@ def time_embedding(t: Tensor, width: int, longest: int = 10000) -> Tensor:
 class ResidualBlock(nn.Module):
     def __init__(self, inputs: int, outputs: int, time: int):
         super().__init__()
-        self.first = nn.Sequential(nn.GroupNorm(2, inputs), nn.SiLU(), nn.Conv2d(inputs, outputs, 3, padding=1))
+        self.first = nn.Sequential(
+            nn.GroupNorm(2, inputs), nn.SiLU(), nn.Conv2d(inputs, outputs, 3, padding=1)
+        )
         self.time = nn.Linear(time, 2 * outputs)
         self.norm = nn.GroupNorm(2, outputs)
         self.last = nn.Conv2d(outputs, outputs, 3, padding=1)
@@ -231,7 +255,9 @@ class AttentionBlock(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         b, c, height, width = x.shape
-        q, k, v = self.qkv(self.norm(x).flatten(2)).reshape(b * self.heads, -1, height * width).chunk(3, dim=1)
+        q, k, v = (
+            self.qkv(self.norm(x).flatten(2)).reshape(b * self.heads, -1, height * width).chunk(3, dim=1)
+        )
         weights = torch.softmax(torch.einsum("bct,bcs->bts", q, k) / math.sqrt(c // self.heads), dim=-1)
         return x + self.out(torch.einsum("bts,bcs->bct", weights, v).reshape(b, c, -1)).view_as(x)
 
@@ -244,9 +270,13 @@ class DiffusionUNet(nn.Module):
         self.enter = nn.Conv2d(1, width, 3, padding=1)
         self.down = nn.ModuleList([ResidualBlock(width, width, time), ResidualBlock(width, 2 * width, time)])
         self.shrink = nn.ModuleList([nn.Conv2d(w, w, 3, 2, 1) for w in (width, 2 * width)])
-        self.middle = nn.ModuleDict({"a": ResidualBlock(2 * width, 2 * width, time), "b": ResidualBlock(2 * width, 2 * width, time)})
+        self.middle = nn.ModuleDict(
+            {"a": ResidualBlock(2 * width, 2 * width, time), "b": ResidualBlock(2 * width, 2 * width, time)}
+        )
         self.attention = AttentionBlock(2 * width)
-        self.up = nn.ModuleList([ResidualBlock(4 * width, width, time), ResidualBlock(2 * width, width, time)])
+        self.up = nn.ModuleList(
+            [ResidualBlock(4 * width, width, time), ResidualBlock(2 * width, width, time)]
+        )
         self.leave = nn.Conv2d(width, 1, 3, padding=1)
 
     def forward(self, x: Tensor, t: Tensor) -> Tensor:
@@ -302,7 +332,9 @@ class Diffusion(nn.Module):
         x = torch.randn(shape)
         for t in range(self.steps - 1, last - 1, -1):
             beta, kept = self.betas[t], self.kept[t]
-            mean = (x - beta / torch.sqrt(1 - kept) * self.net(x, torch.tensor([t]).expand(shape[0]))) / torch.sqrt(1 - beta)
+            mean = (
+                x - beta / torch.sqrt(1 - kept) * self.net(x, torch.tensor([t]).expand(shape[0]))
+            ) / torch.sqrt(1 - beta)
             x = mean + beta.sqrt() * torch.randn_like(x) if t > 0 else mean
         return x
 
@@ -315,7 +347,9 @@ CASES["diffusion"] = Case(
     ],
     ("script",),
 )  # fmt: skip
-CASES["diffusion_net"] = Case(DiffusionUNet, lambda: [call(torch.randn(2, 1, 8, 8), torch.tensor([3, 15]))], ("trace", "freeze"))
+CASES["diffusion_net"] = Case(
+    DiffusionUNet, lambda: [call(torch.randn(2, 1, 8, 8), torch.tensor([3, 15]))], ("trace", "freeze")
+)
 
 
 # Flows: invertible steps with the logarithms of their determinants.
@@ -385,7 +419,9 @@ class Flow(nn.Module):
         return y
 
 
-CASES["flow"] = Case(Flow, lambda: [call(torch.randn(3, 4)), call(torch.randn(2, 4), method="inverse")], ("script", "freeze"))
+CASES["flow"] = Case(
+    Flow, lambda: [call(torch.randn(3, 4)), call(torch.randn(2, 4), method="inverse")], ("script", "freeze")
+)
 
 
 # Element by element: masked convolutions and masked layers.
@@ -406,7 +442,12 @@ class PixelCNN(nn.Module):
     def __init__(self, levels: int = 4, width: int = 6):
         super().__init__()
         self.levels = levels
-        self.layers = nn.Sequential(MaskedConv("A", 1, width, 5, padding=2), nn.ReLU(), MaskedConv("B", width, width, 3, padding=1), nn.ReLU())
+        self.layers = nn.Sequential(
+            MaskedConv("A", 1, width, 5, padding=2),
+            nn.ReLU(),
+            MaskedConv("B", width, width, 3, padding=1),
+            nn.ReLU(),
+        )
         self.head = nn.Conv2d(width, levels, 1)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -422,7 +463,11 @@ class PixelCNN(nn.Module):
         return x
 
 
-CASES["pixelcnn"] = Case(PixelCNN, lambda: [call(torch.randn(2, 1, 6, 6)), call(2, 3, method="sample", seed=5)], ("script", "freeze"))
+CASES["pixelcnn"] = Case(
+    PixelCNN,
+    lambda: [call(torch.randn(2, 1, 6, 6)), call(2, 3, method="sample", seed=5)],
+    ("script", "freeze"),
+)
 
 
 class MADE(nn.Module):
@@ -431,12 +476,16 @@ class MADE(nn.Module):
         degrees = torch.arange(hidden) % (inputs - 1)
         self.a, self.b = nn.Linear(inputs, hidden), nn.Linear(hidden, 3 * components * inputs)
         self.register_buffer("mask_a", (degrees[:, None] >= torch.arange(inputs)[None, :]).float())
-        self.register_buffer("mask_b", (torch.arange(inputs)[:, None] > degrees[None, :]).float().repeat(3 * components, 1))
+        self.register_buffer(
+            "mask_b", (torch.arange(inputs)[:, None] > degrees[None, :]).float().repeat(3 * components, 1)
+        )
         self.components = components
 
     def parameters_of(self, x: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
         h = F.relu(F.linear(x, self.a.weight * self.mask_a, self.a.bias))
-        out = F.linear(h, self.b.weight * self.mask_b, self.b.bias).view(x.size(0), 3, self.components, x.size(1))
+        out = F.linear(h, self.b.weight * self.mask_b, self.b.bias).view(
+            x.size(0), 3, self.components, x.size(1)
+        )
         return F.log_softmax(out[:, 0], dim=1), out[:, 1], out[:, 2].clamp(-3, 3)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -455,7 +504,9 @@ class MADE(nn.Module):
         return x
 
 
-CASES["made"] = Case(MADE, lambda: [call(torch.randn(3, 5)), call(2, method="sample", seed=4)], ("script", "freeze"))
+CASES["made"] = Case(
+    MADE, lambda: [call(torch.randn(3, 5)), call(2, method="sample", seed=4)], ("script", "freeze")
+)
 CASES["made_traced"] = Case(MADE, lambda: [call(torch.randn(3, 5)), call(torch.randn(3, 5))], ("trace",))
 
 
@@ -504,4 +555,8 @@ class Boltzmann(nn.Module):
         return v, h
 
 
-CASES["boltzmann"] = Case(Boltzmann, lambda: [call(torch.ones(3, 8), seed=6), call(torch.eye(8)[:4], method="free_energy")], ("script", "freeze"))
+CASES["boltzmann"] = Case(
+    Boltzmann,
+    lambda: [call(torch.ones(3, 8), seed=6), call(torch.eye(8)[:4], method="free_energy")],
+    ("script", "freeze"),
+)

@@ -68,7 +68,9 @@ CASES["gcn_training"] = Case(GCN, lambda: [call(*graph(), seed=2)], ("script",),
 
 def scatter_softmax(x: Tensor, index: Tensor, count: int) -> Tensor:
     spread = index.view(-1, 1).expand_as(x)
-    highest = torch.full((count, x.size(1)), float("-inf")).scatter_reduce(0, spread, x, reduce="amax", include_self=False)
+    highest = torch.full((count, x.size(1)), float("-inf")).scatter_reduce(
+        0, spread, x, reduce="amax", include_self=False
+    )
     x = (x - highest.gather(0, spread)).exp()
     return x / (torch.zeros(count, x.size(1)).scatter_add(0, spread, x).gather(0, spread) + 1e-16)
 
@@ -87,7 +89,13 @@ class GAT(nn.Module):
         for p in (self.att_source, self.att_target, self.att_edge):
             nn.init.xavier_uniform_(p)
 
-    def forward(self, x: Tensor, edges: Tuple[Tensor, Tensor], attributes: Optional[Tensor] = None, concat: bool = True) -> Tuple[Tensor, Tensor]:
+    def forward(
+        self,
+        x: Tensor,
+        edges: Tuple[Tensor, Tensor],
+        attributes: Optional[Tensor] = None,
+        concat: bool = True,
+    ) -> Tuple[Tensor, Tensor]:
         row, col = edges
         x = self.lin(x).view(-1, self.heads, self.outputs)
         alpha = (x * self.att_source).sum(dim=-1)[row] + (x * self.att_target).sum(-1)[col]
@@ -120,7 +128,9 @@ class SAGEConv(nn.Module):
             return x.new_zeros(count, x.size(1)).index_add_(0, col, x)
         if self.how == "mean":
             index = col.unsqueeze(-1).expand(-1, x.size(1))
-            return torch.zeros(count, x.size(1)).scatter_reduce_(0, index, x, reduce="mean", include_self=False)
+            return torch.zeros(count, x.size(1)).scatter_reduce_(
+                0, index, x, reduce="mean", include_self=False
+            )
         return torch.zeros(count, x.size(1)).index_reduce_(0, col, x, "amax", include_self=False)
 
     def forward(self, x: Tensor, edges: Tensor) -> Tensor:
@@ -156,7 +166,12 @@ class GIN(nn.Module):
     def __init__(self, width: int = 6):
         super().__init__()
         self.register_buffer("eps", torch.tensor([0.1]))
-        self.mlps = nn.ModuleList([nn.Sequential(nn.Linear(width, 8), nn.ReLU(), nn.Linear(8, width), nn.BatchNorm1d(width)) for _ in range(2)])
+        self.mlps = nn.ModuleList(
+            [
+                nn.Sequential(nn.Linear(width, 8), nn.ReLU(), nn.Linear(8, width), nn.BatchNorm1d(width))
+                for _ in range(2)
+            ]
+        )
         self.score = nn.Linear(width, 1)
         self.head = nn.Bilinear(width, width, 3)
 
@@ -178,13 +193,18 @@ class GIN(nn.Module):
         top, index = self.pooled(x, data.batch, 0.5)
         sums = torch.zeros(count, x.size(1)).index_add_(0, data.batch, x)
         mean = sums / torch.bincount(data.batch, minlength=count).clamp(min=1).unsqueeze(1)
-        best = torch.full_like(mean, -math.inf).scatter_reduce(0, data.batch[index].view(-1, 1).expand_as(top), top, "amax")
+        best = torch.full_like(mean, -math.inf).scatter_reduce(
+            0, data.batch[index].view(-1, 1).expand_as(top), top, "amax"
+        )
         return self.head(mean, best), index
 
 
 def batches():
     batch = torch.tensor([0, 0, 0, 1, 1, 1, 1, 1])
-    return [call(Batch(*graph(), batch)), call(Batch(torch.randn(3, 6), torch.tensor([[0, 1], [1, 2]]), torch.tensor([0, 0, 0])))]
+    return [
+        call(Batch(*graph(), batch)),
+        call(Batch(torch.randn(3, 6), torch.tensor([[0, 1], [1, 2]]), torch.tensor([0, 0, 0]))),
+    ]
 
 
 CASES["gin"] = Case(GIN, batches, ("script", "freeze"))
@@ -208,7 +228,11 @@ class Set2Set(nn.Module):
         return star
 
 
-CASES["set2set"] = Case(Set2Set, lambda: [call(torch.randn(8, 6), torch.tensor([0, 0, 0, 1, 1, 1, 2, 2]), 3)], ("script", "freeze"))
+CASES["set2set"] = Case(
+    Set2Set,
+    lambda: [call(torch.randn(8, 6), torch.tensor([0, 0, 0, 1, 1, 1, 2, 2]), 3)],
+    ("script", "freeze"),
+)
 
 
 # Message passing by updates of cells, relations, and edges that have networks.
@@ -216,7 +240,10 @@ class GatedGraph(nn.Module):
     def __init__(self, width: int = 6, relations: int = 3, rounds: int = 2, bases: int = 2):
         super().__init__()
         self.rounds = rounds
-        self.bases, self.mix = nn.Parameter(torch.randn(bases, width, width) * 0.3), nn.Parameter(torch.randn(relations, bases))
+        self.bases, self.mix = (
+            nn.Parameter(torch.randn(bases, width, width) * 0.3),
+            nn.Parameter(torch.randn(relations, bases)),
+        )
         self.cell = nn.GRUCell(width, width)
         self.edge_network = nn.Sequential(nn.Linear(2 * width, width), nn.Tanh())
 
@@ -226,13 +253,17 @@ class GatedGraph(nn.Module):
         for i in range(self.rounds):
             messages = torch.bmm(x[row].unsqueeze(1), weights.index_select(0, kinds)).squeeze(1)
             gate = self.edge_network(torch.hstack((x[row], x[col])))
-            total = torch.zeros_like(x).scatter_add_(0, col.unsqueeze(1).repeat(1, x.size(1)), messages * gate)
+            total = torch.zeros_like(x).scatter_add_(
+                0, col.unsqueeze(1).repeat(1, x.size(1)), messages * gate
+            )
             x = self.cell(total, x)
         return x
 
 
 CASES["gated_graph"] = Case(
-    GatedGraph, lambda: [call(*graph(), torch.randint(0, 3, (20,))), call(*graph(), torch.randint(0, 3, (20,)))], traced_calls=2
+    GatedGraph,
+    lambda: [call(*graph(), torch.randint(0, 3, (20,))), call(*graph(), torch.randint(0, 3, (20,)))],
+    traced_calls=2,
 )
 
 
@@ -241,7 +272,9 @@ class EdgeConv(nn.Module):
     def __init__(self, width: int = 3, k: int = 3):
         super().__init__()
         self.k = k
-        self.mlp = nn.Sequential(nn.Conv2d(2 * width, 8, 1, bias=False), nn.BatchNorm2d(8), nn.LeakyReLU(negative_slope=0.2))
+        self.mlp = nn.Sequential(
+            nn.Conv2d(2 * width, 8, 1, bias=False), nn.BatchNorm2d(8), nn.LeakyReLU(negative_slope=0.2)
+        )
         self.align = nn.Linear(8, 9)
 
     def nearest(self, x: Tensor) -> Tensor:
@@ -262,7 +295,9 @@ class EdgeConv(nn.Module):
         return y, torch.bmm(points, turn)
 
 
-CASES["edge_conv"] = Case(EdgeConv, lambda: [call(torch.randn(2, 7, 3)), call(torch.randn(1, 5, 3))], traced_calls=1)
+CASES["edge_conv"] = Case(
+    EdgeConv, lambda: [call(torch.randn(2, 7, 3)), call(torch.randn(1, 5, 3))], traced_calls=1
+)
 
 
 class FarthestPoints(nn.Module):
@@ -299,7 +334,9 @@ class FarthestPoints(nn.Module):
         return picked, self.mlp(groups).max(2).values
 
 
-CASES["farthest_points"] = Case(FarthestPoints, lambda: [call(torch.randn(2, 9, 3)), call(torch.randn(1, 6, 3), 2)], ("script", "freeze"))
+CASES["farthest_points"] = Case(
+    FarthestPoints, lambda: [call(torch.randn(2, 9, 3)), call(torch.randn(1, 6, 3), 2)], ("script", "freeze")
+)
 
 
 class SchNet(nn.Module):
@@ -314,7 +351,12 @@ class SchNet(nn.Module):
         self.register_buffer("offsets", torch.linspace(0.0, cutoff, gaussians))
         self.coefficient = -0.5 / (cutoff / (gaussians - 1)) ** 2
         self.cutoff = cutoff
-        self.filters = nn.ModuleList([nn.Sequential(nn.Linear(gaussians, width), nn.Softplus(), nn.Linear(width, width)) for _ in range(2)])
+        self.filters = nn.ModuleList(
+            [
+                nn.Sequential(nn.Linear(gaussians, width), nn.Softplus(), nn.Linear(width, width))
+                for _ in range(2)
+            ]
+        )
         self.update = nn.ModuleList([nn.Linear(width, width) for _ in range(2)])
         self.out = nn.Linear(width, 1)
 
@@ -346,7 +388,11 @@ class SchNet(nn.Module):
 
 CASES["schnet"] = Case(
     SchNet,
-    lambda: [call(torch.tensor([6, 1, 1, 8, 1]), torch.randn(5, 3)), call(torch.tensor([8, 1, 1]), torch.randn(3, 3)), call("CH3OH", method="numbers")],
+    lambda: [
+        call(torch.tensor([6, 1, 1, 8, 1]), torch.randn(5, 3)),
+        call(torch.tensor([8, 1, 1]), torch.randn(3, 3)),
+        call("CH3OH", method="numbers"),
+    ],
     ("script", "freeze"),
 )
 

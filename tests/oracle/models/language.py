@@ -35,7 +35,9 @@ class T5Attention(nn.Module):
         else:
             relative = -torch.min(relative, torch.zeros_like(relative))
         exact = buckets // 2
-        large = exact + (torch.log(relative.float() / exact) / math.log(most / exact) * (buckets - exact)).to(torch.long)
+        large = exact + (torch.log(relative.float() / exact) / math.log(most / exact) * (buckets - exact)).to(
+            torch.long
+        )
         large = torch.min(large, torch.full_like(large, buckets - 1))
         found += torch.where(relative < exact, relative, large)
         return found
@@ -43,13 +45,19 @@ class T5Attention(nn.Module):
     def split(self, x: Tensor) -> Tensor:
         return x.view(x.shape[0], -1, self.heads, x.shape[-1] // self.heads).transpose(1, 2)
 
-    def forward(self, x: Tensor, memory: Optional[Tensor] = None, bias: Optional[Tensor] = None) -> Tuple[Tensor, Optional[Tensor]]:
+    def forward(
+        self, x: Tensor, memory: Optional[Tensor] = None, bias: Optional[Tensor] = None
+    ) -> Tuple[Tensor, Optional[Tensor]]:
         source = x if memory is None else memory
         scores = torch.matmul(self.split(self.q(x)), self.split(self.k(source)).transpose(3, 2))
         if bias is None and self.bias is not None:
             n, m = scores.shape[-2:]
             relative = torch.arange(m)[None, :] - torch.arange(n)[:, None]
-            bias = self.bias(self.bucket(relative, bidirectional=not self.causal)).permute([2, 0, 1]).unsqueeze(0)
+            bias = (
+                self.bias(self.bucket(relative, bidirectional=not self.causal))
+                .permute([2, 0, 1])
+                .unsqueeze(0)
+            )
             if self.causal:
                 bias = bias + torch.full((n, m), -3.0e38).triu(1)
         if bias is not None and memory is None:
@@ -66,7 +74,9 @@ class T5Block(nn.Module):
         self.norms = nn.ModuleList([nn.RMSNorm(width) for _ in range(3)])
         self.wi, self.wg, self.wo = nn.Linear(width, 24), nn.Linear(width, 24), nn.Linear(24, width)
 
-    def forward(self, x: Tensor, memory: Optional[Tensor], bias: Optional[Tensor]) -> Tuple[Tensor, Optional[Tensor]]:
+    def forward(
+        self, x: Tensor, memory: Optional[Tensor], bias: Optional[Tensor]
+    ) -> Tuple[Tensor, Optional[Tensor]]:
         y, bias = self.own(self.norms[0](x), None, bias)
         x = x + y
         if self.cross is not None:
@@ -117,7 +127,15 @@ class T5(nn.Module):
         return found
 
 
-CASES["t5"] = Case(T5, lambda: [call(tokens(2, 7), tokens(2, 4)), call(tokens(2, 5), method="greedy"), call(tokens(1, 25), method="encode")], ("script",))
+CASES["t5"] = Case(
+    T5,
+    lambda: [
+        call(tokens(2, 7), tokens(2, 4)),
+        call(tokens(2, 5), method="greedy"),
+        call(tokens(1, 25), method="encode"),
+    ],
+    ("script",),
+)
 
 
 # Transformer-XL: memory of earlier segments, relative places by a shift.
@@ -125,11 +143,26 @@ class RelativeAttention(nn.Module):
     def __init__(self, width: int, heads: int):
         super().__init__()
         self.heads, self.size = heads, width // heads
-        self.qkv, self.r, self.o = nn.Linear(width, 3 * width, bias=False), nn.Linear(width, width, bias=False), nn.Linear(width, width, bias=False)
-        self.u, self.v = nn.Parameter(torch.randn(heads, self.size) * 0.1), nn.Parameter(torch.randn(heads, self.size) * 0.1)
+        self.qkv, self.r, self.o = (
+            nn.Linear(width, 3 * width, bias=False),
+            nn.Linear(width, width, bias=False),
+            nn.Linear(width, width, bias=False),
+        )
+        self.u, self.v = (
+            nn.Parameter(torch.randn(heads, self.size) * 0.1),
+            nn.Parameter(torch.randn(heads, self.size) * 0.1),
+        )
 
     def shifted(self, x: Tensor) -> Tensor:
-        padded = torch.cat([x.new_zeros((x.size(0), 1) + x.shape[2:]) if torch.jit.is_tracing() else torch.zeros_like(x[:, :1]), x], dim=1)
+        padded = torch.cat(
+            [
+                x.new_zeros((x.size(0), 1) + x.shape[2:])
+                if torch.jit.is_tracing()
+                else torch.zeros_like(x[:, :1]),
+                x,
+            ],
+            dim=1,
+        )
         return padded.view(x.size(1) + 1, x.size(0), x.size(2), x.size(3))[1:].view_as(x)
 
     def forward(self, x: Tensor, places: Tensor, memory: Tensor) -> Tensor:
@@ -173,7 +206,9 @@ class TransformerXL(nn.Module):
 
 
 CASES["transformer_xl"] = Case(
-    TransformerXL, lambda: [call(tokens(5, 2)), call(tokens(4, 2), [torch.randn(6, 2, 12) for _ in range(2)])], ("script", "freeze")
+    TransformerXL,
+    lambda: [call(tokens(5, 2)), call(tokens(4, 2), [torch.randn(6, 2, 12) for _ in range(2)])],
+    ("script", "freeze"),
 )
 
 
@@ -196,7 +231,11 @@ class CachedAttention(nn.Module):
         k, v = self.wkv(x).view(b, n, 2, self.groups, self.size).unbind(2)
         k = self.rotated(k, turns)
         self.cache[0, :b, :, start : start + n] = k.transpose(1, 2)
-        self.cache[1].index_copy_(2, torch.arange(start, start + n), F.pad(v.transpose(1, 2), [0, 0, 0, 0, 0, 0, 0, self.cache.size(1) - b]))
+        self.cache[1].index_copy_(
+            2,
+            torch.arange(start, start + n),
+            F.pad(v.transpose(1, 2), [0, 0, 0, 0, 0, 0, 0, self.cache.size(1) - b]),
+        )
         keys, values = self.cache[0, :b, :, : start + n], self.cache[1, :b, :, : start + n]
         shared = self.heads // self.groups
         keys, values = keys.repeat_interleave(shared, dim=1), values.repeat_interleave(shared, dim=1)
@@ -219,7 +258,11 @@ class Beam:
 class Adapter(nn.Module):
     def __init__(self, width: int, rank: int, scale: float):
         super().__init__()
-        self.a, self.b, self.scale = nn.Parameter(torch.randn(rank, width) * 0.1), nn.Parameter(torch.randn(width, rank) * 0.1), scale
+        self.a, self.b, self.scale = (
+            nn.Parameter(torch.randn(rank, width) * 0.1),
+            nn.Parameter(torch.randn(width, rank) * 0.1),
+            scale,
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         return (x @ self.a.t() @ self.b.T) * self.scale
@@ -232,7 +275,9 @@ class Decoder(nn.Module):
         self.attention = nn.ModuleList([CachedAttention(width, heads, 2, longest, batch) for _ in range(2)])
         self.adapters = nn.ModuleDict({"english": Adapter(width, 2, 1.0), "german": Adapter(width, 3, 0.5)})
         self.norms = nn.ModuleList([nn.RMSNorm(width, eps=1e-5) for _ in range(3)])
-        self.gate, self.up, self.down = (nn.Linear(a, b, bias=False) for a, b in ((width, 24), (width, 24), (24, width)))
+        self.gate, self.up, self.down = (
+            nn.Linear(a, b, bias=False) for a, b in ((width, 24), (width, 24), (24, width))
+        )
         rates = 1.0 / (10000.0 ** (torch.arange(0, 4, 2)[:2].float() / 4))
         angles = torch.outer(torch.arange(longest, dtype=torch.float32), rates)
         self.register_buffer("turns", torch.polar(torch.ones_like(angles), angles))
@@ -265,7 +310,9 @@ class Decoder(nn.Module):
         return found
 
     @torch.jit.export
-    def beams(self, prompt: List[int], width: int, steps: int, penalty: float = 0.6) -> List[Tuple[float, List[int]]]:
+    def beams(
+        self, prompt: List[int], width: int, steps: int, penalty: float = 0.6
+    ) -> List[Tuple[float, List[int]]]:
         alive = [Beam(0.0, prompt)]
         done: List[Beam] = []
         for _ in range(steps):
@@ -307,12 +354,17 @@ class CRF(nn.Module):
     def __init__(self, labels: int = 5):
         super().__init__()
         self.transitions = nn.Parameter(torch.randn(labels, labels) * 0.5)
-        self.start, self.end = nn.Parameter(torch.randn(labels) * 0.1), nn.Parameter(torch.randn(labels) * 0.1)
+        self.start, self.end = (
+            nn.Parameter(torch.randn(labels) * 0.1),
+            nn.Parameter(torch.randn(labels) * 0.1),
+        )
 
     def normaliser(self, scores: Tensor, mask: Tensor) -> Tensor:
         total = self.start + scores[:, 0]
         for i in range(1, scores.size(1)):
-            following = torch.logsumexp(total.unsqueeze(2) + self.transitions + scores[:, i].unsqueeze(1), dim=1)
+            following = torch.logsumexp(
+                total.unsqueeze(2) + self.transitions + scores[:, i].unsqueeze(1), dim=1
+            )
             total = torch.where(mask[:, i].unsqueeze(1), following, total)
         return torch.logsumexp(total + self.end, dim=1)
 
@@ -434,7 +486,13 @@ class CTCDecoder(nn.Module):
 
 
 CASES["ctc_decoder"] = Case(
-    CTCDecoder, lambda: [call(torch.randn(8, 6)), call(torch.randn(5, 6), 2), call(torch.randn(3, 12, 6), method="greedy")], ("script", "freeze")
+    CTCDecoder,
+    lambda: [
+        call(torch.randn(8, 6)),
+        call(torch.randn(5, 6), 2),
+        call(torch.randn(3, 12, 6), method="greedy"),
+    ],
+    ("script", "freeze"),
 )
 
 
@@ -445,7 +503,25 @@ class Tokenizer(nn.Module):
 
     def __init__(self):
         super().__init__()
-        pieces = ["[PAD]", "[UNK]", "the", "cat", "##s", "sat", "on", "un", "##believ", "##able", "a", "mat", "!", ",", "##e", "low", "##er"]
+        pieces = [
+            "[PAD]",
+            "[UNK]",
+            "the",
+            "cat",
+            "##s",
+            "sat",
+            "on",
+            "un",
+            "##believ",
+            "##able",
+            "a",
+            "mat",
+            "!",
+            ",",
+            "##e",
+            "low",
+            "##er",
+        ]
         self.vocabulary = {piece: i for i, piece in enumerate(pieces)}
         self.merges = {"l o": 0, "lo w": 1, "e r": 2, "n e": 3, "ne w": 4}
         self.embed = nn.EmbeddingBag(len(pieces), 6, mode="mean", padding_idx=0)
@@ -498,9 +574,15 @@ class Tokenizer(nn.Module):
     @torch.jit.export
     def report(self, text: str, width: int) -> str:
         words = text.split(",")
-        lines = ["{}".format(i).rjust(4) + "|" + w.strip().ljust(width, ".") + "|" + w.upper().center(width) for i, w in enumerate(words)]
+        lines = [
+            "{}".format(i).rjust(4) + "|" + w.strip().ljust(width, ".") + "|" + w.upper().center(width)
+            for i, w in enumerate(words)
+        ]
         head = "%d words, %s" % (len(words), words[0].title())
-        return "\n".join([head] + lines) + f"\n{len(text)} {text.count('a')} {text.find('b')} {text.replace('a', 'o').rstrip('!')}"
+        return (
+            "\n".join([head] + lines)
+            + f"\n{len(text)} {text.count('a')} {text.find('b')} {text.replace('a', 'o').rstrip('!')}"
+        )
 
     def forward(self, texts: List[str]) -> Tuple[List[List[str]], Tensor]:
         pieces: List[List[str]] = []
@@ -564,7 +646,11 @@ class Experts(nn.Module):
     def forward(self, x: Tensor) -> Tuple[Tensor, Tensor]:
         flat = x.flatten(0, -2)
         weights, chosen = F.softmax(self.gate(flat), dim=-1).max(-1)
-        tasks = [torch.jit.fork(self.first.forward, flat), torch.jit.fork(self.second, flat), torch.jit.fork(self.third, flat)]
+        tasks = [
+            torch.jit.fork(self.first.forward, flat),
+            torch.jit.fork(self.second, flat),
+            torch.jit.fork(self.third, flat),
+        ]
         outs = torch.stack([torch.jit.wait(task) for task in tasks])
         self.counts += torch.bincount(chosen, minlength=3)
         y = outs[chosen, torch.arange(flat.size(0))] * weights.unsqueeze(-1)
@@ -582,7 +668,11 @@ class SelectiveScan(nn.Module):
         inner = 2 * width
         self.enter, self.leave = nn.Linear(width, 2 * inner), nn.Linear(inner, width)
         self.conv = nn.Conv1d(inner, inner, 3, padding=2, groups=inner)
-        self.to_steps, self.to_b, self.to_c = nn.Linear(inner, inner), nn.Linear(inner, states), nn.Linear(inner, states)
+        self.to_steps, self.to_b, self.to_c = (
+            nn.Linear(inner, inner),
+            nn.Linear(inner, states),
+            nn.Linear(inner, states),
+        )
         self.log_a = nn.Parameter(torch.log(torch.arange(1.0, states + 1).expand(inner, -1).clone()))
         self.d = nn.Parameter(torch.ones(inner))
 
@@ -602,7 +692,9 @@ class SelectiveScan(nn.Module):
         return self.leave((torch.stack(outs, dim=1) + y * self.d) * F.silu(z))
 
 
-CASES["selective_scan"] = Case(SelectiveScan, lambda: [call(torch.randn(2, 6, 8)), call(torch.randn(1, 6, 8))])
+CASES["selective_scan"] = Case(
+    SelectiveScan, lambda: [call(torch.randn(2, 6, 8)), call(torch.randn(1, 6, 8))]
+)
 
 
 class LinearAttention(nn.Module):
@@ -628,9 +720,15 @@ class LinearAttention(nn.Module):
         return self.mixed(torch.cat([linear, local], -1).transpose(1, 2).flatten(2))
 
 
-CASES["linear_attention"] = Case(LinearAttention, lambda: [call(torch.randn(2, 7, 12)), call(torch.randn(1, 4, 12))], traced_calls=1)
-CASES["linear_attention_double"] = Case(LinearAttention, lambda: [call(torch.randn(2, 5, 12).double())], ("script",), dtype="float64")
-CASES["linear_attention_bfloat16"] = Case(LinearAttention, lambda: [call(torch.randn(2, 5, 12).bfloat16())], ("script", "freeze"), dtype="bfloat16")
+CASES["linear_attention"] = Case(
+    LinearAttention, lambda: [call(torch.randn(2, 7, 12)), call(torch.randn(1, 4, 12))], traced_calls=1
+)
+CASES["linear_attention_double"] = Case(
+    LinearAttention, lambda: [call(torch.randn(2, 5, 12).double())], ("script",), dtype="float64"
+)
+CASES["linear_attention_bfloat16"] = Case(
+    LinearAttention, lambda: [call(torch.randn(2, 5, 12).bfloat16())], ("script", "freeze"), dtype="bfloat16"
+)
 
 
 # Sentences: an encoder with masks that may be missing, hooks, and what is kept out of scripts.
@@ -659,7 +757,9 @@ class SentenceEncoder(nn.Module):
     def __init__(self):
         super().__init__()
         self.embed = nn.Embedding(40, 16, padding_idx=0)
-        self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(16, 4, 20, batch_first=True), 1, enable_nested_tensor=False)
+        self.encoder = nn.TransformerEncoder(
+            nn.TransformerEncoderLayer(16, 4, 20, batch_first=True), 1, enable_nested_tensor=False
+        )
         self.pooled = Pooled()
         self.pooled.register_forward_pre_hook(Doubled.before)
         self.pooled.register_forward_hook(Doubled.after)

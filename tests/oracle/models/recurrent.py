@@ -13,23 +13,31 @@ from tests.oracle.models import Case, call
 
 CASES = {}
 
+
 # Layers of the library, over padded sequences.
 class Tagger(nn.Module):
     def __init__(self, kind: str = "LSTM", words: int = 30, width: int = 6):
         super().__init__()
         self.embed = nn.Embedding(words, width)
-        self.rnn = getattr(nn, kind)(width, 5, num_layers=2, bidirectional=True, batch_first=True, dropout=0.1)
+        self.rnn = getattr(nn, kind)(
+            width, 5, num_layers=2, bidirectional=True, batch_first=True, dropout=0.1
+        )
         self.out = nn.Linear(10, 4)
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tuple[Tensor, Tensor]:
         packed = pack_padded_sequence(self.embed(ids), lengths, batch_first=True, enforce_sorted=False)
         out, _ = self.rnn(packed)
-        padded, counts = pad_packed_sequence(out, batch_first=True, padding_value=-1.0, total_length=ids.size(1))
+        padded, counts = pad_packed_sequence(
+            out, batch_first=True, padding_value=-1.0, total_length=ids.size(1)
+        )
         return self.out(padded).log_softmax(-1), counts
 
 
 def sequences():
-    return [call(torch.randint(0, 30, (3, 6)), torch.tensor([4, 6, 2])), call(torch.randint(0, 30, (1, 3)), torch.tensor([3]))]
+    return [
+        call(torch.randint(0, 30, (3, 6)), torch.tensor([4, 6, 2])),
+        call(torch.randint(0, 30, (1, 3)), torch.tensor([3])),
+    ]
 
 
 for _kind in ("LSTM", "GRU", "RNN"):
@@ -45,7 +53,9 @@ class Layers(nn.Module):
         self.gru = nn.GRU(3, 5, bidirectional=True, batch_first=True)
         self.rnn = nn.RNN(10, 4, nonlinearity="relu", bias=False)
 
-    def forward(self, x: Tensor, state: Optional[Tuple[Tensor, Tensor]] = None) -> Tuple[Tensor, Tuple[Tensor, Tensor], Tensor]:
+    def forward(
+        self, x: Tensor, state: Optional[Tuple[Tensor, Tensor]] = None
+    ) -> Tuple[Tensor, Tuple[Tensor, Tensor], Tensor]:
         out, state = self.lstm(x, state)
         out, hidden = self.gru(out.transpose(0, 1))
         out, _ = self.rnn(out[0])
@@ -53,7 +63,12 @@ class Layers(nn.Module):
 
 
 CASES["layers"] = Case(
-    Layers, lambda: [call(torch.randn(5, 2, 4)), call(torch.randn(3, 2, 4), (torch.randn(2, 2, 3), torch.randn(2, 2, 6)))], ("script", "freeze")
+    Layers,
+    lambda: [
+        call(torch.randn(5, 2, 4)),
+        call(torch.randn(3, 2, 4), (torch.randn(2, 2, 3), torch.randn(2, 2, 6))),
+    ],
+    ("script", "freeze"),
 )
 CASES["layers_traced"] = Case(Layers, lambda: [call(torch.randn(5, 2, 4))], ("trace",))
 
@@ -72,7 +87,9 @@ class LayerNormCell(nn.Module):
 
     def forward(self, input: Tensor, state: Tuple[Tensor, Tensor]) -> Tuple[Tensor, Tuple[Tensor, Tensor]]:
         hx, cx = state
-        gates = self.norm_i(torch.mm(input, self.weight_ih.t())) + self.norm_h(torch.mm(hx, self.weight_hh.t()))
+        gates = self.norm_i(torch.mm(input, self.weight_ih.t())) + self.norm_h(
+            torch.mm(hx, self.weight_hh.t())
+        )
         ingate, forgetgate, cellgate, outgate = gates.chunk(4, 1)
         cy = self.norm_c(torch.sigmoid(forgetgate) * cx + torch.sigmoid(ingate) * torch.tanh(cellgate))
         hy = torch.sigmoid(outgate) * torch.tanh(cy)
@@ -105,7 +122,9 @@ class BothWays(nn.Module):
         super().__init__()
         self.directions = nn.ModuleList([OneWay(inputs, hidden, False), OneWay(inputs, hidden, True)])
 
-    def forward(self, input: Tensor, states: List[Tuple[Tensor, Tensor]]) -> Tuple[Tensor, List[Tuple[Tensor, Tensor]]]:
+    def forward(
+        self, input: Tensor, states: List[Tuple[Tensor, Tensor]]
+    ) -> Tuple[Tensor, List[Tuple[Tensor, Tensor]]]:
         outputs = torch.jit.annotate(List[Tensor], [])
         found = torch.jit.annotate(List[Tuple[Tensor, Tensor]], [])
         i = 0
@@ -123,7 +142,9 @@ class StackedLSTM(nn.Module):
         self.layers = nn.ModuleList([BothWays(inputs, hidden), BothWays(2 * hidden, hidden)])
         self.dropout = nn.Dropout(0.4)
 
-    def forward(self, input: Tensor, states: List[List[Tuple[Tensor, Tensor]]]) -> Tuple[Tensor, List[List[Tuple[Tensor, Tensor]]]]:
+    def forward(
+        self, input: Tensor, states: List[List[Tuple[Tensor, Tensor]]]
+    ) -> Tuple[Tensor, List[List[Tuple[Tensor, Tensor]]]]:
         found: List[List[Tuple[Tensor, Tensor]]] = []
         output = input
         for i, layer in enumerate(self.layers):
@@ -138,7 +159,11 @@ def states():
     return [[LSTMState(torch.randn(2, 5), torch.randn(2, 5)) for _ in range(2)] for _ in range(2)]
 
 
-CASES["stacked_lstm"] = Case(StackedLSTM, lambda: [call(torch.randn(4, 2, 4), [[tuple(s) for s in layer] for layer in states()])], ("script", "freeze"))
+CASES["stacked_lstm"] = Case(
+    StackedLSTM,
+    lambda: [call(torch.randn(4, 2, 4), [[tuple(s) for s in layer] for layer in states()])],
+    ("script", "freeze"),
+)
 
 
 class Zoneout(nn.Module):
@@ -163,8 +188,12 @@ class Zoneout(nn.Module):
         return torch.stack(outs), h
 
 
-CASES["zoneout"] = Case(Zoneout, lambda: [call(torch.randn(5, 2, 4)), call(torch.randn(5, 1, 4))], traced_calls=1)
-CASES["zoneout_training"] = Case(Zoneout, lambda: [call(torch.randn(5, 2, 4), seed=8)], ("script",), training=True)
+CASES["zoneout"] = Case(
+    Zoneout, lambda: [call(torch.randn(5, 2, 4)), call(torch.randn(5, 1, 4))], traced_calls=1
+)
+CASES["zoneout_training"] = Case(
+    Zoneout, lambda: [call(torch.randn(5, 2, 4), seed=8)], ("script",), training=True
+)
 
 
 # Sequence to sequence with attention, teacher forcing by chance, and pointers into the input.
@@ -191,7 +220,9 @@ class Seq2Seq(nn.Module):
         self.attention = Attention(width)
         self.out = nn.Linear(3 * width, words)
 
-    def step(self, token: Tensor, hidden: Tensor, memory: Tensor, mask: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
+    def step(
+        self, token: Tensor, hidden: Tensor, memory: Tensor, mask: Tensor
+    ) -> Tuple[Tensor, Tensor, Tensor]:
         x = self.embed(token)
         weights = self.attention(hidden, memory, mask)
         context = torch.bmm(weights.unsqueeze(1), memory).squeeze(1)
@@ -210,12 +241,16 @@ class Seq2Seq(nn.Module):
         return outputs
 
     @torch.jit.export
-    def translated(self, source: List[int], begin: int = 1, end: int = 2, most: int = 8) -> Tuple[List[int], Tensor]:
+    def translated(
+        self, source: List[int], begin: int = 1, end: int = 2, most: int = 8
+    ) -> Tuple[List[int], Tensor]:
         memory, hidden = self.encoder(self.embed(torch.tensor(source).unsqueeze(0)))
         hidden = hidden[0]
         words, maps = [begin], torch.jit.annotate(List[Tensor], [])
         while len(words) <= most and words[-1] != end:
-            logits, hidden, weights = self.step(torch.tensor(words[-1:]), hidden, memory, torch.ones(1, len(source), dtype=torch.bool))
+            logits, hidden, weights = self.step(
+                torch.tensor(words[-1:]), hidden, memory, torch.ones(1, len(source), dtype=torch.bool)
+            )
             words.append(int(logits.argmax(-1).item()))
             maps.append(weights)
         return words[1:], torch.cat(maps)
@@ -223,7 +258,10 @@ class Seq2Seq(nn.Module):
 
 CASES["seq2seq"] = Case(
     Seq2Seq,
-    lambda: [call(torch.randint(0, 20, (2, 6)), torch.randint(0, 20, (2, 5)), seed=1), call([3, 4, 5], method="translated")],
+    lambda: [
+        call(torch.randint(0, 20, (2, 6)), torch.randint(0, 20, (2, 5)), seed=1),
+        call([3, 4, 5], method="translated"),
+    ],
     ("script", "freeze"),
 )
 
@@ -348,7 +386,12 @@ class NeuralODE(nn.Module):
 
 
 CASES["neural_ode"] = Case(
-    NeuralODE, lambda: [call(torch.randn(2, 3), torch.linspace(0, 1, 5)), call(torch.randn(2, 3), 1.5, method="adaptive")], ("script", "freeze")
+    NeuralODE,
+    lambda: [
+        call(torch.randn(2, 3), torch.linspace(0, 1, 5)),
+        call(torch.randn(2, 3), 1.5, method="adaptive"),
+    ],
+    ("script", "freeze"),
 )
 
 
@@ -370,7 +413,9 @@ class EchoState(nn.Module):
         rows: List[Tensor] = []
         for u in inputs:
             biased = torch.cat([torch.ones(1), u])
-            self.state = (1 - self.leak) * self.state + self.leak * torch.tanh(self.w_in @ biased + self.w @ self.state)
+            self.state = (1 - self.leak) * self.state + self.leak * torch.tanh(
+                self.w_in @ biased + self.w @ self.state
+            )
             rows.append(torch.cat([biased, self.state]))
         return torch.stack(rows)
 
@@ -415,7 +460,9 @@ class ConvLSTM(nn.Module):
         return torch.stack(outs, 1), cell
 
 
-CASES["conv_lstm"] = Case(ConvLSTM, lambda: [call(torch.randn(2, 3, 1, 6, 6)), call(torch.randn(1, 3, 1, 6, 6))])
+CASES["conv_lstm"] = Case(
+    ConvLSTM, lambda: [call(torch.randn(2, 3, 1, 6, 6)), call(torch.randn(1, 3, 1, 6, 6))]
+)
 
 
 class GridLSTM(nn.Module):
@@ -424,7 +471,11 @@ class GridLSTM(nn.Module):
     def __init__(self, inputs: int = 2, hidden: int = 3):
         super().__init__()
         self.hidden = hidden
-        self.x, self.up, self.left = nn.Linear(inputs, 5 * hidden), nn.Linear(hidden, 5 * hidden, False), nn.Linear(hidden, 5 * hidden, False)
+        self.x, self.up, self.left = (
+            nn.Linear(inputs, 5 * hidden),
+            nn.Linear(hidden, 5 * hidden, False),
+            nn.Linear(hidden, 5 * hidden, False),
+        )
 
     def forward(self, x: Tensor, reverse: bool = False) -> Tensor:
         if reverse:
@@ -443,7 +494,11 @@ class GridLSTM(nn.Module):
         return found.flip(1, 2) if reverse else found
 
 
-CASES["grid_lstm"] = Case(GridLSTM, lambda: [call(torch.randn(2, 3, 4, 2)), call(torch.randn(1, 2, 2, 2), True)], ("script", "freeze"))
+CASES["grid_lstm"] = Case(
+    GridLSTM,
+    lambda: [call(torch.randn(2, 3, 4, 2)), call(torch.randn(1, 2, 2, 2), True)],
+    ("script", "freeze"),
+)
 
 
 class TuringMachine(nn.Module):
@@ -460,11 +515,15 @@ class TuringMachine(nn.Module):
     def address(self, raw: Tensor, memory: Tensor, before: Tensor) -> Tensor:
         key, rest = raw[:, :-6].tanh(), raw[:, -6:]
         strength, gate, sharp = F.softplus(rest[:, 0:1]), rest[:, 1:2].sigmoid(), 1 + F.softplus(rest[:, 2:3])
-        by_content = F.softmax(strength * F.cosine_similarity(memory + 1e-16, key.unsqueeze(1), dim=-1), dim=1)
+        by_content = F.softmax(
+            strength * F.cosine_similarity(memory + 1e-16, key.unsqueeze(1), dim=-1), dim=1
+        )
         w = gate * by_content + (1 - gate) * before
         shift = rest[:, 3:].softmax(-1)
         padded = torch.cat([w[:, -1:], w, w[:, :1]], 1)
-        w = torch.stack([F.conv1d(row.view(1, 1, -1), s.view(1, 1, -1)).view(-1) for row, s in zip(padded, shift)])
+        w = torch.stack(
+            [F.conv1d(row.view(1, 1, -1), s.view(1, 1, -1)).view(-1) for row, s in zip(padded, shift)]
+        )
         w = w.pow(sharp)
         return w / (w.sum(1, keepdim=True) + 1e-16)
 
@@ -472,7 +531,10 @@ class TuringMachine(nn.Module):
         b = x.size(0)
         memory = self.initial.repeat(b, 1, 1)
         h, c, r = torch.zeros(b, 8), torch.zeros(b, 8), torch.zeros(b, 4)
-        weights: Dict[str, Tensor] = {"read": torch.full((b, 6), 1.0 / 6), "write": torch.full((b, 6), 1.0 / 6)}
+        weights: Dict[str, Tensor] = {
+            "read": torch.full((b, 6), 1.0 / 6),
+            "write": torch.full((b, 6), 1.0 / 6),
+        }
         outs: List[Tensor] = []
         for t in range(x.size(1)):
             h, c = self.cell(torch.cat([x[:, t], r], 1), (h, c))
@@ -486,7 +548,9 @@ class TuringMachine(nn.Module):
         return torch.stack(outs, 1), memory
 
 
-CASES["turing_machine"] = Case(TuringMachine, lambda: [call(torch.randn(2, 4, 3)), call(torch.randn(1, 2, 3))], ("script", "freeze"))
+CASES["turing_machine"] = Case(
+    TuringMachine, lambda: [call(torch.randn(2, 4, 3)), call(torch.randn(1, 2, 3))], ("script", "freeze")
+)
 
 
 # Speech: a transducer that decodes greedily, with the state of its predictor in a class.
@@ -533,14 +597,20 @@ class Transducer(nn.Module):
                     break
                 following = state.copy()
                 following.labels.append(int(label))
-                following.hidden, following.cell = self.predictor(self.embed(label[None]), (state.hidden, state.cell))
+                following.hidden, following.cell = self.predictor(
+                    self.embed(label[None]), (state.hidden, state.cell)
+                )
                 state = following
         return state.labels, total
 
 
 CASES["transducer"] = Case(
     Transducer,
-    lambda: [call(torch.randn(2, 5, 4), torch.randint(1, 6, (2, 3))), call(torch.randn(7, 4), method="decode"), call(torch.randn(3, 4), 1, method="decode")],
+    lambda: [
+        call(torch.randn(2, 5, 4), torch.randint(1, 6, (2, 3))),
+        call(torch.randn(7, 4), method="decode"),
+        call(torch.randn(3, 4), 1, method="decode"),
+    ],
     ("script", "freeze"),
 )
 
@@ -565,5 +635,11 @@ class Parallel(nn.Module):
         return out if h is None else out[:, 1:]
 
 
-CASES["parallel"] = Case(Parallel, lambda: [call(torch.randn(2, 5, 4)), call(torch.randn(2, 5, 4), torch.rand(2, 1, 4) + 0.1)], ("script", "freeze"))
-CASES["parallel_traced"] = Case(Parallel, lambda: [call(torch.randn(2, 5, 4)), call(torch.randn(3, 7, 4))], ("trace",))
+CASES["parallel"] = Case(
+    Parallel,
+    lambda: [call(torch.randn(2, 5, 4)), call(torch.randn(2, 5, 4), torch.rand(2, 1, 4) + 0.1)],
+    ("script", "freeze"),
+)
+CASES["parallel_traced"] = Case(
+    Parallel, lambda: [call(torch.randn(2, 5, 4)), call(torch.randn(3, 7, 4))], ("trace",)
+)

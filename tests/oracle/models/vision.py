@@ -43,7 +43,9 @@ class ShuffleUnit(nn.Module):
             raise ValueError("illegal stride")
         self.stride = stride
         half = width // 2
-        first = OrderedDict(dw=self.depthwise(width_in, stride), bn=nn.BatchNorm2d(width_in), pw=nn.Conv2d(width_in, half, 1))
+        first = OrderedDict(
+            dw=self.depthwise(width_in, stride), bn=nn.BatchNorm2d(width_in), pw=nn.Conv2d(width_in, half, 1)
+        )
         self.branch1 = nn.Sequential(first) if stride > 1 else nn.Sequential()
         self.branch2 = nn.Sequential(
             nn.Conv2d(width_in if stride > 1 else half, half, 1, bias=False), nn.BatchNorm2d(half), nn.ReLU(inplace=True),
@@ -104,7 +106,9 @@ class Mixed(nn.Module):
         super().__init__()
         self.one = ConvUnit(width_in, 4, kernel_size=1)
         self.seven = nn.Sequential(
-            ConvUnit(width_in, 4, kernel_size=1), ConvUnit(4, 4, kernel_size=(1, 7), padding=(0, 3)), ConvUnit(4, 6, kernel_size=(7, 1), padding=(3, 0))
+            ConvUnit(width_in, 4, kernel_size=1),
+            ConvUnit(4, 4, kernel_size=(1, 7), padding=(0, 3)),
+            ConvUnit(4, 6, kernel_size=(7, 1), padding=(3, 0)),
         )
         self.pooled = ConvUnit(width_in, 4, kernel_size=1)
 
@@ -159,7 +163,9 @@ CASES["inception_training"] = Case(Inception, images, ("script",), training=True
 
 # A feature pyramid: dicts of levels, modules by index, an extra block.
 class LastLevel(nn.Module):
-    def forward(self, results: List[Tensor], x: List[Tensor], names: List[str]) -> Tuple[List[Tensor], List[str]]:
+    def forward(
+        self, results: List[Tensor], x: List[Tensor], names: List[str]
+    ) -> Tuple[List[Tensor], List[str]]:
         names.append("pool")
         results.append(F.max_pool2d(results[-1], 1, 2, 0))
         return results, names
@@ -168,7 +174,9 @@ class LastLevel(nn.Module):
 class Pyramid(nn.Module):
     def __init__(self, widths: List[int], width: int = 8):
         super().__init__()
-        self.body = nn.ModuleDict({f"c{i}": nn.Conv2d(a, b, 3, 2, 1) for i, (a, b) in enumerate(zip([3] + widths, widths))})
+        self.body = nn.ModuleDict(
+            {f"c{i}": nn.Conv2d(a, b, 3, 2, 1) for i, (a, b) in enumerate(zip([3] + widths, widths))}
+        )
         self.inner_blocks = nn.ModuleList([nn.Conv2d(w, width, 1) for w in widths])
         self.layer_blocks = nn.ModuleList([nn.Conv2d(width, width, 3, padding=1) for _ in widths])
         self.extra = LastLevel()
@@ -221,7 +229,9 @@ class DeepLab(nn.Module):
         self.stem = nn.Conv2d(3, 8, 3, 2, 1)
         branches = [nn.Conv2d(8, 4, 3, padding=r, dilation=r) for r in rates]
         self.branches = nn.ModuleList([*branches, PooledBranch(8, 4)])
-        self.project = nn.Sequential(nn.Conv2d(4 * len(self.branches), 6, 1), nn.BatchNorm2d(6), nn.Dropout2d(0.3))
+        self.project = nn.Sequential(
+            nn.Conv2d(4 * len(self.branches), 6, 1), nn.BatchNorm2d(6), nn.Dropout2d(0.3)
+        )
 
     def forward(self, x: Tensor) -> Dict[str, Tensor]:
         size = x.shape[-2:]
@@ -229,7 +239,9 @@ class DeepLab(nn.Module):
         parts: List[Tensor] = []
         for branch in self.branches:
             parts.append(branch(features))
-        out = F.interpolate(self.project(torch.cat(parts, dim=1)), size=size, mode="bilinear", align_corners=False)
+        out = F.interpolate(
+            self.project(torch.cat(parts, dim=1)), size=size, mode="bilinear", align_corners=False
+        )
         return {"out": out, "labels": out.argmax(1), "share": out.softmax(1).amax((0, 2, 3))}
 
 
@@ -240,7 +252,9 @@ CASES["deeplab"] = Case(lambda: settled(DeepLab()), images, ("script", "freeze")
 def patches_merged(x: Tensor) -> Tensor:
     h, w, _ = x.shape[-3:]
     x = F.pad(x, (0, 0, 0, w % 2, 0, h % 2))
-    return torch.cat([x[..., 0::2, 0::2, :], x[..., 1::2, 0::2, :], x[..., 0::2, 1::2, :], x[..., 1::2, 1::2, :]], -1)
+    return torch.cat(
+        [x[..., 0::2, 0::2, :], x[..., 1::2, 0::2, :], x[..., 0::2, 1::2, :], x[..., 1::2, 1::2, :]], -1
+    )
 
 
 class WindowBlock(nn.Module):
@@ -279,7 +293,10 @@ class WindowBlock(nn.Module):
         shortcut = x
         b, h, w, c = x.shape
         n = self.window * self.window
-        right, low = (self.window - w % self.window) % self.window, (self.window - h % self.window) % self.window
+        right, low = (
+            (self.window - w % self.window) % self.window,
+            (self.window - h % self.window) % self.window,
+        )
         x = F.pad(self.norm(x), (0, 0, 0, right, 0, low))
         _, rows, columns, _ = x.shape
         if self.shift > 0:
@@ -346,9 +363,15 @@ class MobileNetV3(nn.Module):
         for width_in, width, stride in ((8, 12, 2), (12, 12, 1)):
             hidden = 3 * width_in
             layers += [nn.Conv2d(width_in, hidden, 1), nn.BatchNorm2d(hidden), nn.Hardswish(inplace=True)]
-            layers += [nn.Conv2d(hidden, hidden, 5, stride, 2, groups=hidden), SqueezeExcitation(hidden, 8), nn.Conv2d(hidden, width, 1)]
+            layers += [
+                nn.Conv2d(hidden, hidden, 5, stride, 2, groups=hidden),
+                SqueezeExcitation(hidden, 8),
+                nn.Conv2d(hidden, width, 1),
+            ]
         self.features = nn.Sequential(*layers)
-        self.classifier = nn.Sequential(nn.Linear(12, 16), nn.Hardswish(inplace=True), nn.Dropout(p=0.2, inplace=True), nn.Linear(16, 4))
+        self.classifier = nn.Sequential(
+            nn.Linear(12, 16), nn.Hardswish(inplace=True), nn.Dropout(p=0.2, inplace=True), nn.Linear(16, 4)
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         x = self.features(x)
@@ -360,7 +383,9 @@ def channels_last_images():
 
 
 CASES["mobilenet_v3"] = Case(lambda: settled(MobileNetV3()), images, ("script", "freeze"))
-CASES["mobilenet_v3_channels_last"] = Case(lambda: settled(MobileNetV3()), channels_last_images, ("trace",), channels_last=True)
+CASES["mobilenet_v3_channels_last"] = Case(
+    lambda: settled(MobileNetV3()), channels_last_images, ("trace",), channels_last=True
+)
 
 
 # ConvNeXt V2 with stochastic depth and global response normalisation.
@@ -428,9 +453,14 @@ def initialised(model, *args):
     return model
 
 
-CASES["convnext_v2"] = Case(lambda: initialised(ConvNeXt(), torch.zeros(1, 3, 8, 8)), images, ("trace", "freeze"))
+CASES["convnext_v2"] = Case(
+    lambda: initialised(ConvNeXt(), torch.zeros(1, 3, 8, 8)), images, ("trace", "freeze")
+)
 CASES["convnext_v2_training"] = Case(
-    lambda: initialised(ConvNeXt(), torch.zeros(1, 3, 8, 8)), lambda: [call(torch.randn(4, 3, 16, 16), seed=3)], ("script",), training=True
+    lambda: initialised(ConvNeXt(), torch.zeros(1, 3, 8, 8)),
+    lambda: [call(torch.randn(4, 3, 16, 16), seed=3)],
+    ("script",),
+    training=True,
 )
 
 
@@ -443,7 +473,9 @@ class PlacedTransformer(nn.Module):
         self.places = nn.Parameter(torch.randn(1, 1 + grid * grid, width) * 0.02)
         self.registers = nn.Parameter(torch.randn(1, 2, width) * 0.02)
         self.first = nn.Parameter(torch.zeros(1, 1, width))
-        layer = nn.TransformerEncoderLayer(width, 4, 24, dropout=0.0, activation="gelu", batch_first=True, norm_first=True)
+        layer = nn.TransformerEncoderLayer(
+            width, 4, 24, dropout=0.0, activation="gelu", batch_first=True, norm_first=True
+        )
         self.encoder = nn.TransformerEncoder(layer, 1, enable_nested_tensor=False)
 
     def places_of(self, rows: int, columns: int) -> Tensor:
@@ -456,7 +488,9 @@ class PlacedTransformer(nn.Module):
     def forward(self, x: Tensor, layers: Optional[List[int]] = None) -> Dict[str, Tensor]:
         x = self.patch(x)
         rows, columns = x.shape[-2], x.shape[-1]
-        x = torch.cat([self.first.expand(x.shape[0], -1, -1), x.flatten(2).mT], 1) + self.places_of(rows, columns)
+        x = torch.cat([self.first.expand(x.shape[0], -1, -1), x.flatten(2).mT], 1) + self.places_of(
+            rows, columns
+        )
         x = torch.cat((x[:, :1], self.registers.expand(x.shape[0], -1, -1), x[:, 1:]), dim=1)
         x = self.encoder(x)
         found = {"class": x[:, 0], "patches": x[:, 3:].unflatten(1, (rows, columns))}
@@ -468,7 +502,11 @@ class PlacedTransformer(nn.Module):
 
 CASES["vit_any_size"] = Case(
     PlacedTransformer,
-    lambda: [call(torch.randn(2, 3, 32, 32)), call(torch.randn(1, 3, 40, 24)), call(torch.randn(1, 3, 32, 32), [0, 3])],
+    lambda: [
+        call(torch.randn(2, 3, 32, 32)),
+        call(torch.randn(1, 3, 40, 24)),
+        call(torch.randn(1, 3, 32, 32), [0, 3]),
+    ],
     ("script",),
 )
 
@@ -493,7 +531,9 @@ class ChannelsAndPlaces(nn.Module):
         self.conv = nn.Conv2d(2, 1, 7, padding=3)
 
     def forward(self, x: Tensor) -> Tensor:
-        pooled = self.shared(F.avg_pool2d(x, (x.size(2), x.size(3)))) + self.shared(F.adaptive_max_pool2d(x, 1))
+        pooled = self.shared(F.avg_pool2d(x, (x.size(2), x.size(3)))) + self.shared(
+            F.adaptive_max_pool2d(x, 1)
+        )
         x = x * pooled.sigmoid()[..., None, None]
         compressed = torch.stack((torch.max(x, 1)[0], torch.mean(x, 1)), dim=1)
         return x * torch.sigmoid(self.conv(compressed))
@@ -512,7 +552,9 @@ class Mixer(nn.Module):
         return self.attention(tokens.permute(0, 2, 1).unflatten(2, [4, 4]))
 
 
-CASES["mixer"] = Case(Mixer, lambda: [call(torch.randn(2, 3, 32, 32)), call(torch.randn(1, 3, 32, 32))], ("trace", "freeze"))
+CASES["mixer"] = Case(
+    Mixer, lambda: [call(torch.randn(2, 3, 32, 32)), call(torch.randn(1, 3, 32, 32))], ("trace", "freeze")
+)
 
 
 # Augmentation: random numbers, colours, crops and a perspective, of images that may be uint8.
@@ -546,11 +588,15 @@ class Augment(nn.Module):
 
     def warped(self, image: Tensor, c: List[float]) -> Tensor:
         h, w = image.shape[-2], image.shape[-1]
-        y, x = torch.meshgrid(torch.arange(h, dtype=torch.float32), torch.arange(w, dtype=torch.float32), indexing="ij")
+        y, x = torch.meshgrid(
+            torch.arange(h, dtype=torch.float32), torch.arange(w, dtype=torch.float32), indexing="ij"
+        )
         scale = c[6] * x + c[7] * y + 1.0
         u, v = (c[0] * x + c[1] * y + c[2]) / scale, (c[3] * x + c[4] * y + c[5]) / scale
         grid = torch.stack([2.0 * u / (w - 1) - 1.0, 2.0 * v / (h - 1) - 1.0], dim=-1).unsqueeze(0)
-        return F.grid_sample(image.to(torch.float32)[None], grid, align_corners=True)[0].round().to(image.dtype)
+        return (
+            F.grid_sample(image.to(torch.float32)[None], grid, align_corners=True)[0].round().to(image.dtype)
+        )
 
     def forward(self, image: Tensor, size: List[int]) -> Tensor:
         if image.dtype not in (torch.uint8, torch.float32):
@@ -571,7 +617,10 @@ class Augment(nn.Module):
         i = int(torch.randint(0, image.shape[-2] - size[0] + 1, (1,)).item())
         j = int(torch.randint(0, image.shape[-1] - size[1] + 1, size=(1,)).item())
         image = image[..., i : i + size[0], j : j + size[1]].to(torch.float32) / 255
-        mean, std = torch.as_tensor(self.mean, dtype=image.dtype), torch.as_tensor(self.std, dtype=image.dtype)
+        mean, std = (
+            torch.as_tensor(self.mean, dtype=image.dtype),
+            torch.as_tensor(self.std, dtype=image.dtype),
+        )
         return image.sub(mean.view(-1, 1, 1)).div_(std.view(-1, 1, 1))
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ts import devices, dtypes
-from ts._core.tensor import storage, strides
+from ts._core.tensor import literals, storage, strides
 from ts._core.tensor.overlap import check
 from ts._core.tensor.tensor import (
     Tensor,
@@ -60,6 +60,10 @@ def tensor(
 
 def _tensor(data: Any, dtype: Any, device: Any) -> Tensor:
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
+    if device is None or device is devices.CPU:
+        made = literals.of_numbers(data, -1 if wanted is None else wanted.code)
+        if made is not None:
+            return made
     if isinstance(data, Tensor):
         source = copied(data.data, None)
         if wanted is None and device is None:

@@ -1,4 +1,4 @@
-"""x[i], x[a:b], x[..., None]: subscripts that give views, without NumPy's call.
+"""x[i], x[a:b], x[..., None]: subscripts that give views, without NumPy's call; x[i] = 2 by one operator.
 
 In: a CPU tensor and whatever stands in the brackets; out: the view, or None where something else than
 integers, slices, None and `...` stands there, or where an index does not fit: `ts._core.tensor.indexing` takes
@@ -10,8 +10,11 @@ from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from numpy cimport npy_intp
 
-from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, strides_of
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, follow, number_of_scalar_type, wrap_cpu
+from ts._core.tensor.literals cimport store_value
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, same_shape, strides_of
+from ts._core.tensor.tensor cimport (
+    BACKEND_CPU, Tensor, follow, number_of_scalar_type, operator_function, select_together, selects_alone, wrap_cpu
+)
 
 cnp.import_array()
 
@@ -164,3 +167,38 @@ def part(Tensor x not None, index):
     result = <object>made
     decref(made)
     return result
+
+
+# ---------------------------------------------------------------- x[index] = value
+
+cdef Tensor number_like(Tensor x, object value):
+    """A number as a tensor of the dtype of x; None where it does not fit that."""
+    array = new_array(0, NULL, number_of_scalar_type(x.scalar_type))
+    return wrap_cpu(array, x.scalar_type) if store_value(value, x.scalar_type, data_of(<PyArrayObject *>array)) else None
+
+
+def put(Tensor x not None, index, value):
+    """x[index] = value where that is one operator on the CPU; false where it is not, or may not be done."""
+    cdef Tensor source, view
+    cdef bint number = type(value) is not Tensor
+    if x.backend != BACKEND_CPU or x.wants_grad:
+        return False
+    source = number_like(x, value) if number else <Tensor>value
+    if source is None or source.backend != BACKEND_CPU or source.wants_grad:
+        return False
+    view = part(x, index)
+    if view is not None:
+        if not number and not same_shape(<PyArrayObject *>view.array, <PyArrayObject *>source.array):
+            return False
+        operator_function("copy_")(view, source)
+        return True
+    if not number:                     # its shape has to be looked at, and a mask fills with an element of the tensor itself
+        return False
+    if type(index) is Tensor and selects_alone(x, <Tensor>index):
+        indices = [index]
+    elif type(index) is tuple and select_together(x, <tuple>index):
+        indices = list(<tuple>index)
+    else:
+        return False
+    operator_function("index_put_")(x, indices, source)
+    return True

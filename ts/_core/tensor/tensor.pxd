@@ -60,5 +60,8 @@ cdef int number_of_scalar_type(int scalar_type) noexcept nogil
 # The package of backends, and operators, as `connect` gave them; `connected` has that done.
 cdef object backend_registry()
 cdef int connected() except -1
+# Whether `x[index]` is one operator: indices, or a mask, on the tensor's own device; whether `x[i, j, ...]` is.
+cdef bint selects_alone(Tensor x, Tensor index)
+cdef bint select_together(Tensor x, tuple indices)
 # The callable for an operator name ("add"), as the registry gave it; raises where there is none.
 cdef object operator_function(str name)

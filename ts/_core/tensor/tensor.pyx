@@ -405,10 +405,6 @@ cdef int rank_of(Tensor x) except -1:
 cdef object size_of_shape = tuple.__new__
 
 
-cdef inline Py_ssize_t dimensions(Tensor x):
-    return ndim_of(<PyArrayObject *>x.array) if x.backend == BACKEND_CPU else x.array.ndim
-
-
 cdef object shape_of(Tensor x):
     """The shape as a `Size`, made in place where the array is NumPy's."""
     cdef PyArrayObject *a = <PyArrayObject *>x.array
@@ -567,7 +563,7 @@ cdef class Tensor:
         return steps if dim is None else steps[self._dimension(dim)]
 
     def _dimension(self, dim):
-        cdef Py_ssize_t i = dim if type(dim) is int else python_operator.index(dim), nd = dimensions(self)
+        cdef Py_ssize_t i = dim if type(dim) is int else python_operator.index(dim), nd = rank_of(self)
         cdef Py_ssize_t n = max(nd, <Py_ssize_t>1)
         if not -n <= i < n:
             raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {i})")
@@ -577,7 +573,7 @@ cdef class Tensor:
 
     def dim(self):
         """The number of dimensions."""
-        return dimensions(self)
+        return rank_of(self)
 
     ndimension = dim
 
@@ -768,7 +764,7 @@ cdef class Tensor:
     def __setitem__(self, index, value):
         if tracing():
             tracer().put(self, index, value)
-        else:
+        elif not subscripts.put(self, index, value):
             indexing.put(self, index, value)
 
     # ---- Python's operators: the slot, and the operator behind it

@@ -1,0 +1,124 @@
+"""Tensors of Python's numbers, and of few of them in lists, without a look at every class that data may have.
+
+    of_numbers([[1, 2], [3, 4.5]], -1)     float32: the default dtype where one of them is a float
+    of_numbers(["a"], -1)                  None, as for whatever else `construct.tensor` has to look at, or to refuse
+"""
+
+cimport numpy as cnp
+from libc.float cimport FLT_MAX
+from libc.math cimport fabs, isfinite
+from libc.stdint cimport int64_t, uint8_t
+from numpy cimport npy_intp
+
+from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT64, PyArrayObject, data_of, new_array
+from ts._core.tensor.tensor cimport number_of_scalar_type, wrap_cpu
+
+from ts import dtypes
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    long long as_long_long "PyLong_AsLongLongAndOverflow"(object, int *overflow) except? -1
+
+cdef enum:
+    MOST_DEPTH = 8
+    MOST_NUMBERS = 1 << 12             # beyond, the general way looks at the clock
+
+
+cdef bint store_value(object value, int kind, char *out) except -1:
+    """A number in the dtype; false where that has none of its category, or it does not fit."""
+    cdef double number
+    cdef int64_t whole = 0
+    cdef int overflow = 0
+    if type(value) is float:
+        number = value
+        if kind != FLOAT and kind != DOUBLE:
+            return False
+    elif type(value) is int or type(value) is bool:
+        whole = as_long_long(value, &overflow)
+        number = <double>whole
+        if overflow or (kind == BOOL and type(value) is int):
+            return False
+    else:
+        return False
+    if kind == FLOAT:
+        if isfinite(number) and fabs(number) > FLT_MAX:
+            return False
+        (<float *>out)[0] = <float>number
+    elif kind == DOUBLE:
+        (<double *>out)[0] = number
+    elif kind == INT64:
+        (<int64_t *>out)[0] = whole
+    elif kind == BOOL:
+        (<uint8_t *>out)[0] = whole != 0
+    else:
+        return False
+    return True
+
+
+cdef inline bint is_row(object data):
+    return type(data) is list or type(data) is tuple
+
+
+cdef int category(object data, int depth, int nd, const npy_intp *dims) except -1:
+    """The largest dtype among BOOL, INT64 and FLOAT of numbers that have a shape; 0 where they do not, or are something else."""
+    cdef int found = 0, one
+    if depth == nd:
+        if type(data) is float:
+            return FLOAT
+        return INT64 if type(data) is int else (BOOL if type(data) is bool else 0)
+    if not is_row(data) or len(data) != dims[depth]:
+        return 0
+    for item in data:
+        one = category(item, depth + 1, nd, dims)
+        if one == 0:
+            return 0
+        if one == FLOAT or (one == INT64 and found != FLOAT) or found == 0:
+            found = one
+    return found
+
+
+cdef char *fill(object data, int depth, int nd, int kind, npy_intp width, char *out, char *end) except? NULL:
+    """Write the numbers one behind the other; NULL where one does not fit.  Lists may be others by now."""
+    if depth == nd:
+        return out + width if out < end and store_value(data, kind, out) else NULL
+    if not is_row(data):
+        return NULL
+    for item in data:
+        out = fill(item, depth + 1, nd, kind, width, out, end)
+        if out == NULL:
+            return NULL
+    return out
+
+
+def of_numbers(data, int wanted):
+    """A tensor of a number, or of numbers in lists; None where they are not of that kind.  `wanted` is a dtype's number, or -1."""
+    cdef npy_intp dims[MOST_DEPTH]
+    cdef npy_intp count = 1, width
+    cdef int nd = 0, kind
+    cdef char *start
+    first = data
+    while is_row(first):
+        if nd == MOST_DEPTH or len(first) == 0:
+            return None
+        dims[nd] = len(first)
+        count *= dims[nd]
+        if count > MOST_NUMBERS:
+            return None
+        nd += 1
+        first = first[0]
+    kind = category(data, 0, nd, dims)
+    if kind == 0:
+        return None
+    if wanted >= 0:
+        kind = wanted
+    elif kind == FLOAT:
+        kind = dtypes.get_default_dtype().code
+    if kind != FLOAT and kind != DOUBLE and kind != INT64 and kind != BOOL:
+        return None
+    array = new_array(nd, dims, number_of_scalar_type(kind))
+    start = data_of(<PyArrayObject *>array)
+    width = cnp.PyArray_ITEMSIZE(<cnp.ndarray>array)
+    if fill(data, 0, nd, kind, width, start, start + count * width) != start + count * width:
+        return None
+    return wrap_cpu(array, kind)
