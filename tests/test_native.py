@@ -61,6 +61,7 @@ def outcome(function, *arguments):
 
 
 def test_each_opcode_is_built_or_left_to_the_interpreter():
+    import ts.bytecode.native.elements  # noqa: F401 -- more builders
     from ts.bytecode.native.builders import BUILDERS
 
     names = {row.name for row in OPCODES}

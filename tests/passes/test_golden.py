@@ -62,6 +62,7 @@ FUNCTIONS = {
     "insert_bail_outs": "insert_bail_outs",
     "specialize_autogradzero": "specialize_autogradzero",
     "graph_fuser": "fuse_graph",
+    "element_loops": "version_element_loops",
 }
 MODULES = {
     "functional_to_inplace_activation": "inplace_activations",

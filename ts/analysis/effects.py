@@ -21,6 +21,7 @@ _SIDE_EFFECTS: Final = frozenset(
         "prim::Breakpoint",
         "prim::RaiseException",
         "prim::SetAttr",
+        "prim::StoreElement",
         "prim::CallFunction",
         "prim::CallMethod",
         "prim::PythonOp",

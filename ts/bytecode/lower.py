@@ -557,6 +557,23 @@ class Lowering(Loops):
         self.depth -= 1
         self.place(end)
 
+    def lower_has_elements(self, node: Node) -> None:
+        wanted = node.get("dtype") | node.get("rank") << 8 | node.get("written") << 16
+        self.emit("HAS_ELEMENTS", self.define(node.output()), self.use(node.input()), wanted)
+
+    def lower_load_element(self, node: Node) -> None:
+        name = "LOAD_INT" if register_class(node.output().type()) == "i" else "LOAD_FLOAT"
+        pool = [self.use(value) for value in node.inputs()]
+        self.emit(name, self.define(node.output()), 0, node.get("dtype"), pool=pool)
+
+    def lower_store_element(self, node: Node) -> None:
+        number, *place = (self.use(value) for value in node.inputs())
+        name = "STORE_INT" if self.classes[number] == "i" else "STORE_FLOAT"
+        self.emit(name, 0, number, node.get("dtype"), pool=place)
+
+    def lower_round(self, node: Node) -> None:
+        self.emit("ROUND_F32", self.define(node.output()), self.use(node.input()))
+
     def lower_if(self, node: Node) -> None:
         then_block, else_block = node.blocks()
         outputs = [self.define(v) for v in node.outputs()]
@@ -590,6 +607,10 @@ _LOWER: dict[str, Any] = {
     "prim::If": Lowering.lower_if,
     "prim::Loop": Lowering.lower_loop,
     "prim::FusionGroup": Lowering.lower_fusion_group,
+    "prim::HasElements": Lowering.lower_has_elements,
+    "prim::LoadElement": Lowering.lower_load_element,
+    "prim::StoreElement": Lowering.lower_store_element,
+    "prim::RoundFloat32": Lowering.lower_round,
     "prim::CallFunction": Lowering.lower_call,
     "prim::CallMethod": Lowering.lower_call_method,
     "prim::CreateObject": Lowering.lower_create_object,

@@ -15,7 +15,8 @@ instructions write payloads only, so a register's tag is right from the frame's 
 The format of a row has one word per operand:
 
     i f b o x     read a register of the class         =i =f ...   write         +i   read and write
-    list dict     read an object register that holds one; so do str, tuple, future, object (of a class)
+    list dict     read an object register that holds one; so do str, tuple, future, tensor, object (of a
+                  class)
     s =s          a scalar register (i, f or b); all of one instruction have the same class
     v             read an object or any register       r =r        a register of whatever class
     >  <          jump forwards or backwards: only `<` jumps can loop, and those are metered
@@ -37,7 +38,8 @@ __all__ = [
 
 # The kinds of objects that operands ask for, as the core's types call them.
 OBJECTS_IN = {
-    "list": "LIST", "dict": "DICT", "tuple": "TUPLE", "object": "CLASS", "future": "FUTURE", "str": "STR"
+    "list": "LIST", "dict": "DICT", "tuple": "TUPLE", "object": "CLASS", "future": "FUTURE", "str": "STR",
+    "tensor": "TENSOR",
 }  # fmt: skip
 
 
@@ -177,6 +179,15 @@ OBJECTS = [
     obj("ATTR_SET", "object # r", "slot b of r[a] := new reference to r[c]"),
 ]
 
+ELEMENTS = [
+    obj("HAS_ELEMENTS", "=b tensor #", "r[a] := whether the elements of r[b] are as c says: see `elements`"),
+    obj("LOAD_FLOAT", "=f P #", "r[a] := the element at pool[b]: tensor and indices; its dtype is c"),
+    obj("LOAD_INT", "=i P #", "r[a] := the element at pool[b]: tensor and indices; its dtype is c"),
+    obj("STORE_FLOAT", "P f #", "the element at pool[a], of dtype c, := r[b]"),
+    obj("STORE_INT", "P i #", "the element at pool[a], of dtype c, := r[b]"),
+    op("ROUND_F32", "=f f -", "r[a] := r[b] as 32 bits can hold it"),
+]
+
 CALLS = [
     obj("CALL_OPERATOR", "O P -", "operator a on pool[b]: arguments, then results"),
     op("CALL_SCALAR", "O P -", "operator a, which takes and gives numbers, on pool[b]"),
@@ -226,6 +237,7 @@ OPCODES: tuple[Opcode, ...] = (
     *BOOLS_AND_CONVERSIONS,
     *CONTAINERS,
     *OBJECTS,
+    *ELEMENTS,
     *CALLS,
     *JUMPS,
 )

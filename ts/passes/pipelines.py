@@ -33,6 +33,7 @@ from ts.passes.constant_propagation import constant_propagation_immutable_types,
 from ts.passes.convert_to_ssa import convert_to_ssa
 from ts.passes.cse import eliminate_common_subexpressions
 from ts.passes.dce import eliminate_unfailing_dead_code
+from ts.passes.element_loops import version_element_loops
 from ts.passes.empty_lists import settle_empty_lists
 from ts.passes.failing_code import remember_failing_code, settle_failing_code
 from ts.passes.graph_fuser import fuse_graph
@@ -83,6 +84,7 @@ OPTIMIZE: Final[Sequence[Pass]] = (
     hoist_loop_invariants,
     constant_pooling,
     eliminate_unfailing_dead_code,
+    version_element_loops,
     fuse_graph,
 )
 

@@ -49,6 +49,7 @@ from ts._core.vm.interp cimport loop
 from ts._core.vm.leave cimport (
     BAD_ATTRIBUTE,
     BAD_CAST,
+    BAD_ELEMENT,
     BAD_INDEX,
     BAD_KEY,
     BAD_LENGTH,
@@ -68,11 +69,12 @@ from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box, box_shallow, release
 from ts._core.vm.inherited cimport Inherited
 from ts._core.vm.meter cimport charge, check, exchange_limits, look_up, start_meter
 from ts._core.vm.native cimport FEW_JUMPS, offer, warmed
-from ts._core.vm.opcodes cimport CAST_TO, STR_GET
+from ts._core.vm.opcodes cimport CAST_TO, STORE_FLOAT, STORE_INT, STR_GET
 from ts._core.vm.operand cimport O, R
 from ts._core.value.scalar cimport raise_status
 from ts._core.value.sealed cimport seal
 from ts._core.value.spec cimport TypeSpec
+from ts._core.tensor.tensor cimport operator_function
 
 from ts._core.vm import pool
 from ts.errors import ScriptRuntimeError, StackExceeded
@@ -268,6 +270,8 @@ cdef int raise_failure(State *state, int status) except -1:
         return raise_list_index()
     if status == BAD_KEY:
         return raise_key_error(R(r, at.c))
+    if status == BAD_ELEMENT:
+        return raise_no_element(state, at)
     if status == BAD_CAST and at.op == CAST_TO:
         wanted = <TypeSpec>(<Code>state.frame.code).type_at[at.c]
         raise RuntimeError(f"a value of type {type_text(R(r, at.b))} is not of type {wanted.text}")
@@ -282,6 +286,19 @@ cdef int raise_failure(State *state, int status) except -1:
         message = box(R(r, at.a))
         raise ScriptRuntimeError("" if message is None else str(message), class_name=box(R(r, at.b)) or "RuntimeError")
     return raise_status(status)
+
+
+cdef int raise_no_element(State *state, const Instruction *at) except -1:
+    """As the operators do that find an element one dimension after the other."""
+    cdef Code code = <Code>state.frame.code
+    cdef const IValue *r = <IValue *>frame_registers(state.frame)
+    row = code.rows[at - code.instructions]
+    cdef const int32_t *items = code.pool + <int>(row[1] if row[0] in (STORE_FLOAT, STORE_INT) else row[2])
+    select = operator_function("select")
+    x = <object>r[items[1]].v.o
+    for k in range(2, items[0] + 1):
+        x = select(x, 0, r[items[k]].v.i)
+    raise RuntimeError("a tensor is another than it was when a loop over its elements began")
 
 
 # ---------------------------------------------------------------- futures

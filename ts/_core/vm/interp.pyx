@@ -16,6 +16,7 @@ from libc.stdint cimport int32_t, int64_t
 
 from ts._core.vm.code cimport Callee, Code, Instruction, Method
 from ts._core.value.container cimport Object, list_at, list_size, object_slot
+from ts._core.vm.elements cimport has_elements, load_float, load_int, store_float, store_int
 from ts._core.vm.frame cimport (
     Frame,
     State,
@@ -334,6 +335,27 @@ cdef int loop(State *state) noexcept nogil:
             object_slot(O(r, at.a), at.b).v.i = I(r, at.c)[0]
         elif op == ATTR_SET:
             attribute_put(r, at)
+
+        elif op == HAS_ELEMENTS:
+            has_elements(r, at)
+        elif op == LOAD_FLOAT:
+            status = load_float(r, at)
+            if status:
+                break
+        elif op == LOAD_INT:
+            status = load_int(r, at)
+            if status:
+                break
+        elif op == STORE_FLOAT:
+            status = store_float(r, at)
+            if status:
+                break
+        elif op == STORE_INT:
+            status = store_int(r, at)
+            if status:
+                break
+        elif op == ROUND_F32:
+            F(r, at.a)[0] = <double><float>F(r, at.b)[0]
 
         elif op == CALL_OPERATOR:
             budget -= 16

@@ -18,4 +18,5 @@ cdef enum Leave:
     SUSPENDED = 112             # not by the loop: what looked up from it was asked to stop
     BAD_ATTRIBUTE = 113         # slot c of r[b] is not set
     BREAKING = 114              # a BREAK was read
-    HOT = 115                   # not by the loop: the innermost frame's code is to be offered for machine code
+    BAD_ELEMENT = 115           # there is no such element; the tensor and its indices are in the pool
+    HOT = 116                   # not by the loop: the innermost frame's code is to be offered for machine code

@@ -15,6 +15,8 @@ from ts._core.value.container cimport List, Object
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE
 from ts._core.value.scalar cimport mod_float
 from ts._core.vm.code cimport Instruction
+from ts._core.tensor.tensor cimport Tensor
+from ts._core.vm.elements cimport WRITEABLE_FLAG, has_elements, load_float, load_int, store_float, store_int
 from ts._core.vm.frame cimport Frame
 from ts._core.vm.leave cimport METER_ZERO
 from ts._core.vm.opcodes cimport *
@@ -47,9 +49,31 @@ from ts._core.vm.parts cimport (
     tuple_get,
 )
 
+cdef extern from *:
+    """
+    /* Attributes that are objects have no address in Cython. */
+    #define TENSOR_FIELD(name) offsetof(struct __pyx_obj_2ts_5_core_6tensor_6tensor_Tensor, name)
+    #define TENSOR_ARRAY TENSOR_FIELD(array)
+    #define TENSOR_OWNER TENSOR_FIELD(owner)
+    #define ARRAY_FIELD(name) offsetof(PyArrayObject_fields, name)
+    #define ARRAY_BYTES ARRAY_FIELD(data)
+    #define ARRAY_NDIM ARRAY_FIELD(nd)
+    #define ARRAY_DIMS ARRAY_FIELD(dimensions)
+    #define ARRAY_STRIDES ARRAY_FIELD(strides)
+    #define ARRAY_FLAGS ARRAY_FIELD(flags)
+    """
+    enum:
+        TENSOR_ARRAY
+        TENSOR_OWNER
+        ARRAY_BYTES
+        ARRAY_NDIM
+        ARRAY_DIMS
+        ARRAY_STRIDES
+        ARRAY_FLAGS
+
 ctypedef int (*Part)(char *r, const Instruction *at) noexcept nogil
 
-cdef void *table[OPCODE_COUNT + 1]
+cdef void *table[OPCODE_COUNT + 2]
 cdef int64_t until_exit = -1          # instructions that code made for tests may run still; negative: no end
 
 NATIVE_TABLE = table
@@ -85,10 +109,16 @@ table[<int>STR_NE] = part(str_differs)
 table[<int>OBJECT_NEW] = part(new_object)
 table[<int>ATTR_GET] = part(attribute_get)
 table[<int>ATTR_SET] = part(attribute_put)
+table[<int>HAS_ELEMENTS] = part(has_elements)
+table[<int>LOAD_FLOAT] = part(load_float)
+table[<int>LOAD_INT] = part(load_int)
+table[<int>STORE_FLOAT] = part(store_float)
+table[<int>STORE_INT] = part(store_int)
 table[<int>CALL_OPERATOR] = part(operate)
 table[<int>CALL_SCALAR] = part(operate_scalar)
 table[<int>MOD_F64] = <void *>mod_float
 table[<int>OPCODE_COUNT] = &until_exit
+table[<int>OPCODE_COUNT + 1] = <PyObject *>None
 
 
 cdef int offer(Code code) except -1:
@@ -133,4 +163,16 @@ def layout():
         "code": <char *>&(<Frame *>x).code - <char *>x - <int>sizeof(Frame),
         "operators": <char *>&(<Code>x).operator_at - <char *>x,
         "data": <char *>&(<Operator>x).data - <char *>x,
+        "array": TENSOR_ARRAY,
+        "owner": TENSOR_OWNER,
+        "scalar_type": <char *>&(<Tensor>x).scalar_type - <char *>x,
+        "backend": <char *>&(<Tensor>x).backend - <char *>x,
+        "version": <char *>&(<Tensor>x).version - <char *>x,
+        "none": <int>OPCODE_COUNT + 1,
+        "bytes": ARRAY_BYTES,
+        "ndim": ARRAY_NDIM,
+        "dims": ARRAY_DIMS,
+        "strides": ARRAY_STRIDES,
+        "flags": ARRAY_FLAGS,
+        "writeable": <int>WRITEABLE_FLAG,
     }

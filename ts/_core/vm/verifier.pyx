@@ -33,6 +33,7 @@ from ts._core.value.spec cimport (
     KIND_LIST,
     KIND_OBJECT,
     KIND_STR,
+    KIND_TENSOR,
     KIND_TUPLE,
     NONE_SPEC,
     STR_SPEC,
@@ -47,11 +48,14 @@ cdef TypeSpec ANY_LIST = TypeSpec(KIND_OBJECT, (), "list")
 cdef TypeSpec ANY_CLASS = TypeSpec(KIND_CLASS, (), "object")
 cdef dict KIND_OF_WORD = {
     "list": KIND_LIST, "dict": KIND_DICT, "tuple": KIND_TUPLE, "object": KIND_CLASS, "future": KIND_FUTURE,
-    "str": KIND_STR,
+    "str": KIND_STR, "tensor": KIND_TENSOR,
 }
 cdef dict WORD_OF_KIND = {kind: word for word, kind in KIND_OF_WORD.items()}
 cdef dict SPEC_OF_CLASS = {"i": INT_SPEC, "f": FLOAT_SPEC, "b": BOOL_SPEC}
 cdef tuple ENDS = (RETURN, RAISE, JUMP, LOOP)
+cdef tuple FLOATS = (6, 7)                     # PyTorch's numbers of the dtypes that registers of floats can hold
+cdef tuple INTS = (0, 1, 2, 3, 4, 11)
+cdef tuple STORED_INTS = (4,)
 
 # By opcode: its name, the formats of its operands, and whether it touches numbers only.
 cdef list NAMES = [OPCODE_INFO[i].name.decode() for i in range(OPCODE_COUNT)]
@@ -337,6 +341,13 @@ cdef class Verifier:
         elif op == ATTR_SET or op == ATTR_SET_SCALAR:
             self.fit(at, c, self.slot(at, a, b))
 
+        elif op == HAS_ELEMENTS:
+            self.read_as(at, b, KIND_TENSOR)
+        elif op == LOAD_FLOAT or op == LOAD_INT:
+            self.verify_element(at, b, c, FLOATS if op == LOAD_FLOAT else INTS)
+        elif op == STORE_FLOAT or op == STORE_INT:
+            self.verify_element(at, a, c, FLOATS if op == STORE_FLOAT else STORED_INTS)
+
         elif op == CALL_OPERATOR or op == CALL_SCALAR:
             self.call_operator(row, at)
         elif op == CALL or op == CALL_METHOD or op == FORK:
@@ -371,6 +382,19 @@ cdef class Verifier:
             raise Wrong(f"{self.pool[items]} arguments of a function that takes {len(called.specs)}")
         for k in range(len(called.specs)):
             self.fit(at, self.pool[items + 1 + k], <TypeSpec>called.specs[k])
+        return 0
+
+    cdef int verify_element(self, list at, Py_ssize_t items, Py_ssize_t dtype, tuple dtypes) except -1:
+        """The place of an element: a tensor, then ints."""
+        cdef Py_ssize_t k
+        if dtype not in dtypes:
+            raise Wrong(f"no register is for elements of dtype {dtype}")
+        if self.pool[items] == 0:
+            raise Wrong("an element of nothing")
+        self.read_as(at, self.pool[items + 1], KIND_TENSOR)
+        for k in range(items + 2, items + 1 + <Py_ssize_t>self.pool[items]):
+            if self.classes[self.pool[k]] != "i":
+                raise Wrong(f"r{self.pool[k]} is no index")
         return 0
 
     cdef int call_operator(self, tuple row, list at) except -1:

@@ -27,7 +27,7 @@ _OPERATOR_COST = 16
 BUILDERS: dict[str, Builder] = {}
 
 
-def _builds(*names: str) -> Callable[[Builder], Builder]:
+def builds(*names: str) -> Callable[[Builder], Builder]:
     def register(builder: Builder) -> Builder:
         BUILDERS.update(dict.fromkeys(names, builder))
         return builder
@@ -57,7 +57,7 @@ _CHOICES = {
 _UNARY = {
     "NEG_I64": "sub i64 0, {}", "NEG_F64": "fneg double {}",
     "ABS_F64": "call double @llvm.fabs.f64(double {})", "NOT": "xor i64 {}, 1",
-    "INT_TO_FLOAT": "sitofp i64 {} to double", "BOOL_TO_INT": "add i64 {}, 0", "MOVE": None,
+    "INT_TO_FLOAT": "sitofp i64 {} to double", "BOOL_TO_INT": "add i64 {}, 0",
 }  # fmt: skip
 
 
@@ -78,12 +78,8 @@ def _choice(expression: str) -> Builder:
     return build
 
 
-def _unary(expression: str | None) -> Builder:
-    def build(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-        x = w.value(b)
-        w.set(a, x if expression is None else w.new(expression.format(x)))
-
-    return build
+def _unary(expression: str) -> Builder:
+    return lambda w, pc, a, b, c: w.set(a, w.new(expression.format(w.value(b))))
 
 
 BUILDERS |= {name: _binary(expression) for name, expression in _BINARY.items()}
@@ -92,7 +88,15 @@ BUILDERS |= {name: _choice(expression) for name, expression in _CHOICES.items()}
 BUILDERS |= {name: _unary(expression) for name, expression in _UNARY.items()}
 
 
-@_builds("FLOORDIV_I64", "MOD_I64")
+@builds("MOVE")
+def _move(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    if w.is_single(b):
+        w.set_single(a, w.single(b))
+    else:
+        w.set(a, w.value(b))
+
+
+@builds("FLOORDIV_I64", "MOD_I64")
 def _division(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     """Towards minus infinity; 0 is the interpreter's, and -1 is not divided by: that could trap."""
     x, y = w.value(b), w.value(c)
@@ -137,39 +141,39 @@ def _quotient(w: Writer, x: str, divisor: int) -> str:
     return w.new(f"trunc i128 {w.new(f'lshr i128 {product}, {shift}')} to i64")
 
 
-@_builds("SHL_I64", "SHR_I64")
+@builds("SHL_I64", "SHR_I64")
 def _shift(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     count = w.new(f"and i64 {w.value(c)}, 63")
     way = "shl" if w.code.instructions[pc][0] == NUMBER["SHL_I64"] else "ashr"
     w.set(a, w.new(f"{way} i64 {w.value(b)}, {count}"))
 
 
-@_builds("ABS_I64")
+@builds("ABS_I64")
 def _absolute(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     x = w.value(b)
     negative = w.new(f"icmp slt i64 {x}, 0")
     w.set(a, w.new(f"select i1 {negative}, i64 {w.new(f'sub i64 0, {x}')}, i64 {x}"))
 
 
-@_builds("DIV_I64")
+@builds("DIV_I64")
 def _true_division(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     x, y = (w.new(f"sitofp i64 {w.value(r)} to double") for r in (b, c))
     w.set(a, w.new(f"fdiv double {x}, {y}"))
 
 
-@_builds("FLOORDIV_F64")
+@builds("FLOORDIV_F64")
 def _floor_division(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     quotient = w.new(f"fdiv double {w.value(b)}, {w.value(c)}")
     w.set(a, w.new(f"call double @llvm.floor.f64(double {quotient})"))
 
 
-@_builds("MOD_F64")
+@builds("MOD_F64")
 def _float_remainder(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     x, y = w.value(b), w.value(c)
     w.set(a, w.new(f"call double {w.function(NUMBER['MOD_F64'])}(double {x}, double {y})"))
 
 
-@_builds("FLOAT_TO_INT")
+@builds("FLOAT_TO_INT")
 def _to_int(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     x = w.value(b)
     above = w.new(f"fcmp oge double {x}, 0xC3E0000000000000")  # -2.0 ** 63
@@ -178,12 +182,12 @@ def _to_int(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     w.set(a, w.new(f"select i1 {fits}, i64 {w.new(f'fptosi double {x} to i64')}, i64 {-(1 << 63)}"))
 
 
-@_builds("INT_TO_BOOL")
+@builds("INT_TO_BOOL")
 def _int_truth(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     w.set_truth(a, w.new(f"icmp ne i64 {w.value(b)}, 0"))
 
 
-@_builds("FLOAT_TO_BOOL")
+@builds("FLOAT_TO_BOOL")
 def _float_truth(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     w.set_truth(a, w.new(f"fcmp une double {w.value(b)}, 0.0"))
 
@@ -191,13 +195,13 @@ def _float_truth(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 # ---------------------------------------------------------------- what the machine does
 
 
-@_builds("IS_NONE", "IS_NOT_NONE")
+@builds("IS_NONE", "IS_NOT_NONE")
 def _none(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     relation = "eq" if w.code.instructions[pc][0] == NUMBER["IS_NONE"] else "ne"
     w.set_truth(a, w.new(f"icmp {relation} i64 {w.tag(b)}, {w.layout['tag_none']}"))
 
 
-@_builds("CAST")
+@builds("CAST")
 def _cast(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     w.rarely(w.new(f"icmp ne i64 {w.tag(b)}, {w.layout['tag_' + w.code.classes[a]]}"), w.leave(pc))
     w.set(a, w.new(f"load {w.type(a)}, ptr {w.place(b)}, {FRAME}"))
@@ -215,23 +219,23 @@ def _element(w: Writer, pc: int, items: int, index: int) -> str:
     return w.item(w.field(x, "items", "ptr"), i)
 
 
-@_builds("LIST_LEN")
+@builds("LIST_LEN")
 def _length(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     w.set(a, w.field(w.object(b), "size", "i64"))
 
 
-@_builds("LIST_GET_SCALAR")
+@builds("LIST_GET_SCALAR")
 def _get_number(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     w.set(a, w.new(f"load {w.type(a)}, ptr {_element(w, pc, b, c)}, {ITEM}"))
 
 
-@_builds("LIST_SET_SCALAR")
+@builds("LIST_SET_SCALAR")
 def _set_number(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     place = _element(w, pc, a, b)
     w.do(f"store {w.type(c)} {w.value(c)}, ptr {place}, {ITEM}")
 
 
-@_builds("LIST_CHECK_LEN")
+@builds("LIST_CHECK_LEN")
 def _check_length(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     w.rarely(w.new(f"icmp ne i64 {w.field(w.object(a), 'size', 'i64')}, {b}"), w.leave(pc))
 
@@ -240,20 +244,20 @@ def _slot(w: Writer, object: int, number: int) -> str:
     return w.item(w.field(w.object(object), "slots", "ptr"), str(number))
 
 
-@_builds("ATTR_GET_SCALAR")
+@builds("ATTR_GET_SCALAR")
 def _get_attribute(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     w.set(a, w.new(f"load {w.type(a)}, ptr {_slot(w, b, c)}, {ITEM}"))
 
 
-@_builds("ATTR_SET_SCALAR")
+@builds("ATTR_SET_SCALAR")
 def _set_attribute(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     w.do(f"store {w.type(c)} {w.value(c)}, ptr {_slot(w, a, b)}, {ITEM}")
 
 
-@_builds(
+@builds(
     "TAKE", "DROP", "CAST_OBJECT", "CAST_TO", "IS_INSTANCE", "LIST_GET", "LIST_SET", "LIST_NEW",
     "DICT_LEN", "DICT_GET", "DICT_SET", "DICT_CONTAINS", "DICT_NEW", "TUPLE_NEW", "TUPLE_GET",
-    "STR_LEN", "STR_GET", "STR_EQ", "STR_NE", "OBJECT_NEW", "ATTR_GET", "ATTR_SET",
+    "STR_LEN", "STR_GET", "STR_EQ", "STR_NE", "OBJECT_NEW", "ATTR_GET", "ATTR_SET", "HAS_ELEMENTS",
 )  # fmt: skip
 def _part(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     """By the loop's own function, on the frame; its status is the loop's."""
@@ -268,12 +272,15 @@ def _part(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     w.label(failed)
     w.give(pc, pc + 1, status)
     w.label(after)
+    w.pc = pc + 1
     for register in dict.fromkeys(writes):
         if w.is_number(register):
             w.load(register)
+    w.ask_tensors(w.pc)
+    w.pc = pc
 
 
-@_builds("LIST_APPEND")
+@builds("LIST_APPEND")
 def _append(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     """A number, where there is room, is written here; all else by the loop's function."""
     if not w.is_number(b):
@@ -297,7 +304,7 @@ def _append(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     w.label(after)
 
 
-@_builds("CALL_SCALAR")
+@builds("CALL_SCALAR")
 def _scalar(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     """The C function that the operator's kernel calls, where that is all; by the kernel elsewhere."""
     function = c_function(w.code, a)
@@ -324,7 +331,7 @@ def c_function(code: Code, number: int) -> tuple[int, str, str, bool] | None:
     return of_one(operator) or of_two(operator)
 
 
-@_builds("COPY")
+@builds("COPY")
 def _copy(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     if w.is_number(a) and w.is_number(b):
         w.set(a, w.value(b))
@@ -332,7 +339,7 @@ def _copy(w: Writer, pc: int, a: int, b: int, c: int) -> None:
         _part(w, pc, a, b, c)
 
 
-@_builds("CALL_OPERATOR")
+@builds("CALL_OPERATOR")
 def _operator(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     left = w.spend(pc, _OPERATOR_COST)
     _part(w, pc, a, b, c)
@@ -354,9 +361,9 @@ def _condition(w: Writer, name: str, b: int, c: int) -> str:
 def _jump(name: str) -> Builder:
     def build(w: Writer, pc: int, a: int, b: int, c: int) -> None:
         if name:
-            w.branch(_condition(w, name, b, c), f"at.{a}", f"at.{pc + 1}")
+            w.branch(_condition(w, name, b, c), w.at(a), w.at(pc + 1))
         else:
-            w.go(f"at.{a}")
+            w.go(w.at(a))
 
     return build
 
@@ -365,15 +372,15 @@ def _loop(name: str) -> Builder:
     def build(w: Writer, pc: int, a: int, b: int, c: int) -> None:
         if name:
             again = w.fresh()
-            w.branch(_condition(w, name, b, c), again, f"at.{pc + 1}")
+            w.branch(_condition(w, name, b, c), again, w.at(pc + 1))
             w.label(again)
         w.rarely(w.new(f"icmp slt i64 {w.spend(pc, 1)}, 0"), w.leave(a, w.layout["meter_zero"]))
-        w.go(f"at.{a}")
+        w.go(w.at(a))
 
     return build
 
 
-@_builds("LOOP_STEP")
+@builds("LOOP_STEP")
 def _step(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     """One comparison a turn, where the counter says what is left of the budget, too."""
     w.set(b, w.new(f"add i64 {w.value(b)}, 1"))
@@ -381,12 +388,12 @@ def _step(w: Writer, pc: int, a: int, b: int, c: int) -> None:
         _loop("NE_I64")(w, pc, a, b, c)
         return
     stopped, ended = w.fresh(), w.fresh()
-    w.branch(w.new(f"icmp ne i64 {w.value(b)}, {w.new(f'load i64, ptr %limit.{pc}')}"), f"at.{a}", stopped)
+    w.branch(w.new(f"icmp ne i64 {w.value(b)}, {w.new(f'load i64, ptr %limit.{pc}')}"), w.at(a), stopped)
     w.label(stopped)
     w.branch(w.new(f"icmp eq i64 {w.value(b)}, {w.value(c)}"), ended, w.leave(a, w.layout["meter_zero"]))
     w.label(ended)
     w.spend(pc, -1)  # the last turn was no jump
-    w.go(f"at.{pc + 1}")
+    w.go(w.at(pc + 1))
 
 
 for _row in OPCODES:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ts.bytecode.native.builders import BUILDERS, c_function
+from ts.bytecode.native.elements import DENSE, Tensors
 from ts.bytecode.native.exits import LEFT_ALONE, Loop
 from ts.bytecode.native.liveness import live_before, reachable, reads_and_writes
 from ts.bytecode.native.ranges import Bounds, is_counted, jumps_to
@@ -46,6 +47,9 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
     w.do("%left = alloca i64")
     for register in variables:
         w.do(f"%r{register}.v = alloca {w.type(register)}")
+        if w.type(register) == "double":
+            w.do(f"%r{register}.s = alloca float")
+    w.tensors = Tensors(w, within)
     counted = [loop.end for loop in loops if is_simple(code, loop)]
     for pc in counted:
         w.do(f"%base.{pc} = alloca i64")
@@ -64,16 +68,27 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
         w.count(end)
     for pc in entries:
         w.label(f"enter.{pc}")
+        w.pc = pc
         for register in variables:
             if live[pc] >> register & 1:
                 w.load(register)
-        if pc in counted:
-            w.begin(pc)
-        # A LOOP of its own: the loop itself is entered at its head only, or LLVM would not know it for one.
-        op, a, b, c = code.instructions[pc]
-        BUILDERS[OPCODES[op].name](w, pc, a, b, c)
-    for pc in within:
-        _instruction(w, pc, forced, heads)
+        w.ask_tensors(pc)
+        if w.tensors.ways:
+            w.branch(w.tensors.are_dense(w, pc), f"begin.{pc}{DENSE}", f"begin.{pc}")
+        else:
+            w.go(f"begin.{pc}")
+    for way in (*w.tensors.ways, ""):
+        w.way = way
+        for pc in entries:
+            w.label(f"begin.{pc}{w.way}")
+            w.pc = pc
+            if pc in counted:
+                w.begin(pc)
+            # A LOOP of its own: the loop itself is entered at its head, or LLVM would not know it for one.
+            op, a, b, c = code.instructions[pc]
+            BUILDERS[OPCODES[op].name](w, pc, a, b, c)
+        for pc in within:
+            _instruction(w, pc, forced, heads)
     w.write_exits()
     w.label("nowhere")
     w.do("unreachable")
@@ -108,7 +123,8 @@ def is_simple(code: Code, loop: Loop) -> bool:
 def _instruction(w: Writer, pc: int, forced: bool, heads: dict[int, int]) -> None:
     op, a, b, c = w.code.instructions[pc]
     row = OPCODES[op]
-    w.label(f"at.{pc}")
+    w.label(w.at(pc))
+    w.pc = pc
     if row.name in LEFT_ALONE:
         w.go(w.leave(pc))
         return
@@ -121,7 +137,7 @@ def _instruction(w: Writer, pc: int, forced: bool, heads: dict[int, int]) -> Non
     if not row.jumps:
         if pc + 1 in heads:
             w.begin(heads[pc + 1])
-        w.go(f"at.{pc + 1}")
+        w.go(w.at(pc + 1))
 
 
 _MODULE = """\

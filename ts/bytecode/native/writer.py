@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING
 
 from ts.bytecode.native.exits import Exit
 from ts.bytecode.native.ranges import Bounds
+from ts.bytecode.native.singles import singles_before
 
 if TYPE_CHECKING:
     from ts._core.vm.code import Code
+    from ts.bytecode.native.elements import Tensors
 
-# Machine code uses memory of three kinds, none of which is another's: LLVM may keep what it knows of one.
-# !1 registers of the frame, !2 heads of lists and objects, !3 their items
+# Machine code uses memory of five kinds, none of which is another's: LLVM may keep what it knows of one.
+# !1 registers of the frame, !2 heads of lists, objects and tensors, !3 items of lists,
+# !6 elements of tensors, !7 how often these were written
 MEMORY = """\
 !0 = !{!"memory"}
 !11 = !{!"frame", !0}
@@ -29,8 +32,12 @@ MEMORY = """\
 !1 = !{!11, !11, i64 0}
 !2 = !{!12, !12, i64 0}
 !3 = !{!13, !13, i64 0}
+!16 = !{!"element", !0}
+!17 = !{!"writes", !0}
+!6 = !{!16, !16, i64 0}
+!7 = !{!17, !17, i64 0}
 """
-FRAME, HEAD, ITEM = "!tbaa !1", "!tbaa !2", "!tbaa !3"
+FRAME, HEAD, ITEM, ELEMENT, WRITES = "!tbaa !1", "!tbaa !2", "!tbaa !3", "!tbaa !6", "!tbaa !7"
 
 _TYPE = {"i": "i64", "b": "i64", "f": "double"}
 
@@ -44,9 +51,13 @@ class Writer:
         self.code = code
         self.layout = layout
         self.lines: list[str] = []
+        self.tensors: Tensors | None = None
+        self.way = ""  # which copy of the instructions is written: see `elements`
         self._live = live
         self._dirty = dirty
         self._bounds = bounds
+        self._singles = singles_before(code)
+        self.pc = 0  # of the instruction under way
         self._constants = self._immediates()
         self._exits: dict[tuple[int, int], Exit] = {}
         self._names = 0
@@ -75,6 +86,10 @@ class Writer:
         """The label of a block to come."""
         self._names += 1
         return f"b{self._names}"
+
+    def at(self, pc: int) -> str:
+        """The label of an instruction, in the copy that is written."""
+        return f"at.{pc}{self.way}"
 
     def go(self, label: str) -> None:
         """Jump."""
@@ -112,10 +127,27 @@ class Writer:
         """Whether it is neither that nor 0."""
         return self._bounds.of(pc, register)[0] > 0
 
+    def is_single(self, register: int) -> bool:
+        """Whether 32 bits can hold the float in a register, before the instruction under way."""
+        return bool(self._singles[self.pc] >> register & 1)
+
+    def single(self, register: int) -> str:
+        """Such a float."""
+        if register in self._constants:
+            return self.new(f"fptrunc double {self._constants[register]} to float")
+        return self.new(f"load float, ptr %r{register}.s")
+
+    def set_single(self, register: int, value: str) -> None:
+        """Write one: for those who read it as such, and for those who do not know."""
+        self.do(f"store float {value}, ptr %r{register}.s")
+        self.set(register, self.new(f"fpext float {value} to double"))
+
     def value(self, register: int) -> str:
         """The number in a register."""
         if register in self._constants:
             return self._constants[register]
+        if self.is_single(register):
+            return self.new(f"fpext float {self.single(register)} to double")
         return self.new(f"load {self.type(register)}, ptr %r{register}.v")
 
     def set(self, register: int, value: str) -> None:
@@ -137,8 +169,12 @@ class Writer:
         return self.new(f"load i64, ptr {place}, {FRAME}")
 
     def load(self, register: int) -> None:
-        """Take a number over from the frame."""
-        self.set(register, self.new(f"load {self.type(register)}, ptr {self.place(register)}, {FRAME}"))
+        """Take a number over from the frame, before the instruction under way."""
+        value = self.new(f"load {self.type(register)}, ptr {self.place(register)}, {FRAME}")
+        if self.is_single(register):
+            self.set_single(register, self.new(f"fptrunc double {value} to float"))
+        else:
+            self.set(register, value)
 
     def store(self, register: int) -> None:
         """Bring the frame up to date."""
@@ -149,14 +185,39 @@ class Writer:
         return self.new(f"load ptr, ptr {self.place(register)}, {FRAME}")
 
     def field(self, object: str, name: str, type: str) -> str:
-        """What the head of a list or an object says."""
-        place = self.new(f"getelementptr i8, ptr {object}, i64 {self.layout[name]}")
+        """What the head of a list, an object or a tensor says."""
+        return self.head(self.new(f"getelementptr i8, ptr {object}, i64 {self.layout[name]}"), type)
+
+    def head(self, place: str, type: str) -> str:
+        """The same by its place."""
         return self.new(f"load {type}, ptr {place}, {HEAD}")
 
     def item(self, items: str, index: str) -> str:
         """The place of an item."""
         offset = self.new(f"mul i64 {index}, {self.layout['value']}")
         return self.new(f"getelementptr i8, ptr {items}, i64 {offset}")
+
+    def ask_tensors(self, pc: int) -> None:
+        """Other code has run, or may have: what is known of tensors is asked for again."""
+        if self.tensors is not None:
+            self.tensors.ask(self, pc)
+
+    def is_live(self, pc: int, register: int) -> bool:
+        """Whether a register may be read before it is written, from an instruction on."""
+        return bool(self._live[pc] >> register & 1)
+
+    def element(self, place: str, type: str) -> str:
+        """The element of a tensor that is there, which may be at any byte."""
+        return self.new(f"load {type}, ptr {place}, align 1, {ELEMENT}")
+
+    def put_element(self, place: str, type: str, value: str) -> None:
+        """Write one."""
+        self.do(f"store {type} {value}, ptr {place}, align 1, {ELEMENT}")
+
+    def count_write(self, place: str) -> None:
+        """One more write to a tensor."""
+        count = self.new(f"load i32, ptr {place}, {WRITES}")
+        self.do(f"store i32 {self.new(f'add i32 {count}, 1')}, ptr {place}, {WRITES}")
 
     def function(self, number: int) -> str:
         """A function of the machine, by its place in the table."""
@@ -177,6 +238,7 @@ class Writer:
     def write_exits(self) -> None:
         """The blocks of all exits."""
         for exit in self._exits.values():
+            self.pc = exit.pc
             self.label(f"leave.{exit.pc}.{exit.status}")
             for register in exit.dirty:
                 self.store(register)

@@ -1,0 +1,385 @@
+"""Loops over elements of tensors: versions that compute with numbers give what the loop as it was gives, to the bit.
+
+Each program runs as it is written, optimised, and as machine code, on tensors of all dtypes and layouts.
+"""
+
+import inspect
+import random
+
+import numpy as np
+import pytest
+
+import ts
+from ts import Tensor
+from ts.bytecode.native import worker
+from ts.runtime.executor import optimized_execution
+
+
+def total(x: Tensor, y: Tensor):
+    s = 0.0
+    for i in range(x.size(0)):
+        s += float(x[i])
+    return s
+
+
+def running_sum(x: Tensor, y: Tensor):
+    s = ts.zeros((), dtype=x.dtype)
+    for i in range(x.size(0)):
+        s += x[i]
+        y[i] = s
+    return s
+
+
+def sum_out_of_place(x: Tensor, y: Tensor):
+    s = ts.zeros((), dtype=x.dtype)
+    for i in range(x.size(0)):
+        s = s + x[i] * y[i]
+    return s
+
+
+def relaxation(x: Tensor, y: Tensor):
+    for i in range(1, len(x) - 1):
+        y[i] = 0.25 * (y[i - 1] + x[i + 1]) - x[i] / 3
+    return y
+
+
+def largest(x: Tensor, y: Tensor):
+    best = x[0]
+    for i in range(1, len(x)):
+        if bool(x[i] > best):
+            best = x[i]
+    return best
+
+
+def largest_and_write(x: Tensor, y: Tensor):
+    best = x[0]
+    for i in range(1, len(x)):
+        if bool(x[i] > best):
+            best = x[i]
+        x[i - 1] = x[i] + 1
+        y[i] = best
+    return best
+
+
+def swap(x: Tensor, y: Tensor):
+    for i in range(len(x) - 1):
+        if bool(x[i] > x[i + 1]):
+            kept = x[i].item()
+            x[i] = x[i + 1]
+            x[i + 1] = kept
+    return x
+
+
+def swap_views(x: Tensor, y: Tensor):
+    for i in range(len(x) - 1):
+        kept = x[i]
+        x[i] = x[i + 1]
+        x[i + 1] = kept
+    return x
+
+
+def counts(x: Tensor, y: Tensor):
+    for i in range(len(x)):
+        y[int(x[i]) % len(y)] += 1
+    return y
+
+
+def extremes(x: Tensor, y: Tensor):
+    for i in range(1, len(x)):
+        y[i] = ts.minimum(x[i], y[i - 1]) + ts.maximum(x[i - 1], y[i]) - (2 - x[i])
+        x[i] = -abs(x[i])
+    return y
+
+
+def in_place(x: Tensor, y: Tensor):
+    for i in range(len(x)):
+        x[i] += 1
+        x[i] *= x[i]
+        y[i] -= x[i] - 2
+    return x
+
+
+def negative_indices(x: Tensor, y: Tensor):
+    i = -1
+    while i >= -len(x):
+        y[i] = x[i] + x[-i - 1]
+        i -= 1
+    return y
+
+
+def kept(x: Tensor, y: Tensor):
+    found = []
+    for i in range(len(x)):
+        z = x[i] * 2 + y[i]
+        if bool(z > 1):
+            found.append(z)
+    return found
+
+
+def until(x: Tensor, y: Tensor):
+    s = ts.zeros((), dtype=x.dtype)
+    i = 0
+    while bool(s < 3) and i < len(x):
+        s = s + abs(x[i])
+        i += 1
+    return s, i
+
+
+def with_functions(x: Tensor, y: Tensor):
+    for i in range(1, len(x)):
+        y[i] = ts.exp(-x[i]) + y[i - 1] * 0.1
+    return y
+
+
+def out_of_range(x: Tensor, y: Tensor):
+    for i in range(len(x) + 1):
+        y[i] = x[i] + 1
+    return y
+
+
+def aliased(x: Tensor, y: Tensor):
+    z = x[1:]
+    for i in range(len(z)):
+        z[i] = x[i] + z[i]
+    return x
+
+
+def filled(x: Tensor, y: Tensor):
+    for i in range(len(x)):
+        if i % 2 == 0:
+            x[i] = 0.1
+        else:
+            x[i] = i
+    return x
+
+
+PROGRAMS = (
+    total, running_sum, sum_out_of_place, relaxation, largest, largest_and_write, swap, swap_views, counts, extremes,
+    in_place, negative_indices, kept, until, with_functions, out_of_range, aliased, filled,
+)  # fmt: skip
+
+
+def stencil(a: Tensor):
+    for i in range(1, a.size(0) - 1):
+        for j in range(1, a.size(1) - 1):
+            a[i, j] = 0.25 * (a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1])
+    return a
+
+
+def product(a: Tensor):
+    c = ts.zeros_like(a)
+    for i in range(a.size(0)):
+        for j in range(a.size(1)):
+            s = 0.0
+            for k in range(a.size(1)):
+                s += float(a[i, k]) * float(a[k % a.size(0)][j])
+            c[i, j] = s
+    return c
+
+
+def row_sums(a: Tensor):
+    out = ts.zeros(a.size(0), dtype=a.dtype)
+    for i in range(a.size(0)):
+        s = ts.zeros((), dtype=a.dtype)
+        for j in range(a.size(1)):
+            s += a[i, j]
+        out[i] = s
+    return out
+
+
+def by_rows(a: Tensor):
+    for i in range(1, a.size(0)):
+        a[i] = a[i] * 0.5 + a[i - 1]
+        a[i, 0] = a[i - 1, 0] - 1
+    return a
+
+
+MATRICES = (stencil, product, row_sums, by_rows)
+
+
+def run(f, tensors):
+    """What a call gives or raises, and what it leaves in its tensors."""
+    try:
+        found = f(*tensors)
+    except Exception as error:
+        found = f"{type(error).__name__}: {str(error).strip().splitlines()[-1]}"
+    return describe(found), [describe(t) for t in tensors]
+
+
+def describe(x):
+    if isinstance(x, Tensor):
+        return str(x.dtype), tuple(x.shape), x.detach().contiguous().numpy().tobytes()
+    if isinstance(x, list | tuple):
+        return [describe(item) for item in x]
+    return repr(x)
+
+
+def versions(program):
+    """The program raw, optimised, and with machine code."""
+    text = program if isinstance(program, str) else inspect.getsource(program)
+    name = "f" if isinstance(program, str) else program.__name__
+    plain, optimised, machine = (getattr(ts.jit.CompilationUnit(text), name) for _ in range(3))
+    return plain, optimised, machine
+
+
+def same_everywhere(program, make):
+    plain, optimised, machine = versions(program)
+    with optimized_execution(False):
+        wanted = run(plain, make())
+    assert run(optimised, make()) == wanted
+    if worker.available():
+        run(machine, make())
+        worker.compile_now(machine.made_code)
+        assert machine.made_code.machine_code is not None
+        assert run(machine, make()) == wanted
+
+
+def vector(dtype, n, seed, layout):
+    values = np.random.default_rng(seed).normal(size=3 * n + 3) * 4
+    x = ts.tensor(values.tolist()).to(dtype)
+    if layout == "strided":
+        return x[: 3 * n : 3] if n else x[:0]
+    if layout == "offset":
+        return x[1 : n + 1]
+    return x[:n].clone()
+
+
+DTYPES = [ts.float32, ts.float64, ts.int64, ts.int32, ts.uint8, ts.float16, ts.bool]
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_vectors(program, dtype):
+    for layout in ("plain", "strided", "offset"):
+        same_everywhere(program, lambda layout=layout: [vector(dtype, 7, seed, layout) for seed in (1, 2)])
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_two_dtypes_and_sizes(program):
+    for one, other, n in ((ts.float32, ts.float64, 5), (ts.int64, ts.float32, 5), (ts.float32, ts.int64, 5)):
+        same_everywhere(program, lambda a=one, b=other, n=n: [vector(a, n, 3, "plain"), vector(b, n, 4, "plain")])
+    for n in (0, 1, 2):
+        same_everywhere(program, lambda n=n: [vector(ts.float32, n, s, "plain") for s in (5, 6)])
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_special_values(program):
+    special = [float("nan"), 0.0, -0.0, float("inf"), -float("inf"), 1e-45, 3.4e38, 1e300]
+    for dtype in (ts.float32, ts.float64):
+        same_everywhere(program, lambda d=dtype: [ts.tensor(special, dtype=d), ts.tensor(special[::-1], dtype=d)])
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.int64], ids=str)
+@pytest.mark.parametrize("program", MATRICES, ids=lambda f: f.__name__)
+def test_matrices(program, dtype):
+    def matrix(layout):
+        values = ts.tensor(np.random.default_rng(7).normal(size=(6, 5)).tolist()).mul(8).to(dtype)
+        return [values.t() if layout == "transposed" else values[::2] if layout == "rows" else values]
+
+    for layout in ("plain", "transposed", "rows"):
+        same_everywhere(program, lambda layout=layout: matrix(layout))
+
+
+def test_versions_are_made():
+    for program in (*PROGRAMS, stencil, row_sums):
+        if program is with_functions:  # more numbers would have to become tensors than is won
+            continue
+        script = ts.jit.script(program)
+        text = str(script.graph_for(*([ts.rand(4, 4)] if program in MATRICES else [ts.rand(4), ts.rand(4)])))
+        assert "prim::LoadElement" in text or "prim::StoreElement" in text, program.__name__
+
+
+def test_other_ranks_run_as_they_were():
+    for program in (running_sum, relaxation, in_place):
+        same_everywhere(program, lambda: [ts.ones(3, 2), ts.ones(3, 2)])
+
+
+def test_views_stay_views():
+    x = ts.tensor([1.0, 5.0, 3.0])
+    found = ts.jit.script(largest)(x, x)
+    found += 1
+    assert x.tolist() == [1.0, 6.0, 3.0]
+    assert ts.jit.script(swap)(x, x) is x
+
+
+def test_writes_are_counted():
+    x = ts.ones(4)
+    before = x._version
+    ts.jit.script(filled)(x, x)
+    assert x._version == before + 4
+    view = x[1:]
+    ts.jit.script(filled)(view, view)
+    assert x._version == before + 7
+
+
+def test_tensors_that_want_gradients_or_may_not_be_written_run_as_they_were():
+    wants = ts.ones(3, requires_grad=True)
+    plain, optimised, _ = versions(filled)
+    with optimized_execution(False):
+        wanted = run(plain, [wants, wants])
+    assert run(optimised, [wants, wants]) == wanted
+
+
+def test_an_index_that_is_wrong_is_shown_in_the_source():
+    x = ts.ones(3)
+    with pytest.raises(Exception, match=r"index 3 .*tensor.* size") as info:
+        ts.jit.script(out_of_range)(x, ts.ones(4))
+    assert "y[i] = x[i] + 1" in str(info.value)
+
+
+def test_a_tensor_that_changes_under_way():
+    """What another thread may do: an access looks again, and never leaves the tensor's memory."""
+
+    def change(x: Tensor, y: Tensor) -> int:
+        x.resize_(2)
+        return 0
+
+    def program(x: Tensor, y: Tensor):
+        for i in range(len(x)):
+            y[i] = x[i] + change(x, y)
+        return y
+
+    change = ts.jit.ignore(change)
+    ts.jit.script(total)(ts.ones(3), ts.ones(3))
+    script = ts.jit.script(program)
+    with pytest.raises(Exception, match="index 2 "):
+        script(ts.ones(5), ts.zeros(5))
+
+
+def test_random_programs():
+    """Random loops over three vectors, as they are and in versions."""
+    for seed in range(40):
+        same_everywhere(random_program(random.Random(seed)), lambda s=seed: random_tensors(random.Random(s)))
+
+
+def random_tensors(rng):
+    dtype = rng.choice([ts.float32, ts.float64, ts.int64])
+    return [ts.tensor([rng.randint(-9, 9) for _ in range(6)]).to(dtype) for _ in range(2)]
+
+
+def random_program(rng):
+    def element():
+        return f"{rng.choice('xy')}[{rng.choice(['i', 'i - 1', 'i + 1', '0', '-i'])}]"
+
+    def expression(depth):
+        if depth == 0:
+            return rng.choice([element(), element(), "t", str(rng.randint(1, 5))])
+        a, b = expression(depth - 1), expression(depth - 1)
+        return rng.choice([f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"abs({a})", f"-{a}"])
+
+    lines = ["def f(x: Tensor, y: Tensor):", "    t = ts.zeros((), dtype=x.dtype)", "    for i in range(1, 5):"]
+    for _ in range(rng.randint(2, 5)):
+        value = expression(rng.randint(0, 2))
+        kind = rng.randrange(5)
+        if kind == 0:
+            lines.append(f"        {element()} = {element()} + {value}")
+        elif kind == 1:
+            lines.append(f"        t = t + {element()} * {value}")
+        elif kind == 2:
+            lines.append(f"        {element()} {rng.choice(['+=', '-=', '*='])} {value}")
+        elif kind == 3:
+            lines += [f"        if bool({element()} > {value}):", f"            {element()} = {element()}"]
+        else:
+            lines += [f"        for j in range({rng.randint(0, 3)}):", f"            t += {element()}"]
+    lines.append("    return t")
+    return "\n".join(lines)

@@ -1,0 +1,206 @@
+"""Builders for the elements of tensors: loads and stores in their memory, behind the interpreter's checks.
+
+    %r0.6.1.ok      whether r0 holds a tensor of 32-bit floats on the CPU, with one dimension; then
+    %r0.6.1.bytes   where its memory is, its lengths and strides, and where its writes are counted
+
+    %i < %r0.6.1.size0, or leave                  an index that is wrong is the interpreter's
+    %y = load float, ptr %bytes + %i * %stride0
+
+Nobody else runs while machine code does: what is known of a tensor is asked for where the code is entered,
+and again behind each call of the machine's functions.  Where the last dimensions of all tensors are dense,
+a copy of the instructions runs that knows it: LLVM finds there what a turn before has stored.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ts.bytecode.native.builders import builds
+from ts.bytecode.native.liveness import successors
+from ts.bytecode.opcodes import NUMBER
+
+if TYPE_CHECKING:
+    from ts._core.vm.code import Code
+    from ts.bytecode.native.writer import Writer
+
+DENSE: Final = ".dense"  # the way for tensors whose last dimension is dense
+_FLOAT32: Final = 6  # PyTorch's number of it
+# Of the other dtypes that ints are made of: LLVM's type in memory, and what makes an i64 of it.
+_INTS: Final = {
+    0: ("i8", "zext"), 1: ("i8", "sext"), 2: ("i16", "sext"), 3: ("i32", "sext"), 11: ("i8", "zext"),
+}  # fmt: skip
+_TYPES: Final = {6: ("float", 4), 7: ("double", 8), 4: ("i64", 8)}  # of those that the dense way is for
+_POOL_OPERAND: Final = {
+    NUMBER[name]: operand
+    for name, operand in (("LOAD_FLOAT", 2), ("LOAD_INT", 2), ("STORE_FLOAT", 1), ("STORE_INT", 1))
+}
+
+
+class Seen(NamedTuple):
+    """A tensor as an instruction takes it."""
+
+    register: int
+    dtype: int
+    rank: int
+
+    def name(self, what: str) -> str:
+        """Of the variable that holds what is known of it."""
+        return f"%r{self.register}.{self.dtype}.{self.rank}.{what}"
+
+    def lengths(self) -> list[str]:
+        """The names of what is known of its dimensions."""
+        return [f"{what}{k}" for k in range(self.rank) for what in ("size", "stride")]
+
+
+class Tensors:
+    """What the instructions of a code ask of tensors."""
+
+    def __init__(self, w: Writer, within: list[int]) -> None:
+        sites: dict[Seen, list[int]] = {}
+        for pc in within:
+            seen = seen_by(w.code, pc)
+            if seen is not None:
+                sites.setdefault(seen, []).append(pc)
+        self._before = {seen: _leading_to(w.code, pcs) for seen, pcs in sites.items()}
+        dense = all(seen.rank == 0 or seen.dtype in _TYPES for seen in sites)
+        self.ways = (DENSE,) if dense and any(seen.rank for seen in sites) else ()
+        for seen in sites:
+            w.do(f"{seen.name('ok')} = alloca i1")
+            w.do(f"{seen.name('writeable')} = alloca i1")
+            for what in ("bytes", "writes"):
+                w.do(f"{seen.name(what)} = alloca ptr")
+            for what in seen.lengths():
+                w.do(f"{seen.name(what)} = alloca i64")
+
+    def ask(self, w: Writer, pc: int) -> None:
+        """Find out again, before an instruction, what those behind it want to know."""
+        for seen, leading in self._before.items():
+            if pc in leading and w.is_live(pc, seen.register):
+                _ask(w, seen)
+
+    def are_dense(self, w: Writer, pc: int) -> str:
+        """Whether all tensors that are to be used have dense last dimensions, where that was asked for."""
+        holds = "true"
+        for seen, leading in self._before.items():
+            if seen.rank and pc in leading and w.is_live(pc, seen.register):
+                holds = w.new(f"and i1 {holds}, {_is_dense(w, seen)}")
+        return holds
+
+
+def seen_by(code: Code, pc: int) -> Seen | None:
+    """The tensor whose element an instruction loads or stores."""
+    row = code.instructions[pc]
+    operand = _POOL_OPERAND.get(row[0])
+    if operand is None:
+        return None
+    register, *indices = code.pool_list(row[operand])
+    return Seen(register, row[3], len(indices))
+
+
+def _leading_to(code: Code, sites: list[int]) -> set[int]:
+    """The instructions from which control may come to one of these."""
+    found = set(sites)
+    size = 0
+    while len(found) != size:
+        size = len(found)
+        for pc in reversed(range(code.size)):
+            if pc not in found and any(successor in found for successor in successors(code, pc)):
+                found.add(pc)
+    return found
+
+
+def _ask(w: Writer, seen: Seen) -> None:
+    x = w.object(seen.register)
+    right, known = w.fresh(), w.fresh()
+    array = w.field(x, "array", "ptr")
+    holds = ""
+    for part, name, wanted in ((x, "scalar_type", seen.dtype), (x, "backend", 0), (array, "ndim", seen.rank)):
+        same = w.new(f"icmp eq i32 {w.field(part, name, 'i32')}, {wanted}")
+        holds = w.new(f"and i1 {holds}, {same}") if holds else same
+    w.do(f"store i1 {holds}, ptr {seen.name('ok')}")
+    w.branch(holds, right, known)
+    w.label(right)
+    w.do(f"store ptr {w.field(array, 'bytes', 'ptr')}, ptr {seen.name('bytes')}")
+    flag = w.new(f"and i32 {w.field(array, 'flags', 'i32')}, {w.layout['writeable']}")
+    w.do(f"store i1 {w.new(f'icmp ne i32 {flag}, 0')}, ptr {seen.name('writeable')}")
+    owner = w.field(x, "owner", "ptr")
+    is_own = w.new(f"icmp eq ptr {owner}, {w.function(w.layout['none'])}")
+    counted = w.new(f"select i1 {is_own}, ptr {x}, ptr {owner}")
+    writes = w.new(f"getelementptr i8, ptr {counted}, i64 {w.layout['version']}")
+    w.do(f"store ptr {writes}, ptr {seen.name('writes')}")
+    for name, field in (("size", "dims"), ("stride", "strides")):
+        for k in range(seen.rank):
+            place = w.new(f"getelementptr i64, ptr {w.field(array, field, 'ptr')}, i64 {k}")
+            w.do(f"store i64 {w.head(place, 'i64')}, ptr {seen.name(f'{name}{k}')}")
+    if w.way == DENSE and seen.rank:
+        w.do(f"store i1 {_is_dense(w, seen)}, ptr {seen.name('ok')}")
+    w.go(known)
+    w.label(known)
+
+
+def _is_dense(w: Writer, seen: Seen) -> str:
+    stride = _known(w, seen, f"stride{seen.rank - 1}", "i64")
+    return w.new(f"icmp eq i64 {stride}, {_TYPES[seen.dtype][1]}")
+
+
+def _known(w: Writer, seen: Seen, what: str, type: str) -> str:
+    return w.new(f"load {type}, ptr {seen.name(what)}")
+
+
+def _element(w: Writer, pc: int, items: int) -> tuple[Seen, str]:
+    """The tensor, and the place of its element; what is not as the code has it is left to the interpreter."""
+    seen = seen_by(w.code, pc)
+    assert seen is not None
+    _require(w, pc, seen, "ok")
+    place = _known(w, seen, "bytes", "ptr")
+    for k, index in enumerate(w.code.pool_list(items)[1:]):
+        i, size = w.value(index), _known(w, seen, f"size{k}", "i64")
+        if not w.is_natural(pc, index):
+            negative = w.new(f"icmp slt i64 {i}, 0")
+            i = w.new(f"add i64 {i}, {w.new(f'select i1 {negative}, i64 {size}, i64 0')}")
+        w.rarely(w.new(f"icmp uge i64 {i}, {size}"), w.leave(pc))
+        if w.way == DENSE and k + 1 == seen.rank:
+            place = w.new(f"getelementptr inbounds {_TYPES[seen.dtype][0]}, ptr {place}, i64 {i}")
+        else:
+            offset = w.new(f"mul i64 {i}, {_known(w, seen, f'stride{k}', 'i64')}")
+            place = w.new(f"getelementptr i8, ptr {place}, i64 {offset}")
+    return seen, place
+
+
+def _require(w: Writer, pc: int, seen: Seen, what: str) -> None:
+    w.rarely(w.new(f"xor i1 {_known(w, seen, what, 'i1')}, true"), w.leave(pc))
+
+
+@builds("LOAD_FLOAT")
+def _load_float(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    _, place = _element(w, pc, b)
+    if c == _FLOAT32:
+        w.set_single(a, w.element(place, "float"))
+    else:
+        w.set(a, w.element(place, "double"))
+
+
+@builds("LOAD_INT")
+def _load_int(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    _, place = _element(w, pc, b)
+    if c not in _INTS:
+        w.set(a, w.element(place, "i64"))
+        return
+    type, widen = _INTS[c]
+    w.set(a, w.new(f"{widen} {type} {w.element(place, type)} to i64"))
+
+
+@builds("STORE_FLOAT", "STORE_INT")
+def _store(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    seen, place = _element(w, pc, a)
+    _require(w, pc, seen, "writeable")
+    value, type = w.value(b), w.type(b)
+    if c == _FLOAT32:
+        value, type = w.new(f"fptrunc double {value} to float"), "float"
+    w.put_element(place, type, value)
+    w.count_write(_known(w, seen, "writes", "ptr"))
+
+
+@builds("ROUND_F32")
+def _round(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+    w.set_single(a, w.new(f"fptrunc double {w.value(b)} to float"))

@@ -1,0 +1,68 @@
+"""Which registers of floats hold what 32 bits can hold: LLVM computes with those as with 32-bit floats.
+
+    LOAD_FLOAT  r3, (r0, r1), 6          r3 is one of them behind it
+    ADD_F64     r4, r4, r3               r4 is none
+    ROUND_F32   r4, r4                   r4 is one again
+
+Proved from the instructions alone, along every way of control.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Final
+
+from ts.bytecode.native.liveness import reads_and_writes, successors
+from ts.bytecode.opcodes import NUMBER
+
+if TYPE_CHECKING:
+    from ts._core.vm.code import Code
+
+_LOAD: Final = NUMBER["LOAD_FLOAT"]
+_ROUND: Final = NUMBER["ROUND_F32"]
+_MOVE: Final = NUMBER["MOVE"]
+_FLOAT32: Final = 6
+
+
+def singles_before(code: Code) -> list[int]:
+    """For each instruction the registers that hold such a number before it, a bit each."""
+    constants = _constants(code)
+    every = (1 << code.register_count) - 1
+    before = [every] * code.size
+    before[0] = constants
+    waiting = {0}
+    while waiting:
+        pc = min(waiting)
+        waiting.discard(pc)
+        after = _after(code, pc, before[pc])
+        for successor in successors(code, pc):
+            if successor < code.size and before[successor] & ~after:
+                before[successor] &= after
+                waiting.add(successor)
+    return before
+
+
+def _after(code: Code, pc: int, before: int) -> int:
+    op, a, b, c = code.instructions[pc]
+    _, writes = reads_and_writes(code, pc)
+    after = before
+    for register in writes:
+        after &= ~(1 << register)
+    if op == _ROUND or (op == _LOAD and c == _FLOAT32) or (op == _MOVE and before >> b & 1):
+        after |= 1 << a
+    return after
+
+
+def _constants(code: Code) -> int:
+    found = 0
+    for register, value in enumerate(code.constants, code.first_constant()):
+        if code.classes[register] == "f" and _fits(value):
+            found |= 1 << register
+    return found
+
+
+def _fits(x: float) -> bool:
+    try:
+        return bool(struct.unpack("<f", struct.pack("<f", x))[0] == x)
+    except OverflowError:
+        return False
