@@ -9,7 +9,10 @@ import platform
 from benchmarks import peers
 from benchmarks.measure import measure, slowest, table
 
-GROUPS = ("scalar", "dispatch", "pointwise", "products", "layers", "operators", "cells", "models", "startup")
+GROUPS = (
+    "scalar", "elements", "dispatch", "pointwise", "products", "layers", "operators", "cells", "models",
+    "startup",
+)  # fmt: skip
 WHERE_PRESENT = ("cuda",)  # groups that need a device; they run where they are named
 
 

@@ -71,6 +71,37 @@ def test_what_is_proved_is_taken(parameters, rows, locals):
     assert code(parameters, rows, locals).size == len(rows)
 
 
+FLOAT32, INT64, STRANGE = 6, 4, 5
+ELEMENTS = [
+    ([TENSOR, INT], ("LOAD_FLOAT", 2, 0, FLOAT32), "f", [2, 0, 1], ""),
+    ([TENSOR, INT], ("LOAD_INT", 2, 0, INT64), "i", [2, 0, 1], ""),
+    ([TENSOR, FLOAT], ("STORE_FLOAT", 0, 1, FLOAT32), "", [1, 0], ""),
+    ([TENSOR, INT], ("STORE_INT", 0, 1, INT64), "", [2, 0, 1], ""),
+    ([TENSOR], ("HAS_ELEMENTS", 1, 0, 0xFFFFFF), "b", [0], ""),
+    ([INTS, INT], ("LOAD_FLOAT", 2, 0, FLOAT32), "f", [2, 0, 1], "is of type List[int], and no tensor"),
+    ([ANY, INT], ("LOAD_FLOAT", 2, 0, FLOAT32), "f", [2, 0, 1], "and no tensor"),
+    ([TENSOR, FLOAT], ("LOAD_FLOAT", 2, 0, FLOAT32), "f", [2, 0, 1], "r1 is no index"),
+    ([TENSOR, INT], ("LOAD_FLOAT", 2, 0, FLOAT32), "f", [0], "an element of nothing"),
+    ([TENSOR, INT], ("LOAD_FLOAT", 2, 0, FLOAT32), "f", [9, 0, 1], "wrong pool record"),
+    ([TENSOR, INT], ("LOAD_FLOAT", 2, 0, INT64), "f", [2, 0, 1], "no register is for elements of dtype 4"),
+    ([TENSOR, INT], ("LOAD_INT", 2, 0, STRANGE), "i", [2, 0, 1], "no register is for elements of dtype 5"),
+    ([TENSOR, INT], ("STORE_INT", 0, 1, 3), "", [2, 0, 1], "no register is for elements of dtype 3"),
+    ([TENSOR, INT], ("STORE_FLOAT", 0, 1, FLOAT32), "", [1, 0], "wrong register class"),
+    ([TENSOR, INT], ("LOAD_INT", 2, 0, INT64), "f", [2, 0, 1], "wrong register class"),
+    ([INTS], ("HAS_ELEMENTS", 1, 0, 0), "b", [0], "and no tensor"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "row", "locals", "pool", "wrong"), ELEMENTS)
+def test_elements_are_of_tensors(parameters, row, locals, pool, wrong):
+    rows = [row, ("RETURN", 0)]
+    if not wrong:
+        assert code(parameters, rows, locals, pool=pool).size == 2
+        return
+    with pytest.raises(InternalError, match=re.escape(wrong)):
+        code(parameters, rows, locals, pool=pool)
+
+
 WRONG_KIND = [
     # an instruction on another sort of object
     ([TABLE], [("LIST_LEN", 1, 0)], "i", "is of type Dict[str, int], and no list"),

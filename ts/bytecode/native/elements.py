@@ -7,8 +7,8 @@
     %y = load float, ptr %bytes + %i * %stride0
 
 Nobody else runs while machine code does: what is known of a tensor is asked for where the code is entered,
-and again behind each call of the machine's functions.  Where the last dimensions of all tensors are dense,
-a copy of the instructions runs that knows it: LLVM finds there what a turn before has stored.
+and again behind each call of the machine's functions.  Where all tensors are as they should be, and their
+last dimensions are dense, a copy of the instructions runs that knows it, and asks for indices only.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ _INTS: Final = {
     0: ("i8", "zext"), 1: ("i8", "sext"), 2: ("i16", "sext"), 3: ("i32", "sext"), 11: ("i8", "zext"),
 }  # fmt: skip
 _TYPES: Final = {6: ("float", 4), 7: ("double", 8), 4: ("i64", 8)}  # of those that the dense way is for
+_STORES: Final = frozenset((NUMBER["STORE_FLOAT"], NUMBER["STORE_INT"]))
 _POOL_OPERAND: Final = {
     NUMBER[name]: operand
     for name, operand in (("LOAD_FLOAT", 2), ("LOAD_INT", 2), ("STORE_FLOAT", 1), ("STORE_INT", 1))
@@ -57,10 +58,13 @@ class Tensors:
 
     def __init__(self, w: Writer, within: list[int]) -> None:
         sites: dict[Seen, list[int]] = {}
+        self._written: set[Seen] = set()
         for pc in within:
             seen = seen_by(w.code, pc)
             if seen is not None:
                 sites.setdefault(seen, []).append(pc)
+                if w.code.instructions[pc][0] in _STORES:
+                    self._written.add(seen)
         self._before = {seen: _leading_to(w.code, pcs) for seen, pcs in sites.items()}
         dense = all(seen.rank == 0 or seen.dtype in _TYPES for seen in sites)
         self.ways = (DENSE,) if dense and any(seen.rank for seen in sites) else ()
@@ -74,17 +78,28 @@ class Tensors:
 
     def ask(self, w: Writer, pc: int) -> None:
         """Find out again, before an instruction, what those behind it want to know."""
-        for seen, leading in self._before.items():
-            if pc in leading and w.is_live(pc, seen.register):
-                _ask(w, seen)
+        for seen in self._wanted(w, pc):
+            _ask(w, seen)
+        if w.way == DENSE and self._wanted(w, pc):
+            w.rarely(w.new(f"xor i1 {self.are_dense(w, pc)}, true"), w.leave(pc))
 
     def are_dense(self, w: Writer, pc: int) -> str:
-        """Whether all tensors that are to be used have dense last dimensions, where that was asked for."""
+        """Whether the instructions behind need ask nothing more."""
         holds = "true"
-        for seen, leading in self._before.items():
-            if seen.rank and pc in leading and w.is_live(pc, seen.register):
-                holds = w.new(f"and i1 {holds}, {_is_dense(w, seen)}")
+        for seen in self._wanted(w, pc):
+            answers = [_known(w, seen, "ok", "i1")]
+            if seen in self._written:
+                answers.append(_known(w, seen, "writeable", "i1"))
+            if seen.rank:
+                stride = _known(w, seen, f"stride{seen.rank - 1}", "i64")
+                answers.append(w.new(f"icmp eq i64 {stride}, {_TYPES[seen.dtype][1]}"))
+            for answer in answers:
+                holds = w.new(f"and i1 {holds}, {answer}")
         return holds
+
+    def _wanted(self, w: Writer, pc: int) -> list[Seen]:
+        before = self._before.items()
+        return [seen for seen, leading in before if pc in leading and w.is_live(pc, seen.register)]
 
 
 def seen_by(code: Code, pc: int) -> Seen | None:
@@ -132,15 +147,8 @@ def _ask(w: Writer, seen: Seen) -> None:
         for k in range(seen.rank):
             place = w.new(f"getelementptr i64, ptr {w.field(array, field, 'ptr')}, i64 {k}")
             w.do(f"store i64 {w.head(place, 'i64')}, ptr {seen.name(f'{name}{k}')}")
-    if w.way == DENSE and seen.rank:
-        w.do(f"store i1 {_is_dense(w, seen)}, ptr {seen.name('ok')}")
     w.go(known)
     w.label(known)
-
-
-def _is_dense(w: Writer, seen: Seen) -> str:
-    stride = _known(w, seen, f"stride{seen.rank - 1}", "i64")
-    return w.new(f"icmp eq i64 {stride}, {_TYPES[seen.dtype][1]}")
 
 
 def _known(w: Writer, seen: Seen, what: str, type: str) -> str:
@@ -168,6 +176,8 @@ def _element(w: Writer, pc: int, items: int) -> tuple[Seen, str]:
 
 
 def _require(w: Writer, pc: int, seen: Seen, what: str) -> None:
+    if w.way == DENSE:  # it was asked on the way there
+        return
     w.rarely(w.new(f"xor i1 {_known(w, seen, what, 'i1')}, true"), w.leave(pc))
 
 
