@@ -13,23 +13,26 @@ GROUPS = (
     "scalar", "elements", "dispatch", "pointwise", "products", "layers", "operators", "cells", "models",
     "startup",
 )  # fmt: skip
-WHERE_PRESENT = ("cuda",)  # groups that need a device; they run where they are named
+WHERE_NAMED = ("cuda", "opcodes")  # groups that need a device, or compare with nobody
 
 
 def main() -> None:
     """Parse the command line, measure each group, print each table as soon as it is there."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    names = f"of {', '.join(GROUPS)}; default all; or {', '.join(WHERE_PRESENT)}"
+    names = f"of {', '.join(GROUPS)}; default all; or {', '.join(WHERE_NAMED)}"
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=names)
     parser.add_argument("--rounds", type=int, default=7, help="interleaved rounds; the best counts")
     arguments = parser.parse_args()
-    unknown = set(arguments.groups) - {*GROUPS, *WHERE_PRESENT}
+    unknown = set(arguments.groups) - {*GROUPS, *WHERE_NAMED}
     if unknown:
         parser.error(f"no such group: {', '.join(sorted(unknown))}")
     machine = f"Python {platform.python_version()}, {platform.machine()}"
     print(f"{machine}; best of {arguments.rounds} interleaved rounds\n")
     for name in arguments.groups or GROUPS:
         group = importlib.import_module(f"benchmarks.{name}")
+        if hasattr(group, "report"):
+            print(group.report(arguments.rounds), end="\n\n", flush=True)
+            continue
         tables = group.tables() if hasattr(group, "tables") else {group.TITLE: group.cases()}
         for title, cases in tables.items():
             print(table(title, measure(cases, arguments.rounds)), end="\n\n", flush=True)

@@ -1,0 +1,76 @@
+"""What the interpreter's loop runs: instructions a second, and the pairs that follow each other most often.
+
+In: the scalar programs.  Out: two tables.  Instructions are counted by a
+program that counts (`ts.bytecode.counting`), times are those of the program as it is: pairs that are one
+instruction in the loop count as two.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter as Bag
+from collections.abc import Callable
+from typing import Any
+
+import ts
+from benchmarks import peers, programs
+from benchmarks.measure import repetitions, show_seconds
+from benchmarks.scalar import topic_words
+from ts.bytecode.counting import Counter
+from ts.bytecode.opcodes import PAIRS
+from ts.runtime.counted import Counted
+
+MOST = 20  # pairs that are shown
+PROGRAMS: dict[Callable[..., Any], tuple[Any, ...]] = {  # arguments that take the loop about a millisecond
+    programs.sum_loop: (30_000,),
+    programs.fibonacci: (30_000,),
+    programs.collatz: (300,),
+    programs.mandelbrot: (24, 100),
+    programs.sieve: (20_000,),
+    programs.word_count: (topic_words()[:6_000],),
+    programs.calls: (20_000,),
+}
+
+
+def counted(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Counter:
+    """The instructions that a call runs; its result is that of the function."""
+    counter = Counter()
+    if Counted(ts.jit.script(function), counter)(*arguments) != function(*arguments):
+        raise AssertionError(f"{function.__name__} computes something else where it counts")
+    return counter
+
+
+def report(rounds: int) -> str:
+    """The two tables."""
+    lines = ["### Instructions of the scalar programs", ""]
+    lines += ["| | instructions | time | a second | each |", "|---|---|---|---|---|"]
+    pairs: Bag[tuple[str, str]] = Bag()
+    for function, arguments in PROGRAMS.items():
+        timed = peers.interpreted(function)  # first: from now on nobody makes machine code beside it
+        counter = counted(function, arguments)
+        number = sum(counter.instructions().values())
+        seconds = best(timed, arguments, rounds)
+        cells = f"{number:,} | {show_seconds(seconds)} | {number / seconds / 1e6:,.0f} million"
+        lines.append(f"| {function.__name__.replace('_', ' ')} | {cells} | {seconds / number * 1e9:.2f} ns |")
+        found = counter.pairs()
+        total = sum(found.values())
+        for pair, times in found.items():  # each program counts as much as any other
+            pairs[pair] += round(1e6 * times / total / len(PROGRAMS))
+    lines += ["", f"### The {MOST} pairs that are most frequent", ""]
+    lines += ["| first | second | of all pairs | one instruction |", "|---|---|---|---|"]
+    for (first, second), times in pairs.most_common(MOST):
+        joined = "yes" if (first, second) in PAIRS else ""
+        lines.append(f"| {first} | {second} | {times / 1e4:.1f}% | {joined} |")
+    return "\n".join(lines)
+
+
+def best(function: Callable[..., Any], arguments: tuple[Any, ...], rounds: int) -> float:
+    """Seconds of a call."""
+    count = repetitions(lambda: function(*arguments))
+    seconds = float("inf")
+    for _ in range(rounds):
+        start = time.perf_counter()
+        for _ in range(count):
+            function(*arguments)
+        seconds = min(seconds, (time.perf_counter() - start) / count)
+    return seconds

@@ -1,0 +1,129 @@
+"""Programs that count their instructions: they compute the same, and the numbers are those that one can count by hand."""
+
+from typing import List
+
+import pytest
+
+import ts
+from ts.bytecode.counting import Counter, leaders
+from ts.bytecode.opcodes import NUMBER, OPCODES
+from ts.runtime.counted import Counted
+
+
+def total(n: int) -> int:
+    s = 0
+    for i in range(n):
+        s += i * i
+    return s
+
+
+def helper_of_even(n: int) -> int:
+    s = 0
+    while n > 0:
+        n = n // 3
+        s += 1
+    return s
+
+
+def helper(n: int) -> int:
+    if n % 2 == 0:
+        return helper_of_even(n)
+    return 0
+
+
+def recursive(n: int) -> int:
+    if n <= 0:
+        return 0
+    return n + recursive(n - 1)
+
+
+def calls(values: List[int]) -> int:
+    s = 0
+    for v in values:
+        s += recursive(v)
+    return s
+
+
+def fails(n: int) -> int:
+    for i in range(n):
+        if i == 3:
+            raise ValueError("three")
+    return n
+
+
+def counted(function, *arguments):
+    counter = Counter()
+    scripted = ts.jit.script(function)
+    assert Counted(scripted, counter)(*arguments) == scripted(*arguments)
+    return counter
+
+
+def test_a_loop():
+    """Each instruction of a loop runs as often as the loop turns; those around it once."""
+    found = counted(total, 10).instructions()
+    assert found["MUL_I64"] == found["ADD_I64"] == found["LOOP_STEP"] == 10
+    assert found["RETURN"] == 1 and "BREAK" not in found
+    assert counted(total, 0).instructions()["MUL_I64"] == 0
+
+
+def test_pairs():
+    """Every instruction but the first follows one; a loop's last one is followed by its first."""
+    counter = counted(total, 10)
+    pairs = counter.pairs()
+    assert sum(pairs.values()) == sum(counter.instructions().values()) - 1
+    assert pairs["MUL_I64", "ADD_I64"] == pairs["ADD_I64", "LOOP_STEP"] == 10
+    assert pairs["LOOP_STEP", "MUL_I64"] == 9
+
+
+@pytest.mark.parametrize("n", [0, 1, 6, 64])
+def test_branches_and_callees(n):
+    """Functions that are called count, too."""
+    found = counted(helper, n).instructions()
+    assert found["FLOORDIV_I64"] == (helper_of_even(n) if n % 2 == 0 else 0)
+
+
+def test_recursion():
+    """A function that calls itself counts each time."""
+    counter = Counter()
+    function = Counted(ts.jit.script(recursive), counter)
+    assert function(5) == 15
+    assert counter.instructions()["CALL"] == 5
+    assert function(300) == 45150
+
+
+def test_lists():
+    found = counted(calls, [1, 2, 3]).instructions()
+    assert found["LIST_GET_SCALAR"] == 3 and found["CALL"] == 3 + 1 + 2 + 3
+
+
+def test_what_fails():
+    """An error is the one of the function, and what ran before it has been counted."""
+    counter = Counter()
+    with pytest.raises(ts.jit.Error, match="three"):
+        Counted(ts.jit.script(fails), counter)(10)
+    assert counter.instructions()["RAISE"] == 1
+
+
+def test_of_a_program():
+    """Counts by instruction, for whoever shows them beside the source."""
+    counter = Counter()
+    function = Counted(ts.jit.script(total), counter)
+    function(7)
+    times = counter.of(function.program)
+    rows = function.program.rows
+    assert {times[at] for at, row in enumerate(rows) if OPCODES[row[0]].name == "LOOP_STEP"} == {7}
+
+
+def test_leaders():
+    """A run of instructions begins where something jumps to, and behind jumps, calls and returns."""
+    rows = [(NUMBER[name], 0, 0, 0) for name in ("ADD_I64", "LOOP_STEP", "CALL", "RETURN")]
+    assert leaders(rows) == [0, 2, 3]
+
+
+def test_the_table():
+    """`python -m benchmarks opcodes` counts what it says, on all its programs."""
+    from benchmarks import opcodes, programs
+
+    counter = opcodes.counted(programs.sum_loop, (100,))
+    assert counter.instructions()["LOOP_STEP"] == 100
+    assert len(opcodes.PROGRAMS) == 7

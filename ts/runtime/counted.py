@@ -1,0 +1,44 @@
+"""Functions that count their instructions, and those of the functions that they call.
+
+    counter = Counter()
+    Counted(f, counter)(3)                    what f(3) gives
+    counter.instructions()                    Counter({"ADD_I64": 12, ...})
+
+What is called by way of an interface, forked or made of a closure runs as it is, and is not counted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts._core.vm.function import Function
+from ts.bytecode.counting import Counter
+from ts.bytecode.program import Program
+from ts.frontend.terms import ANY_TERMS
+from ts.runtime.executor import prepare_program
+from ts.runtime.function import ScriptFunction
+
+
+class Counted(Function):
+    """A scripted function that counts; `made` are those that there are already."""
+
+    def __init__(
+        self, original: ScriptFunction, counter: Counter, made: dict[ScriptFunction, Counted] | None = None
+    ) -> None:
+        original.ensure_compiled()
+        super().__init__(original.name, original.arguments, original.declaration, result=original.result)
+        self._original = original
+        self._counter = counter
+        self._made = {} if made is None else made
+        self._made[original] = self
+        self.program: Program | None = None  # what is counted, from the first call on
+
+    def _prepare(self) -> Any:
+        _, program = prepare_program(self._original.graph, self._original.name, ANY_TERMS)
+        self.program = program._replace(functions=[self._counting(each) for each in program.functions])
+        return self._counter.counted(self.program)
+
+    def _counting(self, function: Any) -> Any:
+        if not isinstance(function, ScriptFunction):
+            return function
+        return self._made.get(function) or Counted(function, self._counter, self._made)
