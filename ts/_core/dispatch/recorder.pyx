@@ -208,7 +208,7 @@ def enter_label(str name, str args=None):
     return len(active.labels[event.thread]) - 1
 
 
-def leave_label(int number):
+def leave_label(Py_ssize_t number):
     """End the label of that number, and those that were begun inside of it and left open."""
     cdef list open
     if active is None or number < 0:
