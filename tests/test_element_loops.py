@@ -5,6 +5,7 @@ Each program runs as it is written, optimised, and as machine code, on tensors o
 
 import inspect
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -344,6 +345,34 @@ def test_a_tensor_that_changes_under_way():
     script = ts.jit.script(program)
     with pytest.raises(Exception, match="index 2 "):
         script(ts.ones(5), ts.zeros(5))
+
+
+class Shrinking:
+    """Its block takes elements away."""
+
+    def __init__(self, x: Tensor):
+        self.x = x
+
+    def __enter__(self) -> int:
+        self.x.resize_(1)
+        return 0
+
+    def __exit__(self, kind: Any, value: Any, trace: Any):
+        pass
+
+
+def test_blocks_may_change_tensors():
+    script = ts.jit.script(write_under_a_block)
+    assert "prim::LoadElement" not in str(script.graph_for(ts.ones(3), ts.zeros(3)))
+    with pytest.raises(Exception, match="index 1 "):
+        script(ts.ones(3), ts.zeros(3))
+
+
+def write_under_a_block(x: Tensor, y: Tensor):
+    for i in range(3):
+        with Shrinking(x):
+            y[i] = x[i] + 1
+    return y
 
 
 def test_random_programs():

@@ -37,7 +37,16 @@ IN_PLACE: Final = {f"{name}_": name for name in ARITHMETIC}
 CONVERSIONS: Final = frozenset(("aten::Float", "aten::Int", "aten::Bool", "aten::item"))
 _OF_FLOATS: Final = frozenset(("aten::div", "aten::reciprocal"))  # of ints they are no ints
 _CALLS: Final = frozenset(
-    ("prim::CallFunction", "prim::CallMethod", "prim::PythonOp", "prim::fork", "aten::wait")
+    {
+        "prim::CallFunction",
+        "prim::CallMethod",
+        "prim::PythonOp",
+        "prim::IgnoredPythonOp",
+        "prim::Enter",
+        "prim::Exit",
+        "prim::fork",
+        "aten::wait",
+    }
 )
 
 
