@@ -11,6 +11,10 @@ from ts._core.prims.registry import operators  # noqa: E402
 from ts.ops import registry, rules  # noqa: E402
 
 
+# PyTorch 2.13 has these for a class of its own; archives that older ones wrote hold the record as a tensor.
+OLDER = {"profiler::_record_function_exit(Tensor _0) -> ()"}
+
+
 def names():
     return sorted(set(registry.names()))
 
@@ -19,7 +23,7 @@ def names():
 def test_schemas_are_pytorchs(name):
     theirs = {str(s) for s in torch._C._jit_get_schemas_for_operator(name)}
     ours = {r.schema_text for r in registry.records(name)}
-    assert ours <= theirs
+    assert ours - OLDER <= theirs
 
 
 @pytest.mark.parametrize("a, b", list(itertools.product(rules.CODE_OF, repeat=2)), ids=str)

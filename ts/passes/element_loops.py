@@ -363,8 +363,8 @@ class _Version:
         before = self._indices_of(node.input()) if isinstance(base, View) else []
         self.indices[value] = [*before, node.input(2)]
         self.leftover.append(node)
-        is_read = any(_loads(use.user, use.offset) for use in value.uses())
-        if is_read and self.elements.member(value) is not None:
+        is_read = any(self.elements.is_converted(u.user) and _loads(u.user, u.offset) for u in value.uses())
+        if is_read and self.elements.member(value) in self.elements.loaded:
             self._read(value, node)
 
     def _arithmetic(self, node: Node) -> None:
