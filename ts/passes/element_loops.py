@@ -32,6 +32,7 @@ from ts.ir.types import BOOL, FLOAT, INT, Type
 from ts.passes.control_flow import BODY_INPUTS, LOOP_INPUTS, constant_value, nodes_of
 from ts.passes.elements import (
     ARITHMETIC,
+    ASSIGNMENTS,
     CHOICES,
     COMPARISONS,
     CONVERSIONS,
@@ -562,7 +563,7 @@ class _Version:
 
 def _loads(user: Node, offset: int) -> bool:
     """Whether a node reads an element, and does not only write it."""
-    others = ("aten::copy_", "aten::fill_", "aten::select", "prim::dtype", "prim::device")
+    others = (*ASSIGNMENTS, "aten::select", "prim::dtype", "prim::device")
     return offset > 0 or user.kind() not in others
 
 
@@ -598,6 +599,6 @@ _WRITERS: Final[dict[str, _Writer]] = {
     **dict.fromkeys(UNARY, _Version._unary),
     **dict.fromkeys(COMPARISONS, _Version._comparison),
     **dict.fromkeys(CONVERSIONS, _Version._conversion),
-    **dict.fromkeys(("aten::copy_", "aten::fill_"), _Version._copy),
+    **dict.fromkeys(ASSIGNMENTS, _Version._copy),
     "aten::tensor": _Version._made,
 }

@@ -19,8 +19,8 @@ from typing import Final
 
 from ts.analysis.effects import reshapes
 from ts.analysis.writes import written_inputs
+from ts.fusion.groups import is_number, is_tensor
 from ts.ir.graph import Block, Node, Value
-from ts.ir.types import TENSOR
 from ts.passes.control_flow import BODY_INPUTS, LOOP_INPUTS, constant_value, nodes_of
 
 # Operators on tensors that are those of the same name on numbers, for elements: exact, or rounded once.
@@ -33,6 +33,7 @@ CHOICES: Final = {
     "aten::maximum": "aten::gt", "aten::max": "aten::gt",
 }  # fmt: skip
 IN_PLACE: Final = {f"{name}_": name for name in ARITHMETIC}
+ASSIGNMENTS: Final = ("aten::copy_", "aten::fill_")
 # From elements to Python's numbers.
 CONVERSIONS: Final = frozenset(("aten::Float", "aten::Int", "aten::Bool", "aten::item"))
 _OF_FLOATS: Final = frozenset(("aten::div", "aten::reciprocal"))  # of ints they are no ints
@@ -112,7 +113,7 @@ class Elements:
 
     def member(self, value: Value) -> Value | None:
         """What an element is of: a tensor from outside, or the number itself; None for what is no element."""
-        if not _is_tensor(value):
+        if not is_tensor(value):
             return None
         kind = self.kind(value)
         if isinstance(kind, View):
@@ -145,7 +146,7 @@ class Elements:
             return node.inputs_size() == 1 and self._is_element(node.input())
         if kind in COMPARISONS:
             return node.outputs_size() == 1 and self.kinds.get(node.output()) is TRUTH
-        if kind in IN_PLACE or kind in ("aten::copy_", "aten::fill_"):
+        if kind in IN_PLACE or kind in ASSIGNMENTS:
             return self._written_member(node) is not None
         if kind in ARITHMETIC or kind in UNARY or kind in CHOICES or kind in ("aten::rsub", "aten::tensor"):
             return node.outputs_size() == 1 and self.kinds.get(node.output()) is NUMBER
@@ -154,7 +155,7 @@ class Elements:
     def operands(self, node: Node) -> list[Value]:
         """The elements and numbers that a converted node computes with."""
         values = node.inputs()
-        if node.kind() in ("aten::copy_", "aten::fill_"):
+        if node.kind() in ASSIGNMENTS:
             return list(values[1:2])
         return list(values[:1] if node.kind() in (*CONVERSIONS, *UNARY, "aten::tensor") else values[:2])
 
@@ -190,7 +191,7 @@ class Elements:
                         changed |= self._meet(output, self.kind(value))
             else:
                 for output in node.outputs():
-                    changed |= self._meet(output, self._kind_of(node) if _is_tensor(output) else None)
+                    changed |= self._meet(output, self._kind_of(node) if is_tensor(output) else None)
         return changed
 
     def _join(self, loop: Node, body: Block) -> bool:
@@ -207,7 +208,7 @@ class Elements:
 
     def _meet(self, value: Value, kind: Kind | None) -> bool:
         before = self.kinds.get(value)
-        if kind is None or before is UNKNOWN or before == kind or not _is_tensor(value):
+        if kind is None or before is UNKNOWN or before == kind or not is_tensor(value):
             return False
         self.kinds[value] = kind if before is None else self._one_of(before, kind)
         return self.kinds[value] != before
@@ -229,7 +230,7 @@ class Elements:
             if isinstance(base, View):
                 return View(base.source, base.depth + 1)
             return View(base.value, 1) if isinstance(base, Source) else base and UNKNOWN
-        if name in IN_PLACE or name in ("aten::copy_", "aten::fill_"):
+        if name in IN_PLACE or name in ASSIGNMENTS:
             return self._kind_of_written(node)
         if name == "aten::tensor":
             return self._kind_of_made(node)
@@ -237,9 +238,9 @@ class Elements:
         if not known or not _is_plain(node):
             return UNKNOWN
         operands = self.operands(node)
-        if any(_is_tensor(value) and self.kind(value) is None for value in operands):
+        if any(is_tensor(value) and self.kind(value) is None for value in operands):
             return None
-        if not all(self._is_operand(value) for value in operands) or not any(map(_is_tensor, operands)):
+        if not all(self._is_operand(value) for value in operands) or not any(map(is_tensor, operands)):
             return UNKNOWN
         if name not in COMPARISONS:
             return NUMBER
@@ -247,7 +248,7 @@ class Elements:
 
     def _kind_of_written(self, node: Node) -> Kind | None:
         target, *rest = node.inputs()
-        read = [value for value in rest[:1] if _is_tensor(value)]
+        read = [value for value in rest[:1] if is_tensor(value)]
         if any(self.kind(value) is None for value in (target, *read)):
             return None
         if self.member(target) is None or not _is_plain(node) or not self._is_operand(rest[0]):
@@ -264,13 +265,13 @@ class Elements:
             return None
         if like is not device.node().input() or self.member(like) is None:
             return UNKNOWN
-        return NUMBER if constant_value(wants_grad) is False and _is_number(number) else UNKNOWN
+        return NUMBER if constant_value(wants_grad) is False and is_number(number) else UNKNOWN
 
     def _is_element(self, value: Value) -> bool:
         return self.member(value) is not None or self.kinds.get(value) is TRUTH
 
     def _is_operand(self, value: Value) -> bool:
-        if self.member(value) is not None or _is_number(value):
+        if self.member(value) is not None or is_number(value):
             return True
         return value.node().kind() == "aten::item" and self._is_element(value.node().input())
 
@@ -317,7 +318,7 @@ class Elements:
             if kind == "aten::Int" and members[0] is not None:
                 self.indices.add(members[0])
             return
-        if kind in IN_PLACE or kind in ("aten::copy_", "aten::fill_"):
+        if kind in IN_PLACE or kind in ASSIGNMENTS:
             target = node.input()
             if kind in IN_PLACE:
                 self._load(target)
@@ -391,7 +392,7 @@ class Elements:
         """Something needs a tensor: views are there, but for those that branches and loops give."""
         kind = self.kind(value)
         joined = isinstance(kind, View) and not _selects(value.node())
-        if _is_tensor(value) and value in self._inside and (kind is NUMBER or joined):
+        if is_tensor(value) and value in self._inside and (kind is NUMBER or joined):
             self.boxed.add(value)
 
     def _merge(self, a: Value, b: Value) -> None:
@@ -408,7 +409,7 @@ def fresh_inputs(loop: Node) -> frozenset[Value]:
     found = set()
     for value in loop.inputs()[LOOP_INPUTS:]:
         node = value.node()
-        is_made = _is_tensor(value) and not node.blocks() and _is_for(value, loop)
+        is_made = is_tensor(value) and not node.blocks() and _is_for(value, loop)
         operator = node.operator() if is_made else None
         if operator is None or any(returned.alias_info is not None for returned in operator.schema.returns):
             continue
@@ -461,11 +462,3 @@ def _is_plain(node: Node) -> bool:
     if kind == "aten::copy_":
         return constant_value(values[2]) is False
     return len(values) == (1 if kind in UNARY else 2)
-
-
-def _is_tensor(value: Value) -> bool:
-    return value.type().is_subtype_of(TENSOR)
-
-
-def _is_number(value: Value) -> bool:
-    return value.type().kind() in ("IntType", "FloatType")
