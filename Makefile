@@ -42,12 +42,12 @@ test-sanitized: $(VENV)/installed-test
 	UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:suppressions=$(CURDIR)/tests/sanitizers.supp \
 	PYTHONMALLOC=malloc TS_PATIENCE=20 TS_LEAK_CALLS=0 $(PYTEST) -o faulthandler_timeout=900 $(TRUSTING)
 
-# On a machine with a GPU: the CUDA tests on it, and the CUDA benchmarks.
+# On a machine with a GPU: the CUDA tests on it, and the CUDA benchmarks, whose tables are kept.
 test-cuda: $(VENV)/installed-test
 	$(PIP) 'cupy-cuda12x[ctk]>=14'
 	$(PY) -c 'import ts; ts.cuda.init(); print(ts.cuda.get_device_name())'
 	$(PY) -m pytest -m cuda --ignore=tests/oracle
-	$(PY) -m benchmarks cuda
+	$(PY) -m benchmarks cuda | tee benchmarks/CUDA.md
 
 bench: $(VENV)/installed
 	$(PY) -m benchmarks

@@ -1,37 +1,72 @@
-"""On a GPU: operators of `ts` beside CuPy written by hand; each case waits for the device at its end.
+"""On a GPU: operators, fused groups and graphs of `ts`, beside CuPy and, where it has CUDA, PyTorch.
 
-Nothing is measured where there is no device, and a line says so.
+Each case waits for the device at its end.  Nothing is measured where there is no device, and a line says so.
+`make test-cuda` writes the tables to `benchmarks/CUDA.md`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import ts
+from benchmarks import peers
 from benchmarks.measure import Case
 
-TITLE = "CUDA: operators, and what a launch costs"
-SIZES = (1_000, 1_000_000)
+SIZES = (1_000, 1_000_000, 16_000_000)
+STEPS = 20  # of a chain of small operators
+
+GROUPS = '''
+def chain(x: Tensor, y: Tensor) -> Tensor:
+    return torch.tanh(x * y + x) * torch.sigmoid(y) - 0.5 * x
+
+def bias_gelu(x: Tensor, y: Tensor) -> Tensor:
+    return torch.nn.functional.gelu(x + y) * 1.5 + x
+
+def masks(x: Tensor, y: Tensor) -> Tensor:
+    return torch.where(x > y, x * 2, torch.clamp(y, -1, 1)).masked_fill(y == 0, 1.0) + x
+'''
 
 
-def _waiting(run: Any, wait: Any) -> Any:
+def tables() -> dict[str, list[Case]]:
+    """Operators, groups, and what a launch costs with and without graphs."""
+    if not ts.cuda.is_available():
+        print("no CUDA device: nothing to measure\n")
+        return {}
+    name = ts.cuda.get_device_name()
+    return {
+        f"CUDA operators, {name}": _operators(),
+        f"CUDA groups, {name}": _groups(),
+        f"CUDA graphs, {name}": _graphs(),
+    }
+
+
+def _waiting(run: Callable[[], object]) -> Callable[[], None]:
     def call() -> None:
         run()
-        wait()
+        ts.cuda.synchronize()
 
     return call
 
 
-def cases() -> list[Case]:
-    """Pointwise chains, reductions, products and random numbers, at two sizes."""
-    if not ts.cuda.is_available():
-        print("no CUDA device: nothing to measure\n")
-        return []
+def _case(name: str, **contestants: Callable[[], object] | None) -> Case:
+    return Case(name, {who: _waiting(run) for who, run in contestants.items() if run is not None})
+
+
+def _torch() -> Any:
+    """PyTorch, where it is installed and sees a device."""
+    if not peers.has_torch():
+        return None
+    import torch
+
+    return torch if torch.cuda.is_available() else None
+
+
+def _operators() -> list[Case]:
     import cupy
 
-    wait = cupy.cuda.runtime.deviceSynchronize
     found = []
-    for n in SIZES:
+    for n in SIZES[:2]:
         x, y = ts.rand(n, device="cuda"), ts.rand(n, device="cuda")
         a, b = cupy.asarray(x.cpu().numpy()), cupy.asarray(y.cpu().numpy())
         side = int(n**0.5)
@@ -46,6 +81,57 @@ def cases() -> list[Case]:
                 lambda n=n: cupy.random.standard_normal(n, dtype="f"),
             ),
         }
-        for name, (ours, theirs) in pairs.items():
-            found.append(Case(name, {"ts": _waiting(ours, wait), "CuPy": _waiting(theirs, wait)}))
+        found += [_case(name, ts=ours, CuPy=theirs) for name, (ours, theirs) in pairs.items()]
+    return found
+
+
+def _groups() -> list[Case]:
+    import cupy
+
+    torch, unit = _torch(), ts.jit.CompilationUnit(GROUPS)
+    fused = cupy.fuse(lambda x, y: cupy.tanh(x * y + x) * (1 / (1 + cupy.exp(-y))) - 0.5 * x)
+    found = []
+    for name in ("chain", "bias_gelu", "masks"):
+        function = getattr(unit, name)
+        theirs = None if torch is None else getattr(torch.jit.CompilationUnit(GROUPS), name)
+        for n in SIZES:
+            for dtype in ("float32", "float16"):
+                wide = max(n // 1000, 1)
+                shapes = ((wide, n // wide), (n // wide,)) if name == "bias_gelu" else ((n,), (n,))
+                x, y = (ts.rand(shape, device="cuda").to(getattr(ts, dtype)) for shape in shapes)
+                a, b = (cupy.asarray(t.cpu().numpy()) for t in (x, y))
+                s, t = (None if torch is None else torch.from_numpy(cupy.asnumpy(v)).cuda() for v in (a, b))
+                contestants: dict[str, Any] = {
+                    "ts": lambda f=function, x=x, y=y: f(x, y),
+                    "ts one by one": lambda f=function, x=x, y=y: _unfused(f, x, y),
+                    "CuPy's fuse": (lambda a=a, b=b: fused(a, b)) if name == "chain" else None,
+                    "PyTorch": None if torch is None else lambda f=theirs, s=s, t=t: f(s, t),
+                }
+                found.append(_case(f"{name}, {dtype}, {n}", **contestants))
+    return found
+
+
+def _unfused(function: Any, x: Any, y: Any) -> Any:
+    with ts.limits(bytes=1 << 62):
+        return function(x, y)
+
+
+def _graphs() -> list[Case]:
+    """A chain of products and activations, launched one by one and as a graph."""
+    found = []
+    for side in (32, 256, 1024):
+        w, x = ts.rand(side, side, device="cuda"), ts.rand(side, side, device="cuda")
+
+        def chain(x: Any, w: Any = w) -> Any:
+            for _ in range(STEPS):
+                x = (x @ w).tanh()
+            return x
+
+        replayed = ts.cuda.make_graphed_callables(chain, (x,))
+        found.append(
+            _case(
+                f"{STEPS} layers of {side}",
+                **{"ts": lambda f=chain, x=x: f(x), "ts graph": lambda f=replayed, x=x: f(x)},
+            )
+        )
     return found

@@ -6,6 +6,7 @@
     sources.py     CUDA C++ as text                   fused.py       ... of rows of operators, as one kernel
     planning.py    what rows need on given inputs     pointwise.py   operators and groups, a launch each
     philox.py      the random stream, PyTorch's on CUDA        switches.py   what programs set and ask for
+    graphs.py      work that is noted, and done again
 
 Importing this package needs nothing; asking for its `backend` fails, with what to install, where CuPy or a
 GPU is missing.

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array, Backend, Kernel
-from . import groups, host, memory, pointwise
+from . import graphs, groups, host, memory, pointwise
 from .namespace import CudaNamespace
 from .philox import Philox
 
@@ -107,9 +107,13 @@ class CudaBackend(Backend):
 
     def from_host(self, host: NDArray[Any], device: int = -1, non_blocking: bool = False) -> Array:
         with self.on(device):
+            kept = graphs.brought(host)
+            if kept is not None:
+                return kept
             return cupy.array(host, order="K", blocking=not (non_blocking and memory.is_pinned(host)))
 
     def to_host(self, array: Array, non_blocking: bool = False) -> NDArray[Any]:
+        graphs.refuse_waiting()
         with self.on(self.device_of(array)):
             if not non_blocking:
                 made: NDArray[Any] = cupy.asnumpy(array, order="A")

@@ -21,7 +21,7 @@ import numpy as np
 from ts import dtypes
 
 from ..namespace import Namespace
-from . import host
+from . import graphs, host
 
 BFLOAT16: np.dtype[Any] = dtypes.bfloat16.numpy_dtype
 
@@ -72,7 +72,10 @@ class CudaNamespace(Namespace):
 
     def to_host(self, x: Any) -> Any:
         """The elements as a NumPy array."""
-        return cupy.asnumpy(x) if isinstance(x, cupy.ndarray) else np.asarray(x)
+        if not isinstance(x, cupy.ndarray):
+            return np.asarray(x)
+        graphs.refuse_waiting()
+        return cupy.asnumpy(x)
 
 
 # ---------------------------------------------------------------------------------------- corrections
@@ -167,6 +170,17 @@ class Scattering:
         return made.astype(a.dtype) if _is_bfloat16(a) else made
 
 
+def _asarray(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    """asarray; while a graph is made, what comes from the host belongs to the graph."""
+    kept = graphs.brought(a, dtype)
+    return cupy.asarray(a, dtype, **kwargs) if kept is None else kept
+
+
+def _array(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
+    kept = graphs.brought(a, dtype)
+    return cupy.array(a, dtype, **kwargs) if kept is None else kept
+
+
 def _sorted_order(x: Any, axis: Any = -1, kind: Any = None, **unused: Any) -> Any:
     """argsort; CuPy's is always stable, and knows no bfloat16."""
     return cupy.argsort(x.astype(np.float32) if _is_bfloat16(x) else x, axis=axis)
@@ -186,6 +200,8 @@ OWN: dict[str, Any] = {
         "histogram", "isin", "kron",
     )},
     **{name: Scattering(name) for name in ("add", "multiply", "maximum", "minimum", "logaddexp")},
+    "array": _array,
+    "asarray": _asarray,
     "argsort": _sorted_order,
     "sort": _sorted,
     "logical_not": _logical_not,

@@ -19,7 +19,7 @@ import cupy
 import numpy as np
 from numpy.typing import NDArray
 
-from . import sources
+from . import graphs, sources
 
 THREADS = 256  # of a block
 DEFAULT_SEED = 67280421310721
@@ -29,6 +29,12 @@ DEFAULT_SEED = 67280421310721
 def _kernels(device: int) -> dict[str, Any]:
     module = cupy.RawModule(code=sources.random(), options=("--std=c++17",))
     return {name: module.get_function(f"philox_{name}") for name in sources.DRAWS}
+
+
+@cache
+def _nowhere(device: int) -> Any:
+    """What is added to seed and offset outside of graphs."""
+    return cupy.zeros(2, np.uint64)
 
 
 @cache
@@ -55,9 +61,17 @@ class Philox:
         if n == 0:
             return out
         blocks = min(-(-n // THREADS), _most_blocks(device))
-        arguments = (out, np.int64(n), np.uint64(self.initial_seed), np.uint64(self.offset))
+        used = ((n - 1) // (THREADS * blocks * each) + 1) * 4
+        graph = graphs.capturing()
+        if graph is None:
+            start, seed, offset = _nowhere(device), self.initial_seed, self.offset
+            self.offset += used
+        else:  # seed and offset are those of the replay
+            draws = graph.draws(self)
+            start, seed, offset = draws.start, 0, draws.count
+            draws.count += used
+        arguments = (out, np.int64(n), np.uint64(seed), np.uint64(offset), start)
         _kernels(device)[name]((blocks,), (THREADS,), arguments)
-        self.offset += ((n - 1) // (THREADS * blocks * each) + 1) * 4
         return out
 
     def words(self, n: int) -> Any:

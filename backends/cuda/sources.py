@@ -218,11 +218,13 @@ __device__ inline void put_words(const four &d, unsigned long long *v) {
 
 _DRAW = r"""
 extern "C" __global__ void philox_%(name)s(
-    %(type)s *out, long long n, unsigned long long seed, unsigned long long offset
+    %(type)s *out, long long n, unsigned long long seed, unsigned long long offset,
+    const unsigned long long *start
 ) {
     const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     const long long threads = (long long)blockDim.x * gridDim.x;
-    unsigned long long block = offset / 4;
+    seed += start[0];
+    unsigned long long block = (offset + start[1]) / 4;
     for (long long first = thread; first < n; first += threads * %(per_draw)d, ++block) {
         const four drawn = philox(seed, thread, block);
         %(type)s v[%(per_draw)d];

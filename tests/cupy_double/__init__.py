@@ -11,6 +11,7 @@ What code that never ran on a GPU gets wrong is where CuPy differs from NumPy, a
                   `record_api.py`), singular matrices give NaN, bfloat16 only where CuPy has it
     kernels.py    raw kernels are compiled by the host's C++ compiler and run, thread by thread
     runtime.py    two devices, streams, events, the memory pool
+    noting.py     graphs: calls that are noted while a stream is captured, and made again
 
 What it cannot show: CuPy's own mistakes, races, speed.
 """

@@ -7,6 +7,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from tests.cupy_double.noting import notes, waits
+
 API = json.loads(Path(__file__).with_name("api.json").read_text())
 METHODS = API["ndarray"]
 ALIGNED = 512
@@ -142,27 +144,34 @@ class ndarray:
 
     # ---- out of it
 
+    @waits
     def get(self, stream=None, order="C", out=None, blocking=True):
         if out is not None:
             out[...] = self._host
             return out
         return self._host.copy(order)
 
+    @notes
     def set(self, host, stream=None):
         self._host[...] = host
 
+    @waits
     def item(self):
         return self._host.item()
 
+    @waits
     def tolist(self):
         return self._host.tolist()
 
+    @waits
     def __bool__(self):
         return bool(self._host)
 
+    @waits
     def __int__(self):
         return int(self._host)
 
+    @waits
     def __float__(self):
         return float(self._host)
 
@@ -184,6 +193,7 @@ class ndarray:
 
     # ---- parts of it
 
+    @notes
     def __getitem__(self, key):
         found = self._host[self._key(key)]
         if isinstance(found, np.ndarray) and np.shares_memory(found, self._host):
@@ -194,6 +204,7 @@ class ndarray:
             return view(self, self._host[parts if any(p is Ellipsis for p in parts) else (*parts, ...)])
         return wrap(found)
 
+    @notes
     def __setitem__(self, key, value):
         if isinstance(value, ndarray) and value._memory.device != self._memory.device:
             raise ValueError("Array device must be same as the current device")
@@ -253,6 +264,7 @@ VIEWS = {"reshape", "transpose", "swapaxes", "squeeze", "diagonal", "view", "rav
 
 
 def _method(name, parameters):
+    @notes
     def called(self, *args, **kwargs):
         unknown = set(kwargs) - set(parameters) if parameters is not None else set()
         if unknown:
@@ -275,6 +287,7 @@ for _name, _parameters in METHODS.items():
 
 
 def _operator(name, reflected=False):
+    @notes
     def called(self, other):
         from tests.cupy_double.functions import NAMESPACE
 
@@ -287,6 +300,7 @@ def _operator(name, reflected=False):
 
 
 def _inplace(name):
+    @notes
     def called(self, other):
         from tests.cupy_double.functions import NAMESPACE
 
@@ -311,6 +325,7 @@ for _name, _ufunc in {
 
 
 def _unary(name):
+    @notes
     def called(self):
         from tests.cupy_double.functions import NAMESPACE
 

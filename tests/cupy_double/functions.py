@@ -11,7 +11,7 @@ from contextlib import contextmanager
 import ml_dtypes
 import numpy as np
 
-from tests.cupy_double import kernels, runtime
+from tests.cupy_double import kernels, noting, runtime
 from tests.cupy_double.array import API, ndarray, refuse, unwrap, view, wrap
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -77,6 +77,7 @@ class Ufunc:
                 return takes, gives
         raise TypeError(f"Wrong type ({dtypes}) of arguments for {self.name}")
 
+    @noting.notes
     def __call__(self, *operands, out=None, dtype=None, casting=None):
         operands, rest = operands[: self.nin], operands[self.nin :]
         out = rest[0] if rest else out
@@ -101,6 +102,7 @@ class Ufunc:
             return out
         return results if len(gives) > 1 else results[0]
 
+    @noting.notes
     def at(self, a, indices, b=None):
         if self.__name__ not in ("add", "subtract", "maximum", "minimum", "bitwise_and", "bitwise_or", "bitwise_xor"):
             raise NotImplementedError(f"`{self.name}.at` is not supported yet")
@@ -109,16 +111,19 @@ class Ufunc:
             raise TypeError(f"cupy.{self.__name__}.at only supports {atomic}")
         getattr(np, self.__name__).at(a._host, a._key(indices), unwrap(refuse(b)))
 
+    @noting.notes
     def reduce(self, array, axis=0, dtype=None, out=None, keepdims=False):
         if self.__name__ not in ("add", "multiply"):
             raise NotImplementedError(f"`{self.name}.reduce` is not supported yet")
         return wrap(getattr(np, self.__name__).reduce(array._host, axis, dtype, None, keepdims))
 
+    @noting.notes
     def accumulate(self, array, axis=0, dtype=None, out=None):
         if self.__name__ not in ("add", "multiply"):
             raise NotImplementedError(f"`{self.name}.accumulate` is not supported yet")
         return wrap(getattr(np, self.__name__).accumulate(array._host, axis, dtype))
 
+    @noting.notes
     def reduceat(self, array, indices, axis=0, dtype=None, out=None):
         if self.__name__ != "add" or array.dtype == BFLOAT16:
             raise NotImplementedError(f"`{self.name}.reduceat` is not supported yet")
@@ -151,6 +156,7 @@ class Function:
         self._parameters, self._function = parameters, function
         self._ufunc = Ufunc(name, loops, function) if loops else None
 
+    @noting.notes
     def __call__(self, *args, **kwargs):
         if self._parameters is not None:
             if set(kwargs) - set(self._parameters):
@@ -200,7 +206,9 @@ def flat(xs):
 # ---------------------------------------------------------------------------------------- what is not NumPy's
 
 
+@noting.notes
 def array(obj, dtype=None, copy=True, order="K", subok=False, ndmin=0, *, blocking=False):
+    assert noting.current() is None or isinstance(obj, ndarray), "a graph would read memory of the host that is reused"
     host = unwrap(obj)
     if isinstance(host, (list, tuple)) and any(isinstance(x, np.ndarray) and x.ndim for x in flat(host)):
         host = np.stack(host) if all(x.shape == host[0].shape for x in host) else host
@@ -214,6 +222,7 @@ def asarray(a, dtype=None, order=None, *, blocking=False):
     return array(a, dtype, copy=False, order=order)
 
 
+@noting.notes
 def ascontiguousarray(a, dtype=None):
     made = np.ascontiguousarray(unwrap(a), dtype)
     return a if isinstance(a, ndarray) and made is a._host else wrap(made)

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.cupy_double.noting import notes
+
 COMPILER = shutil.which("c++") or shutil.which("g++")
 
 # What NVRTC has by itself: the words of CUDA, the built-in variables, and functions that math.h lacks.
@@ -117,6 +119,7 @@ class RawKernel:
     def __init__(self, code, name, options=(), backend="nvrtc"):
         self._code, self._name = code, name
 
+    @notes
     def __call__(self, grid, block, args, *, shared_mem=0, stream=None):
         from tests.cupy_double.array import ndarray
 

@@ -2,9 +2,11 @@
 
 import itertools
 import types
+from contextlib import contextmanager
 
 import numpy as np
 
+from tests.cupy_double import noting
 from tests.cupy_double.array import API, allocator, current_device, pool
 
 DEVICES = 2
@@ -67,11 +69,23 @@ class Stream:
     def __exit__(self, *unused):
         _streams[0][current()] = self._before.pop()
 
+    @noting.waits
     def synchronize(self):
         pass
 
     def wait_event(self, event):
         self.waited.append(event)
+
+    def begin_capture(self, mode=None):
+        if not self.ptr:
+            raise RuntimeError("cannot capture on the default (legacy) stream")
+        noting.noted.append([])
+
+    def end_capture(self):
+        return noting.Graph(noting.noted.pop())
+
+    def is_capturing(self):
+        return noting.current() is not None
 
 
 Stream.null = Stream(null=True)
@@ -139,6 +153,15 @@ def set_allocator(allocate=None):
     allocator[0] = allocate
 
 
+@contextmanager
+def using_allocator(allocate=None):
+    before, allocator[0] = allocator[0], allocate
+    try:
+        yield
+    finally:
+        allocator[0] = before
+
+
 class PinnedMemoryPointer(bytearray):
     """What the elements of a pinned array belong to."""
 
@@ -163,14 +186,15 @@ def module():
     cuda = types.ModuleType("cupy.cuda")
     mine = {
         runtime: {
-            "getDeviceCount": lambda: DEVICES, "getDevice": current, "deviceSynchronize": lambda: None,
+            "getDeviceCount": lambda: DEVICES, "getDevice": current, "deviceSynchronize": noting.waits(lambda: None),
             "getDeviceProperties": properties, "deviceCanAccessPeer": lambda a, b: a != b,
             "memGetInfo": lambda: (TOTAL - pool.used.get(current(), 0), TOTAL), "CUDARuntimeError": CUDARuntimeError,
         },
         cuda: {
             "runtime": runtime, "Device": Device, "Stream": Stream, "ExternalStream": ExternalStream, "Event": Event,
             "get_current_stream": get_current_stream, "get_elapsed_time": get_elapsed_time,
-            "set_allocator": set_allocator, "PinnedMemoryPointer": PinnedMemoryPointer,
+            "set_allocator": set_allocator, "using_allocator": using_allocator, "MemoryPool": MemoryPool,
+            "PinnedMemoryPointer": PinnedMemoryPointer, "Graph": noting.Graph,
         },
     }  # fmt: skip
     for made, names in mine.items():

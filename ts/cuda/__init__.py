@@ -16,9 +16,16 @@ import importlib
 from types import TracebackType
 from typing import Any
 
-from ts.cuda import memory, random, streams
+from ts.cuda import graphs, memory, random, streams
 from ts.cuda._devices import Device, backend, usable
 from ts.cuda._devices import number as _number
+from ts.cuda.graphs import (
+    CUDAGraph,
+    graph,
+    graph_pool_handle,
+    is_current_stream_capturing,
+    make_graphed_callables,
+)
 from ts.cuda.memory import (
     empty_cache,
     max_memory_allocated,
@@ -53,14 +60,15 @@ from ts.cuda.streams import (
 )
 
 __all__ = [
-    "Event", "ExternalStream", "Stream", "StreamContext", "can_device_access_peer", "current_device",
-    "current_stream", "default_stream", "device", "device_count", "device_of", "empty_cache",
-    "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state",
-    "get_rng_state_all", "init", "initial_seed", "is_available", "is_bf16_supported", "is_initialized",
+    "CUDAGraph", "Event", "ExternalStream", "Stream", "StreamContext", "can_device_access_peer",
+    "current_device", "current_stream", "default_stream", "device", "device_count", "device_of",
+    "empty_cache", "get_device_capability", "get_device_name", "get_device_properties", "get_rng_state",
+    "get_rng_state_all", "graph", "graph_pool_handle", "graphs", "init", "initial_seed", "is_available",
+    "is_bf16_supported", "is_current_stream_capturing", "is_initialized", "make_graphed_callables",
     "manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved", "mem_get_info",
-    "memory", "memory_allocated", "memory_reserved", "memory_stats", "random",
-    "reset_max_memory_allocated", "reset_peak_memory_stats", "seed", "seed_all", "set_device",
-    "set_rng_state", "set_rng_state_all", "set_stream", "stream", "streams", "synchronize",
+    "memory", "memory_allocated", "memory_reserved", "memory_stats", "random", "reset_max_memory_allocated",
+    "reset_peak_memory_stats", "seed", "seed_all", "set_device", "set_rng_state", "set_rng_state_all",
+    "set_stream", "stream", "streams", "synchronize",
 ]  # fmt: skip
 
 

@@ -1,0 +1,167 @@
+"""CUDA graphs: work that is noted once and done again, on new elements of the same memory.
+
+On a GPU where there is one, else on the double of CuPy, which notes calls and makes them again.
+"""
+
+import pytest
+
+import ts
+
+pytestmark = pytest.mark.cuda
+
+
+def noted(function, *args, **options):
+    """A graph of `function(*args)`, and its results."""
+    made = ts.cuda.CUDAGraph()
+    with ts.cuda.graph(made, **options):
+        results = function(*args)
+    return made, results
+
+
+def test_a_graph_computes_anew(cuda):
+    """What is replayed reads what is in its inputs then, and writes to where its results are."""
+    x, w = ts.ones(4, device="cuda"), ts.full((4,), 3.0, device="cuda")
+    made, y = noted(lambda: (x * w + 1).exp().sum())
+    place = y.data_ptr()
+    for n in (0.0, 0.5, -1.0):
+        x.fill_(n)
+        made.replay()
+        assert y.data_ptr() == place
+        assert y.item() == pytest.approx((ts.full((4,), n) * 3 + 1).exp().sum().item())
+
+
+def test_scripts_with_groups(cuda):
+    """A scripted function is noted with its fused groups, writes in place included."""
+    f = ts.jit.CompilationUnit("""
+def f(x: Tensor, state: Tensor):
+    for i in range(3):
+        x = torch.tanh(x * state + i)
+    state.add_(1)
+    return x
+""").f
+    x, state = ts.rand(30, device="cuda"), ts.zeros(30, device="cuda")
+    made, y = noted(f, x, state)
+    state.zero_()
+    for k in range(3):
+        assert state.cpu().tolist() == [k] * 30
+        want = f(x.cpu(), state.cpu())
+        made.replay()
+        assert y.cpu().allclose(want, atol=1e-6)
+
+
+def test_constants_belong_to_the_graph(cuda):
+    """Numbers and tensors that come from the host stay what they were."""
+    x = ts.ones(3, device="cuda")
+
+    def compute():
+        return x * ts.tensor([1.0, 2.0, 3.0], device="cuda") + ts.tensor(0.5).cuda(), x.clamp(min=ts.tensor(2.0).cuda())
+
+    made, (y, z) = noted(compute)
+    junk = [ts.full((3,), 9.0).cuda() for _ in range(5)]
+    x.fill_(4)
+    made.replay()
+    assert y.cpu().tolist() == [4.5, 8.5, 12.5] and z.cpu().tolist() == [4.0] * 3 and len(junk) == 5
+
+
+def test_random_numbers_are_new_ones(cuda):
+    """Each replay draws where the stream is, as the same calls would without a graph; other draws go on behind."""
+    def compute():
+        return ts.rand(5, device="cuda"), ts.randn(70, device="cuda")
+
+    made, drawn = noted(compute)
+    ts.cuda.manual_seed(3)
+    plain = [[x.cpu() for x in compute()] for _ in range(3)]
+    ts.cuda.manual_seed(3)
+    for k in (0, 1, 2):
+        if k == 1:
+            found = compute()
+        else:
+            made.replay()
+            found = drawn
+        assert all(a.cpu().equal(b) for a, b in zip(found, plain[k], strict=True))
+
+
+def test_memory_is_the_graphs(cuda):
+    """What is made later does not lie where a graph writes; graphs share a pool where they are told to."""
+    x = ts.ones(1000, device="cuda")
+    made, y = noted(lambda: (x + 1) * 2)
+    others = [ts.zeros(1000, device="cuda") for _ in range(20)]
+    made.replay()
+    assert all(other.sum().item() == 0 for other in others) and y.sum().item() == 4000
+    pool = ts.cuda.graph_pool_handle()
+    first, a = noted(lambda: x * 3, pool=pool)
+    second, b = noted(lambda: a + 1, pool=first.pool())
+    assert first.pool() is second.pool() is pool
+    first.replay()
+    second.replay()
+    assert b.cpu().tolist() == [4.0] * 1000
+
+
+def test_the_block(cuda):
+    """Inside, the stream is the graph's, and says so; what waits for elements is refused, and afterwards all is as before."""
+    before, side = ts.cuda.current_stream(), ts.cuda.Stream()
+    x = ts.ones(3, device="cuda")
+    assert not ts.cuda.is_current_stream_capturing()
+    with ts.cuda.graph(ts.cuda.CUDAGraph(), stream=side):
+        assert ts.cuda.is_current_stream_capturing() and ts.cuda.current_stream() == side
+        with pytest.raises(RuntimeError, match="not permitted when stream is capturing"):
+            x.cpu()
+        with pytest.raises(RuntimeError, match="not permitted when stream is capturing"):
+            ts.cuda.CUDAGraph().capture_begin()
+    assert not ts.cuda.is_current_stream_capturing() and ts.cuda.current_stream() == before
+    with pytest.raises(ZeroDivisionError), ts.cuda.graph(ts.cuda.CUDAGraph()):
+        print(1 // 0)
+    assert not ts.cuda.is_current_stream_capturing() and ts.cuda.current_stream() == before
+    assert x.cpu().tolist() == [1.0] * 3
+
+
+def test_misuse(cuda):
+    """PyTorch's words for what a graph cannot do."""
+    made = ts.cuda.CUDAGraph()
+    with pytest.raises(RuntimeError, match="without a preceding successful capture"):
+        made.replay()
+    with pytest.raises(RuntimeError, match="captured on a non-default stream"):
+        made.capture_begin()
+    with pytest.raises(RuntimeError, match="not being captured"):
+        made.capture_end()
+    with pytest.raises(RuntimeError, match="Unknown capture error mode"):
+        made.capture_begin(capture_error_mode="strict")
+    x = ts.ones(3, device="cuda")
+    with ts.cuda.graph(made):
+        x + 1
+    with pytest.raises(RuntimeError, match="already owns a captured graph"), ts.cuda.graph(made):
+        pass
+    made.reset()
+    with ts.cuda.graph(made):
+        y = x + 2
+    made.replay()
+    assert y.cpu().tolist() == [3.0] * 3
+
+
+def test_graphed_callables(cuda):
+    """Functions and modules that replay themselves; what does not fit the samples is refused."""
+    f = ts.cuda.make_graphed_callables(lambda x, y: (x @ y).relu(), (ts.rand(3, 4, device="cuda"), ts.rand(4, 5, device="cuda")))
+    for _ in range(2):
+        x, y = ts.randn(3, 4), ts.randn(4, 5)
+        assert f(x.cuda(), y.cuda()).cpu().allclose((x @ y).relu(), atol=1e-6)
+    with pytest.raises(ValueError, match=r"made for torch.float32 of shape \(3, 4\), not torch.float32 of shape \(2, 4\)"):
+        f(ts.rand(2, 4, device="cuda"), ts.rand(4, 5, device="cuda"))
+    with pytest.raises(TypeError, match="made for 2 arguments, not 1"):
+        f(ts.rand(3, 4, device="cuda"))
+    with pytest.raises(TypeError, match="tensors on a CUDA device"):
+        ts.cuda.make_graphed_callables(f, (ts.rand(3),))
+
+
+def test_graphed_modules(cuda):
+    """A module stays itself, reads its parameters as they are, and runs plainly in another mode."""
+    module = ts.nn.Sequential(ts.nn.Linear(4, 3), ts.nn.ReLU(), ts.nn.Dropout(0.5)).cuda().eval()
+    x = ts.rand(2, 4, device="cuda")
+    graphed, other = ts.cuda.make_graphed_callables((module, lambda x: x * 2), ((x,), (x,)))
+    assert graphed is module and other(x).cpu().equal(x.cpu() * 2)
+    for factor in (1.0, -2.0):
+        with ts.no_grad():
+            module[0].weight.mul_(factor)
+        want = (x.cpu() @ module[0].weight.cpu().t() + module[0].bias.cpu()).relu()
+        assert module(x).cpu().allclose(want, atol=1e-6)
+    place = module(x).data_ptr()
+    assert module(x).data_ptr() == place and module.train()(x).data_ptr() != place

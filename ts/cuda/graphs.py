@@ -1,0 +1,171 @@
+"""CUDA graphs, under the names of `torch.cuda`: work that is noted once and done again without Python.
+
+    g = ts.cuda.CUDAGraph()
+    x = ts.zeros(1000, device="cuda")
+    with ts.cuda.graph(g):
+        y = model(x)
+    x.copy_(batch); g.replay()                    y holds the new result
+
+    model = ts.cuda.make_graphed_callables(model, (x,))
+
+What runs has to be the same each time: shapes, branches, and no element that Python looks at.  Random numbers
+are new ones in each replay.  Results are at the same place each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from types import TracebackType
+from typing import Any
+
+from ts._core.tensor.tensor import Tensor
+from ts.cuda._devices import backend, usable
+from ts.cuda.streams import Stream, StreamContext, current_stream
+
+__all__ = ["CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing", "make_graphed_callables"]
+
+
+def _graphs() -> Any:
+    backend()  # says what is missing where there is no device
+    return import_module("ts.backends.cuda.graphs")
+
+
+def is_current_stream_capturing() -> bool:
+    """Whether what this thread computes is noted in a graph, and not done."""
+    return usable() and _graphs().capturing() is not None
+
+
+def graph_pool_handle() -> Any:
+    """Memory that several graphs may have in common, where they do not run at the same time."""
+    return _graphs().Pool()
+
+
+class CUDAGraph:
+    """Work of a stream that can be done again."""
+
+    def __init__(self, keep_graph: bool = False) -> None:
+        self._graph = _graphs().Graph()
+
+    def capture_begin(self, pool: Any = None, capture_error_mode: str = "global") -> None:
+        """Note from now on what the current stream is given; it cannot be the default one."""
+        if capture_error_mode not in ("global", "thread_local", "relaxed"):
+            raise RuntimeError(
+                "Unknown capture error mode. Expected `global`, `thread_local`, or `relaxed`, got "
+                f"{capture_error_mode}"
+            )
+        self._graph.begin(pool)
+
+    def capture_end(self) -> None:
+        """Make the graph of what was noted."""
+        self._graph.end()
+
+    def replay(self) -> None:
+        """Do it again, on the current stream."""
+        self._graph.replay()
+
+    def reset(self) -> None:
+        """Forget the graph and its memory."""
+        self._graph.reset()
+
+    def pool(self) -> Any:
+        """The memory of its results, for another graph to share."""
+        return self._graph.pool
+
+
+class graph:
+    """`with graph(CUDAGraph()):` notes what is computed in the block, on a stream of its own by default."""
+
+    def __init__(
+        self, cuda_graph: CUDAGraph, pool: Any = None, stream: Any = None, capture_error_mode: str = "global"
+    ) -> None:
+        self.cuda_graph = cuda_graph
+        self.pool = pool
+        self.capture_stream = Stream() if stream is None else stream
+        self.capture_error_mode = capture_error_mode
+        self._context = StreamContext(self.capture_stream)
+
+    def __enter__(self) -> None:
+        backend().synchronize()
+        self._context.__enter__()
+        try:
+            self.cuda_graph.capture_begin(self.pool, self.capture_error_mode)
+        except BaseException:
+            self._context.__exit__(None, None, None)
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.cuda_graph.capture_end()
+        finally:
+            self._context.__exit__(kind, error, trace)
+
+
+def make_graphed_callables(
+    callables: Any,
+    sample_args: Any,
+    num_warmup_iters: int = 3,
+    allow_unused_input: bool = False,
+    pool: Any = None,
+) -> Any:
+    """Functions or modules that replay a graph of themselves, on tensors like the samples.
+
+    What they return is overwritten by the next call.  A module runs as it did where it is in another mode
+    (`train`, `eval`) than when it was noted.
+    """
+    if not isinstance(callables, tuple):
+        return _graphed(callables, tuple(sample_args), num_warmup_iters, pool)
+    together = graph_pool_handle() if pool is None else pool
+    return tuple(
+        _graphed(function, tuple(args), num_warmup_iters, together)
+        for function, args in zip(callables, sample_args, strict=True)
+    )
+
+
+def _graphed(function: Any, samples: tuple[Any, ...], warm: int, pool: Any) -> Any:
+    if not all(isinstance(x, Tensor) and x.is_cuda for x in samples):
+        raise TypeError("sample_args of make_graphed_callables are tensors on a CUDA device")
+    places = tuple(x.clone() for x in samples)
+    side = Stream()
+    side.wait_stream(current_stream())
+    with StreamContext(side):
+        for _ in range(warm):
+            function(*places)
+    current_stream().wait_stream(side)
+    made = CUDAGraph()
+    with graph(made, pool=pool):
+        results = function(*places)
+    return _with_mode(function, _replaying(made, places, results))
+
+
+def _replaying(made: CUDAGraph, places: Sequence[Any], results: Any) -> Callable[..., Any]:
+    def replayed(*args: Any) -> Any:
+        if len(args) != len(places):
+            raise TypeError(f"this graph was made for {len(places)} arguments, not {len(args)}")
+        for place, x in zip(places, args, strict=True):
+            if x.shape != place.shape or x.dtype != place.dtype:
+                raise ValueError(
+                    f"this graph was made for {place.dtype} of shape {tuple(place.shape)}, not {x.dtype} of "
+                    f"shape {tuple(x.shape)}"
+                )
+            if x.data_ptr() != place.data_ptr():
+                place.copy_(x)
+        made.replay()
+        return results
+
+    return replayed
+
+
+def _with_mode(function: Any, replayed: Callable[..., Any]) -> Any:
+    """The module itself, which replays in the mode that it is in now; of other callables what replays."""
+    if not hasattr(function, "training"):
+        return replayed
+    mode, as_before = function.training, function.forward
+
+    def forward(*args: Any) -> Any:
+        return (replayed if function.training == mode else as_before)(*args)
+
+    function.forward = forward
+    return function
