@@ -108,8 +108,16 @@ def _division(w: Writer, pc: int, a: int, b: int, c: int) -> None:
         else:
             w.set(a, w.new(f"{'urem' if remainder else 'udiv'} i64 {x}, {y}"))
         return
-    if not w.is_positive(pc, c):
-        w.rarely(w.new(f"icmp eq i64 {y}, 0"), w.leave(pc))
+    if w.is_positive(pc, c):
+        rest = w.new(f"srem i64 {x}, {y}")
+        negative = w.new(f"icmp slt i64 {rest}, 0")
+        if remainder:
+            w.set(a, w.new(f"select i1 {negative}, i64 {w.new(f'add i64 {rest}, {y}')}, i64 {rest}"))
+        else:
+            quotient = w.new(f"sdiv i64 {x}, {y}")
+            w.set(a, w.new(f"sub i64 {quotient}, {w.new(f'zext i1 {negative} to i64')}"))
+        return
+    w.rarely(w.new(f"icmp eq i64 {y}, 0"), w.leave(pc))
     minus = w.new(f"icmp eq i64 {y}, -1")
     divisor = w.new(f"select i1 {minus}, i64 1, i64 {y}")
     rest = w.new(f"srem i64 {x}, {divisor}")

@@ -25,6 +25,7 @@ MOST: Final = (1 << 63) - 1
 ANY: Final = (LEAST, MOST)
 _LONGEST: Final = 1 << 59  # a list's items are 16 bytes each
 _PATIENCE: Final = 4  # how often a bound may grow before it is given up
+_SWEEPS: Final = 3
 
 _NEGATED = {"EQ": "NE", "NE": "EQ", "LT": "GE", "LE": "GT", "GT": "LE", "GE": "LT"}
 
@@ -66,6 +67,23 @@ class Bounds:
             for successor in successors(code, pc):
                 if successor < code.size and self._meet(successor, self._after(pc, successor)):
                     waiting.add(successor)
+        for _ in range(_SWEEPS):
+            self._look_again()
+
+    def _look_again(self) -> None:
+        """What was given up may be bounded by what came behind it: `a, b = b, (a + b) % p`."""
+        ways: list[list[int]] = [[] for _ in range(self._code.size)]
+        for pc, before in enumerate(self._before):
+            for successor in successors(self._code, pc) if before is not None else ():
+                if successor < self._code.size:
+                    ways[successor].append(pc)
+        for pc in range(1, self._code.size):
+            coming = [self._after(source, pc) for source in ways[pc]]
+            if coming:
+                joined = coming[0]
+                for ranges in coming[1:]:
+                    joined = _join(joined, ranges)
+                self._before[pc] = joined
 
     def _meet(self, pc: int, ranges: Ranges) -> bool:
         """One more way leads here; whether that says anything new."""
@@ -194,6 +212,12 @@ def _put(ranges: Ranges, register: int, found: Range) -> None:
         ranges.pop(register, None)
     else:
         ranges[register] = found
+
+
+def _join(x: Ranges, y: Ranges) -> Ranges:
+    """What holds whichever way was gone."""
+    both = {r: (min(x[r][0], y[r][0]), max(x[r][1], y[r][1])) for r in x.keys() & y.keys()}
+    return {register: range for register, range in both.items() if range != ANY}
 
 
 def _fitting(least: int, most: int) -> Range:
