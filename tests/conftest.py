@@ -31,6 +31,26 @@ def grad_mode():
     set_grad_enabled(True)
 
 
+@pytest.fixture
+def at_once(monkeypatch):
+    """Every Code gets its machine code before it runs; with `forced` it can be left anywhere."""
+    from ts._core.vm.native import force_exit
+    from ts.bytecode.native import worker
+    from ts.runtime import executor
+
+    def begin(forced=False):
+        def lower(*args, **kwargs):
+            code, program = lower_to_program(*args, **kwargs)
+            worker.compile_now(code, forced)
+            return code, program
+
+        lower_to_program = executor.lower_to_program
+        monkeypatch.setattr(executor, "lower_to_program", lower)
+
+    yield begin
+    force_exit(-1)
+
+
 @pytest.fixture(scope="module")
 def cuda():
     """The cuda backend: of the GPU where there is one, else over the double of CuPy (`tests/cupy_double`)."""

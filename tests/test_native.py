@@ -18,46 +18,13 @@ from tests.fuzz.containers import ContainerProgramWriter
 from tests.fuzz.programs import ProgramWriter
 from tests.fuzz.running import ARGUMENTS, CONTAINER_ARGUMENTS, as_functions
 from tests.fuzz.running import outcome as fuzz_outcome
+from tests.machine_code import fresh, needs_llvm, outcome
 from tests.program_files import FOLDER, all_programs, read
 from ts._core.vm.native import force_exit, register_compiler
 from ts.bytecode.native import exits, worker
 from ts.bytecode.opcodes import OPCODES
-from ts.runtime import executor
 
-needs_llvm = pytest.mark.skipif(not worker.available(), reason="llvmlite is not installed")
 PROGRAMS = [path for path in all_programs() if not read(path).scripts_itself and read(path).compile_error is None]
-
-
-@pytest.fixture
-def at_once(monkeypatch):
-    """Every Code gets its machine code before it runs; with `forced` it can be left anywhere."""
-
-    def begin(forced=False):
-        def lower(*args, **kwargs):
-            code, program = lower_to_program(*args, **kwargs)
-            worker.compile_now(code, forced)
-            return code, program
-
-        lower_to_program = executor.lower_to_program
-        monkeypatch.setattr(executor, "lower_to_program", lower)
-
-    yield begin
-    force_exit(-1)
-
-
-def fresh(function):
-    """The function scripted once more: nothing of an earlier Code is left."""
-    copy = type(function)(function.__code__, function.__globals__, function.__name__, function.__defaults__)
-    copy.__annotations__ = function.__annotations__
-    return ts.jit.script(copy)
-
-
-def outcome(function, *arguments):
-    """The result, or the class and the text of the error."""
-    try:
-        return "result", repr(function(*arguments)), repr(arguments)
-    except Exception as error:
-        return type(error), str(error).replace("\r", ""), repr(arguments)
 
 
 def test_each_opcode_is_built_or_left_to_the_interpreter():

@@ -217,6 +217,9 @@ def _cast(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 def _element(w: Writer, pc: int, items: int, index: int) -> str:
     """The place of an item of a list; a wrong index is the interpreter's."""
+    known = w.known_items(pc)
+    if known:
+        return w.item(known, w.value(index))
     x = w.object(items)
     size = w.field(x, "size", "i64")
     i = w.value(index)

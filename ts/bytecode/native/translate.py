@@ -16,7 +16,8 @@ from ts.bytecode.native.builders import BUILDERS, c_function
 from ts.bytecode.native.elements import DENSE, Tensors
 from ts.bytecode.native.exits import LEFT_ALONE, Loop
 from ts.bytecode.native.liveness import live_before, reachable, reads_and_writes
-from ts.bytecode.native.ranges import Bounds, is_counted, jumps_to
+from ts.bytecode.native.ranges import Bounds
+from ts.bytecode.native.steady import Steady, is_simple, steady
 from ts.bytecode.native.writer import MEMORY, Writer
 from ts.bytecode.opcodes import NUMBER, OPCODES
 
@@ -50,10 +51,12 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
         if w.type(register) == "double":
             w.do(f"%r{register}.s = alloca float")
     w.tensors = Tensors(w, within)
-    counted = [loop.end for loop in loops if is_simple(code, loop)]
-    for pc in counted:
+    counted = {loop.end: steady(code, loop) for loop in loops if is_simple(code, loop)}
+    for pc, twice in counted.items():
         w.do(f"%base.{pc} = alloca i64")
         w.do(f"%limit.{pc} = alloca i64")
+        for items in twice.lists if twice else ():
+            w.do(f"%items.{pc}.{items} = alloca ptr")
     w.do("%given = alloca i64")
     w.do(f"store i64 {w.new('load i64, ptr %budget')}, ptr %left")
     _load_functions(
@@ -63,7 +66,7 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
     offset = w.new(f"sub i64 {at}, {first}")
     cases = " ".join(f"i64 {pc * layout['instruction']}, label %enter.{pc}" for pc in entries)
     w.do(f"switch i64 {offset}, label %nowhere [{cases}]")
-    heads = {code.instructions[end][1]: end for end in counted}
+    heads = {code.instructions[end][1]: (end, twice) for end, twice in counted.items()}
     for end in counted:
         w.count(end)
     for pc in entries:
@@ -81,14 +84,14 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
         w.way = way
         for pc in entries:
             w.label(f"begin.{pc}{w.way}")
-            w.pc = pc
-            if pc in counted:
-                w.begin(pc)
-            # A LOOP of its own: the loop itself is entered at its head, or LLVM would not know it for one.
-            op, a, b, c = code.instructions[pc]
-            BUILDERS[OPCODES[op].name](w, pc, a, b, c)
+            _enter(w, pc, counted)
         for pc in within:
             _instruction(w, pc, forced, heads)
+        for w.steady in filter(None, counted.values()):  # once more, without looking at indices
+            for pc in range(w.steady.head, w.steady.end + 1):
+                if pc in within:
+                    _instruction(w, pc, forced, heads)
+        w.steady = None
     w.write_exits()
     w.label("nowhere")
     w.do("unreachable")
@@ -108,19 +111,26 @@ def _load_functions(w: Writer, operators: set[int]) -> None:
         w.do(f"%direct.{number} = getelementptr i8, ptr {place}, i64 0")
 
 
-def is_simple(code: Code, loop: Loop) -> bool:
-    """Whether a loop takes from the budget, and is left, at its own jump only, which a counter comes to."""
-    rows = code.instructions
-    if rows[loop.end][0] != NUMBER["LOOP_STEP"]:
-        return False
-    for op, a, *_ in rows[loop.head : loop.end]:
-        row = OPCODES[op]
-        if row.name == "CALL_OPERATOR" or row.format[0] == "<" or (row.jumps and a > loop.end):
-            return False
-    return is_counted(code, loop.end, jumps_to(code))
+def _enter(w: Writer, pc: int, counted: dict[int, Steady | None]) -> None:
+    """A LOOP of its own: the loop itself is entered at its head only, or LLVM would not know it for one."""
+    w.pc = pc
+    op, a, b, c = w.code.instructions[pc]
+    build = BUILDERS[OPCODES[op].name]
+    if pc in counted:
+        twice = counted[pc]
+        holds = w.begin(pc, twice, 1)
+        if twice:
+            known, unknown = w.fresh(), w.fresh()
+            w.branch(holds, known, unknown)
+            w.label(known)
+            w.steady = twice
+            build(w, pc, a, b, c)
+            w.steady = None
+            w.label(unknown)
+    build(w, pc, a, b, c)
 
 
-def _instruction(w: Writer, pc: int, forced: bool, heads: dict[int, int]) -> None:
+def _instruction(w: Writer, pc: int, forced: bool, heads: dict[int, tuple[int, Steady | None]]) -> None:
     op, a, b, c = w.code.instructions[pc]
     row = OPCODES[op]
     w.label(w.at(pc))
@@ -136,7 +146,11 @@ def _instruction(w: Writer, pc: int, forced: bool, heads: dict[int, int]) -> Non
     BUILDERS[row.name](w, pc, a, b, c)
     if not row.jumps:
         if pc + 1 in heads:
-            w.begin(heads[pc + 1])
+            end, twice = heads[pc + 1]
+            holds = w.begin(end, twice, 0)
+            if twice:
+                w.branch(holds, w.at(pc + 1, twice), w.at(pc + 1))
+                return
         w.go(w.at(pc + 1))
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ts.bytecode.native.exits import Exit
 from ts.bytecode.native.ranges import Bounds
 from ts.bytecode.native.singles import singles_before
+from ts.bytecode.native.steady import Line, Steady, Sum
 
 if TYPE_CHECKING:
     from ts._core.vm.code import Code
@@ -42,6 +43,15 @@ FRAME, HEAD, ITEM, ELEMENT, WRITES = "!tbaa !1", "!tbaa !2", "!tbaa !3", "!tbaa 
 _TYPE = {"i": "i64", "b": "i64", "f": "double"}
 
 
+def _distinct(steady: Steady) -> list[tuple[int, Line]]:
+    """The indices of a loop, each once."""
+    found: list[tuple[int, Line]] = []
+    for asked in steady.lines.values():
+        if asked not in found:
+            found.append(asked)
+    return found
+
+
 class Writer:
     """One function under way."""
 
@@ -62,6 +72,7 @@ class Writer:
         self._exits: dict[tuple[int, int], Exit] = {}
         self._names = 0
         self._counted: dict[int, tuple[int, int]] = {}  # by instruction: the end and the counter of its loop
+        self.steady: Steady | None = None  # the loop that is written once more, not to look at indices
 
     # ---- text ----------------------------------------------------------------------------------------
 
@@ -87,9 +98,11 @@ class Writer:
         self._names += 1
         return f"b{self._names}"
 
-    def at(self, pc: int) -> str:
-        """The label of an instruction, in the copy that is written."""
-        return f"at.{pc}{self.way}"
+    def at(self, pc: int, steady: Steady | None = None) -> str:
+        """The label of an instruction in the copy that is written, or, of a loop, in its second one."""
+        steady = steady or self.steady
+        inside = steady is not None and steady.head <= pc <= steady.end
+        return f"{'steady' if inside else 'at'}.{pc}{self.way}"
 
     def go(self, label: str) -> None:
         """Jump."""
@@ -277,8 +290,11 @@ class Writer:
         """Whether an instruction is in such a loop."""
         return pc in self._counted
 
-    def begin(self, end: int) -> None:
-        """Enter such a loop: its counter goes up to its bound, or to where the budget ends."""
+    def begin(self, end: int, steady: Steady | None, turn: int) -> str:
+        """Enter such a loop: its counter goes up to its bound, or to where the budget ends.
+
+        Whether all its items are there, from the turn on that is the first now (0), or from the next (1).
+        """
         _, _, counter, bound = self.code.instructions[end]
         left, first, last = self.new("load i64, ptr %left"), self.value(counter), self.value(bound)
         self.do(f"store i64 {self.new(f'add i64 {left}, {first}')}, ptr %base.{end}")
@@ -286,6 +302,47 @@ class Writer:
         limit = self.new(f"call i64 @llvm.sadd.sat.i64(i64 {first}, i64 {turns})")
         limit = self.new(f"call i64 @llvm.smin.i64(i64 {limit}, i64 {last})")
         self.do(f"store i64 {limit}, ptr %limit.{end}")
+        if steady is None:
+            return ""
+        ends = [self._wide(self.new(f"add i64 {x}, {by}")) for x, by in ((first, turn), (limit, -1))]
+        sizes = {}
+        for items in steady.lists:
+            x = self.object(items)
+            self.do(f"store ptr {self.field(x, 'items', 'ptr')}, ptr %items.{end}.{items}")
+            sizes[items] = self._wide(self.field(x, "size", "i64"))
+        holds = "true"
+        for items, line in _distinct(steady):
+            for turn_counter in ends if line.slope else ends[:1]:
+                index = self._on(line, turn_counter)
+                holds = self.new(f"and i1 {holds}, {self.new(f'icmp ult i128 {index}, {sizes[items]}')}")
+        return holds
+
+    def known_items(self, pc: int) -> str:
+        """Where the items are of a list whose index need not be looked at by an instruction, if so."""
+        if self.steady is None or pc not in self.steady.lines:
+            return ""
+        items, _ = self.steady.lines[pc]
+        return self.new(f"load ptr, ptr %items.{self.steady.end}.{items}")
+
+    def _on(self, line: Line, counter: str) -> str:
+        """A point of a line, exactly."""
+        index = self._total(line.offset)
+        if line.slope:
+            rise = self.new(f"mul i128 {self._total(line.slope)}, {counter}")
+            index = self.new(f"add i128 {index}, {rise}")
+        return index
+
+    def _total(self, sum: Sum) -> str:
+        total = "0"
+        for register, factor in sum.items():
+            term = str(factor)
+            if register >= 0:
+                term = self.new(f"mul i128 {self._wide(self.value(register))}, {factor}")
+            total = self.new(f"add i128 {total}, {term}")
+        return total
+
+    def _wide(self, x: str) -> str:
+        return self.new(f"sext i64 {x} to i128")
 
     def _immediates(self) -> dict[int, str]:
         code, first = self.code, self.code.first_constant()

@@ -1,0 +1,53 @@
+"""What tests of machine code share: functions that have it at once, their outcomes, and all ways to be left."""
+
+import copy
+
+import pytest
+
+import ts
+from ts._core.vm.native import force_exit
+from ts.bytecode.native import worker
+
+needs_llvm = pytest.mark.skipif(not worker.available(), reason="llvmlite is not installed")
+
+
+def fresh(function):
+    """The function scripted once more: nothing of an earlier Code is left."""
+    copy = type(function)(function.__code__, function.__globals__, function.__name__, function.__defaults__)
+    copy.__annotations__ = function.__annotations__
+    return ts.jit.script(copy)
+
+
+def native(function, forced=False):
+    """The same with machine code; one that is `forced` can be left anywhere."""
+    scripted = fresh(function)
+    assert worker.compile_now(scripted.compiled_code, forced) == ""
+    return scripted
+
+
+def outcome(function, *arguments):
+    """The result, or the class and the text of the error."""
+    try:
+        return "result", repr(function(*arguments)), repr(arguments)
+    except Exception as error:
+        return type(error), str(error).replace("\r", ""), repr(arguments)
+
+
+def outcome_of_copies(function, arguments):
+    """The same, and the arguments stay what they are."""
+    return outcome(function, *copy.deepcopy(arguments))
+
+
+def outcomes_when_left(scripted, arguments, most=200):
+    """What comes out where the machine code is left at one instruction: the first ones, and `most` of the others."""
+    many = 1 << 40
+    force_exit(many)
+    try:
+        yield outcome_of_copies(scripted, arguments)
+        ran = many - force_exit(-1)
+        for instructions in sorted({*range(min(ran, most)), *range(0, ran, max(ran // most, 1))}):
+            force_exit(instructions)
+            yield outcome_of_copies(scripted, arguments)
+            assert force_exit(-1) < 0
+    finally:
+        force_exit(-1)

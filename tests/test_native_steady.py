@@ -1,0 +1,255 @@
+"""Loops of machine code that do not look at indices: those, and only those, whose indices are known to be right."""
+
+from typing import List
+
+import pytest
+
+import ts
+from tests.machine_code import fresh, native, needs_llvm, outcome_of_copies, outcomes_when_left
+from ts.bytecode.native.exits import loops_of
+from ts.bytecode.native.steady import is_simple, steady
+
+pytestmark = needs_llvm
+
+
+def dot(xs: List[float], ys: List[float], n: int) -> float:
+    s = 0.0
+    for i in range(n):
+        s += xs[i] * ys[i]
+    return s
+
+
+def product(xs: List[int], ys: List[int], n: int) -> List[int]:
+    zs = [0] * (n * n)
+    for i in range(n):
+        for j in range(n):
+            s = 0
+            for k in range(n):
+                s += xs[i * n + k] * ys[k * n + j]
+            zs[i * n + j] = s
+    return zs
+
+
+def falling(xs: List[int], first: int, n: int) -> int:
+    s = 0
+    for i in range(n):
+        s = 3 * s + xs[first - i]
+    return s
+
+
+def downwards(xs: List[int], first: int, last: int) -> int:
+    s = 0
+    for i in range(first, last, -1):
+        s = 3 * s + xs[i]
+    return s
+
+
+def strided(xs: List[int], first: int, step: int, n: int) -> int:
+    s = 0
+    for i in range(n):
+        xs[first + i * step] += 1
+        s = 3 * s + xs[i * step + first]
+    return s
+
+
+def one_place(xs: List[int], at: int, n: int) -> int:
+    for i in range(n):
+        xs[at] += i
+    return xs[0]
+
+
+def neighbours(xs: List[float], n: int) -> List[float]:
+    for i in range(1, n):
+        xs[i] = 0.5 * (xs[i - 1] + xs[i])
+    return xs
+
+
+def where_even(xs: List[int], n: int) -> int:
+    s = 0
+    for i in range(n):
+        if i % 2 == 0:
+            s = 3 * s + xs[i]
+    return s
+
+
+def chosen(xs: List[int], n: int, far: int) -> int:
+    """The index is one line or another."""
+    s = 0
+    for i in range(n):
+        k = i
+        if i % 3 == 0:
+            k = far
+        s = 3 * s + xs[k]
+        k = i + 1
+        s += xs[k]
+    return s
+
+
+def carried(xs: List[int], n: int) -> int:
+    """The index is the one of the turn before."""
+    s, k = 0, 0
+    for i in range(n):
+        s = 3 * s + xs[k]
+        k = i * 2
+    return s
+
+
+def growing(xs: List[int], n: int) -> int:
+    s = 0
+    for i in range(n):
+        s += xs[i]
+        xs.append(s)
+    return s
+
+
+def shrinking(xs: List[int], n: int) -> int:
+    s = 0
+    for i in range(n):
+        s += xs[i]
+        xs.pop()
+    return s
+
+
+def between(xs: List[int], n: int) -> int:
+    """Another length each time that the inner loop is entered."""
+    s = 0
+    for i in range(n):
+        for k in range(n):
+            s = 3 * s + xs[k]
+        xs.pop()
+    return s
+
+
+def exchanged(xs: List[int], ys: List[int], n: int) -> int:
+    s = 0
+    for i in range(n):
+        s = 3 * s + xs[i]
+        xs, ys = ys, xs
+    return s
+
+
+def written_to_itself(xs: List[int], n: int) -> List[int]:
+    ys = xs
+    for i in range(n):
+        xs[i] = ys[n - 1 - i] + i
+    return ys
+
+
+def stopped(xs: List[int], n: int) -> int:
+    s = 0
+    for i in range(n):
+        s += xs[i]
+        if s > 20:
+            raise ValueError(str(s))
+        if s == 20:
+            return i
+    return s
+
+
+def far(xs: List[int], by: int, n: int) -> int:
+    """Products and sums that wrap around, and come back."""
+    s = 0
+    for i in range(n):
+        s = 3 * s + xs[i * by - i * by + i] + xs[by * i + 1 - by * i]
+    return s
+
+
+def wrapped(xs: List[int], by: int, n: int) -> int:
+    s = 0
+    for i in range(n):
+        s = 3 * s + xs[by * i]
+    return s
+
+
+NUMBERS = [3, -1, 4, 1, -5, 9, 2, 6]
+HALVES = [x / 2 for x in NUMBERS]
+MOST = 2**63 - 1
+
+# By program: whether a second loop is made, and arguments.
+CASES = {
+    dot: (True, [(HALVES, HALVES, n) for n in (0, 1, 7, 8, 9)] + [(HALVES, HALVES[:3], 8), ([], HALVES, 1)]),
+    product: (True, [(NUMBERS, NUMBERS[::-1], n) for n in (0, 1, 2, 3)] + [(NUMBERS, NUMBERS + [7], 3)]),
+    falling: (True, [(NUMBERS, first, n) for first, n in ((7, 8), (6, 8), (7, 9), (3, 9), (8, 2), (-1, 8), (-1, 9))]),
+    downwards: (False, [(NUMBERS, a, b) for a, b in ((7, -1), (7, 3), (8, -1), (7, -9), (7, -10), (0, 4), (-1, -9))]),
+    strided: (
+        True,
+        [(NUMBERS, *how) for how in ((0, 1, 8), (0, 2, 4), (1, 2, 4), (1, 2, 5), (7, -1, 8), (7, -1, 9), (-1, 0, 3))]
+        + [(NUMBERS, *how) for how in ((0, MOST, 2), (0, 2**62, 5), (-(2**63), 1, 2), (MOST, 1, 2), (0, 2**61, 9))],
+    ),
+    one_place: (True, [(NUMBERS, at, n) for at in (0, 7, -1, -8) for n in (0, 4)] + [(NUMBERS, 8, 0), (NUMBERS, 8, 4)]),
+    neighbours: (True, [(HALVES, n) for n in (0, 1, 2, 8, 9)]),
+    where_even: (True, [(NUMBERS, n) for n in (7, 8, 9, 10)] + [(NUMBERS[:7], 8)]),
+    chosen: (True, [(NUMBERS, 7, k) for k in (7, 8, -3, -9)] + [(NUMBERS, 8, 1)]),
+    carried: (False, [(NUMBERS, n) for n in (4, 5, 6)]),
+    growing: (False, [(NUMBERS, n) for n in (8, 20)] + [([], 1)]),
+    shrinking: (False, [(NUMBERS, n) for n in (4, 5)]),
+    between: (True, [(NUMBERS, n) for n in (2, 4, 5)]),
+    exchanged: (False, [(NUMBERS, NUMBERS[:5], n) for n in (5, 6, 7)]),
+    written_to_itself: (True, [(NUMBERS, n) for n in (7, 8, 9)]),
+    stopped: (False, [(NUMBERS, 8), ([20] + NUMBERS, 9), ([1, 2], 2), ([1, 2], 3), ([21], 4)]),
+    far: (True, [(NUMBERS, by, n) for by, n in ((0, 7), (1, 7), (2**62, 7), (MOST, 7), (5, 8))]),
+    wrapped: (True, [(NUMBERS, by, n) for by, n in ((1, 8), (2**61, 8), (2**61, 9), (-(2**63), 3), (2**62 + 1, 5))]),
+}  # fmt: skip
+EACH = pytest.mark.parametrize("function", CASES, ids=lambda function: function.__name__)
+
+
+def known(code):
+    return [steady(code, loop) for loop in loops_of(code) if is_simple(code, loop)]
+
+
+@EACH
+def test_it_is_known_which_loops_need_not_look(function):
+    assert any(known(fresh(function).compiled_code)) == CASES[function][0]
+
+
+@EACH
+def test_results_and_errors_are_the_same(function):
+    plain, fast = fresh(function), native(function)
+    for arguments in CASES[function][1]:
+        assert outcome_of_copies(fast, arguments) == outcome_of_copies(plain, arguments)
+
+
+@EACH
+def test_it_may_be_left_at_any_instruction(function):
+    """And is entered again, at the loop's end, in the middle."""
+    plain, fast = fresh(function), native(function, forced=True)
+    for arguments in CASES[function][1]:
+        expected = outcome_of_copies(plain, arguments)
+        for number, found in enumerate(outcomes_when_left(fast, arguments, 60)):
+            assert found == expected, (arguments, number)
+
+
+@EACH
+def test_fuel_is_the_same(function):
+    plain, fast = fresh(function), native(function)
+
+    def within(scripted, arguments, fuel):
+        with ts.limits(fuel=fuel):
+            return outcome_of_copies(scripted, arguments)
+
+    for scripted in (plain, fast):
+        scripted.compiled_code
+    for arguments in CASES[function][1]:
+        for fuel in range(1, 60):
+            assert within(fast, arguments, fuel) == within(plain, arguments, fuel), (arguments, fuel)
+
+
+@EACH
+@pytest.mark.parametrize("steps", [1, 2, 5])
+def test_it_may_be_suspended(function, steps):
+    def by_steps(scripted):
+        def run(*arguments):
+            program = scripted.start(*arguments)
+            while not program.run(steps=steps):
+                pass
+            return program.future.wait()
+
+        return run
+
+    plain, fast = fresh(function), native(function)
+    for arguments in CASES[function][1]:
+        expected, found = outcome_of_copies(plain, arguments), outcome_of_copies(by_steps(fast), arguments)
+        if isinstance(expected[0], str):
+            assert found == expected
+        else:
+            assert found[0] is expected[0]  # its text has other frames

@@ -1,0 +1,165 @@
+"""Which items a counted loop asks for, before its first turn: no turn has to look whether they are there.
+
+    for k in range(n):               r9 the counter, r5 and r7 what no turn changes
+        s += a[i * n + k]            r5 + r9
+             * b[k * n + j]          r9 * r0 + r7
+
+An index that is a line in the counter is between its first and its last value at every turn, and as ints
+wrap around at 2**64 only those two need be computed exactly.  Lists that no instruction of the loop can
+change keep their length and place.  Where an index would be out of range, or negative, the loop runs as it
+is written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from ts.bytecode.native.exits import Loop
+from ts.bytecode.native.liveness import reads_and_writes
+from ts.bytecode.native.ranges import is_counted, jumps_to
+from ts.bytecode.opcodes import NUMBER, OPCODES
+
+if TYPE_CHECKING:
+    from ts._core.vm.code import Code
+
+# What a turn may do beside arithmetic, comparisons and jumps: no list has another length or place after it.
+_STEADY: Final = frozenset(
+    (
+        *("MOVE", "CAST", "IS_NONE", "IS_NOT_NONE", "NOT", "AND", "OR", "XOR", "EQ_BOOL"),
+        *("RETURN", "RAISE", "LIST_LEN", "LIST_GET_SCALAR", "LIST_SET_SCALAR", "LIST_CHECK_LEN"),
+        *("ATTR_GET_SCALAR", "ATTR_SET_SCALAR"),
+        *("CALL_SCALAR", "INT_TO_FLOAT", "FLOAT_TO_INT", "BOOL_TO_INT", "INT_TO_BOOL", "FLOAT_TO_BOOL"),
+    )
+)
+_ONE: Final = -1  # stands for no register, but for 1
+_MOST_TERMS: Final = 4
+_MOST_FACTOR: Final = 1 << 20
+_MOST_INSTRUCTIONS: Final = 100  # the loop is there twice
+
+Sum = dict[int, int]  # factors, by register that no turn changes, or `_ONE`
+
+
+@dataclass(frozen=True)
+class Line:
+    """slope * counter + offset."""
+
+    slope: Sum
+    offset: Sum
+
+
+@dataclass(frozen=True)
+class Steady:
+    """What is known of a loop whose indices can be looked at beforehand."""
+
+    head: int
+    end: int
+    lists: tuple[int, ...]  # registers of lists that it reads or writes, and that stay what they are
+    lines: dict[int, tuple[int, Line]]  # by instruction: the list, and the index
+
+
+def is_simple(code: Code, loop: Loop) -> bool:
+    """Whether a loop takes from the budget, and is left, at its own jump only, which a counter comes to."""
+    rows = code.instructions
+    if rows[loop.end][0] != NUMBER["LOOP_STEP"]:
+        return False
+    for op, a, *_ in rows[loop.head : loop.end]:
+        row = OPCODES[op]
+        if row.name == "CALL_OPERATOR" or row.format[0] == "<" or (row.jumps and a > loop.end):
+            return False
+    return is_counted(code, loop.end, jumps_to(code))
+
+
+def steady(code: Code, loop: Loop) -> Steady | None:
+    """What a simple loop asks for; None where that is nothing, or not known."""
+    rows = code.instructions
+    span = range(loop.head, loop.end)
+    if len(span) > _MOST_INSTRUCTIONS or not all(_is_steady(OPCODES[rows[pc][0]].name) for pc in span):
+        return None
+    written = {register for pc in (*span, loop.end) for register in reads_and_writes(code, pc)[1]}
+    lines: dict[int, tuple[int, Line]] = {}
+    known: dict[int, Line] = {rows[loop.end][2]: Line({_ONE: 1}, {})}
+    counter = rows[loop.end][2]
+    sources = jumps_to(code)
+    for pc in span:
+        for source in sources.get(pc, ()):  # what was written since the jump may or may not have been
+            for between in range(source, pc):
+                for register in reads_and_writes(code, between)[1]:
+                    known.pop(register, None)
+        op, a, b, c = rows[pc]
+        name = OPCODES[op].name
+        if name in ("LIST_GET_SCALAR", "LIST_SET_SCALAR"):
+            items, index = (b, c) if name == "LIST_GET_SCALAR" else (a, b)
+            line = _line(code, known, written, index)
+            if line is not None and items not in written:
+                lines[pc] = items, line
+        result = _result(code, known, written, pc)
+        for register in reads_and_writes(code, pc)[1]:
+            known.pop(register, None)
+        if result is not None and a != counter:
+            known[a] = result
+    lists = tuple(sorted({items for items, _ in lines.values()}))
+    return Steady(loop.head, loop.end, lists, lines) if lines else None
+
+
+def _is_steady(name: str) -> bool:
+    return name.endswith(("_I64", "_F64")) or name.startswith("JUMP") or name in _STEADY
+
+
+def _line(code: Code, known: dict[int, Line], written: set[int], register: int) -> Line | None:
+    """What a register holds, as a line."""
+    if register in known:
+        return known[register]
+    first = code.first_constant()
+    if register >= first:
+        value = code.constants[register - first]
+        if type(value) is not int or abs(value) > _MOST_FACTOR:
+            return None
+        return Line({}, {_ONE: value} if value else {})
+    return Line({}, {register: 1}) if register not in written else None
+
+
+def _result(code: Code, known: dict[int, Line], written: set[int], pc: int) -> Line | None:
+    """What an instruction writes, if that is a line."""
+    op, _, b, c = code.instructions[pc]
+    name = OPCODES[op].name
+    if name not in ("MOVE", "ADD_I64", "SUB_I64", "MUL_I64") or code.classes[b] != "i":
+        return None
+    x = _line(code, known, written, b)
+    if x is None or name == "MOVE":
+        return x
+    y = _line(code, known, written, c)
+    if y is None:
+        return None
+    if name == "MUL_I64":
+        return _product(x, y) or _product(y, x)
+    sign = 1 if name == "ADD_I64" else -1
+    return _checked(_sum(x.slope, y.slope, sign), _sum(x.offset, y.offset, sign))
+
+
+def _sum(x: Sum, y: Sum, sign: int) -> Sum:
+    both = {register: x.get(register, 0) + sign * y.get(register, 0) for register in (*x, *y)}
+    return {register: factor for register, factor in both.items() if factor}
+
+
+def _product(x: Line, y: Line) -> Line | None:
+    """A line times what no turn changes: a number, or, where the line has only numbers, a register."""
+    if y.slope or len(y.offset) > 1:
+        return None
+    (register, factor), *_ = y.offset.items() or [(_ONE, 0)]
+    if register != _ONE and (set(x.slope) | set(x.offset)) - {_ONE}:
+        return None
+
+    def times(sum: Sum) -> Sum:
+        return {(register if of == _ONE else of): number * factor for of, number in sum.items() if factor}
+
+    return _checked(times(x.slope), times(x.offset))
+
+
+def _checked(slope: Sum, offset: Sum) -> Line | None:
+    """A line whose values 128 bits hold: 2**63 * 2**62 and a few terms of 2**84."""
+    if len(slope) > 1 or len(offset) > _MOST_TERMS or any(abs(f) > _MOST_FACTOR for f in offset.values()):
+        return None
+    if any(abs(factor) > (_MOST_FACTOR if register == _ONE else 1) for register, factor in slope.items()):
+        return None
+    return Line(slope, offset)
