@@ -203,6 +203,7 @@ class Emission:
         rows, lines = [], []
         pool: list[int] = []
         pools: dict[tuple[int, ...], int] = {}
+        line, stack = None, self.stack_of(None)
         for instruction in code:
             if not instruction.name:
                 continue
@@ -221,7 +222,10 @@ class Emission:
                     operand = place[operand] if operand >= 0 else ~operand
                 words.append(operand)
             rows.append(tuple(words))
-            lines.append(self.stack_of(instruction.line))
+            if instruction.line is not line:
+                line = instruction.line
+                stack = self.stack_of(line)
+            lines.append(stack)
         self.program = Program(
             self.name,
             rows,
@@ -235,7 +239,7 @@ class Emission:
             lines,
             [
                 (target[id(h.start)], target[id(h.end)], place[h.register], h.function)
-                for h in reversed(self.handlers)
+                for h in self.handlers[::-1]
                 if h.register in place
             ],
             result,

@@ -137,7 +137,7 @@ class Lifetimes:
 
         Of a walk that cannot be the last, nothing is kept but that.
         """
-        self.lifetimes = [Lifetime() for _ in self.variable] if last else []
+        self.lifetimes = [Lifetime() for _ in range(len(self.variable))] if last else []
         self.dying: dict[int, list[int]] = {}
         self.dead: dict[int | Label, set[int]] = {}
         self.alive: dict[int, int] = {}  # registers, with the end of their range
@@ -214,7 +214,7 @@ class Lifetimes:
             if last:
                 self.lifetimes[register].starts.append(at + 1)
                 self.lifetimes[register].ends.append(end)
-        for register in there - alive.keys():
+        for register in there.difference(alive):
             alive[register] = at + 1
 
     def branch(self, at: int, instruction: Instruction, target: Label, there: frozenset[int]) -> None:
@@ -223,10 +223,10 @@ class Lifetimes:
         if objects:
             read = objects.intersection(instruction.reads)
             for place, lost in (
-                (at + 1, objects & (there | read) - alive.keys()),
-                (target, objects & (alive.keys() | read) - there),
+                (at + 1, (objects & (there | read)).difference(alive)),
+                (target, objects & read.union(alive) - there),
             ):
                 if lost:
                     self.dead.setdefault(place, set()).update(lost)
-        for register in there - alive.keys():
+        for register in there.difference(alive):
             alive[register] = at + 1

@@ -30,6 +30,7 @@ This module imports the standard library only: the build runs it by itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 __all__ = [
     "BRANCHES", "BY_NAME", "BY_OPERATOR", "NUMBER", "OBJECTS_IN", "OPCODES", "PAIRS", "Opcode", "cython_enum",
@@ -59,7 +60,7 @@ class Opcode:
     operators: tuple[str, ...] = ()
     scalar: bool = True  # touches no Python object: may run without the GIL
 
-    @property
+    @cached_property
     def operands(self) -> tuple[str, ...]:
         """The formats of a, b and c."""
         return tuple(self.format.split())

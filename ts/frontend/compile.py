@@ -12,7 +12,7 @@ recursive call needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,20 +61,28 @@ def declare(parsed: ParsedFunction) -> FunctionSchema | None:
 
 
 def compile_function(
-    parsed: ParsedFunction, compile_callee: CompileCallee | None = None, lines: bool = False
+    parsed: ParsedFunction,
+    compile_callee: CompileCallee | None = None,
+    lines: bool = False,
+    schema: FunctionSchema | None = None,
 ) -> CompiledGraph:
     """Emit a function and run the frontend's passes on its graph.
 
     `compile_callee` gives the ScriptFunction of a Python function that is called; without it there are none.
     With `lines` the graph is one to step through: with a `prim::Line` for each line, and nothing left out.
+    `schema` is what `declare` gave.
     """
     from ts.passes.pipelines import FRONTEND, STEPPING, run_pipeline
 
     emitter = Emitter(parsed, compile_callee or _no_callee)
     emitter.lines = lines
     try:
-        parameters, returns = signature(parsed)
-        result = emit_function(emitter, parameters, _declared(parsed, returns))
+        if schema is not None:
+            emit_function(emitter, schema.arguments, schema.returns[0].type)
+        else:
+            parameters, returns = signature(parsed)
+            result = emit_function(emitter, parameters, _declared(parsed, returns))
+            schema = _schema(parsed.name, parameters, result)
         run_pipeline(emitter.graph, STEPPING if lines else FRONTEND)
         parsed.resolver.admit(emitter.graph)
     except LimitExceeded as error:
@@ -87,7 +95,7 @@ def compile_function(
             raise
     if emitter.noted.errors:  # what failed behind the first of them may be its consequence
         raise together(emitter.noted.errors) from None
-    schema = _schema(parsed.name, parameters, result)
+    assert schema is not None
     return CompiledGraph(emitter.graph, schema, emitter.holds_breakpoint)
 
 
@@ -109,7 +117,9 @@ def compile_all(functions: Iterable[Any]) -> None:
         raise together(errors)
 
 
-def emit_function(em: Emitter, parameters: list[Parameter], returns: Type | None) -> Type:
+def emit_function(
+    em: Emitter, parameters: Sequence[Parameter | Argument], returns: Type | None
+) -> Type:
     """Emit the whole definition; give the type that it returns."""
     node = em.parsed.node
     graph = em.graph

@@ -20,12 +20,12 @@ return node, whose inputs are the block's outputs. New nodes go where the insert
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from typing import Any, ClassVar, Final
 
 from ts._core.thread.deadline import spend
 from ts.errors import InternalError
 from ts.ir.attributes import type_of_constant
+from ts.ir.names import also_named
 from ts.ir.node import CallStack, Node, OperatorLookup
 from ts.ir.source import SourceRange
 from ts.ir.taken import Taken
@@ -175,7 +175,9 @@ class Block:
                 copy.add_block()._clone(block, local, outer)
             self.append_node(copy)
             for old, new in zip(node._outputs, copy._outputs, strict=True):
-                local[old] = new.copy_metadata(old)  # a second time: the numbers of names follow PyTorch
+                if old._name:
+                    new.set_debug_name(old._name)  # a second time: the numbers of names follow PyTorch
+                local[old] = new
         for value in source.outputs():
             self.register_output(lookup(value))
 
@@ -234,14 +236,54 @@ class Block:
                     return found
         return None
 
-    paramNode = param_node
-    returnNode = return_node
-    owningNode = owning_node
-    addInputToBlock = add_input
-    registerOutput = register_output
-    addNode = add_node
-    findNode = find_node
-    findAllNodes = find_all_nodes
+
+also_named(
+    Block,
+    paramNode="param_node",
+    returnNode="return_node",
+    owningNode="owning_node",
+    addInputToBlock="add_input",
+    registerOutput="register_output",
+    addNode="add_node",
+    findNode="find_node",
+    findAllNodes="find_all_nodes",
+)
+
+
+class _Inserting:
+    """Where new nodes go, within ``with``."""
+
+    __slots__ = ("_graph", "_place", "_saved")
+
+    def __init__(self, graph: Graph, place: Node | Block) -> None:
+        self._graph = graph
+        self._place = place
+
+    def __enter__(self) -> Graph:
+        self._saved = self._graph._insert_before
+        self._graph.set_insert_point(self._place)
+        return self._graph
+
+    def __exit__(self, *error: object) -> None:
+        self._graph._insert_before = self._saved
+
+
+class _At:
+    """Where new nodes come from, within ``with``."""
+
+    __slots__ = ("_graph", "_range", "_saved")
+
+    def __init__(self, graph: Graph, range: SourceRange | None) -> None:
+        self._graph = graph
+        self._range = range
+
+    def __enter__(self) -> Graph:
+        self._saved = self._graph.range
+        self._graph.range = self._range
+        return self._graph
+
+    def __exit__(self, *error: object) -> None:
+        self._graph.range = self._saved
 
 
 class Graph:
@@ -291,12 +333,13 @@ class Graph:
         """Every node, also inside blocks, a node before the nodes of its blocks."""
         stack = [self._block.nodes()]
         while stack:
-            node = next(stack[-1], None)
-            if node is None:
-                stack.pop()
-                continue
-            yield node
-            stack.extend(block.nodes() for block in reversed(node._blocks))
+            nodes = stack.pop()
+            for node in nodes:
+                yield node
+                if node._blocks:
+                    stack.append(nodes)
+                    stack.extend(block.nodes() for block in reversed(node._blocks))
+                    break
 
     def param_node(self) -> Node:
         return self._block._param
@@ -367,9 +410,10 @@ class Graph:
         spend(_NODE_NS, _NODE_BYTES)
         node = Node(self, source._kind)
         for value in source._outputs:
-            node.add_output().copy_metadata(value)
+            node.add_output(value._name, value._type)
         node.copy_metadata(source)
-        node.copy_attributes(source)
+        if source._attributes is not None:
+            node.copy_attributes(source)
         node.claimed = source.claimed
         for value in source._inputs:
             node.add_input(lookup(value))
@@ -467,29 +511,17 @@ class Graph:
         """Insert before the node, or at the end of the block."""
         self._insert_before = place._return if isinstance(place, Block) else place
 
-    @contextmanager
-    def inserting_before(self, place: Node | Block) -> Iterator[Graph]:
+    def inserting_before(self, place: Node | Block) -> _Inserting:
         """Within ``with``, insert before a node or at the end of a block."""
-        saved = self._insert_before
-        self.set_insert_point(place)
-        try:
-            yield self
-        finally:
-            self._insert_before = saved
+        return _Inserting(self, place)
 
-    def inserting_at_end(self, block: Block) -> Any:
+    def inserting_at_end(self, block: Block) -> _Inserting:
         """Within ``with``, insert at the end of `block`."""
-        return self.inserting_before(block)
+        return _Inserting(self, block)
 
-    @contextmanager
-    def at_range(self, range: SourceRange | None) -> Iterator[Graph]:
+    def at_range(self, range: SourceRange | None) -> _At:
         """Within ``with``, new nodes come from this place in the source."""
-        saved = self.range
-        self.range = range
-        try:
-            yield self
-        finally:
-            self.range = saved
+        return _At(self, range)
 
     # --- whole graphs ---
 
@@ -526,19 +558,23 @@ class Graph:
     def __repr__(self) -> Any:
         return self.str()
 
-    addInput = add_input
-    eraseInput = erase_input
-    permuteInputs = permute_inputs
-    registerOutput = register_output
-    eraseOutput = erase_output
-    createClone = create_clone
-    appendNode = append_node
-    prependNode = prepend_node
-    insertNode = insert_node
-    insertConstant = insert_constant
-    insertPoint = insert_point
-    setInsertPoint = set_insert_point
-    insert_point_guard = inserting_before
-    insertGraph = insert_graph
-    findNode = find_node
-    findAllNodes = find_all_nodes
+
+also_named(
+    Graph,
+    addInput="add_input",
+    eraseInput="erase_input",
+    permuteInputs="permute_inputs",
+    registerOutput="register_output",
+    eraseOutput="erase_output",
+    createClone="create_clone",
+    appendNode="append_node",
+    prependNode="prepend_node",
+    insertNode="insert_node",
+    insertConstant="insert_constant",
+    insertPoint="insert_point",
+    setInsertPoint="set_insert_point",
+    insert_point_guard="inserting_before",
+    insertGraph="insert_graph",
+    findNode="find_node",
+    findAllNodes="find_all_nodes",
+)

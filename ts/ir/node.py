@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ts.errors import InternalError, TsError
 from ts.ir.attributes import KINDS, kind_of_value
+from ts.ir.names import also_named
 from ts.ir.source import SourceRange
 from ts.ir.taken import Taken
 from ts.ir.types import TENSOR, NoneType, Type
@@ -40,7 +41,7 @@ _NO_BLOCKS: Taken[Any] = Taken()
 class OperatorLookup:
     """How a node finds its operator record. The registry installs `find`; `ts.ir` knows no operators."""
 
-    find: Callable[[Node], Any] | None = None
+    find: ClassVar[Callable[[Node], Any] | None] = None
 
 
 class Node:
@@ -458,42 +459,46 @@ class Node:
     def __repr__(self) -> str:
         return str(self)
 
-    inputsAt = input
-    outputsAt = output
-    inputsSize = inputs_size
-    outputsSize = outputs_size
-    hasMultipleOutputs = has_multiple_outputs
-    owningBlock = owning_block
-    hasUses = has_uses
-    mustBeNone = must_be_none
-    namedInput = named_input
-    sourceRange = source_range
-    scopeName = scope_name
-    isNondeterministic = is_nondeterministic
-    hasAttribute = has_attribute
-    hasAttributes = has_attributes
-    attributeNames = attribute_names
-    kindOf = kind_of
-    removeAttribute = remove_attribute
-    copyAttributes = copy_attributes
-    copyMetadata = copy_metadata
-    addInput = add_input
-    replaceInput = replace_input
-    replaceInputWith = replace_input_with
-    removeInput = remove_input
-    removeAllInputs = remove_all_inputs
-    addOutput = add_output
-    eraseOutput = erase_output
-    addBlock = add_block
-    replaceAllUsesWith = replace_all_uses_with
-    insertBefore = insert_before
-    insertAfter = insert_after
-    moveBefore = move_before
-    moveAfter = move_after
-    isBefore = is_before
-    isAfter = is_after
-    findNode = find_node
-    findAllNodes = find_all_nodes
+
+also_named(
+    Node,
+    inputsAt="input",
+    outputsAt="output",
+    inputsSize="inputs_size",
+    outputsSize="outputs_size",
+    hasMultipleOutputs="has_multiple_outputs",
+    owningBlock="owning_block",
+    hasUses="has_uses",
+    mustBeNone="must_be_none",
+    namedInput="named_input",
+    sourceRange="source_range",
+    scopeName="scope_name",
+    isNondeterministic="is_nondeterministic",
+    hasAttribute="has_attribute",
+    hasAttributes="has_attributes",
+    attributeNames="attribute_names",
+    kindOf="kind_of",
+    removeAttribute="remove_attribute",
+    copyAttributes="copy_attributes",
+    copyMetadata="copy_metadata",
+    addInput="add_input",
+    replaceInput="replace_input",
+    replaceInputWith="replace_input_with",
+    removeInput="remove_input",
+    removeAllInputs="remove_all_inputs",
+    addOutput="add_output",
+    eraseOutput="erase_output",
+    addBlock="add_block",
+    replaceAllUsesWith="replace_all_uses_with",
+    insertBefore="insert_before",
+    insertAfter="insert_after",
+    moveBefore="move_before",
+    moveAfter="move_after",
+    isBefore="is_before",
+    isAfter="is_after",
+    findNode="find_node",
+    findAllNodes="find_all_nodes",
+)
 
 
 def _make_room(node: Node, end: Node) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ts.ir.names import also_named
 from ts.ir.text import is_numeral
 from ts.ir.types import TENSOR, NoneType, OptionalType, TensorType, Type
 
@@ -43,7 +44,11 @@ class Use:
         """Whether this use comes after `other`: what is inside of a node comes after the node's inputs."""
         return (self.user.path(), self.offset) > (other.user.path(), other.offset)
 
-    isAfter = is_after
+
+also_named(
+    Use,
+    isAfter="is_after",
+)
 
 
 class Value:
@@ -204,16 +209,20 @@ class Value:
     def __repr__(self) -> str:
         return f"{self.debug_name()} defined in ({self._node})"
 
-    debugName = debug_name
-    debugNameBase = debug_name_base
-    setDebugName = set_debug_name
-    hasDebugName = has_debug_name
-    setType = set_type
-    setTypeAs = set_type_as
-    inferTypeFrom = infer_type_from
-    copyMetadata = copy_metadata
-    replaceAllUsesWith = replace_all_uses_with
-    replaceAllUsesAfterNodeWith = replace_all_uses_after_node_with
-    toIValue = to_ivalue
-    isCompleteTensor = is_complete_tensor
-    requiresGrad = requires_grad
+
+also_named(
+    Value,
+    debugName="debug_name",
+    debugNameBase="debug_name_base",
+    setDebugName="set_debug_name",
+    hasDebugName="has_debug_name",
+    setType="set_type",
+    setTypeAs="set_type_as",
+    inferTypeFrom="infer_type_from",
+    copyMetadata="copy_metadata",
+    replaceAllUsesWith="replace_all_uses_with",
+    replaceAllUsesAfterNodeWith="replace_all_uses_after_node_with",
+    toIValue="to_ivalue",
+    isCompleteTensor="is_complete_tensor",
+    requiresGrad="requires_grad",
+)

@@ -45,22 +45,35 @@ class _Eliminator:
                 continue
             if not node.outputs() or node.kind() == "prim::Uninitialized":
                 continue
+            if has_side_effects(node) or is_nondeterministic(node):
+                continue
             key = node_key(node)
-            candidates = (found for scope in scopes for found in scope.get(key, ()))
-            existing = next((found for found in candidates if self._equal(node, found)), None)
+            existing, may_share = None, True
+            for scope in scopes:
+                if key in scope:
+                    may_share = self._may_share(node)
+                    existing = self._find(node, scope[key]) if may_share else None
+                    if existing is not None or not may_share:
+                        break
             if existing is None:
-                if self._may_share(node):
+                if may_share:
                     seen.setdefault(key, []).append(node)
-            elif self._may_share(node) and optimization_allowed("cse"):
+            elif optimization_allowed("cse"):
                 update("cse", "Replacing {}", node)
                 node.replace_all_uses_with(existing)
                 node.destroy()
                 changed = True
         return changed
 
+    def _find(self, node: Node, candidates: list[Node]) -> Node | None:
+        """An equal node that may be shared; of each list, the first has not been asked yet."""
+        for found in candidates:
+            if self._may_share(found) and self._equal(node, found):
+                return found
+        return None
+
     def _may_share(self, node: Node) -> bool:
-        if has_side_effects(node) or is_nondeterministic(node):
-            return False
+        """Whether nobody writes to what a node reads or gives: asked once there are two of them."""
         if any_mutable(node.inputs()) or any_mutable(node.outputs()):
             return not self._has_writers(node)
         return True

@@ -182,9 +182,11 @@ class ScriptFunction(Function):
             with self.terms.within(), compilation(self), no_collection():
                 with Stage("compile: parse", self.name):
                     parsed = to_compile if isinstance(to_compile, ParsedFunction) else to_compile()
-                self._schema = compile.declare(parsed)
+                schema = self._schema = self._schema or compile.declare(parsed)
                 with Stage("compile: emit", self.name):
-                    compiled = with_deep_stack(lambda: compile.compile_function(parsed, compile_function))
+                    compiled = with_deep_stack(
+                        lambda: compile.compile_function(parsed, compile_function, schema=schema)
+                    )
             self.holds_breakpoint = compiled.holds_breakpoint
             self.finish(compiled.graph, compiled.schema)
         except BaseException:

@@ -1,0 +1,12 @@
+"""The names that PyTorch has for methods, beside those that they have here.
+
+    also_named(Node, inputsAt="input")          node.inputsAt(0) is node.input(0)
+"""
+
+from __future__ import annotations
+
+
+def also_named(cls: type, **methods: str) -> None:
+    """Let methods of a class be found under other names, too."""
+    for name, method in methods.items():
+        setattr(cls, name, getattr(cls, method))
