@@ -6,6 +6,7 @@ arrays it has:
     xp.shapes_only            whether arrays have no elements to look at (meta)
     xp.scipy("linalg")        the device's twin of scipy.linalg
     xp.special("erf")         a function of scipy.special, or one of our own
+    xp.own("silu")            a function that the device has in one piece, or None: a formula serves
     xp.transforms             the functions of scipy.fft, from the library there is
     xp.products(a, b)         stacks of matrices, multiplied by what the device does fastest
     xp.weighted_sums(x, d, places, weights)   sums of places along a dimension: what resampling does
@@ -61,6 +62,10 @@ class Namespace:
         """A function of `scipy.special` for this device."""
         found: Callable[..., Array] = getattr(self.scipy("special"), name)
         return found
+
+    def own(self, name: str) -> Callable[..., Array] | None:
+        """A function of floats and doubles that the device has in one piece, which others make of several."""
+        return None
 
     @property
     def transforms(self) -> Any:

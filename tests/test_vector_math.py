@@ -1,15 +1,20 @@
 """Elementary functions of our own: how far they may be from the truth, special values, and the same bits wherever an element stands.
 
-The truth is `mpmath`'s, in units of the last place of the dtype.
+The truth is `mpmath`'s, and they are within one unit in the last place of it, powers within two: on every kind of processor.
 """
 
 import math
+import os
+import subprocess
+import sys
 
 import mpmath
 import numpy as np
 import pytest
 
 import ts
+from tests import vector_tables
+from ts.backends.cpu.kernels import vector_math
 
 f = ts.nn.functional
 INF, NAN = math.inf, math.nan
@@ -19,26 +24,45 @@ def log1p_exp(x):
     return mpmath.log1p(mpmath.exp(x)) if x < 300 else x
 
 
-# name: (function, its truth, where, units in the last place of float32 and float64)
+def gelu_tanh(x):
+    return x / (1 + mpmath.exp(-2 * mpmath.sqrt(2 / mpmath.pi) * (x + mpmath.mpf("0.044715") * x**3)))
+
+
+# name: (function, its truth, where, where for float64 if that is more)
 CASES = {
-    "exp": (ts.exp, mpmath.exp, (-87, 88), (1, 1)),
-    "sin": (ts.sin, mpmath.sin, (-1e5, 1e5), (2, 1)),
-    "cos": (ts.cos, mpmath.cos, (-1e5, 1e5), (2, 1)),
-    "erf": (ts.erf, mpmath.erf, (-5, 5), (2, 2)),
-    "erfc": (ts.erfc, mpmath.erfc, (-5, 9), (1, 7)),
-    "erfinv": (ts.erfinv, mpmath.erfinv, (-1, 1), (1, 16)),
-    "sigmoid": (ts.sigmoid, lambda x: 1 / (1 + mpmath.exp(-x)), (-80, 80), (3, 3)),
-    "silu": (f.silu, lambda x: x / (1 + mpmath.exp(-x)), (-80, 80), (4, 4)),
-    "elu": (f.elu, lambda x: x if x > 0 else mpmath.expm1(x), (-30, 5), (1, 1)),
-    "softplus": (lambda x: f.softplus(x, threshold=1e4), log1p_exp, (-80, 80), (2.5, 3)),
-    "logsigmoid": (f.logsigmoid, lambda x: -log1p_exp(-x), (-80, 80), (2.5, 3)),
+    "exp": (ts.exp, mpmath.exp, (-87, 88), (-708, 709)),
+    "exp2": (ts.exp2, lambda x: mpmath.mpf(2) ** x, (-125, 127), (-1021, 1023)),
+    "expm1": (ts.expm1, mpmath.expm1, (-40, 88), (-40, 709)),
+    "log": (ts.log, mpmath.log, (1e-30, 1e30)),
+    "log2": (ts.log2, lambda x: mpmath.log(x) / mpmath.log(2), (1e-30, 1e30)),
+    "log10": (ts.log10, mpmath.log10, (1e-30, 1e30)),
+    "log1p": (ts.log1p, mpmath.log1p, (-0.999, 1e3)),
+    "sin": (ts.sin, mpmath.sin, (-1e5, 1e5)),
+    "cos": (ts.cos, mpmath.cos, (-1e5, 1e5)),
+    "tan": (ts.tan, mpmath.tan, (-1e5, 1e5)),
+    "asin": (ts.asin, mpmath.asin, (-1, 1)),
+    "acos": (ts.acos, mpmath.acos, (-1, 1)),
+    "atan": (ts.atan, mpmath.atan, (-1e4, 1e4)),
+    "sinh": (ts.sinh, mpmath.sinh, (-87, 88), (-708, 709)),
+    "cosh": (ts.cosh, mpmath.cosh, (-87, 88), (-708, 709)),
+    "tanh": (ts.tanh, mpmath.tanh, (-30, 30)),
+    "erf": (ts.erf, mpmath.erf, (-7, 7)),
+    "erfc": (ts.erfc, mpmath.erfc, (-5, 9), (-7, 26)),
+    "erfinv": (ts.erfinv, mpmath.erfinv, (-1, 1)),
+    "sigmoid": (ts.sigmoid, lambda x: 1 / (1 + mpmath.exp(-x)), (-87, 87), (-700, 700)),
+    "silu": (f.silu, lambda x: x / (1 + mpmath.exp(-x)), (-87, 87), (-700, 700)),
+    "gelu": (f.gelu, lambda x: x * mpmath.erfc(-x / mpmath.sqrt(2)) / 2, (-12, 12), (-36, 36)),
+    "gelu_tanh": (lambda x: f.gelu(x, approximate="tanh"), gelu_tanh, (-9, 9), (-18, 18)),
+    "elu": (f.elu, lambda x: x if x > 0 else mpmath.expm1(x), (-40, 5)),
+    "softplus": (lambda x: f.softplus(x, threshold=1e4), log1p_exp, (-87, 88), (-700, 709)),
+    "logsigmoid": (f.logsigmoid, lambda x: -log1p_exp(-x), (-88, 87), (-709, 700)),
 }
 DTYPES = [np.float32, np.float64]
-NAMES = [*CASES, "gelu"]
+TIER = "TS_VECTOR_TIER"
 
 
 def called(name, x):
-    return (f.gelu if name == "gelu" else CASES[name][0])(x)
+    return CASES[name][0](x)
 
 
 def units(found, truth, dtype):
@@ -47,29 +71,68 @@ def units(found, truth, dtype):
     return np.array([abs(float(mpmath.mpf(float(a)) - t)) for a, t in zip(found, truth, strict=True)]) / spacing
 
 
-def places(low, high, dtype):
+def places(low, high, dtype, count=1):
     rng = np.random.default_rng(3)
-    x = np.concatenate([rng.uniform(low, high, 700), rng.uniform(max(low, -2), min(high, 2), 300),
-                        rng.choice([-1, 1], 60) * 10.0 ** rng.uniform(-30, 0, 60)])  # fmt: skip
-    return x[(x >= low) & (x <= high)].astype(dtype)
+    x = np.concatenate([rng.uniform(low, high, 400 * count), rng.uniform(max(low, -2), min(high, 2), 400 * count),
+                        rng.uniform(max(low, -9), min(high, 9), 200 * count), rng.choice([-1, 1], 60) * 10.0 ** rng.uniform(-30, 0, 60),
+                        1 + 10.0 ** rng.uniform(-7, -1, 60) * rng.choice([-1, 1], 60)]).astype(dtype)  # fmt: skip
+    return x[(x >= low) & (x <= high) & (np.abs(x) != 1)]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", CASES)
 def test_near_the_truth(name, dtype):
-    function, truth, (low, high), most = CASES[name]
-    x = places(low, high, dtype)
+    function, truth, *where = CASES[name]
+    x = places(*where[-1 if dtype is np.float64 else 0], dtype)
     with mpmath.workprec(160):
         found = function(ts.from_numpy(x)).numpy()
         far = units(found, [truth(mpmath.mpf(float(v))) for v in x], dtype)
-    assert far.max() <= most[dtype is np.float64], f"at {x[far.argmax()]!r}"
+    assert far.max() <= 1, f"at {x[far.argmax()]!r}"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_many_floats_are_near_what_doubles_make_of_them(name):
+    """Of which the truth is known without `mpmath`."""
+    function, _, where, *_ = CASES[name]
+    x = places(*where, np.float32, 100)
+    truth = function(ts.from_numpy(x.astype(np.float64))).numpy()
+    far = np.abs(function(ts.from_numpy(x)).numpy() - truth) / np.spacing(np.abs(truth.astype(np.float32)))
+    assert far.max() <= 1, f"at {x[far.argmax()]!r}"
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", NAMES)
+def test_powers_are_near_the_truth(dtype):
+    x = places(1e-3, 20, dtype)
+    for y in (x, x[::-1].copy(), np.full_like(x, 2.5), np.full_like(x, -0.3)):
+        with mpmath.workprec(160):
+            truth = [mpmath.mpf(float(a)) ** mpmath.mpf(float(b)) for a, b in zip(x, y, strict=True)]
+        far = units(ts.pow(ts.from_numpy(x), ts.from_numpy(y)).numpy(), truth, dtype)
+        assert far.max() <= 2, f"at {x[far.argmax()]!r}"
+
+
+@pytest.mark.skipif(TIER in os.environ, reason="which is one of these runs")
+@pytest.mark.parametrize("tier", [t for t in (0, 3) if t < vector_math.tier()])
+def test_what_other_processors_run(tier):
+    """The loops for those without AVX-512, and those for any, in a process that takes them: the other tests of this file hold there."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", __file__]
+    done = subprocess.run(command, env={**os.environ, TIER: str(tier)}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
+
+
+@pytest.mark.skipif(TIER not in os.environ, reason="no tier is asked for")
+def test_the_tier_that_is_asked_for_runs():
+    assert vector_math.tier() == int(os.environ[TIER])
+
+
+def test_tables_are_what_the_script_makes():
+    assert vector_tables.page() == vector_tables.PAGE.read_text()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", CASES)
 def test_an_element_has_the_same_bits_wherever_it_stands(name, dtype):
     """First or last, beside others or alone, side by side or with gaps, by copies and in place; and with any number of threads."""
-    x = places(-0.99, 0.99, dtype)[:150] if name == "erfinv" else places(-20, 20, dtype)[:150]
+    x = places(-0.99, 0.99, dtype)[:150] if name in ("erfinv", "asin", "acos") else places(-20, 20, dtype)[:150]
     x[3:6] = 1e-320 if dtype is np.float64 else 1e-42, 0.0, -0.0
     whole = called(name, ts.from_numpy(x)).numpy()
     bits = whole.view(np.uint32 if dtype is np.float32 else np.uint64)
@@ -99,7 +162,7 @@ def test_an_element_has_the_same_bits_wherever_it_stands(name, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", ["exp", "sin", "cos", "erf", "erfc"])
+@pytest.mark.parametrize("name", ["exp", "exp2", "expm1", "sin", "cos", "tan", "atan", "sinh", "cosh", "tanh", "erf", "erfc", "sigmoid"])
 def test_every_way_to_a_function_gives_the_same_bits(name, dtype):
     """In place, `out=`, of integers, and from memory that is not aligned."""
     function = CASES[name][0]
@@ -122,6 +185,19 @@ SPECIAL: dict[str, list[tuple[float, float]]] = {
     "erf": [(0.0, 0.0), (-0.0, -0.0), (INF, 1), (-INF, -1), (7.0, 1), (-7.0, -1), (1e-42, 1.12838e-42)],
     "erfc": [(0.0, 1), (-0.0, 1), (INF, 0), (-INF, 2), (-7.0, 2), (30.0, 0)],
     "erfinv": [(0.0, 0.0), (-0.0, -0.0), (1.0, INF), (-1.0, -INF), (2.0, NAN), (-INF, NAN), (INF, NAN)],
+    "asin": [(0.0, 0.0), (-0.0, -0.0), (1.0, math.pi / 2), (-1.0, -math.pi / 2), (1.5, NAN), (-INF, NAN), (INF, NAN)],
+    "acos": [(0.0, math.pi / 2), (1.0, 0.0), (-1.0, math.pi), (1.5, NAN), (-1.5, NAN), (-INF, NAN), (INF, NAN)],
+    "atan": [(0.0, 0.0), (-0.0, -0.0), (INF, math.pi / 2), (-INF, -math.pi / 2), (1.0, math.pi / 4)],
+    "tan": [(0.0, 0.0), (-0.0, -0.0), (INF, NAN), (-INF, NAN)],
+    "exp2": [(0.0, 1), (INF, INF), (-INF, 0), (3.0, 8), (-1.0, 0.5), (1e4, INF), (-1e4, 0)],
+    "expm1": [(0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -1), (1e4, INF), (-1e4, -1)],
+    "log": [(0.0, -INF), (-0.0, -INF), (1.0, 0.0), (INF, INF), (-1.0, NAN), (-INF, NAN), (1e-42, -96.7087)],
+    "log2": [(0.0, -INF), (-0.0, -INF), (1.0, 0.0), (8.0, 3), (INF, INF), (-1.0, NAN), (-INF, NAN)],
+    "log10": [(0.0, -INF), (-0.0, -INF), (1.0, 0.0), (1000.0, 3), (INF, INF), (-1.0, NAN), (-INF, NAN)],
+    "log1p": [(0.0, 0.0), (-0.0, -0.0), (-1.0, -INF), (INF, INF), (-2.0, NAN), (-INF, NAN)],
+    "sinh": [(0.0, 0.0), (-0.0, -0.0), (INF, INF), (-INF, -INF)],
+    "cosh": [(0.0, 1), (INF, INF), (-INF, INF)],
+    "tanh": [(0.0, 0.0), (-0.0, -0.0), (INF, 1), (-INF, -1), (40.0, 1), (-40.0, -1)],
     "sigmoid": [(INF, 1), (-INF, 0), (0.0, 0.5)],
     "silu": [(0.0, 0.0), (-0.0, -0.0), (INF, INF)],
     "gelu": [(0.0, 0.0), (-0.0, -0.0), (INF, INF)],

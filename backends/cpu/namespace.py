@@ -3,6 +3,8 @@
 In: a name of NumPy's; out: NumPy's function.  Of what every namespace has (`backends.namespace`):
 
     xp.special("erf")       our own ufunc where there is one, else SciPy's
+    xp.own("silu")          our own ufunc
+    xp.exp(x)               NumPy's, with our own loops where we have some
     xp.ranking              equal elements in PyTorch's order
     xp.transforms           scipy.fft, or numpy.fft where SciPy is not installed
     xp.products(a, b)       stacks of matrices by our kernels of products, on several threads
@@ -79,20 +81,20 @@ class CpuNamespace(Over):
 
         return UFUNCS[name] if name in UFUNCS else super().special(name)
 
-    @functools.cached_property
-    def exp(self) -> Callable[..., Array]:
-        """NumPy's with loops of our own, as `sin` and `cos` are: the kernels in C have the same."""
-        return self._of_the_dtype("exp")
+    def own(self, name: str) -> Callable[..., Array] | None:
+        """An activation: the kernels in C have the same loops."""
+        return self.special(name)
 
-    @functools.cached_property
-    def sin(self) -> Callable[..., Array]:
-        """See `exp`."""
-        return self._of_the_dtype("sin")
+    def __getattr__(self, name: str) -> Any:
+        """NumPy's, but for functions some of whose loops are our own: the kernels in C have the same."""
+        found = super().__getattr__(name)
+        if isinstance(found, np.ufunc):
+            from .kernels.special import OURS_OF_NUMPY  # here: few programs use one
 
-    @functools.cached_property
-    def cos(self) -> Callable[..., Array]:
-        """See `exp`."""
-        return self._of_the_dtype("cos")
+            if name in OURS_OF_NUMPY:
+                found = self._of_the_dtype(name)
+                setattr(self, name, found)
+        return found
 
     def _of_the_dtype(self, name: str) -> Callable[..., Array]:
         """One of ours, with a result of bfloat16 for bfloat16: NumPy knows no loops for that but its own."""

@@ -45,7 +45,7 @@ DIFFERENT = [
      "nextafter fmax fmin", FLOATS),
     ("PyTorch's vectors give NaN for subnormal divisors, its single elements do not", "fmod remainder",
      ("bfloat16", "float32", "float64")),
-    ("PyTorch flushes subnormal results to zero", "erf special_erf special_bessel_j1", FLOATS),
+    ("PyTorch flushes subnormal results to zero", "erf special_erf special_bessel_j1 sigmoid special_expit", FLOATS),
     ("PyTorch computes in 16 bits, or loses the digits of small results",
      "special_i0e special_ndtr logaddexp2", (*INTEGERS, *FLOATS)),
     ("PyTorch's approximations have fewer digits, for large arguments none",

@@ -13,7 +13,7 @@ from ts.ops import rules
 from ts.ops.outputs import COPIED, EXPECTED, FOUND, SCALAR
 from ts.ops.refusals import Missing
 from ts.ops.registry import facts, op
-from ts.ops.unary import SAME, sigmoid
+from ts.ops.unary import SAME, in_one_piece, sigmoid
 
 Array = rules.Array
 _NO_CLAMP = Missing("clamp is not supported for complex types")
@@ -31,6 +31,9 @@ def _wide(xp: Any, name: str, x: Array) -> Array:
 
 
 def _softplus(xp: Any, x: Array) -> Array:
+    own = in_one_piece(xp, "softplus", x)
+    if own is not None:
+        return own(x)
     return xp.log1p(xp.exp(-xp.abs(x))) + xp.maximum(x, 0)
 
 
@@ -139,6 +142,7 @@ def _prelu(xp: Any, self: Array, weight: Array) -> Array:
 @op(
     "aten::elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor",
     keeps_dtype=True,
+    tile=True,
     inplace=True,
     out="out",
     where="f",
@@ -154,6 +158,7 @@ def _elu(xp: Any, self: Array, alpha: Any = 1, scale: Any = 1, input_scale: Any 
 @op(
     "aten::celu(Tensor self, Scalar alpha=1.) -> Tensor",
     keeps_dtype=True,
+    tile=True,
     inplace=True,
     out="out",
     refuses={"c": "elu_cpu"},
@@ -165,7 +170,7 @@ def _celu(xp: Any, self: Array, alpha: Any = 1.0) -> Array:
     return _elu(xp, self, alpha, 1.0, 1.0 / alpha)
 
 
-@op("aten::selu(Tensor self) -> Tensor", keeps_dtype=True, inplace=True, refuses={"c": "elu_cpu"})
+@op("aten::selu(Tensor self) -> Tensor", keeps_dtype=True, tile=True, inplace=True, refuses={"c": "elu_cpu"})
 def _selu(xp: Any, self: Array) -> Array:
     return _elu(xp, self, 1.6732632423543772, 1.0507009873554805)
 
@@ -184,6 +189,9 @@ def _selu(xp: Any, self: Array) -> Array:
 )
 def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
     x = rules.cast(xp, _floating("gelu", self), rules.opmath(self.dtype))
+    own = in_one_piece(xp, {"none": "gelu", "tanh": "gelu_tanh"}.get(approximate, "gelu"), x)
+    if own is not None and approximate in ("none", "tanh"):
+        return rules.cast(xp, own(x), self.dtype)
     if approximate == "tanh":
         inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
         return rules.cast(xp, 0.5 * x * (1 + xp.tanh(inner)), self.dtype)
@@ -204,6 +212,9 @@ def gelu(xp: Any, self: Array, approximate: str = "none") -> Array:
 )
 def _silu(xp: Any, self: Array) -> Array:
     x = _wide(xp, "silu", self)
+    own = in_one_piece(xp, "silu", x)
+    if own is not None:
+        return rules.cast(xp, own(x), self.dtype)
     return rules.cast(xp, x * sigmoid(xp, x), self.dtype)
 
 

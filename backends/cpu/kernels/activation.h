@@ -27,53 +27,31 @@ INLINE lanes simd_tanh(lanes x) {
     return choose(size < 0.625f, near, (lanes)((int_lanes)far | ((int_lanes)x & (int)0x80000000)));
 }
 
-INLINE lanes simd_silu(lanes x) { return x * simd_sigmoid(x); }
-
-/* x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3))): half of 1 + tanh(u) is sigmoid(2 * u). */
-INLINE lanes simd_gelu_tanh(lanes x) {
-    return x * simd_sigmoid(x * 1.5957691216057308f * (1.0f + 0.044715f * (x * x)));
-}
-
-/* x / 2 * (1 + erf(x / sqrt(2))).  With z = |x| / sqrt(2): for z < 0.5 erf(z) / z is a polynomial in z * z; beyond,
-   erfc(z) = exp(-z * z) * p(t) / (1 + 2 * z) with t = (z - 2) / (z + 2), so that no digits are lost where x < 0.  Both
-   polynomials were fitted to SciPy's `erf` and `erfcx` at Chebyshev's points, to 4e-8. */
-INLINE lanes simd_gelu(lanes x) {
-    lanes z = simd_abs(x) * 0.70710678118654752f, zz = z * z;
-    lanes far = choose(z < 10.0f, z, (lanes){0} + 10.0f), down = far + 2.0f, up = 1.0f + 2.0f * far;
-    lanes r = 1.0f / (down * up), t = 1.0f - 4.0f * (r * up), tt = t * t;
-    lanes p = zz * 4.717567470e-3f - 2.675697394e-2f;
-    p = p * zz + 1.128281951e-1f;
-    p = p * zz - 3.761260808e-1f;
-    p = p * zz + 1.128379107f;
-    lanes near = x * (0.5f + x * (p * 0.35355339059327376f));
-    lanes even = tt * -1.296057133e-3f + 8.680170402e-3f, odd = tt * 9.312980692e-4f - 7.937156595e-3f;
-    even = even * tt - 5.421507359e-2f;
-    odd = odd * tt + 1.640406251e-1f;
-    even = even * tt - 1.660307348e-1f;
-    odd = odd * tt - 9.276349843e-2f;
-    even = even * tt + 1.276978374f;
-    lanes tail = 0.5f * simd_exp(far * -far) * ((even + odd * t) * (r * down));
-    return choose(z < 0.5f, near, x * choose(x < 0.0f, tail, 1.0f - tail));
-}
-
-#define ROW_OF(NAME) \
-CLONES static void simd_##NAME##_row(const float *x, ptrdiff_t n, float *out) { \
-    ptrdiff_t i = 0; \
-    for (; i + WIDTH <= n; i += WIDTH) simd_to(out + i, simd_##NAME(simd_at(x + i))); \
-    if (i < n) { \
-        lanes v = {0}; \
-        memcpy(&v, x + i, (n - i) * sizeof(float)); \
-        v = simd_##NAME(v); \
-        memcpy(out + i, &v, (n - i) * sizeof(float)); \
-    } \
-}
-ROW_OF(sigmoid)
-ROW_OF(silu)
-ROW_OF(gelu)
-ROW_OF(gelu_tanh)
-
 CLONES static void simd_leaky_relu_row(const float *x, ptrdiff_t n, float slope, float *restrict out) {
     for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i] > 0 ? x[i] : x[i] * slope;
 }
+
+/* What elu and softplus do before and after the exponential; what is not chosen is computed first, so that there is no branch. */
+#define AROUND(T, NAME) \
+CLONES static void NAME##_below(const T *x, ptrdiff_t n, T by, T *restrict out) { \
+    for (ptrdiff_t i = 0; i < n; i++) { \
+        T v = x[i] > 0 ? (T)0 : x[i]; \
+        out[i] = v * by; \
+    } \
+} \
+CLONES static void NAME##_above(const T *x, const T *below, ptrdiff_t n, T alpha, T scale, T *out) { \
+    for (ptrdiff_t i = 0; i < n; i++) { \
+        T less = below[i] * alpha, v = x[i] > 0 ? x[i] : less; \
+        out[i] = v * scale; \
+    } \
+} \
+CLONES static void NAME##_softened(const T *x, const T *soft, ptrdiff_t n, T beta, T threshold, T *out) { \
+    for (ptrdiff_t i = 0; i < n; i++) { \
+        T v = x[i], y = soft[i] / beta, scaled = v * beta; \
+        out[i] = scaled > threshold ? v : y; \
+    } \
+}
+AROUND(float, float)
+AROUND(double, double)
 
 #endif

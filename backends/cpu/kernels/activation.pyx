@@ -10,49 +10,48 @@ Elements with gaps between them are copied together first; other dtypes are left
 
 cimport numpy as cnp
 from cpython.ref cimport Py_INCREF
-from libc.math cimport fabs
 from libc.stdint cimport int32_t
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.short_floats cimport BRAIN, shorten, widen
 from ts.backends.cpu.kernels.table cimport Tile, register_kernel, register_tile
+from ts.backends.cpu.kernels.vector_math cimport DoubleRow, FloatRow, double_row, float_row
 from ts.backends.cpu.kernels.wide cimport run_widened
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, HALF, PyArrayObject, data_of, flags_of, size_of
 from ts._core.tensor.overlap cimport repeats
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
-from ts.backends.cpu.kernels.elementwise cimport Loops
 from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport FLAT, float_array, is_tensor, new_like, put_array, read_number, scalar_type
-
-from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
 cnp.import_array()
 
 cdef enum:
     TILE = 512                         # elements at a time
 
-ctypedef void (*FloatLoop)(const float *, npy_intp, float *) noexcept nogil
-ctypedef void (*DoubleLoop)(const double *, npy_intp, double *) noexcept nogil
-
 cdef extern from "numpy/arrayobject.h":
     object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)  # steals the dtype
 
-cdef extern from "vector_math.h" nogil:
-    void double_silu_row(const double *x, npy_intp n, double *out)
-    void double_gelu_row(const double *x, npy_intp n, double *out)
-    void double_gelu_tanh_row(const double *x, npy_intp n, double *out)
-    void float_elu_row(const float *x, npy_intp n, float alpha, float scale, float input_scale, float *out)
-    void double_elu_row(const double *x, npy_intp n, double alpha, double scale, double input_scale, double *out)
-    void float_softplus_row(const float *x, npy_intp n, float beta, float threshold, float *out)
-    void float_log_sigmoid_row(const float *x, npy_intp n, float *out)
-
 cdef extern from "activation.h" nogil:
-    void simd_silu_row(const float *x, npy_intp n, float *out)
-    void simd_gelu_row(const float *x, npy_intp n, float *out)
-    void simd_gelu_tanh_row(const float *x, npy_intp n, float *out)
     void simd_leaky_relu_row(const float *x, npy_intp n, float slope, float *out)
+    void float_below(const float *x, npy_intp n, float by, float *out)
+    void double_below(const double *x, npy_intp n, double by, double *out)
+    void float_above(const float *x, const float *below, npy_intp n, float alpha, float scale, float *out)
+    void double_above(const double *x, const double *below, npy_intp n, double alpha, double scale, double *out)
+    void float_softened(const float *x, const float *soft, npy_intp n, float beta, float threshold, float *out)
+    void double_softened(const double *x, const double *soft, npy_intp n, double beta, double threshold, double *out)
+
+
+cdef struct Rows:                      # of one function
+    FloatRow of_floats
+    DoubleRow of_doubles
+
+cdef Rows rows_of(str name) except *:
+    return Rows(float_row(name), double_row(name))
+
+cdef Rows SILU = rows_of("silu"), GELU = rows_of("gelu"), GELU_TANH = rows_of("gelu_tanh")
+cdef Rows EXPM1 = rows_of("expm1"), SOFTPLUS_OF_ONE = rows_of("softplus"), LOG_SIGMOID_ROWS = rows_of("log_sigmoid")
 
 
 cdef void leaky_relu_doubles(const double *x, npy_intp n, double slope, double *out) noexcept nogil:
@@ -91,7 +90,7 @@ cdef object alike(object a, int kind):
     return new_alike(<cnp.ndarray>a, cnp.NPY_KEEPORDER, dtype, 0)
 
 
-cdef void loop_in_tiles(FloatLoop loop, const char *x, npy_intp n, bint brain, char *out) noexcept nogil:
+cdef void loop_in_tiles(FloatRow loop, const char *x, npy_intp n, bint brain, char *out) noexcept nogil:
     cdef float scratch[TILE]
     cdef npy_intp count
     while n > 0:
@@ -104,7 +103,7 @@ cdef void loop_in_tiles(FloatLoop loop, const char *x, npy_intp n, bint brain, c
         n -= count
 
 
-cdef int run_loop(Operator op, IValue *r, const int32_t *at, FloatLoop of_floats, DoubleLoop of_doubles) except -1:
+cdef int run_loop(Operator op, IValue *r, const int32_t *at, Rows rows) except -1:
     """The first argument through one of the loops; of 16-bit floats in tiles."""
     cdef PyArrayObject *x = floats(&r[at[0]])
     cdef int kind
@@ -120,17 +119,17 @@ cdef int run_loop(Operator op, IValue *r, const int32_t *at, FloatLoop of_floats
     out = data_of(<PyArrayObject *>made)
     away = leave_gil(size_of(x) * COSTLY, r, at, op.nargs)
     if kind == FLOAT:
-        of_floats(<float *>data_of(x), size_of(x), <float *>out)
+        rows.of_floats(<float *>data_of(x), size_of(x), <float *>out)
     elif kind == DOUBLE:
-        of_doubles(<double *>data_of(x), size_of(x), <double *>out)
+        rows.of_doubles(<double *>data_of(x), size_of(x), <double *>out)
     else:
-        loop_in_tiles(of_floats, data_of(x), size_of(x), kind == BRAIN, <char *>out)
+        loop_in_tiles(rows.of_floats, data_of(x), size_of(x), kind == BRAIN, <char *>out)
     take_gil(away)
     return put_array(&r[at[op.nargs]], made, kind)
 
 
 cdef int silu(Operator op, IValue *r, const int32_t *at) except -1:
-    return run_loop(op, r, at, simd_silu_row, double_silu_row)
+    return run_loop(op, r, at, SILU)
 
 
 cdef int gelu(Operator op, IValue *r, const int32_t *at) except -1:
@@ -139,9 +138,9 @@ cdef int gelu(Operator op, IValue *r, const int32_t *at) except -1:
         return run_widened(op, r, at)
     approximate = <str>r[at[1]].v.o
     if approximate == "none":
-        return run_loop(op, r, at, simd_gelu_row, double_gelu_row)
+        return run_loop(op, r, at, GELU)
     if approximate == "tanh":
-        return run_loop(op, r, at, simd_gelu_tanh_row, double_gelu_tanh_row)
+        return run_loop(op, r, at, GELU_TANH)
     return run_widened(op, r, at)
 
 
@@ -182,44 +181,45 @@ cdef enum Formula:
     THRESHOLD                          # limit, what is below
 
 
-# NumPy's vectorised loops.
-cdef Loops exponential = ufunc_loops("exp", "same", "fd")
-cdef Loops logarithm_of_one_more = ufunc_loops("log1p", "same", "fd")
+cdef inline void through(Rows rows, floating *x, npy_intp n) noexcept nogil:
+    """x := row(x)"""
+    if floating is float:
+        rows.of_floats(x, n, x)
+    else:
+        rows.of_doubles(x, n, x)
 
 
-cdef inline void through(Loops loops, double *x, npy_intp n) noexcept nogil:
-    """x := loop(x)"""
-    cdef char *args[2]
-    cdef npy_intp steps[2]
-    args[0] = args[1] = <char *>x
-    steps[0] = steps[1] = sizeof(double)
-    loops.function[DOUBLE](args, &n, steps, loops.data[DOUBLE])
+cdef void elu_in_tiles(const floating *x, npy_intp n, floating alpha, floating scale, floating input_scale, floating *out) noexcept nogil:
+    """The steps are the record's."""
+    cdef floating scratch[TILE]
+    cdef npy_intp count
+    while n > 0:
+        count = min(n, <npy_intp>TILE)
+        if floating is float:
+            float_below(x, count, input_scale, scratch)
+            through(EXPM1, scratch, count)
+            float_above(x, scratch, count, alpha, scale, out)
+        else:
+            double_below(x, count, input_scale, scratch)
+            through(EXPM1, scratch, count)
+            double_above(x, scratch, count, alpha, scale, out)
+        x += count
+        out += count
+        n -= count
 
 
-cdef void soften(const double *x, npy_intp n, double by, double *out) noexcept nogil:
-    """log(1 + exp(by * x)), without overflow."""
-    cdef npy_intp i
-    for i in range(n):
-        out[i] = -fabs(by * x[i])
-    through(exponential, out, n)
-    through(logarithm_of_one_more, out, n)
-    for i in range(n):
-        out[i] += by * x[i] if by * x[i] > 0 else 0
-
-
-cdef void soften_in_tiles(Formula what, const double *x, npy_intp n, double beta, double threshold, double *out) noexcept nogil:
-    """softplus and log_sigmoid; `out` is not `x`."""
+cdef void softplus_in_tiles(const floating *x, npy_intp n, floating beta, floating threshold, floating *out) noexcept nogil:
+    cdef floating scratch[TILE]
     cdef npy_intp i, count
     while n > 0:
         count = min(n, <npy_intp>TILE)
-        if what == SOFTPLUS:
-            soften(x, count, beta, out)
-            for i in range(count):
-                out[i] = x[i] if x[i] * beta > threshold else out[i] / beta
+        for i in range(count):
+            scratch[i] = x[i] * beta
+        through(SOFTPLUS_OF_ONE, scratch, count)
+        if floating is float:
+            float_softened(x, scratch, count, beta, threshold, out)
         else:
-            soften(x, count, -1, out)
-            for i in range(count):
-                out[i] = -out[i]
+            double_softened(x, scratch, count, beta, threshold, out)
         x += count
         out += count
         n -= count
@@ -228,17 +228,17 @@ cdef void soften_in_tiles(Formula what, const double *x, npy_intp n, double beta
 cdef void compute(Formula what, const floating *x, npy_intp n, double *by, floating *out) noexcept nogil:
     cdef floating a = <floating>by[0], b = <floating>by[1], v
     cdef npy_intp i
-    if what <= LOG_SIGMOID:
-        if floating is double and what == ELU:
-            double_elu_row(x, n, a, b, by[2], out)
-        elif floating is double:
-            soften_in_tiles(what, x, n, a, b, out)
-        elif what == ELU:
-            float_elu_row(x, n, a, b, <float>by[2], out)
-        elif what == SOFTPLUS:
-            float_softplus_row(x, n, a, b, out)
+    if what == ELU:
+        elu_in_tiles(x, n, a, b, <floating>by[2], out)
+        return
+    if what == SOFTPLUS:
+        softplus_in_tiles(x, n, a, b, out)
+        return
+    if what == LOG_SIGMOID:
+        if floating is float:
+            LOG_SIGMOID_ROWS.of_floats(x, n, out)
         else:
-            float_log_sigmoid_row(x, n, out)
+            LOG_SIGMOID_ROWS.of_doubles(x, n, out)
         return
     for i in range(n):
         v = x[i]
@@ -351,24 +351,6 @@ cdef void formula_doubles(char **args, const npy_intp *n, const npy_intp *steps,
     cdef Tile *tile = <Tile *>data
     compute[double](<Formula>tile.what, <double *>args[0], n[0], tile.by, <double *>args[1])
 
-cdef void silu_floats_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    simd_silu_row(<float *>args[0], n[0], <float *>args[1])
-
-cdef void silu_doubles_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    double_silu_row(<double *>args[0], n[0], <double *>args[1])
-
-cdef void gelu_floats_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    simd_gelu_row(<float *>args[0], n[0], <float *>args[1])
-
-cdef void gelu_tanh_floats_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    simd_gelu_tanh_row(<float *>args[0], n[0], <float *>args[1])
-
-cdef void gelu_tanh_doubles_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    double_gelu_tanh_row(<double *>args[0], n[0], <double *>args[1])
-
-cdef void gelu_doubles_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    double_gelu_row(<double *>args[0], n[0], <double *>args[1])
-
 cdef void leaky_relu_floats_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     simd_leaky_relu_row(<float *>args[0], n[0], <float>(<Tile *>data).by[0], <float *>args[1])
 
@@ -401,22 +383,38 @@ cdef bint read_relu6(int kind, IValue **others, Tile *tile) noexcept:
 cdef bint read_threshold(int kind, IValue **others, Tile *tile) noexcept:
     return by_formula(kind, tile, THRESHOLD, others, 2)
 
+cdef void rows_of_floats(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    cdef int what = (<Tile *>data).what
+    (<FloatRow>(SILU.of_floats if what == 0 else GELU.of_floats if what == 1 else GELU_TANH.of_floats))(<float *>args[0], n[0], <float *>args[1])
+
+cdef void rows_of_doubles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    cdef int what = (<Tile *>data).what
+    (<DoubleRow>(SILU.of_doubles if what == 0 else GELU.of_doubles if what == 1 else GELU_TANH.of_doubles))(<double *>args[0], n[0], <double *>args[1])
+
 cdef bint read_silu(int kind, IValue **others, Tile *tile) noexcept:
-    tile.function = silu_floats_tile if kind == FLOAT else silu_doubles_tile
+    tile.what = 0
+    tile.function = rows_of_floats if kind == FLOAT else rows_of_doubles
     return True
 
 cdef bint read_gelu(int kind, IValue **others, Tile *tile) noexcept:
-    cdef bint tanh
     if others[0].tag != TAG_OBJECT or type(<object>others[0].v.o) is not str:
         return False
-    tanh = <str>others[0].v.o == "tanh"
-    if not tanh and <str>others[0].v.o != "none":
+    tile.what = 1 if <str>others[0].v.o == "none" else 2
+    tile.function = rows_of_floats if kind == FLOAT else rows_of_doubles
+    return <str>others[0].v.o == "none" or <str>others[0].v.o == "tanh"
+
+cdef bint read_elu(int kind, IValue **others, Tile *tile) noexcept:
+    return by_formula(kind, tile, ELU, others, 3)
+
+cdef bint read_celu(int kind, IValue **others, Tile *tile) noexcept:
+    if not by_formula(kind, tile, ELU, others, 1) or tile.by[0] == 0:
         return False
-    if kind == DOUBLE and tanh:
-        tile.function = gelu_tanh_doubles_tile
-        return True
-    tile.function = gelu_doubles_tile if kind == DOUBLE else gelu_tanh_floats_tile if tanh else gelu_floats_tile
+    tile.by[1], tile.by[2] = 1, 1 / tile.by[0]
     return True
+
+cdef bint read_selu(int kind, IValue **others, Tile *tile) noexcept:
+    tile.by[0], tile.by[1], tile.by[2] = 1.6732632423543772, 1.0507009873554805, 1
+    return by_formula(kind, tile, ELU, others, 0)
 
 cdef bint read_leaky_relu(int kind, IValue **others, Tile *tile) noexcept:
     tile.function = leaky_relu_floats_tile if kind == FLOAT else leaky_relu_doubles_tile
@@ -429,6 +427,9 @@ register_tile("aten::hardtanh", read_hardtanh)
 register_tile("aten::relu6", read_relu6)
 register_tile("aten::threshold", read_threshold)
 register_tile("aten::silu", read_silu)
+register_tile("aten::elu", read_elu)
+register_tile("aten::celu", read_celu)
+register_tile("aten::selu", read_selu)
 register_tile("aten::gelu", read_gelu)
 register_tile("aten::leaky_relu", read_leaky_relu)
 

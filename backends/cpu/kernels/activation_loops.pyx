@@ -4,7 +4,7 @@ In: operands as NumPy's inner loops take them (pointers, count, steps in bytes).
 
     activation_loops()["sigmoid"].covers(6)    whether there is one for float32
 
-Sigmoids are rows of `activation.h` and `vector_math.h`; elements that do not lie in order come to them in tiles.
+Sigmoids are rows of `vector_math.h`; elements that do not lie in order come to them in tiles.
 """
 
 from functools import cache
@@ -14,11 +14,7 @@ from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT32, INT64
 from ts.backends.cpu.kernels.elementwise cimport Loop, Loops, serve_shorts
-from ts.backends.cpu.kernels.vector_math cimport double_row, doubles_by_row, floats_by_row
-
-
-cdef extern from "activation.h" nogil:
-    void simd_sigmoid_row(const float *x, npy_intp n, float *out)
+from ts.backends.cpu.kernels.vector_math cimport double_row, doubles_by_row, float_row, floats_by_row
 
 
 # ---------------------------------------------------------------- relu
@@ -133,7 +129,7 @@ def activation_loops():
     set_loop(relu, INT32, relu_int32)
     set_loop(sigmoid, FLOAT, floats_by_row)
     set_loop(sigmoid, DOUBLE, doubles_by_row)
-    sigmoid.data[FLOAT], sigmoid.data[DOUBLE] = <void *>simd_sigmoid_row, <void *>double_row("sigmoid")
+    sigmoid.data[FLOAT], sigmoid.data[DOUBLE] = <void *>float_row("sigmoid"), <void *>double_row("sigmoid")
     serve_shorts(relu)
     serve_shorts(sigmoid)
     return {

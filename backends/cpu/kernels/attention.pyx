@@ -30,10 +30,10 @@ from ts.backends.cpu.kernels.kernel cimport flat_array, is_tensor, item_size, pu
 from ts.backends.cpu.kernels.matmul cimport kept_for
 from ts.backends.cpu.kernels.norm cimport layer_norm_rows
 from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.vector_math cimport FloatRow, float_row
 from ts.backends.cpu.kernels.walk cimport in_order
 
-cdef extern from "activation.h" nogil:
-    void simd_gelu_row(const float *x, npy_intp n, float *out)
+cdef FloatRow gelu_row = float_row("gelu")
 
 cnp.import_array()
 
@@ -131,7 +131,7 @@ cdef void gelu(
     cdef float *x = <float *>tile
     cdef int64_t r
     for r in range(rows):
-        simd_gelu_row(x, columns, x)
+        gelu_row(x, columns, x)
         x += pitch
 
 

@@ -3,3 +3,4 @@
 import numpy as np
 
 UFUNCS: dict[str, np.ufunc]
+OURS_OF_NUMPY: tuple[str, ...]  # among UFUNCS, those that are NumPy's but for some loops

@@ -4,9 +4,9 @@ In: arrays.  Out: arrays of the same dtype; the names are those of `scipy.specia
 
     special.erf(x), special.gammaln(x), special.erfinv(x), special.xlogy(x, y)
 
-Error functions are rows of `vector_math.h`, and the gamma function's logarithm is the C library's.  The inverse error function is Wichura's
+Error functions and activations are rows of `vector_math.h`, and the gamma function's logarithm is the C library's.  `ndtri` is Wichura's
 rational approximation of the normal distribution's quantile (algorithm AS 241), good to 1e-16.  float32 is computed
-in float64 and rounded once, but for the error functions.  Beside them stand those of NumPy's functions that have rows, too.
+in float64 and rounded once, but for what has rows.  Beside them stand those of NumPy's functions that have rows, too.
 """
 
 import numpy as np
@@ -104,12 +104,6 @@ cdef double quantile(double tail, double offset) noexcept nogil:
     return numerator / denominator if offset > 0 else -numerator / denominator
 
 
-cdef double c_erfinv(double x) noexcept nogil:
-    if not fabs(x) < 1:
-        return x * INFINITY if fabs(x) == 1 else NAN
-    return quantile((1 - fabs(x)) / 2, x / 2) / sqrt(2.0)
-
-
 cdef double c_ndtri(double p) noexcept nogil:
     if not 0 < p < 1:
         return -INFINITY if p == 0 else INFINITY if p == 1 else NAN
@@ -165,78 +159,69 @@ TYPES_OF_TWO[:] = [
     cnp.NPY_FLOAT, cnp.NPY_FLOAT, cnp.NPY_FLOAT, cnp.NPY_DOUBLE, cnp.NPY_DOUBLE, cnp.NPY_DOUBLE
 ]
 cdef cnp.PyUFuncGenericFunction by_rows[2]
-cdef cnp.PyUFuncGenericFunction by_float_rows[2]
 cdef cnp.PyUFuncGenericFunction rounded[2]
 cdef cnp.PyUFuncGenericFunction two[2]
 by_rows[0], by_rows[1] = <cnp.PyUFuncGenericFunction>floats_by_row, <cnp.PyUFuncGenericFunction>doubles_by_row
-by_float_rows[0], by_float_rows[1] = <cnp.PyUFuncGenericFunction>floats_by_row, <cnp.PyUFuncGenericFunction>unary_double
 rounded[0], rounded[1] = <cnp.PyUFuncGenericFunction>unary_rounded, <cnp.PyUFuncGenericFunction>unary_double
 two[0], two[1] = <cnp.PyUFuncGenericFunction>binary_rounded, <cnp.PyUFuncGenericFunction>binary_double
 
-cdef void *functions[10][2]
-functions[0][0], functions[0][1] = <void *>float_row("erf"), <void *>double_row("erf")
-functions[1][0], functions[1][1] = <void *>float_row("erfc"), <void *>double_row("erfc")
-functions[2][0] = functions[2][1] = <void *>c_gammaln
-functions[3][0], functions[3][1] = <void *>float_row("erfinv"), <void *>c_erfinv
-functions[4][0] = functions[4][1] = <void *>c_ndtri
-functions[5][0] = functions[5][1] = <void *>c_ndtr
-functions[6][0] = functions[6][1] = <void *>c_psi
-functions[7][0] = functions[7][1] = <void *>c_entr
-functions[8][0] = functions[8][1] = <void *>c_xlogy
-functions[9][0] = functions[9][1] = <void *>c_xlog1py
-
-
-cdef object made(cnp.PyUFuncGenericFunction *loops, int row, char *name):
-    cdef int operands = 2 if loops == two else 1
-    cdef char *types = &TYPES_OF_TWO[0] if loops == two else &TYPES[0]
-    return cnp.PyUFunc_FromFuncAndData(loops, functions[row], types, 2, operands, 1, -1, name, NULL, 0)
-
-
-# NumPy's own with some of its loops exchanged, which have the same signature.
 cdef enum:
+    OF_ROWS = 9                        # of NAMES, those that are all rows
+    MOST_NAMES = 40
     MOST_LOOPS = 12
 
-cdef cnp.PyUFuncGenericFunction exchanged[3][MOST_LOOPS]
-cdef void *data_of_exchanged[3][MOST_LOOPS]
-cdef char types_of_exchanged[3][2 * MOST_LOOPS]
+cdef char **NAMES = [
+    "erf", "erfc", "erfinv", "sigmoid", "silu", "gelu", "gelu_tanh", "softplus", "log_sigmoid",
+    "gammaln", "ndtri", "ndtr", "psi", "entr", "xlogy", "xlog1py",
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh",
+]
+cdef int IMPROVED = 16                 # from here on: NumPy's own with some of its loops exchanged, which have the same signature
+cdef int COUNT = 32
+cdef Unary OF_ONE[5]
+cdef Binary OF_TWO[2]
+OF_ONE[:] = [c_gammaln, c_ndtri, c_ndtr, c_psi, c_entr]
+OF_TWO[:] = [c_xlogy, c_xlog1py]
+
+cdef void *functions[MOST_NAMES][MOST_LOOPS]
+cdef cnp.PyUFuncGenericFunction exchanged[MOST_NAMES][MOST_LOOPS]
+cdef char types_of_exchanged[MOST_NAMES][2 * MOST_LOOPS]
 
 
-cdef object improved(int row, str name):
+cdef object made(int at):
+    """Of floats and doubles."""
+    cdef str name = NAMES[at].decode()
+    if at < OF_ROWS:
+        functions[at][0], functions[at][1] = <void *>float_row(name), <void *>double_row(name)
+        return cnp.PyUFunc_FromFuncAndData(by_rows, functions[at], TYPES, 2, 1, 1, -1, NAMES[at], NULL, 0)
+    if at < IMPROVED - 2:
+        functions[at][0] = functions[at][1] = <void *>OF_ONE[at - OF_ROWS]
+        return cnp.PyUFunc_FromFuncAndData(rounded, functions[at], TYPES, 2, 1, 1, -1, NAMES[at], NULL, 0)
+    functions[at][0] = functions[at][1] = <void *>OF_TWO[at - (IMPROVED - 2)]
+    return cnp.PyUFunc_FromFuncAndData(two, functions[at], TYPES_OF_TWO, 2, 2, 1, -1, NAMES[at], NULL, 0)
+
+
+cdef object improved(int at):
+    cdef str name = NAMES[at].decode()
     cdef cnp.ufunc found = getattr(np, name)
     cdef int i, kept = 0
     for i, text in enumerate(getattr(np, name).types):
         if "O" in text or kept == MOST_LOOPS:
             continue
         number = np.dtype(text[0]).num
-        types_of_exchanged[row][2 * kept] = types_of_exchanged[row][2 * kept + 1] = number
-        exchanged[row][kept] = <cnp.PyUFuncGenericFunction>found.functions[i]
-        data_of_exchanged[row][kept] = found.data[i]
+        types_of_exchanged[at][2 * kept] = types_of_exchanged[at][2 * kept + 1] = number
+        exchanged[at][kept] = <cnp.PyUFuncGenericFunction>found.functions[i]
+        functions[at][kept] = found.data[i]
         if text[0] == "f" and float_row(name) != NULL:
-            exchanged[row][kept] = <cnp.PyUFuncGenericFunction>floats_by_row
-            data_of_exchanged[row][kept] = <void *>float_row(name)
+            exchanged[at][kept] = <cnp.PyUFuncGenericFunction>floats_by_row
+            functions[at][kept] = <void *>float_row(name)
         elif text[0] == "d" and double_row(name) != NULL:
-            exchanged[row][kept] = <cnp.PyUFuncGenericFunction>doubles_by_row
-            data_of_exchanged[row][kept] = <void *>double_row(name)
+            exchanged[at][kept] = <cnp.PyUFuncGenericFunction>doubles_by_row
+            functions[at][kept] = <void *>double_row(name)
         kept += 1
     return cnp.PyUFunc_FromFuncAndData(
-        exchanged[row], data_of_exchanged[row], types_of_exchanged[row], kept, 1, 1, -1, NAMES[row], NULL, 0
+        exchanged[at], functions[at], types_of_exchanged[at], kept, 1, 1, -1, NAMES[at], NULL, 0
     )
 
 
-cdef char **NAMES = ["exp", "sin", "cos"]
-
-UFUNCS = {
-    "exp": improved(0, "exp"),
-    "sin": improved(1, "sin"),
-    "cos": improved(2, "cos"),
-    "erf": made(by_rows, 0, "erf"),
-    "erfc": made(by_rows, 1, "erfc"),
-    "gammaln": made(rounded, 2, "gammaln"),
-    "erfinv": made(by_float_rows, 3, "erfinv"),
-    "ndtri": made(rounded, 4, "ndtri"),
-    "ndtr": made(rounded, 5, "ndtr"),
-    "psi": made(rounded, 6, "psi"),
-    "entr": made(rounded, 7, "entr"),
-    "xlogy": made(two, 8, "xlogy"),
-    "xlog1py": made(two, 9, "xlog1py"),
-}
+UFUNCS = {NAMES[at].decode(): made(at) if at < IMPROVED else improved(at) for at in range(COUNT)}
+OURS_OF_NUMPY = tuple(NAMES[at].decode() for at in range(IMPROVED, COUNT))

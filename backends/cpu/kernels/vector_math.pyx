@@ -1,21 +1,36 @@
 """Which functions have rows of our own (`vector_math.h`), and how elements that do not lie in order come to them.
 
 In: operands as NumPy's inner loops take them (pointers, count, steps in bytes).  Out: the results, the same for an element however
-it lies.  What is not here is NumPy's, which has vectors for it that are as fast (measured with AVX-512).
+it lies.  The text is compiled for three kinds of processors, each in an extension; which are this one's is decided here, when
+it is imported.  What has no row is NumPy's, which is as near to the truth and as fast (measured with AVX-512).
 """
+
+import os
 
 from numpy cimport npy_intp
 
+from ts.backends.cpu.kernels.vector_math_v3 cimport row_v3
+from ts.backends.cpu.kernels.vector_math_v4 cimport row_v4
+
+cdef extern from *:
+    """
+    #define TIER 0
+    #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+    static int tier_of_processor(void) {
+        __builtin_cpu_init();
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512vl"))
+            return 4;
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 3 : 0;
+    }
+    #else
+    static int tier_of_processor(void) { return 0; }
+    #endif
+    """
+    int tier_of_processor() nogil
+
 cdef extern from "vector_math.h" nogil:
-    void float_exp_row(const float *, npy_intp, float *)
-    void float_erf_row(const float *, npy_intp, float *)
-    void float_erfc_row(const float *, npy_intp, float *)
-    void float_erfinv_row(const float *, npy_intp, float *)
-    void double_sin_row(const double *, npy_intp, double *)
-    void double_cos_row(const double *, npy_intp, double *)
-    void double_erf_row(const double *, npy_intp, double *)
-    void double_erfc_row(const double *, npy_intp, double *)
-    void double_sigmoid_row(const double *, npy_intp, double *)
+    void *math_row(const char *name, int of_doubles)
 
 cdef enum:
     TILE = 512                         # elements of scratch
@@ -24,23 +39,28 @@ ctypedef fused floating:
     float
     double
 
-cdef dict OF_FLOATS = {
-    "exp": <size_t>&float_exp_row, "erf": <size_t>&float_erf_row, "erfc": <size_t>&float_erfc_row,
-    "erfinv": <size_t>&float_erfinv_row,
-}
-cdef dict OF_DOUBLES = {
-    "sin": <size_t>&double_sin_row, "cos": <size_t>&double_cos_row, "erf": <size_t>&double_erf_row,
-    "erfc": <size_t>&double_erfc_row, "sigmoid": <size_t>&double_sigmoid_row,
-}
+# The processor's, or a lesser one that is asked for.
+cdef int TIER_HERE = min(tier_of_processor(), int(os.environ.get("TS_VECTOR_TIER", "4")))
+
+
+cdef void *row_of(str name, bint of_doubles) except? NULL:
+    cdef bytes text = name.encode()
+    if TIER_HERE >= 4:
+        return row_v4(text, of_doubles)
+    return row_v3(text, of_doubles) if TIER_HERE == 3 else math_row(text, of_doubles)
 
 
 cdef FloatRow float_row(str name) except? NULL:
-    return <FloatRow><size_t>OF_FLOATS.get(name, 0)
+    return <FloatRow>row_of(name, False)
 
 
 cdef DoubleRow double_row(str name) except? NULL:
-    return <DoubleRow><size_t>OF_DOUBLES.get(name, 0)
+    return <DoubleRow>row_of(name, True)
 
+
+def tier():
+    """4 with AVX-512, 3 with AVX2, 0 otherwise."""
+    return TIER_HERE
 
 cdef inline void by_row(char **args, npy_intp left, npy_intp from_step, npy_intp to_step, void *row, floating kind) noexcept nogil:
     cdef floating scratch[TILE]

@@ -1,0 +1,330 @@
+/* Elementary functions of a vector of doubles: `wide_exp` and its like, in the manner of `vector_floats.h`.
+
+   Read behind `vector_words.h` and `vector_tables.h`. */
+
+#ifndef TS_VECTOR_DOUBLES_H
+#define TS_VECTOR_DOUBLES_H
+
+#define WIDE_WHOLE 6755399441055744.0 /* 1.5 * 2**52 */
+
+INLINE wides wide_power(wides n) { return (wides)(((wide_ints)n << 52) + 0x3FF0000000000000); }
+
+/* ---------------------------------------------------------------- exponentials of doubles */
+
+/* r in two parts and n of x = r + n * ln(2). */
+INLINE wides wide_reduced(wides x, wides *low, wides *n) {
+    wides shifted = WIDE_FUSED(x, 1.44269504088896340736, WIDE_WHOLE), whole = shifted - WIDE_WHOLE;
+    wides first = WIDE_FUSED(whole, -6.93147180369123816490e-01, x), r = WIDE_FUSED(whole, -1.90821492927058770002e-10, first);
+    *low = WIDE_FUSED(whole, -1.90821492927058770002e-10, first - r);
+    *n = shifted;
+    return r;
+}
+/* (e**r - 1 - r) / r**2 for |r| <= ln(2) / 2, from what stands behind the half. */
+#define WIDE_EXP_THIRD(r) \
+    WIDE_SUM(r, 0.16666666666666667456, 0.041666666666666667231, 0.0083333333333300513464, 0.0013888888888886545029, 0.00019841269863105968748, \
+             0.000024801587317181884708, 2.7557268378684192873e-6, 2.7557282911482681767e-7, 2.5100424157005066788e-8, 2.0911264239196085367e-9)
+#define WIDE_EXP_REST(r) WIDE_FUSED(r, WIDE_EXP_THIRD(r), 0.5)
+/* e**(r + low) - 1 */
+INLINE wides wide_exp_near(wides r, wides low) { return r + WIDE_FUSED(r * r, WIDE_EXP_REST(r), low); }
+INLINE wides wide_raised(wides y, wides n) { return (wides)((wide_ints)y + ((wide_ints)n << 52)); }
+INLINE wides wide_scaled(wides y, wides n) {
+    wides half = (n - WIDE_WHOLE) * 0.5 + WIDE_WHOLE, rest = ((n - WIDE_WHOLE) - (half - WIDE_WHOLE)) + WIDE_WHOLE;
+    return (y * wide_power(half)) * wide_power(rest);
+}
+INLINE wides wide_exp_rounded(wides x, wides *n) { /* to be scaled by n */
+    wides shifted = WIDE_FUSED(x, 1.44269504088896340736, WIDE_WHOLE), whole = shifted - WIDE_WHOLE;
+    wides first = WIDE_FUSED(whole, -6.93147180369123816490e-01, x), then = whole * -1.90821492927058770002e-10, r = first + then;
+    *n = shifted;
+    return 1.0 + (first + WIDE_FUSED(r * r, WIDE_EXP_REST(r), then));
+}
+INLINE wides wide_exp(wides x) {
+    wides n, y = wide_exp_rounded(x, &n);
+    if (wide_all(wide_less(wide_abs(x), WIDE(708.0)))) return wide_raised(y, n);
+    y = wide_exp_rounded(wide_most(WIDE(-750.0), wide_least(WIDE(720.0), x)), &n);
+    return wide_scaled(y, n);
+}
+/* exp(x - less) in two parts, to be scaled by n. */
+INLINE wides wide_exp_parts(wides x, wides less, wides *low, wides *n) {
+    wides lost, first = wide_reduced(x, &lost, n), r = first - less, q = wide_exp_near(r, lost + ((first - r) - less)), high = 1.0 + q;
+    *low = q - (high - 1.0);
+    return high;
+}
+INLINE wides wide_expm1(wides x) {
+    wides n, low, v = wide_most(WIDE(-40.0), x), r = wide_reduced(v, &low, &n), rr = r * r, square = rr * 0.5, q = r + square;
+    wides rest = ((r - q) + square) + WIDE_FUSED(rr * r, WIDE_EXP_THIRD(r), WIDE_FUSED(wide_fused(r, r, -rr), 0.5, low));
+    wides half = wide_power(n) * 0.5, less = half - 0.5, y = WIDE_FUSED(half, q, less);
+    y = y + (WIDE_FUSED(half, q, less - y) + WIDE_FUSED(half, rest, (half - less) - 0.5));
+    y = wide_signed(wide_abs(y + y), x);
+    if (wide_all(wide_less(x, WIDE(709.0)))) return y;
+    return wide_choose(wide_less(x, WIDE(709.0)), y, wide_exp(x));
+}
+
+/* y / (1 + exp(-x)) for |x| < 36.0: there 1 + 2**n is exact, and to it comes 2**n * (e**r - 1). */
+INLINE wides wide_by_sigmoid(wides y, wides x) {
+    wides n, low, r = wide_reduced(-x, &low, &n), q = wide_exp_near(r, low), power = wide_power(n), whole = 1.0 + power;
+    wides down = wide_fused(power, q, whole), lost = wide_fused(power, q, whole - down), inverse = 1.0 / down, found = y * inverse;
+    return wide_fused(wide_fused(-found, lost, wide_fused(-found, down, y)), inverse, found);
+}
+/* y * sigmoid(x) for any x, where y is 1 or x. */
+INLINE wides wide_by_sigmoid_far(wides y, wides x, wides near) {
+    wides n, low, high = wide_exp_parts(wide_most(WIDE(-800.0), -wide_abs(x)), WIDE(0.0), &low, &n), small = wide_scaled(high, n);
+    wides times = wide_most(WIDE(-800.0), wide_least(WIDE(1.0), y)), p = times * high;
+    wides below = wide_scaled(p + ((wide_fused(times, high, -p) + times * low) - p * small), n);
+    wides far = wide_choose(wide_less(x, WIDE(0.0)), below, wide_choose(wide_less(y, WIDE(800.0)), y - y * small, y));
+    return wide_choose(wide_less(wide_abs(x), WIDE(36.0)), near, far);
+}
+INLINE wides wide_sigmoid(wides x) {
+    wides y = wide_by_sigmoid(WIDE(1.0), x);
+    return wide_all(wide_less(wide_abs(x), WIDE(36.0))) ? y : wide_by_sigmoid_far(WIDE(1.0), x, y);
+}
+INLINE wides wide_silu(wides x) {
+    wides y = wide_by_sigmoid(x, x);
+    return wide_signed(wide_all(wide_less(wide_abs(x), WIDE(36.0))) ? y : wide_by_sigmoid_far(x, x, y), x);
+}
+
+INLINE wides wide_sigmoid_parts(wides x, wides beside, wides *low) { /* of x + beside, for |x| < 600 */
+    wides n, less, high = wide_exp_parts(-wide_abs(x), (wides)((wide_ints)beside ^ ((wide_ints)x & INT64_MIN)), &less, &n), power = wide_power(n);
+    high = high * power;
+    less = less * power;
+    wides down = 1.0 + high, lost = ((1.0 - down) + high) + less, inverse = 1.0 / down;
+    wide_mask below = wide_less(x, WIDE(0.0));
+    wides up = wide_choose(below, high, WIDE(1.0)), more = wide_choose(below, less, WIDE(0.0));
+    wides y = up * inverse;
+    *low = (wide_fused(-y, down, up) + (more - y * lost)) * inverse;
+    return y;
+}
+/* x * sigmoid(v) with v = 2 * sqrt(2 / pi) * x * (1 + 0.044715 * x * x), of which all parts have two. */
+INLINE wides wide_gelu_tanh(wides x) {
+    wides v = wide_most(WIDE(-25.0), wide_least(WIDE(25.0), x)), xx = v * v, a = xx * 0.044715, b = 1.0 + a, back = b - 1.0;
+    wides lost = WIDE_FUSED(xx, 0.044715, -a) + wide_fused(v, v, -xx) * 0.044715 + xx * 2.1960211427085596e-18;
+    lost = lost + ((1.0 - (b - back)) + (a - back));
+    wides u = v * 1.5957691216057308, less = WIDE_FUSED(v, 1.5957691216057308, -u) + v * -9.9693088091109203e-17, w = u * b, low;
+    less = wide_fused(u, b, -w) + (u * lost + less * b);
+    less = wide_choose(wide_less(wide_abs(w), WIDE(600.0)), less, (wides){0});
+    w = wide_most(WIDE(-600.0), wide_least(WIDE(600.0), w));
+    wides y = wide_sigmoid_parts(w, less, &low), p = v * y;
+    wides found = wide_signed(p + (wide_fused(v, y, -p) + v * low), x);
+    return wide_choose(wide_less(WIDE(12.0), x), x, found);
+}
+
+/* ---------------------------------------------------------------- error functions and tanh of doubles */
+
+/* A table's polynomial of an even degree, in two parts. */
+INLINE wides wide_of_table(const double (*table)[16], int degree, wides d, wide_ints i, wides *low) {
+    wides p = wide_found(table[degree + 1], i), dd = d * d, odd = wide_found(table[degree], i);
+    for (int k = degree - 1; k > 0; k -= 2) p = p * dd + wide_found(table[k], i);
+    for (int k = degree - 2; k > 0; k -= 2) odd = odd * dd + wide_found(table[k], i);
+    p = odd * d + p;
+    wides first = wide_found(table[0], i), high = first + p;
+    *low = p - (high - first);
+    return high;
+}
+/* The middle of the interval of u, of which there are four for a power of two. */
+INLINE wides wide_middle(wides u) {
+    return (wides)(((wide_ints)u & ~(int64_t)0x3FFFFFFFFFFFF) | 0x2000000000000);
+}
+INLINE wides wide_odd_of_table(const double (*table)[16], int degree, wides z, double scale, wides x) {
+    wides u = WIDE_FUSED(z, scale, 1.0), low;
+    wides high = wide_of_table(table, degree, WIDE_FUSED(z, scale, 1.0 - wide_middle(u)), (wide_ints)u >> 50, &low), p = z * high;
+    return wide_signed(p + (wide_fused(z, high, -p) + z * low), x);
+}
+INLINE wides wide_erf(wides x) { return wide_odd_of_table(WIDE_ERF, 14, wide_least(WIDE(5.95), wide_abs(x)), 2.5, x); }
+INLINE wides wide_tanh(wides x) { return wide_odd_of_table(WIDE_TANH, 14, wide_least(WIDE(19.5), wide_abs(x)), 0.75, x); }
+INLINE wides wide_tail(wides z, wides more, wides s, wides t, wides *low, wides *n) {
+    wides u = z + 2.0, cl, c = wide_of_table(WIDE_ERFCX, 14, (z - (wide_middle(u) - 2.0)) + more, (wide_ints)u >> 50, &cl);
+    wides el, e = wide_exp_parts(-s, t, &el, n), p = e * c;
+    *low = wide_fused(e, c, -p) + (e * cl + el * c);
+    return p;
+}
+INLINE wides wide_erfc(wides x) {
+    wides z = wide_least(WIDE(27.5), wide_abs(x)), s = z * z, low, n;
+    wides high = wide_tail(z, WIDE(-0.0), s, wide_fused(z, z, -s), &low, &n), y;
+    if (wide_all(wide_less(z, WIDE(26.0)))) y = wide_raised(high + low, n);
+    else y = wide_scaled(high + low, n);
+    return wide_choose(wide_less(x, WIDE(0.0)), 2.0 - y, y);
+}
+/* max(x, 0) - |x| * erfc(|x| / sqrt(2)) / 2 */
+INLINE wides wide_gelu(wides x) {
+    wides size = wide_least(WIDE(39.0), wide_abs(x)), z = size * 0.70710678118654752440, half = size * 0.5, s = half * size, low, n;
+    wides more = WIDE_FUSED(size, -4.8336466567264567e-17, WIDE_FUSED(size, 0.70710678118654752440, -z));
+    wides high = wide_tail(z, more, s, wide_fused(half, size, -s), &low, &n), p = half * high, over = wide_most(WIDE(0.0), x);
+    low = wide_fused(half, high, -p) + half * low;
+    if (wide_all(wide_less(wide_abs(x), WIDE(30.0)))) {
+        wides power = wide_power(n), t = p * power, y = over - t;
+        return wide_signed(y + (((over - y) - t) - low * power), x);
+    }
+    wides t = wide_scaled(p + low, n), power = wide_scaled(WIDE(1.0), n), u = p * power, y = over - u;
+    wides near = y + (((over - y) - u) - low * power);
+    near = wide_choose(wide_less(size, WIDE(30.0)), near, over - t);
+    return wide_choose(wide_less(WIDE(30.0), x), x, wide_signed(near, x));
+}
+
+/* ---------------------------------------------------------------- logarithms of doubles */
+
+#define WIDE_LOG_REST(r) \
+    WIDE_SUM(r, -0.49999999999999966667, 0.33333333333333041369, -0.25000000000454552339, 0.20000000003983490137, -0.1666666499474245137, \
+             0.1428569961283058766, -0.12502272805671263402, 0.11131123856413721911, -0.089785103592666535986)
+
+/* The table's place, the power of two and what is left of a positive normal number. */
+INLINE wide_ints wide_log_place(wides x, wides *k, wides *m, wide_ints *power) {
+    wide_ints above = (wide_ints)x - 0x3FE7800000000000;
+    *power = above & ((int64_t)0xFFF << 52);
+    *m = (wides)((wide_ints)x - *power);
+    *k = wide_exponent(above);
+    return above >> 48;
+}
+/* log(x + less) in two parts. */
+INLINE wides wide_log_parts(wides x, wides less, wides *low) {
+    wide_ints power, i;
+    wides k, m;
+    i = wide_log_place(x, &k, &m, &power);
+    wides inverse = wide_found(WIDE_LOG[0], i), p = m * inverse, r = p - 1.0, first = WIDE_FUSED(k, 0.693147180559890330187, wide_found(WIDE_LOG[1], i));
+    wides rest = WIDE_FUSED(less * (wides)(0x3FF0000000000000 - power), inverse, wide_fused(m, inverse, -p)), high = first + r;
+    *low = ((first - high) + r) + WIDE_FUSED(k, 5.49792301870837115524e-14, wide_found(WIDE_LOG[2], i)) + (WIDE_LOG_REST(r) * (r * r) + (rest - r * rest));
+    return high;
+}
+/* As for floats. */
+INLINE wides wide_log_near(wides x, wides more, int base, const double by[4]) {
+    wide_ints power, i;
+    wides k, m;
+    i = wide_log_place(x, &k, &m, &power);
+    k = k + more;
+    wides inverse = wide_found(WIDE_LOG[0], i), y = m * inverse, lost = wide_fused(m, inverse, -y), r = y - 1.0;
+    wides first = WIDE_FUSED(k, by[0], wide_found(WIDE_LOG[base], i)), high = WIDE_FUSED(r, by[2], first);
+    wides low = WIDE_FUSED(r, by[2], first - high) + WIDE_FUSED(lost - lost * r, by[2], WIDE_FUSED(k, by[1], wide_found(WIDE_LOG[base + 1], i)));
+    wides p = WIDE_LOG_REST(r) * by[2];
+    if (base > 1) low = WIDE_FUSED(r, by[3], low);
+    return high + wide_fused(r * r, p, low);
+}
+#define WIDE_LOGARITHM(NAME, ...) \
+INLINE wides wide_##NAME(wides x) { \
+    if (wide_all(wide_positive(x))) return wide_log_near(x, WIDE(-0.0), __VA_ARGS__); \
+    wide_mask usual = wide_less(WIDE(2.2250738585072014e-308), x); \
+    wides y = wide_log_near(wide_choose(usual, x, x * 4503599627370496.0), wide_choose(usual, WIDE(0.0), WIDE(-52.0)), __VA_ARGS__); \
+    y = wide_choose(wide_less(x, WIDE(INFINITY)), y, x); \
+    return wide_choose(wide_less(WIDE(0.0), x), y, wide_choose(wide_less(x, WIDE(0.0)), WIDE(NAN), x - INFINITY)); \
+}
+WIDE_LOGARITHM(log, 1, (const double[]){0.693147180559890330187, 5.49792301870837115524e-14, 1.0, 0.0})
+WIDE_LOGARITHM(log2, 3, (const double[]){1.0, 0.0, 1.44269504088896340736, 2.03552737409310331e-17})
+WIDE_LOGARITHM(log10, 5, (const double[]){0.3010299956640665, -8.532344317057107e-14, 0.43429448190325182765, 1.09831965021676508e-17})
+
+/* log(1 + exp(x)) */
+INLINE wides wide_softplus(wides x) {
+    wides n, less, high = wide_exp_parts(wide_most(WIDE(-700.0), -wide_abs(x)), WIDE(0.0), &less, &n), power = wide_power(n);
+    high = high * power;
+    less = less * power;
+    wides y = 1.0 + high, low, sum = wide_log_parts(y, ((1.0 - y) + high) + less, &low), over = wide_most(WIDE(0.0), x);
+    wide_mask tiny = wide_less(high, WIDE(1e-8));
+    sum = wide_choose(tiny, high, sum);
+    low = wide_choose(tiny, less - high * high * 0.5, low);
+    wides found = over + sum, lost = ((over - found) + sum) + low;
+    found = found + wide_choose(wide_less(over, WIDE(1.0)), low + ((over - found) + sum), lost);
+    if (wide_all(wide_less(wide_abs(x), WIDE(700.0)))) return found;
+    return wide_choose(wide_less(x, WIDE(-700.0)), wide_exp(x), wide_choose(wide_less(WIDE(700.0), x), x, found));
+}
+INLINE wides wide_logsigmoid(wides x) { return -wide_softplus(-x); }
+
+/* x * table(-log(1 - x * x)) */
+INLINE wides wide_erfinv(wides x) {
+    wides size = wide_abs(x), out = 1.0 - size, up = 1.0 + size, lost = (1.0 - up) + size, less = (1.0 - out) - size;
+    wides v = out * up, rest = WIDE_FUSED(out, up, -v) + (out * lost + less * up), low;
+    wides w = wide_log_parts(wide_most(WIDE(1e-17), v), rest, &low), u = 4.0 - w;
+    wides tail, high = wide_of_table(WIDE_ERFINV, 12, ((4.0 - wide_middle(u)) - w) - low, (wide_ints)u >> 50, &tail), y = size * high;
+    y = y + (wide_fused(size, high, -y) + size * tail);
+    if (!wide_all(wide_less(size, WIDE(1.0))))
+        y = wide_choose(wide_less(size, WIDE(1.0)), y, wide_choose(wide_less(WIDE(1.0), size), WIDE(NAN), size * INFINITY));
+    return wide_signed(y, x);
+}
+
+/* ---------------------------------------------------------------- sine, cosine and tangent of doubles */
+
+enum { FEW_TURNS = 1000000 }; /* beyond, the C library's: there are too few digits of pi here */
+
+#define NEARLY(NAME, VALUE) \
+    wides y = VALUE; \
+    if (!wide_all(wide_less(wide_abs(x), WIDE((double)FEW_TURNS)))) \
+        for (int i = 0; i < WIDES; i++) \
+            if (!(fabs(x[i]) < FEW_TURNS)) y[i] = NAME(x[i]); \
+    return y;
+
+/* x less whole turns by pi / 2, in two parts. */
+INLINE wides wide_turned(wides x, wides *low, wides *n) {
+    wides shifted = WIDE_FUSED(x, 0.63661977236758134308, WIDE_WHOLE), whole = shifted - WIDE_WHOLE;
+    wides first = WIDE_FUSED(whole, -1.57079632673412561417e+00, x), r = WIDE_FUSED(whole, -6.07710050630396597660e-11, first);
+    *low = WIDE_FUSED(whole, -2.02226624879595063154e-21, WIDE_FUSED(whole, -6.07710050630396597660e-11, first - r));
+    *n = shifted;
+    return r;
+}
+INLINE wides wide_sine_rest(wides r, wides low, wides z) { /* sin(r + low) - r */
+    wides s = WIDE_SUM(z, -0.1666666666666666667, 0.00833333333333333126, -0.0001984126984126456858, 2.755731921895653471e-6,
+                       -2.505210610079490258e-8, 1.605851095124059182e-10, -7.585490499422335826e-13);
+    return WIDE_FUSED(z * r, s, WIDE_FUSED(z * -0.5, low, low));
+}
+INLINE wides wide_cosine_rest(wides r, wides low, wides z, wides *first) {
+    wides c = WIDE_SUM(z, 0.04166666666666666667, -0.001388888888888888774, 0.00002480158730158437026, -2.755731922118995907e-7,
+                       2.087675571784541631e-9, -1.147044939134839081e-11, 4.745200761242130736e-14);
+    wides w = WIDE_FUSED(z, -0.5, 1.0), lost = WIDE_FUSED(z, -0.5, 1.0 - w);
+    *first = w;
+    return wide_fused(-r, low, wide_fused(z * z, c, lost));
+}
+INLINE wides wide_sine(wides x, int turn) {
+    wides n, low, w, r = wide_turned(x, &low, &n), z = r * r, sine = r + wide_sine_rest(r, low, z), rest = wide_cosine_rest(r, low, z, &w);
+    wide_ints quarter = (wide_ints)n + turn;
+    wides found = wide_choose(wide_odd(quarter), w + rest, sine);
+    found = (wides)((wide_ints)found ^ ((quarter & 2) << 62));
+    return turn ? found : wide_choose(wide_less(WIDE(0.0), wide_abs(x)), found, x);
+}
+INLINE wides wide_sin(wides x) { NEARLY(sin, wide_sine(x, 0)) }
+INLINE wides wide_cos(wides x) { NEARLY(cos, wide_sine(x, 1)) }
+
+INLINE wides wide_tan_near(wides x) {
+    wides n, low, w, r = wide_turned(x, &low, &n), z = r * r, rest = wide_sine_rest(r, low, z), more = wide_cosine_rest(r, low, z, &w);
+    wides s = r + rest, sl = rest - (s - r), c = w + more, cl = more - (c - w);
+    wide_mask turned = wide_odd((wide_ints)n);
+    wides up = wide_choose(turned, c, s), ul = wide_choose(turned, cl, sl), down = wide_choose(turned, -s, c), dl = wide_choose(turned, -sl, cl);
+    wides inverse = 1.0 / down, y = up * inverse;
+    y = y + (wide_fused(-y, down, up) + (ul - y * dl)) * inverse;
+    return wide_choose(wide_less(WIDE(0.0), wide_abs(x)), y, x);
+}
+INLINE wides wide_tan(wides x) { NEARLY(tan, wide_tan_near(x)) }
+
+/* ---------------------------------------------------------------- arcs of doubles */
+
+INLINE wides wide_root_parts(wides x, wides *low) {
+#if TIER == 4
+    wides guess = wide_root_guess(x + 1e-300), y = x * guess, half = guess * 0.5, off = wide_fused(-y, half, WIDE(0.5));
+    y = wide_fused(y, off, y);
+    half = wide_fused(half, off, half);
+    y = wide_fused(wide_fused(-y, y, x), half, y);
+#else
+    wides y = wide_sqrt(x), half = 0.5 / wide_most(WIDE(1e-150), y);
+#endif
+    *low = wide_fused(-y, y, x) * half;
+    return y;
+}
+#define WIDE_ASIN(z) \
+    WIDE_SUM(z, 0.16666666666666667827, 0.074999999999984329332, 0.044642857146355429783, 0.030381944138531247287, 0.022372172942149887875, \
+             0.017352392720869972942, 0.013971212973552933304, 0.011479177415184905896, 0.010322814350185779287, 0.0054575067186403583004, \
+             0.017400879442694022443, -0.014851887071247203224, 0.028757851367421564708)
+
+INLINE wides wide_asin(wides x) {
+    wides size = wide_abs(x), low;
+    wide_mask near = wide_less(size, WIDE(0.5));
+    wides z = wide_choose(near, size * size, (1.0 - size) * 0.5), root = wide_root_parts(z, &low), p = WIDE_ASIN(z) * z;
+    wides far = 1.5707963267948966 - 2.0 * root, lost = (1.5707963267948966 - far) - 2.0 * root;
+    far = far + (lost - (2.0 * (root * p + low) - 6.123233995736766e-17));
+    return wide_signed(wide_choose(near, size + size * p, far), x);
+}
+INLINE wides wide_acos(wides x) {
+    wides size = wide_abs(x), low;
+    wide_mask near = wide_less(size, WIDE(0.5));
+    wides z = wide_choose(near, size * size, (1.0 - size) * 0.5), root = wide_root_parts(z, &low), p = WIDE_ASIN(z) * z;
+    wides middle = 1.5707963267948966 - x, lost = ((1.5707963267948966 - middle) - x) + 6.123233995736766e-17;
+    middle = middle + (lost - x * p);
+    wides rest = root * p + low, below = 3.141592653589793 - 2.0 * root;
+    lost = (3.141592653589793 - below) - 2.0 * root;
+    below = below + (lost - (2.0 * rest - 1.2246467991473532e-16));
+    return wide_choose(near, middle, wide_choose(wide_less(x, WIDE(0.0)), below, 2.0 * (root + rest)));
+}
+
+#endif

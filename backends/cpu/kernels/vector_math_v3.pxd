@@ -1,0 +1,1 @@
+cdef void *row_v3(const char *name, int of_doubles) noexcept nogil

@@ -1,0 +1,13 @@
+"""The loops of `vector_math.h` for processors with AVX2 and fused products; nothing here may run on others."""
+
+cdef extern from *:
+    """
+    #define TIER 3
+    """
+
+cdef extern from "vector_math.h" nogil:
+    void *math_row(const char *name, int of_doubles)
+
+
+cdef void *row_v3(const char *name, int of_doubles) noexcept nogil:
+    return math_row(name, of_doubles)

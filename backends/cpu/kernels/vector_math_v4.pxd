@@ -1,0 +1,1 @@
+cdef void *row_v4(const char *name, int of_doubles) noexcept nogil

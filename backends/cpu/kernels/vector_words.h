@@ -1,0 +1,217 @@
+/* The words that vector mathematics is written in, for the processor that TIER names: 4 has AVX-512, 3 has AVX2 and products that
+   are added unrounded, 0 is what the compiler's vectors make of any other.
+
+   In: vectors of floats (`lanes`) and doubles (`wides`) of one width.  Masks are what comparisons of the tier give.  A table has 32
+   floats or 16 doubles, one for each interval of an argument. */
+
+#ifndef TS_VECTOR_WORDS_H
+#define TS_VECTOR_WORDS_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if !(defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__))
+#undef TIER
+#define TIER 0
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+#if TIER == 4
+enum { BYTES = 64 };
+#elif TIER == 3
+enum { BYTES = 32 };
+#else
+enum { BYTES = 16 };
+#endif
+enum { LANES = BYTES / 4, WIDES = BYTES / 8 };
+
+typedef float lanes __attribute__((vector_size(BYTES), may_alias));
+typedef int32_t int_lanes __attribute__((vector_size(BYTES), may_alias));
+typedef uint32_t bit_lanes __attribute__((vector_size(BYTES), may_alias));
+typedef double wides __attribute__((vector_size(BYTES), may_alias));
+typedef int64_t wide_ints __attribute__((vector_size(BYTES), may_alias));
+typedef uint64_t wide_bits __attribute__((vector_size(BYTES), may_alias));
+typedef float narrows __attribute__((vector_size(BYTES / 2), may_alias)); /* as many floats as there are doubles */
+
+/* A number as a vector, and a vector as it is. */
+#define LANE(x) ((x) - (lanes){0})
+#define WIDE(x) ((x) - (wides){0})
+
+#if TIER == 4
+typedef __mmask16 lane_mask;
+typedef __mmask8 wide_mask;
+INLINE lane_mask lane_less(lanes a, lanes b) { return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LT_OQ); }
+INLINE wide_mask wide_less(wides a, wides b) { return _mm512_cmp_pd_mask((__m512d)a, (__m512d)b, _CMP_LT_OQ); }
+INLINE lane_mask lane_odd(int_lanes i) { return _mm512_test_epi32_mask((__m512i)i, _mm512_set1_epi32(1)); }
+INLINE wide_mask wide_odd(wide_ints i) { return _mm512_test_epi64_mask((__m512i)i, _mm512_set1_epi64(1)); }
+INLINE lanes lane_choose(lane_mask m, lanes a, lanes b) { return (lanes)_mm512_mask_blend_ps(m, (__m512)b, (__m512)a); }
+INLINE wides wide_choose(wide_mask m, wides a, wides b) { return (wides)_mm512_mask_blend_pd(m, (__m512d)b, (__m512d)a); }
+INLINE int lane_all(lane_mask m) { return m == 0xFFFF; }
+INLINE int wide_all(wide_mask m) { return m == 0xFF; }
+INLINE lanes lane_fused(lanes a, lanes b, lanes c) { return (lanes)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
+INLINE wides wide_fused(wides a, wides b, wides c) { return (wides)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
+/* The smaller and the larger; the second if there is a NaN. */
+INLINE lanes lane_least(lanes a, lanes b) { return (lanes)_mm512_min_ps((__m512)a, (__m512)b); }
+INLINE lanes lane_most(lanes a, lanes b) { return (lanes)_mm512_max_ps((__m512)a, (__m512)b); }
+INLINE wides wide_least(wides a, wides b) { return (wides)_mm512_min_pd((__m512d)a, (__m512d)b); }
+INLINE wides wide_most(wides a, wides b) { return (wides)_mm512_max_pd((__m512d)a, (__m512d)b); }
+INLINE lanes lane_found(const float *table, int_lanes i) {
+    return (lanes)_mm512_permutex2var_ps(_mm512_loadu_ps(table), (__m512i)i, _mm512_loadu_ps(table + 16));
+}
+INLINE wides wide_found(const double *table, wide_ints i) {
+    return (wides)_mm512_permutex2var_pd(_mm512_loadu_pd(table), (__m512i)i, _mm512_loadu_pd(table + 8));
+}
+/* 1 / sqrt(x) to a few digits, for x that are not subnormal. */
+INLINE lanes lane_root_guess(lanes x) { return (lanes)_mm512_rsqrt14_ps((__m512)x); }
+INLINE wides wide_root_guess(wides x) { return (wides)_mm512_rsqrt14_pd((__m512d)x); }
+INLINE lanes lane_sqrt(lanes x) { return (lanes)_mm512_sqrt_ps((__m512)x); }
+INLINE wides wide_sqrt(wides x) { return (wides)_mm512_sqrt_pd((__m512d)x); }
+INLINE wides wide_of(narrows x) { return (wides)_mm512_cvtps_pd((__m256)x); }
+INLINE narrows narrow_of(wides x) { return (narrows)_mm512_cvtpd_ps((__m512d)x); }
+#else
+typedef int_lanes lane_mask;
+typedef wide_ints wide_mask;
+INLINE lane_mask lane_less(lanes a, lanes b) { return a < b; }
+INLINE wide_mask wide_less(wides a, wides b) { return a < b; }
+INLINE lane_mask lane_odd(int_lanes i) { return -(i & 1); }
+INLINE wide_mask wide_odd(wide_ints i) { return -(i & 1); }
+#if TIER == 3
+INLINE lanes lane_choose(lane_mask m, lanes a, lanes b) { return (lanes)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)m); }
+INLINE wides wide_choose(wide_mask m, wides a, wides b) { return (wides)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)m); }
+INLINE int lane_all(lane_mask m) { return _mm256_movemask_ps((__m256)m) == 0xFF; }
+INLINE int wide_all(wide_mask m) { return _mm256_movemask_pd((__m256d)m) == 0xF; }
+INLINE lanes lane_fused(lanes a, lanes b, lanes c) { return (lanes)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
+INLINE wides wide_fused(wides a, wides b, wides c) { return (wides)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c); }
+INLINE lanes lane_least(lanes a, lanes b) { return (lanes)_mm256_min_ps((__m256)a, (__m256)b); }
+INLINE lanes lane_most(lanes a, lanes b) { return (lanes)_mm256_max_ps((__m256)a, (__m256)b); }
+INLINE wides wide_least(wides a, wides b) { return (wides)_mm256_min_pd((__m256d)a, (__m256d)b); }
+INLINE wides wide_most(wides a, wides b) { return (wides)_mm256_max_pd((__m256d)a, (__m256d)b); }
+INLINE lanes lane_found(const float *table, int_lanes i) { return (lanes)_mm256_i32gather_ps(table, (__m256i)(i & 31), 4); }
+INLINE wides wide_found(const double *table, wide_ints i) { return (wides)_mm256_i64gather_pd(table, (__m256i)(i & 15), 8); }
+INLINE lanes lane_sqrt(lanes x) { return (lanes)_mm256_sqrt_ps((__m256)x); }
+INLINE wides wide_sqrt(wides x) { return (wides)_mm256_sqrt_pd((__m256d)x); }
+INLINE wides wide_of(narrows x) { return (wides)_mm256_cvtps_pd((__m128)x); }
+INLINE narrows narrow_of(wides x) { return (narrows)_mm256_cvtpd_ps((__m256d)x); }
+#else
+INLINE lanes lane_choose(lane_mask m, lanes a, lanes b) { return (lanes)((m & (int_lanes)a) | (~m & (int_lanes)b)); }
+INLINE wides wide_choose(wide_mask m, wides a, wides b) { return (wides)((m & (wide_ints)a) | (~m & (wide_ints)b)); }
+INLINE int lane_all(lane_mask m) {
+    wide_ints both = (wide_ints)m;
+    return (both[0] & both[1]) == -1;
+}
+INLINE int wide_all(wide_mask m) { return (m[0] & m[1]) == -1; }
+#ifdef __FP_FAST_FMA
+INLINE lanes lane_fused(lanes a, lanes b, lanes c) {
+    for (int i = 0; i < LANES; i++) c[i] = __builtin_fmaf(a[i], b[i], c[i]);
+    return c;
+}
+INLINE wides wide_fused(wides a, wides b, wides c) {
+    for (int i = 0; i < WIDES; i++) c[i] = __builtin_fma(a[i], b[i], c[i]);
+    return c;
+}
+#else /* of products in two parts, by Dekker's halves of numbers; where these overflow, as if there was nothing lost */
+INLINE lanes lane_fused(lanes a, lanes b, lanes c) {
+    for (int i = 0; i < LANES; i++) c[i] = (float)((double)a[i] * b[i] + c[i]);
+    return c;
+}
+INLINE wides wide_half(wides x) {
+    wides much = x * 134217729.0;
+    return much - (much - x);
+}
+INLINE wides wide_fused(wides a, wides b, wides c) {
+    wides p = a * b, ah = wide_half(a), al = a - ah, bh = wide_half(b), bl = b - bh, s = p + c, back = s - p;
+    wides fused = s + (((p - (s - back)) + (c - back)) + (((ah * bh - p) + ah * bl + al * bh) + al * bl));
+    return wide_choose(fused == fused, fused, s);
+}
+#endif
+INLINE lanes lane_least(lanes a, lanes b) { return lane_choose(a < b, a, b); }
+INLINE lanes lane_most(lanes a, lanes b) { return lane_choose(a > b, a, b); }
+INLINE wides wide_least(wides a, wides b) { return wide_choose(a < b, a, b); }
+INLINE wides wide_most(wides a, wides b) { return wide_choose(a > b, a, b); }
+INLINE lanes lane_found(const float *table, int_lanes i) {
+    lanes v;
+    for (int k = 0; k < LANES; k++) v[k] = table[i[k] & 31];
+    return v;
+}
+INLINE wides wide_found(const double *table, wide_ints i) {
+    wides v;
+    for (int k = 0; k < WIDES; k++) v[k] = table[i[k] & 15];
+    return v;
+}
+INLINE lanes lane_sqrt(lanes x) {
+    for (int i = 0; i < LANES; i++) x[i] = sqrtf(x[i]);
+    return x;
+}
+INLINE wides wide_sqrt(wides x) {
+    for (int i = 0; i < WIDES; i++) x[i] = sqrt(x[i]);
+    return x;
+}
+INLINE wides wide_of(narrows x) { return __builtin_convertvector(x, wides); }
+INLINE narrows narrow_of(wides x) { return __builtin_convertvector(x, narrows); }
+#endif
+INLINE lanes lane_root_guess(lanes x) { return 1.0f / lane_sqrt(x); }
+INLINE wides wide_root_guess(wides x) { return 1.0 / wide_sqrt(x); }
+#endif
+
+#define LANE_FUSED(a, b, c) lane_fused(LANE(a), LANE(b), LANE(c))
+#define WIDE_FUSED(a, b, c) wide_fused(WIDE(a), WIDE(b), WIDE(c))
+
+/* Whether numbers are positive, normal and finite. */
+#if TIER == 4
+INLINE lane_mask lane_positive(lanes x) { return _mm512_cmplt_epu32_mask((__m512i)((int_lanes)x - 0x00800000), _mm512_set1_epi32(0x7F000000)); }
+INLINE wide_mask wide_positive(wides x) {
+    return _mm512_cmplt_epu64_mask((__m512i)((wide_ints)x - 0x0010000000000000), _mm512_set1_epi64(0x7FE0000000000000));
+}
+/* The exponent of bits, as a number. */
+INLINE wides wide_exponent(wide_ints bits) { return (wides)_mm512_cvtepi64_pd((__m512i)(bits >> 52)); }
+#else
+INLINE lane_mask lane_positive(lanes x) { return (x >= 1.17549435e-38f) & (x < INFINITY); }
+INLINE wide_mask wide_positive(wides x) { return (x >= 2.2250738585072014e-308) & (x < INFINITY); }
+INLINE wides wide_exponent(wide_ints bits) {
+    return (wides)(((wide_bits)(bits + ((int64_t)1024 << 52)) >> 52) + 0x4330000000000000) - 4503599627371520.0;
+}
+#endif
+
+/* Whether numbers are smaller than a power of two or nearly so, but not 0. */
+INLINE wide_mask wide_within(wides x, double most) {
+    return wide_less(WIDE(0.0), (wides)((wide_ints)x & INT64_MAX)) & wide_less((wides)((wide_ints)x & INT64_MAX), WIDE(most));
+}
+
+INLINE lanes lane_abs(lanes x) { return (lanes)((int_lanes)x & 0x7FFFFFFF); }
+INLINE wides wide_abs(wides x) { return (wides)((wide_ints)x & 0x7FFFFFFFFFFFFFFF); }
+INLINE lanes lane_signed(lanes size, lanes sign) { return (lanes)((int_lanes)size | ((int_lanes)sign & (int32_t)0x80000000)); }
+INLINE wides wide_signed(wides size, wides sign) { return (wides)((wide_ints)size | ((wide_ints)sign & INT64_MIN)); }
+
+/* A sum of powers of x, with its coefficients from the constant on: the even and the odd ones apart, which take half the time to wait. */
+INLINE lanes lane_sum(lanes x, int n, const float *c) {
+    lanes xx = x * x, even = LANE(c[(n - 1) & ~1]), odd = LANE(c[(n & ~1) - 1]);
+    for (int i = ((n - 1) & ~1) - 2; i >= 0; i -= 2) even = even * xx + c[i];
+    for (int i = (n & ~1) - 3; i >= 1; i -= 2) odd = odd * xx + c[i];
+    return odd * x + even;
+}
+INLINE wides wide_sum(wides x, int n, const double *c) {
+    wides xx = x * x, even = WIDE(c[(n - 1) & ~1]), odd = WIDE(c[(n & ~1) - 1]);
+    for (int i = ((n - 1) & ~1) - 2; i >= 0; i -= 2) even = even * xx + c[i];
+    for (int i = (n & ~1) - 3; i >= 1; i -= 2) odd = odd * xx + c[i];
+    return odd * x + even;
+}
+/* The same one after the other, where the sums of the even and of the odd are much larger than what is left of them. */
+INLINE lanes lane_horner(lanes x, int n, const float *c) {
+    lanes y = LANE(c[n - 1]);
+    for (int i = n - 2; i >= 0; i--) y = y * x + c[i];
+    return y;
+}
+#define LANE_SUM(x, ...) lane_sum(x, sizeof((float[]){__VA_ARGS__}) / 4, (const float[]){__VA_ARGS__})
+INLINE wides wide_horner(wides x, int n, const double *c) {
+    wides y = WIDE(c[n - 1]);
+    for (int i = n - 2; i >= 0; i--) y = y * x + c[i];
+    return y;
+}
+#define WIDE_HORNER(x, ...) wide_horner(x, sizeof((double[]){__VA_ARGS__}) / 8, (const double[]){__VA_ARGS__})
+#define LANE_HORNER(x, ...) lane_horner(x, sizeof((float[]){__VA_ARGS__}) / 4, (const float[]){__VA_ARGS__})
+#define WIDE_SUM(x, ...) wide_sum(x, sizeof((double[]){__VA_ARGS__}) / 8, (const double[]){__VA_ARGS__})
+
+#endif
