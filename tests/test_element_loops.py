@@ -13,6 +13,7 @@ import pytest
 import ts
 from ts import Tensor
 from ts.bytecode.native import worker
+from ts.passes.control_flow import nodes_of
 from ts.runtime.executor import optimized_execution
 
 
@@ -412,3 +413,32 @@ def random_program(rng):
             lines += [f"        for j in range({rng.randint(0, 3)}):", f"            t += {element()}"]
     lines.append("    return t")
     return "\n".join(lines)
+
+
+def lengths(x: Tensor, y: Tensor):
+    for i in range(x.size(0)):
+        for j in range(y.shape[-1]):
+            y[j] += x[i] * len(y) + y.size(0)
+    return y
+
+
+def lengths_that_are_not_there(x: Tensor, y: Tensor):
+    for i in range(len(x)):
+        if i < 7:
+            y[i] = x[i] + 1
+        else:
+            y[i] = x[i] + x.size(3)
+    return y
+
+
+def test_lengths_are_asked_for_before_the_loop():
+    """Those that are known to be there."""
+    for program in (lengths, lengths_that_are_not_there):
+        for n in (0, 3, 7, 8):
+            same_everywhere(program, lambda n=n: [vector(ts.float64, n, seed, "plain") for seed in (1, 2)])
+    for program, left in ((lengths, set()), (lengths_that_are_not_there, {"aten::size"})):
+        graph = ts.jit.script(program).graph_for(ts.rand(3), ts.rand(3))
+        loops = [node for node in graph.all_nodes() if node.kind() == "prim::Loop"]
+        kinds = [{node.kind() for node in nodes_of(loop.blocks()[0])} for loop in loops]
+        versions = [found & {"aten::size", "aten::len"} for found in kinds if "prim::LoadElement" in found]
+        assert versions and all(asked == left for asked in versions)

@@ -5,6 +5,7 @@ from typing import List
 import pytest
 
 import ts
+from ts import Tensor
 from tests.machine_code import fresh, native, needs_llvm, outcome_of_copies, outcomes_when_left
 from ts.bytecode.native.exits import loops_of
 from ts.bytecode.native.steady import is_simple, steady
@@ -164,6 +165,87 @@ def wrapped(xs: List[int], by: int, n: int) -> int:
 NUMBERS = [3, -1, 4, 1, -5, 9, 2, 6]
 HALVES = [x / 2 for x in NUMBERS]
 MOST = 2**63 - 1
+VECTOR = ts.tensor(HALVES, dtype=ts.float64)
+SINGLE = ts.tensor(HALVES)
+MATRIX = ts.tensor(HALVES + [0.1, 0.2, 0.3, 0.4], dtype=ts.float64).view(3, 4)
+
+def again(xs: List[int], first: int, by: int, step: int, n: int) -> int:
+    """The inner loop begins in machine code from the second time on, somewhere else."""
+    s = 0
+    for r in range(3):
+        for i in range(n):
+            s = 3 * s + xs[first + r * by + step * i]
+    return s
+
+
+def again_with_tensors(x: Tensor, first: int, by: int, step: int, n: int) -> float:
+    s = 0.0
+    for r in range(3):
+        for i in range(n):
+            x[first + r * by + step * i] += 1
+            s += float(x[first + r * by + step * i])
+    return s
+
+
+def dot_of_tensors(x: Tensor, y: Tensor, n: int) -> float:
+    s = 0.0
+    for i in range(n):
+        s += float(x[i]) * float(y[i])
+    return s
+
+
+def matrix_product(a: Tensor, b: Tensor, c: Tensor):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            s = 0.0
+            for k in range(b.shape[0]):
+                s += float(a[i, k]) * float(b[k, j])
+            c[i, j] = s
+
+
+def relaxation(a: Tensor, n: int):
+    for i in range(1, a.size(0) - 1):
+        for j in range(1, n):
+            a[i, j] = 0.25 * (a[i - 1, j] + a[i + 1, j] + a[i, j - 1] + a[i, j + 1])
+
+
+def from_the_end(x: Tensor, first: int, n: int):
+    for i in range(n):
+        x[first - i] = x[first - i] + i
+
+
+def across(x: Tensor, by: int, n: int):
+    for i in range(n):
+        x[by * i] *= 2
+
+
+def counts(x: Tensor, places: Tensor, n: int):
+    for i in range(n):
+        x[int(places[i])] += 1
+
+
+def some(x: Tensor, n: int) -> float:
+    s = 0.0
+    for i in range(n):
+        if i % 2 == 0:
+            s = 3 * s + float(x[i])
+            x[i] = s
+    return s
+
+
+def two_kinds(x: Tensor, xs: List[float], n: int):
+    for i in range(n):
+        xs[i] = xs[i] + float(x[i])
+        x[n - 1 - i] = xs[i]
+
+
+def itself(x: Tensor, n: int):
+    y = x[1:]
+    for i in range(n):
+        y[i] = x[i] + y[i]
+
+
+AGAIN = [(0, 2, 1, 4), (0, 2, 1, 5), (7, -2, -1, 4), (7, -2, -1, 5), (5, 1, -1, 6), (6, 1, -1, 6), (2, -1, 1, 6), (1, -1, 1, 6)]
 
 # By program: whether a second loop is made, and arguments.
 CASES = {
@@ -189,12 +271,26 @@ CASES = {
     stopped: (False, [(NUMBERS, 8), ([20] + NUMBERS, 9), ([1, 2], 2), ([1, 2], 3), ([21], 4)]),
     far: (True, [(NUMBERS, by, n) for by, n in ((0, 7), (1, 7), (2**62, 7), (MOST, 7), (5, 8))]),
     wrapped: (True, [(NUMBERS, by, n) for by, n in ((1, 8), (2**61, 8), (2**61, 9), (-(2**63), 3), (2**62 + 1, 5))]),
+    again: (True, [(NUMBERS, *how) for how in AGAIN]),
+    again_with_tensors: (True, [(VECTOR, *how) for how in AGAIN]),
+    dot_of_tensors: (True, [(VECTOR, VECTOR[::2], n) for n in (0, 1, 4, 5)] + [(SINGLE, SINGLE, n) for n in (8, 9)]),
+    matrix_product: (
+        True,
+        [(MATRIX, MATRIX, ts.zeros(3, 3)), (MATRIX, MATRIX.t(), ts.zeros(4, 4)), (MATRIX.t(), MATRIX, ts.zeros(3, 4).t())],
+    ),
+    relaxation: (True, [(x, n) for x in (MATRIX, MATRIX.t(), MATRIX.float()) for n in (0, 2, 3)]),
+    from_the_end: (True, [(VECTOR, *how) for how in ((7, 8), (7, 9), (-1, 8), (-1, 9), (8, 1), (3, 8))]),
+    across: (True, [(VECTOR, by, n) for by, n in ((1, 8), (2, 4), (2, 5), (-1, 8), (2**61, 9), (2**62 + 1, 2))]),
+    counts: (True, [(VECTOR, ts.tensor(places), n) for places, n in (([1, 7, 1, -8], 4), ([1, 8], 2), ([0, 3], 3))]),
+    some: (True, [(VECTOR, n) for n in (7, 8, 9, 10)] + [(SINGLE[:7], 8)]),
+    two_kinds: (True, [(VECTOR, HALVES, 8), (VECTOR, HALVES, 9), (VECTOR[:7], HALVES, 8), (VECTOR, HALVES[:7], 8)]),
+    itself: (True, [(VECTOR, n) for n in (7, 8)]),
 }  # fmt: skip
 EACH = pytest.mark.parametrize("function", CASES, ids=lambda function: function.__name__)
 
 
 def known(code):
-    return [steady(code, loop) for loop in loops_of(code) if is_simple(code, loop)]
+    return [steady(code, loop, tensors=True) for loop in loops_of(code) if is_simple(code, loop)]
 
 
 @EACH

@@ -30,6 +30,7 @@ from typing import Final
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, FLOAT, INT, Type
 from ts.passes.control_flow import BODY_INPUTS, LOOP_INPUTS, constant_value, nodes_of
+from ts.passes.element_lengths import ask_lengths_before
 from ts.passes.elements import (
     ARITHMETIC,
     ASSIGNMENTS,
@@ -88,6 +89,7 @@ def _make_versions(loop: Node) -> bool:
         version = graph.create_clone(loop, _Same())
         choice.blocks()[0].append_node(version)
         _Version(version, Elements(version, elements.fresh), dtypes).write()
+        ask_lengths_before(graph, version, {x: elements.ranks.get(x, 0) for x in elements.loaded})
     _nest(loop, choices)
     return True
 

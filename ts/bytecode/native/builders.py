@@ -217,16 +217,10 @@ def _cast(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 def _element(w: Writer, pc: int, items: int, index: int) -> str:
     """The place of an item of a list; a wrong index is the interpreter's."""
-    known = w.known_items(pc)
-    if known:
-        return w.item(known, w.value(index))
+    if w.is_known(pc):
+        return w.item(w.known_items(items), w.value(index))
     x = w.object(items)
-    size = w.field(x, "size", "i64")
-    i = w.value(index)
-    if not w.is_natural(pc, index):
-        negative = w.new(f"icmp slt i64 {i}, 0")
-        i = w.new(f"add i64 {i}, {w.new(f'select i1 {negative}, i64 {size}, i64 0')}")
-    w.rarely(w.new(f"icmp uge i64 {i}, {size}"), w.leave(pc))
+    i = w.index(pc, index, w.field(x, "size", "i64"))
     return w.item(w.field(x, "items", "ptr"), i)
 
 
@@ -276,6 +270,7 @@ def _part(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     for register in dict.fromkeys(reads):
         if w.is_number(register) and not w.is_constant(register):
             w.store(register)
+    w.tell_tensors()
     at = w.new(f"getelementptr i8, ptr %instructions, i64 {pc * w.layout['instruction']}")
     status = w.new(f"call i32 {w.function(w.code.instructions[pc][0])}(ptr %registers, ptr {at})")
     failed, after = w.fresh(), w.fresh()

@@ -13,10 +13,11 @@ last dimensions are dense, a copy of the instructions runs that knows it, and as
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from ts.bytecode.native.builders import builds
 from ts.bytecode.native.liveness import successors
+from ts.bytecode.native.seen import Seen, place_of, seen_by
 from ts.bytecode.opcodes import NUMBER
 
 if TYPE_CHECKING:
@@ -31,27 +32,6 @@ _INTS: Final = {
 }  # fmt: skip
 _TYPES: Final = {6: ("float", 4), 7: ("double", 8), 4: ("i64", 8)}  # of those that the dense way is for
 _STORES: Final = frozenset((NUMBER["STORE_FLOAT"], NUMBER["STORE_INT"]))
-_POOL_OPERAND: Final = {
-    NUMBER[name]: operand
-    for name, operand in (("LOAD_FLOAT", 2), ("LOAD_INT", 2), ("STORE_FLOAT", 1), ("STORE_INT", 1))
-}
-
-
-class Seen(NamedTuple):
-    """A tensor as an instruction takes it."""
-
-    register: int
-    dtype: int
-    rank: int
-
-    def name(self, what: str) -> str:
-        """Of the variable that holds what is known of it."""
-        return f"%r{self.register}.{self.dtype}.{self.rank}.{what}"
-
-    def lengths(self) -> list[str]:
-        """The names of what is known of its dimensions."""
-        return [f"{what}{k}" for k in range(self.rank) for what in ("size", "stride")]
-
 
 class Tensors:
     """What the instructions of a code ask of tensors."""
@@ -75,6 +55,9 @@ class Tensors:
                 w.do(f"{seen.name(what)} = alloca ptr")
             for what in seen.lengths():
                 w.do(f"{seen.name(what)} = alloca i64")
+            if seen in self._written:
+                w.do(f"{seen.name('pending')} = alloca i32")
+                w.do(f"store i32 0, ptr {seen.name('pending')}")
 
     def ask(self, w: Writer, pc: int) -> None:
         """Find out again, before an instruction, what those behind it want to know."""
@@ -82,6 +65,18 @@ class Tensors:
             _ask(w, seen)
         if w.way == DENSE and self._wanted(w, pc):
             w.rarely(w.new(f"xor i1 {self.are_dense(w, pc)}, true"), w.leave(pc))
+
+    def tell(self, w: Writer) -> None:
+        """Other code is to run: count the writes that were not counted yet."""
+        for seen in sorted(self._written):
+            some, none = w.fresh(), w.fresh()
+            count = _known(w, seen, "pending", "i32")
+            w.branch(w.new(f"icmp ne i32 {count}, 0"), some, none)
+            w.label(some)
+            w.count_writes(_known(w, seen, "writes", "ptr"), count)
+            w.do(f"store i32 0, ptr {seen.name('pending')}")
+            w.go(none)
+            w.label(none)
 
     def are_dense(self, w: Writer, pc: int) -> str:
         """Whether the instructions behind need ask nothing more."""
@@ -100,16 +95,6 @@ class Tensors:
     def _wanted(self, w: Writer, pc: int) -> list[Seen]:
         before = self._before.items()
         return [seen for seen, leading in before if pc in leading and w.is_live(pc, seen.register)]
-
-
-def seen_by(code: Code, pc: int) -> Seen | None:
-    """The tensor whose element an instruction loads or stores."""
-    row = code.instructions[pc]
-    operand = _POOL_OPERAND.get(row[0])
-    if operand is None:
-        return None
-    register, *indices = code.pool_list(row[operand])
-    return Seen(register, row[3], len(indices))
 
 
 def _leading_to(code: Code, sites: list[int]) -> set[int]:
@@ -155,18 +140,16 @@ def _known(w: Writer, seen: Seen, what: str, type: str) -> str:
     return w.new(f"load {type}, ptr {seen.name(what)}")
 
 
-def _element(w: Writer, pc: int, items: int) -> tuple[Seen, str]:
+def _element(w: Writer, pc: int) -> tuple[Seen, str]:
     """The tensor, and the place of its element; what is not as the code has it is left to the interpreter."""
     seen = seen_by(w.code, pc)
     assert seen is not None
     _require(w, pc, seen, "ok")
     place = _known(w, seen, "bytes", "ptr")
-    for k, index in enumerate(w.code.pool_list(items)[1:]):
-        i, size = w.value(index), _known(w, seen, f"size{k}", "i64")
-        if not w.is_natural(pc, index):
-            negative = w.new(f"icmp slt i64 {i}, 0")
-            i = w.new(f"add i64 {i}, {w.new(f'select i1 {negative}, i64 {size}, i64 0')}")
-        w.rarely(w.new(f"icmp uge i64 {i}, {size}"), w.leave(pc))
+    for k, index in enumerate(place_of(w.code, pc)[1:]):
+        i = w.value(index)
+        if not w.is_known(pc, k):
+            i = w.index(pc, index, _known(w, seen, f"size{k}", "i64"))
         if w.way == DENSE and k + 1 == seen.rank:
             place = w.new(f"getelementptr inbounds {_TYPES[seen.dtype][0]}, ptr {place}, i64 {i}")
         else:
@@ -183,7 +166,7 @@ def _require(w: Writer, pc: int, seen: Seen, what: str) -> None:
 
 @builds("LOAD_FLOAT")
 def _load_float(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-    _, place = _element(w, pc, b)
+    _, place = _element(w, pc)
     if c == _FLOAT32:
         w.set_single(a, w.element(place, "float"))
     else:
@@ -192,7 +175,7 @@ def _load_float(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("LOAD_INT")
 def _load_int(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-    _, place = _element(w, pc, b)
+    _, place = _element(w, pc)
     if c not in _INTS:
         w.set(a, w.element(place, "i64"))
         return
@@ -202,13 +185,14 @@ def _load_int(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("STORE_FLOAT", "STORE_INT")
 def _store(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-    seen, place = _element(w, pc, a)
+    seen, place = _element(w, pc)
     _require(w, pc, seen, "writeable")
     value, type = w.value(b), w.type(b)
     if c == _FLOAT32:
         value, type = w.new(f"fptrunc double {value} to float"), "float"
     w.put_element(place, type, value)
-    w.count_write(_known(w, seen, "writes", "ptr"))
+    count = w.new(f"add i32 {_known(w, seen, 'pending', 'i32')}, 1")
+    w.do(f"store i32 {count}, ptr {seen.name('pending')}")
 
 
 @builds("ROUND_F32")

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from ts.bytecode.native.exits import Loop
 from ts.bytecode.native.liveness import reads_and_writes
 from ts.bytecode.native.ranges import is_counted, jumps_to
+from ts.bytecode.native.seen import Seen, place_of, seen_by
 from ts.bytecode.opcodes import NUMBER, OPCODES
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ _STEADY: Final = frozenset(
     (
         *("MOVE", "CAST", "IS_NONE", "IS_NOT_NONE", "NOT", "AND", "OR", "XOR", "EQ_BOOL"),
         *("RETURN", "RAISE", "LIST_LEN", "LIST_GET_SCALAR", "LIST_SET_SCALAR", "LIST_CHECK_LEN"),
-        *("ATTR_GET_SCALAR", "ATTR_SET_SCALAR"),
+        *("ATTR_GET_SCALAR", "ATTR_SET_SCALAR", "LOAD_FLOAT", "LOAD_INT", "STORE_FLOAT", "STORE_INT"),
+        "ROUND_F32",
         *("CALL_SCALAR", "INT_TO_FLOAT", "FLOAT_TO_INT", "BOOL_TO_INT", "INT_TO_BOOL", "FLOAT_TO_BOOL"),
     )
 )
@@ -38,6 +40,7 @@ _MOST_FACTOR: Final = 1 << 20
 _MOST_INSTRUCTIONS: Final = 100  # the loop is there twice
 
 Sum = dict[int, int]  # factors, by register that no turn changes, or `_ONE`
+Holder = int | tuple[Seen, int]  # what an index is one of: a list in a register, or a dimension of a tensor
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,17 @@ class Steady:
 
     head: int
     end: int
-    lists: tuple[int, ...]  # registers of lists that it reads or writes, and that stay what they are
-    lines: dict[int, tuple[int, Line]]  # by instruction: the list, and the index
+    lines: dict[tuple[int, int], tuple[Holder, Line]]  # by instruction and dimension: the index, and of what
+
+    @property
+    def lists(self) -> list[int]:
+        """The lists that it asks for."""
+        return sorted({holder for holder, _ in self.lines.values() if isinstance(holder, int)})
+
+    @property
+    def lengths(self) -> list[tuple[Seen, int]]:
+        """The dimensions of tensors that it does."""
+        return sorted({holder for holder, _ in self.lines.values() if not isinstance(holder, int)})
 
 
 def is_simple(code: Code, loop: Loop) -> bool:
@@ -70,14 +82,14 @@ def is_simple(code: Code, loop: Loop) -> bool:
     return is_counted(code, loop.end, jumps_to(code))
 
 
-def steady(code: Code, loop: Loop) -> Steady | None:
-    """What a simple loop asks for; None where that is nothing, or not known."""
+def steady(code: Code, loop: Loop, tensors: bool = False) -> Steady | None:
+    """What a simple loop asks for, of `tensors` too; None where that is nothing, or not known."""
     rows = code.instructions
     span = range(loop.head, loop.end)
     if len(span) > _MOST_INSTRUCTIONS or not all(_is_steady(OPCODES[rows[pc][0]].name) for pc in span):
         return None
     written = {register for pc in (*span, loop.end) for register in reads_and_writes(code, pc)[1]}
-    lines: dict[int, tuple[int, Line]] = {}
+    lines: dict[tuple[int, int], tuple[Holder, Line]] = {}
     known: dict[int, Line] = {rows[loop.end][2]: Line({_ONE: 1}, {})}
     counter = rows[loop.end][2]
     sources = jumps_to(code)
@@ -86,20 +98,29 @@ def steady(code: Code, loop: Loop) -> Steady | None:
             for between in range(source, pc):
                 for register in reads_and_writes(code, between)[1]:
                     known.pop(register, None)
-        op, a, b, c = rows[pc]
-        name = OPCODES[op].name
-        if name in ("LIST_GET_SCALAR", "LIST_SET_SCALAR"):
-            items, index = (b, c) if name == "LIST_GET_SCALAR" else (a, b)
+        asked = _asked(code, pc, tensors)
+        for k, (holder, index) in enumerate(asked):
             line = _line(code, known, written, index)
-            if line is not None and items not in written:
-                lines[pc] = items, line
+            register = holder if isinstance(holder, int) else holder[0].register
+            if line is not None and register not in written:
+                lines[pc, k] = holder, line
         result = _result(code, known, written, pc)
         for register in reads_and_writes(code, pc)[1]:
             known.pop(register, None)
-        if result is not None and a != counter:
-            known[a] = result
-    lists = tuple(sorted({items for items, _ in lines.values()}))
-    return Steady(loop.head, loop.end, lists, lines) if lines else None
+        if result is not None and rows[pc][1] != counter:
+            known[rows[pc][1]] = result
+    return Steady(loop.head, loop.end, lines) if lines else None
+
+
+def _asked(code: Code, pc: int, tensors: bool) -> list[tuple[Holder, int]]:
+    """The registers of indices that an instruction has, and what they are indices of."""
+    op, a, b, c = code.instructions[pc]
+    if op == NUMBER["LIST_GET_SCALAR"]:
+        return [(b, c)]
+    if op == NUMBER["LIST_SET_SCALAR"]:
+        return [(a, b)]
+    seen = seen_by(code, pc) if tensors else None
+    return [] if seen is None else [((seen, k), index) for k, index in enumerate(place_of(code, pc)[1:])]
 
 
 def _is_steady(name: str) -> bool:

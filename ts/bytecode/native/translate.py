@@ -51,12 +51,13 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
         if w.type(register) == "double":
             w.do(f"%r{register}.s = alloca float")
     w.tensors = Tensors(w, within)
-    counted = {loop.end: steady(code, loop) for loop in loops if is_simple(code, loop)}
-    for pc, twice in counted.items():
-        w.do(f"%base.{pc} = alloca i64")
-        w.do(f"%limit.{pc} = alloca i64")
-        for items in twice.lists if twice else ():
-            w.do(f"%items.{pc}.{items} = alloca ptr")
+    simple = [loop for loop in loops if is_simple(code, loop)]
+    for loop in simple:
+        w.do(f"%base.{loop.end} = alloca i64")
+        w.do(f"%limit.{loop.end} = alloca i64")
+        for items in _lists(steady(code, loop)):
+            w.do(f"%items.{loop.end}.{items} = alloca ptr")
+        w.count(loop.end)
     w.do("%given = alloca i64")
     w.do(f"store i64 {w.new('load i64, ptr %budget')}, ptr %left")
     _load_functions(
@@ -66,9 +67,6 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
     offset = w.new(f"sub i64 {at}, {first}")
     cases = " ".join(f"i64 {pc * layout['instruction']}, label %enter.{pc}" for pc in entries)
     w.do(f"switch i64 {offset}, label %nowhere [{cases}]")
-    heads = {code.instructions[end][1]: (end, twice) for end, twice in counted.items()}
-    for end in counted:
-        w.count(end)
     for pc in entries:
         w.label(f"enter.{pc}")
         w.pc = pc
@@ -82,6 +80,8 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
             w.go(f"begin.{pc}")
     for way in (*w.tensors.ways, ""):
         w.way = way
+        counted = {loop.end: steady(code, loop, way == DENSE) for loop in simple}
+        heads = {code.instructions[end][1]: (end, twice) for end, twice in counted.items()}
         for pc in entries:
             w.label(f"begin.{pc}{w.way}")
             _enter(w, pc, counted)
@@ -96,6 +96,10 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
     w.label("nowhere")
     w.do("unreachable")
     return _MODULE.format(body="\n".join(w.lines), memory=MEMORY)
+
+
+def _lists(twice: Steady | None) -> list[int]:
+    return [] if twice is None else twice.lists
 
 
 def _load_functions(w: Writer, operators: set[int]) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ts.bytecode.native.exits import Exit
 from ts.bytecode.native.ranges import Bounds
 from ts.bytecode.native.singles import singles_before
-from ts.bytecode.native.steady import Line, Steady, Sum
+from ts.bytecode.native.steady import Holder, Line, Steady, Sum
 
 if TYPE_CHECKING:
     from ts._core.vm.code import Code
@@ -43,9 +43,9 @@ FRAME, HEAD, ITEM, ELEMENT, WRITES = "!tbaa !1", "!tbaa !2", "!tbaa !3", "!tbaa 
 _TYPE = {"i": "i64", "b": "i64", "f": "double"}
 
 
-def _distinct(steady: Steady) -> list[tuple[int, Line]]:
+def _distinct(steady: Steady) -> list[tuple[Holder, Line]]:
     """The indices of a loop, each once."""
-    found: list[tuple[int, Line]] = []
+    found: list[tuple[Holder, Line]] = []
     for asked in steady.lines.values():
         if asked not in found:
             found.append(asked)
@@ -210,6 +210,20 @@ class Writer:
         offset = self.new(f"mul i64 {index}, {self.layout['value']}")
         return self.new(f"getelementptr i8, ptr {items}, i64 {offset}")
 
+    def index(self, pc: int, register: int, size: str) -> str:
+        """An index as it counts from the start; a wrong one is the interpreter's."""
+        i = self.value(register)
+        if not self.is_natural(pc, register):
+            negative = self.new(f"icmp slt i64 {i}, 0")
+            i = self.new(f"add i64 {i}, {self.new(f'select i1 {negative}, i64 {size}, i64 0')}")
+        self.rarely(self.new(f"icmp uge i64 {i}, {size}"), self.leave(pc))
+        return i
+
+    def tell_tensors(self) -> None:
+        """Other code is to run, which may want to know how often tensors were written."""
+        if self.tensors is not None:
+            self.tensors.tell(self)
+
     def ask_tensors(self, pc: int) -> None:
         """Other code has run, or may have: what is known of tensors is asked for again."""
         if self.tensors is not None:
@@ -227,10 +241,10 @@ class Writer:
         """Write one."""
         self.do(f"store {type} {value}, ptr {place}, align 1, {ELEMENT}")
 
-    def count_write(self, place: str) -> None:
-        """One more write to a tensor."""
+    def count_writes(self, place: str, more: str) -> None:
+        """So many more writes to a tensor."""
         count = self.new(f"load i32, ptr {place}, {WRITES}")
-        self.do(f"store i32 {self.new(f'add i32 {count}, 1')}, ptr {place}, {WRITES}")
+        self.do(f"store i32 {self.new(f'add i32 {count}, {more}')}, ptr {place}, {WRITES}")
 
     def function(self, number: int) -> str:
         """A function of the machine, by its place in the table."""
@@ -255,6 +269,7 @@ class Writer:
             self.label(f"leave.{exit.pc}.{exit.status}")
             for register in exit.dirty:
                 self.store(register)
+            self.tell_tensors()
             self.give(exit.pc, exit.pc, f"{exit.status}")
 
     def give(self, source: int, pc: int, status: str) -> None:
@@ -305,24 +320,28 @@ class Writer:
         if steady is None:
             return ""
         ends = [self._wide(self.new(f"add i64 {x}, {by}")) for x, by in ((first, turn), (limit, -1))]
-        sizes = {}
+        sizes: dict[Holder, str] = {}
         for items in steady.lists:
             x = self.object(items)
             self.do(f"store ptr {self.field(x, 'items', 'ptr')}, ptr %items.{end}.{items}")
             sizes[items] = self._wide(self.field(x, "size", "i64"))
+        for seen, k in steady.lengths:
+            sizes[seen, k] = self._wide(self.new(f"load i64, ptr {seen.name(f'size{k}')}"))
         holds = "true"
-        for items, line in _distinct(steady):
+        for holder, line in _distinct(steady):
             for turn_counter in ends if line.slope else ends[:1]:
                 index = self._on(line, turn_counter)
-                holds = self.new(f"and i1 {holds}, {self.new(f'icmp ult i128 {index}, {sizes[items]}')}")
+                holds = self.new(f"and i1 {holds}, {self.new(f'icmp ult i128 {index}, {sizes[holder]}')}")
         return holds
 
-    def known_items(self, pc: int) -> str:
-        """Where the items are of a list whose index need not be looked at by an instruction, if so."""
-        if self.steady is None or pc not in self.steady.lines:
-            return ""
-        items, _ = self.steady.lines[pc]
-        return self.new(f"load ptr, ptr %items.{self.steady.end}.{items}")
+    def is_known(self, pc: int, dimension: int = 0) -> bool:
+        """Whether the index of an instruction need not be looked at."""
+        return self.steady is not None and (pc, dimension) in self.steady.lines
+
+    def known_items(self, register: int) -> str:
+        """Where the items are of a list with such indices."""
+        assert self.steady is not None
+        return self.new(f"load ptr, ptr %items.{self.steady.end}.{register}")
 
     def _on(self, line: Line, counter: str) -> str:
         """A point of a line, exactly."""
