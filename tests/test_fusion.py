@@ -97,7 +97,6 @@ def test_shapes_and_layouts_that_run_as_one(name):
 
 
 ELSEWHERE = {
-    "two dtypes": (lambda: ts.randn(30), lambda: ts.randn(30).double()),
     "complex numbers": (lambda: ts.randn(30, dtype=ts.complex64), lambda: ts.randn(30, dtype=ts.complex64)),
     "nothing": (lambda: ts.randn(0, 3), lambda: ts.randn(3)),
     "meta": (lambda: ts.randn(30, device="meta"), lambda: ts.randn(30, device="meta")),
@@ -176,13 +175,13 @@ def test_the_plan_says_what_ran_and_what_did_not():
     x = ts.ones(30)
     f(x, x)
     f(x, x)
-    f(x.double(), x)
+    f(x.to(ts.complex64), x)
     f(x[:0], x[:0])
     f(x[:0], x[:1])
     text = str(f.plan)
     assert "mul add tanh sigmoid mul mul sub" in text
     assert "float32, float32, float (number): 2 runs as one" in text
-    assert "one by one, as aten::mul has operands of two dtypes" in text
+    assert "complex64, float32, float (number): one by one, as aten::mul has no loop for that dtype" in text
     assert "2 calls one by one: shapes or layouts" in text
     loop = script("def g(n: int) -> int:\n    s = 0\n    for i in range(n):\n        s += i * i\n    return s\n", "g")
     assert "loops become machine code" in str(loop.plan) or "llvmlite is not installed" in str(loop.plan)
@@ -343,9 +342,10 @@ def test_programs_are_data():
 
 @pytest.mark.parametrize("inputs, key, operands", [
     ("t", "aten::mm", (0, 0)), ("t", "aten::clamp", (0,)), ("tt", "aten::clamp", (0, 1, 1)), ("tn", "aten::where.self", (0, 1, 1)),
-    ("to", "aten::clamp", (0, 1)), ("nt", "aten::neg", (0,)), ("nt", "aten::mul.Tensor", (0, 1)), ("t", "aten::mul.Tensor", (0,)),
+    ("to", "aten::clamp", (0, 1)), ("nt", "aten::neg", (0,)), ("nnt", "aten::mul.Tensor", (0, 1)), ("t", "aten::mul.Tensor", (0,)),
     ("to", "aten::mul.Tensor", (0, 1)), ("tttt", "aten::neg", (0, 1, 2, 3)), ("tttttt", "aten::neg", (0, 1, 2, 3, 4)),
-    ("toooo", "aten::gelu", (0, 1)),
+    ("toooo", "aten::gelu", (0, 1)), ("t", "aten::to.dtype", (0,)), ("tn", "aten::to.dtype", (0, 1)), ("to", "aten::to.dtype", (0, 1)),
+    ("t", "aten::type_as", (0, 0)), ("nt", "aten::to.dtype", (0, 1)), ("tnn", "aten::to.dtype", (0, 1, 2)),
 ])  # fmt: skip
 def test_claims_about_groups_are_checked(inputs, key, operands):
     """As a file may make them."""
@@ -377,13 +377,16 @@ def joined():
             if argument.name == "alpha":
                 inputs.append(graph.insert_constant(1))
                 samples.append(1)
+            elif record.converts and argument.name not in ("self", "other", "dtype"):
+                inputs.append(graph.insert_constant(argument.default))
             elif kind == "StringType":
                 inputs.append(graph.insert_constant(argument.default))
                 samples.append(f"text {argument.default}")
             else:
                 value = graph.add_input()
                 inputs.append(value if kind == "TensorType" else value.set_type(FLOAT))
-                samples.append(argument.name if kind == "TensorType" else 0.5)
+                name = "dtype" if record.converts and argument.name == "other" else argument.name
+                samples.append(name if kind == "TensorType" else 7 if name == "dtype" else 0.5)
         node = graph.append_node(graph.create(record.name, inputs, len(record.schema.returns)))
         found = None if node.operator() is None or node.operator().record is not record else operands(node)
         if isinstance(found, list):
@@ -393,6 +396,8 @@ def joined():
 def argument_for(sample, x, number):
     if not isinstance(sample, str):
         return number if sample == 0.5 else sample
+    if sample == "dtype":
+        return x.double()
     return sample[5:] if sample.startswith("text ") else x > 0.7 if sample in MASKS else x
 
 
@@ -420,3 +425,72 @@ def test_each_operator_that_may_join_has_a_loop_for_floats():
         else:
             wanting.append(key)
     assert not wanting, " ".join(wanting)
+
+
+DTYPES = [ts.bool, ts.uint8, ts.int16, ts.int32, ts.int64, ts.float16, ts.bfloat16, ts.float32, ts.float64]
+
+
+@pytest.mark.parametrize("beside", [(37,), ()])
+def test_operands_of_two_dtypes_meet_as_they_do_alone(beside):
+    """Of each operator that may join; what has no way is left."""
+    met = 0
+    for key, samples in joined():
+        if sum(isinstance(sample, str) and not sample.startswith("text ") for sample in samples) != 2 or "dtype" in samples:
+            continue
+        for first, second in itertools.product(DTYPES, DTYPES):
+            x, y = ts.linspace(-3, 9.9, 37).to(first), ts.linspace(4, -2, 37).to(second)
+            args = [x, y if beside else y[3], *samples[2:]]
+            program = Program("".join(map(letter, args)), (Row(operator(key), tuple(range(len(args)))),), (len(args),))
+            if (y == 0).any() and not (x.is_floating_point() or y.is_floating_point()):
+                continue  # whole numbers are not divided by it
+            ran, result = operator_of(program)(*args)
+            if ran:
+                met += 1
+                same(result, operator(key)(*args))
+    assert met > 1000
+
+
+CONVERSIONS = """
+def f(x: Tensor, y: Tensor, mask: Tensor):
+    a = x.float() * 0.5 + y
+    b = torch.tanh(a).to(x.dtype) * mask
+    return b, (x > 0.3).to(torch.float64) - y.long() / 3, torch.sigmoid(y.type_as(x)), a.half()
+"""
+
+
+@pytest.mark.parametrize("x, y", itertools.product([ts.float32, ts.float64, ts.float16, ts.bfloat16], [ts.float32, ts.int64, ts.bool]))
+def test_conversions(x, y):
+    f = script(CONVERSIONS)
+    for shape in ((3000,), (3, 5)):
+        given = ts.randn(shape).to(x), (ts.randn(shape[-1:]) * 3).to(y), ts.randn(shape) > 0
+        for a, b in zip(f(*given), one_by_one(f, *given), strict=True):
+            same(a, b)
+    assert runs(f) >= 2
+
+
+def test_a_conversion_to_the_same_dtype_gives_its_operand():
+    """Whoever writes to the one writes to the other, then."""
+    f = script("def f(x):\n    y = x.float()\n    z = torch.exp(y) * 2 + y\n    x.add_(1)\n    return y, z\n")
+    for dtype in (ts.float32, ts.float64):
+        x = ts.randn(50).to(dtype)
+        before = x.clone()
+        y, z = f(x)
+        same(y, x if dtype == ts.float32 else before.float())
+        same(z, ts.exp(before.float()) * 2 + before.float())
+        assert (y.data_ptr() == x.data_ptr()) == (dtype == ts.float32)
+    inside = script("def f(x):\n    y = torch.exp(x) * 2\n    return y.to(x.dtype), y\n")
+    a, b = inside(x)
+    assert a.data_ptr() == b.data_ptr()
+
+
+def test_the_default_dtype_is_that_of_the_call():
+    f = script("def f(x: Tensor):\n    return torch.sigmoid(x * 2) + x * 0.5\n")
+    x = ts.arange(50)
+    try:
+        for dtype in (ts.float32, ts.float64, ts.float32):
+            ts.set_default_dtype(dtype)
+            found = f(x)
+            assert found.dtype == dtype
+            same(found, ts.sigmoid(x * 2) + x * 0.5)
+    finally:
+        ts.set_default_dtype(ts.float32)

@@ -29,14 +29,17 @@ BINARY = (
     "({x} / (torch.abs({y}) + 1))", "torch.where({m}, {x}, {y})", "{x}.masked_fill({m}, 0.25)", "torch.where({m}, {x}, 1.5)",
     "torch.add({x}, {y}, alpha=1)", "({x} * {y} + {x})", "torch.where({m}, s, {x})",
 )  # fmt: skip
+CONVERSIONS = (
+    "{x}.float()", "{x}.to(torch.float32)", "{x}.double()", "{x}.to({g}.dtype)", "{x}.type_as({g})", "{x}.to({y})", "({m}).float()",
+    "(({m}) * {x})", "({x} + ({m}))", "({m}).to({g}.dtype) * {x}", "{g}.to(torch.int64) * {x}", "({g}.int() + {x})", "{x}.float() * {y}",
+    "({x} * {y}).to({x}.dtype)", "({m}).type_as({g}) + {x}", "({x} - {g}.long())", "({g}.long() / 2) * {x}", "{x}.float() + {h}.double()",
+    "torch.sigmoid({g}.int()) + {x}", "torch.where({m}, {x}.float(), {y}.float())", "{x}.half().float()", "{x}.bfloat16()", "{x}.half()",
+)  # fmt: skip
 MASKS = ("{g} > 0.1", "{g} <= {h}", "({g} < 0) & ({h} > 0)", "torch.logical_not({g} > {h})", "({g} > -1) | ({h} != {g})")
 
 
 class GroupWriter:
     """Writes one program."""
-
-    unary: tuple[str, ...] = UNARY
-    binary: tuple[str, ...] = BINARY
 
     def __init__(self, choose: Callable[[int], int], statements: int = 9) -> None:
         self.choose = choose
@@ -57,9 +60,11 @@ class GroupWriter:
         return options[self.choose(len(options))]
 
     def value(self) -> str:
-        forms = self.unary if self.choose(5) < 2 else self.binary
-        mask = self.pick(MASKS).format(g=self.pick(GIVEN), h=self.pick(GIVEN))
-        return self.pick(forms).format(x=self.pick(self.names), y=self.pick(self.names), m=mask)
+        kind = self.choose(12)
+        forms = UNARY if kind < 4 else BINARY if kind < 10 else CONVERSIONS
+        g, h = self.pick(GIVEN), self.pick(GIVEN)
+        mask = self.pick(MASKS).format(g=g, h=h)
+        return self.pick(forms).format(x=self.pick(self.names), y=self.pick(self.names), m=mask, g=g, h=h)
 
 
 def shape_of(choose: Callable[[int], int], whole: tuple[int, ...]) -> tuple[int, ...]:

@@ -5,8 +5,8 @@ In: a node.  Out: the values that its row reads, or the reason why it has none.
     operands(%c = aten::mul(%a, %b))       [%a, %b]
     operands(%c = aten::add(%a, %b, %2))   "it scales its second operand"
 
-An operator belongs into groups if its record says so (`Record.ufunc`, `Record.tile`): it computes each
-element from the elements beside it.
+An operator belongs into groups if its record says so (`Record.ufunc`, `Record.tile`, `Record.converts`): it
+computes each element from the elements beside it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import ts.ops.node_operator  # noqa: F401 -- makes Node.operator() work
 from ts.fusion.program import NUMBER, OTHER, TENSOR, Program, Row
 from ts.ir import types
 from ts.ir.graph import Graph, Node, Value
+from ts.ops.registry import Record
 
 _NUMBERS: Final = frozenset({"IntType", "FloatType"})
 LEAST: Final = 2  # rows of a group; one alone is an operator
@@ -28,11 +29,13 @@ def operands(node: Node) -> list[Value] | str:
     """The values that a row for `node` reads; a text says why it can have no row."""
     operator = node.operator()
     record = None if operator is None or node.blocks() else operator.record
-    if record is None or (record.ufunc is None and not record.tile) or record.variant:
+    if record is None or not (record.ufunc or record.tile or record.converts) or record.variant:
         return "it is no operator on the elements of tensors"
     if len(node.outputs()) != 1 or not is_tensor(node.output()):
         return "it gives something else than a tensor"
     values = node.inputs()
+    if record.converts:
+        return _of_conversion(values, record)
     if record.tile:
         if all(is_tensor(value) or is_number(value) or is_constant(value) for value in values):
             return list(values)
@@ -46,6 +49,22 @@ def operands(node: Node) -> list[Value] | str:
     if not all(is_tensor(value) or is_number(value) for value in values):
         return "an operand is neither a tensor nor a number"
     return list(values)
+
+
+def converts(node: Node) -> bool:
+    """Whether it gives elements in another dtype, or its operand itself."""
+    operator = node.operator()
+    return operator is not None and bool(operator.record.converts)
+
+
+def _of_conversion(values: list[Value], record: Record) -> list[Value] | str:
+    """The tensor, and the dtype or another that has it."""
+    if not is_tensor(values[0]) or not (is_tensor(values[1]) or is_number(values[1])):
+        return "what it converts to is no dtype"
+    for value, argument in zip(values[2:], record.schema.arguments[2:], strict=True):
+        if value.node().kind() != "prim::Constant" or value.node().get("value") != argument.default:
+            return "it says more than a dtype"
+    return list(values[:2])
 
 
 def program_of_graph(subgraph: Graph) -> tuple[Program, list[Value]]:

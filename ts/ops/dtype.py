@@ -13,7 +13,7 @@ from ts.ops.registry import op
 Array = rules.Array
 
 
-@op("aten::type_as(Tensor self, Tensor other) -> Tensor", where="m")
+@op("aten::type_as(Tensor self, Tensor other) -> Tensor", converts=True, where="m")
 def _type_as(xp: Any, self: Array, other: Array) -> Array:
     return rules.cast(xp, self, other.dtype)
 

@@ -86,6 +86,7 @@ class Record:
     loop: str | None = None  # the kernel in C to try before this one, by the name it is registered under
     keeps_dtype: bool = False  # of one tensor, with a result of its dtype, whatever that is: an activation
     tile: bool = False  # pointwise, with a tensor first or a mask: a row of groups though it is no ufunc
+    converts: bool = False  # its first argument to the dtype that the second is or has: a row of groups
     cuda: str | None = None  # pointwise: the CUDA expression over a, b, c
     whole: bool = False  # kernel(*arguments) takes and gives tensors, not arrays: it may cross backends
     work: float | Callable[..., float] | None = None  # at least, where not its family's: `ts.ops.work`

@@ -84,12 +84,12 @@ def _to_device(
     return moved(self, device, dtype, copy, memory_format, non_blocking)
 
 
-@op(f"aten::to.dtype(Tensor(a) self, ScalarType dtype, {_TO_END}", **_SCRIPT)
+@op(f"aten::to.dtype(Tensor(a) self, ScalarType dtype, {_TO_END}", converts=True, **_SCRIPT)
 def _to_dtype(self: Tensor, dtype: int, non_blocking: bool, copy: bool, memory_format: int | None) -> Tensor:
     return moved(self, None, dtype, copy, memory_format)
 
 
-@op(f"aten::to.other(Tensor(a) self, Tensor other, {_TO_END}", **_SCRIPT)
+@op(f"aten::to.other(Tensor(a) self, Tensor other, {_TO_END}", converts=True, **_SCRIPT)
 def _to_other(
     self: Tensor, other: Tensor, non_blocking: bool, copy: bool, memory_format: int | None
 ) -> Tensor:

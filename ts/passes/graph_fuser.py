@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from ts.analysis.effects import has_side_effects
 from ts.analysis.writes import writes_to_inputs
-from ts.fusion.groups import LEAST, MOST_INPUTS, MOST_ROWS, is_tensor, operands
+from ts.fusion.groups import LEAST, MOST_INPUTS, MOST_ROWS, converts, is_tensor, operands
 from ts.fusion.program import KIND
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.log import debug, optimization_allowed, update
@@ -99,9 +99,12 @@ class _Fuser:
         """Make the node of a group that nothing joins any more."""
         for node in group.nodes:
             del self.open[node.output()]
+        group.nodes = _without_heads(group.nodes)
         inside, inputs = set(group.nodes), group.inputs()
         read = [node for node in group.nodes if any(use.user not in inside for use in node.output().uses())]
         if len(group.nodes) < LEAST or not read or len(inputs) > MOST_INPUTS:
+            return
+        if all(map(converts, group.nodes)):
             return
         if not optimization_allowed("graph_fuser"):
             return
@@ -132,6 +135,16 @@ class _Fuser:
             if not number.has_uses():
                 number.destroy()
         self.changed = True
+
+
+def _without_heads(nodes: list[Node]) -> list[Node]:
+    """Without conversions of what the group reads if others read them, too: they may give their operand."""
+    inside = set(nodes)
+    for node in nodes:
+        is_head = converts(node) and inside.isdisjoint(value.node() for value in node.inputs())
+        if is_head and any(use.user not in inside for use in node.output().uses()):
+            inside.remove(node)
+    return [node for node in nodes if node in inside]
 
 
 def _goes_along(value: Value) -> bool:

@@ -3,7 +3,7 @@
     plan of f
       mul add tanh sigmoid mul mul sub
         float32, float32, float (number): 12 runs as one
-        int64, float32, float (number): one by one, as aten::mul has operands of two dtypes
+        complex64, float32, float (number): one by one, as aten::mul has no loop for that dtype
         2 calls one by one: shapes or layouts
       loops become machine code once they are hot
 """

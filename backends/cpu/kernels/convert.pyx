@@ -16,7 +16,7 @@ from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport flat_array, new_like, put_array, put_object, scalar_type
 from ts.backends.cpu.kernels.short_floats cimport BRAIN, shorten, widen
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.table cimport register_conversion, register_kernel
 
 cdef extern from "short_floats.h" nogil:
     void widen_floats_row(const float *x, npy_intp n, double *out)
@@ -138,6 +138,29 @@ cdef void convert(const char *x, int source, npy_intp n, int target, char *out) 
         n -= count
 
 
+# ---------------------------------------------------------------- of any two
+
+cdef bint converts(int source, int target) noexcept nogil:
+    if is_float(source) and is_float(target):
+        return source != target
+    return source != target and (is_number(source) or source == UINT8) and is_number(target)
+
+
+cdef void *conversion_data(int source, int target) noexcept nogil:
+    return <void *><size_t>(source << 8 | target)
+
+
+cdef void convert_tile(char **args, const npy_intp *count, const npy_intp *steps, void *data) noexcept nogil:
+    convert_row(args[0], <int>(<size_t>data >> 8), count[0], <int>(<size_t>data & 0xff), args[1])
+
+
+cdef void convert_row(const char *x, int source, npy_intp n, int target, char *out) noexcept nogil:
+    if is_float(source) and is_float(target):
+        convert(x, source, n, target, out)
+    else:
+        cast_numbers(x, source, n, target, out)
+
+
 # ---------------------------------------------------------------- the operators
 
 cdef int put_converted(Operator op, IValue *r, const int32_t *at, int64_t wanted) except -1:
@@ -146,20 +169,14 @@ cdef int put_converted(Operator op, IValue *r, const int32_t *at, int64_t wanted
     cdef int source = scalar_type(&r[at[0]]), target
     cdef object made
     cdef char *out
-    cdef bint floats = is_float(source) and is_float(wanted)
     cdef Away away
-    if x == NULL or (<Tensor>r[at[0]].v.o).wants_grad or source == wanted:
-        return run_record(op, r, at)
-    if not floats and not ((is_number(source) or source == UINT8) and is_number(wanted)):
+    if x == NULL or (<Tensor>r[at[0]].v.o).wants_grad or not 0 <= wanted <= BRAIN or not converts(source, <int>wanted):
         return run_record(op, r, at)
     target = <int>wanted
     made = new_like(x, target)
     out = data_of(<PyArrayObject *>made)
     away = leave_gil(size_of(x), r, at, op.nargs)
-    if floats:
-        convert(data_of(x), source, size_of(x), target, out)
-    else:
-        cast_numbers(data_of(x), source, size_of(x), target, out)
+    convert_row(data_of(x), source, size_of(x), target, out)
     take_gil(away)
     return put_array(&r[at[op.nargs]], made, target)
 
@@ -195,3 +212,6 @@ cdef int to_prim_dtype(Operator op, IValue *r, const int32_t *at) except -1:
 register_kernel("aten::_to_copy", to_copy)
 register_kernel("aten::to.dtype", to_dtype)
 register_kernel("aten::to.prim_dtype", to_prim_dtype)
+register_conversion("aten::to.dtype")
+register_conversion("aten::to.other")
+register_conversion("aten::type_as")

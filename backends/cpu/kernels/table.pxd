@@ -21,6 +21,10 @@ cdef ReadTile tile_named(str name) except? NULL
 cdef int register_choice(str name, int mask, int first, int second) except -1
 cdef tuple choice_named(str name)
 
+# Of one that converts its first argument to the dtype that the second one is, or has.
+cdef int register_conversion(str name) except -1
+cdef bint conversion_named(str name) except -1
+
 # Under a record's `loop`, or an operator's name and overload.
 cdef int register_kernel(str name, Kernel kernel) except -1
 # NULL where there is none.

@@ -7,6 +7,7 @@
 cdef dict kernels = {}                 # name -> address
 cdef dict tiles = {}
 cdef dict choices = {}
+cdef set conversions = set()
 
 
 cdef int register_kernel(str name, Kernel kernel) except -1:
@@ -34,3 +35,12 @@ cdef int register_choice(str name, int mask, int first, int second) except -1:
 
 cdef tuple choice_named(str name):
     return choices.get(name)
+
+
+cdef int register_conversion(str name) except -1:
+    conversions.add(name)
+    return 0
+
+
+cdef bint conversion_named(str name) except -1:
+    return name in conversions

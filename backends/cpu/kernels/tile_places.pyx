@@ -197,14 +197,14 @@ cdef void lay_results(Group g, Plan plan, Layout *layout) noexcept:
     """Each as its operator alone would make it."""
     cdef Step *step
     cdef int i, k, slot
-    for i in range(g.rows):
+    for i in range(plan.count):
         step = &plan.steps[i]
         slot = step.out
         layout.rank[slot], layout.longs[slot] = 0, 0
         for k in range(step.arity):
             layout.rank[slot] = max(layout.rank[slot], layout.rank[step.operands[k]])
             layout.longs[slot] |= layout.longs[step.operands[k]]
-        if layout.in_order or g.is_plain[i]:
+        if layout.in_order or (slot < g.inputs + g.rows and g.is_plain[slot - g.inputs]):
             lay_plainly(layout, slot)
         else:
             lay_like_operands(layout, plan, step)
@@ -263,7 +263,7 @@ cdef bint schedule_by_lengths(Group g, Plan plan, Layout *layout, Schedule *sche
     cdef int stage[MOST_SLOTS]
     cdef uint32_t longs
     cdef int i, s, stages = 0
-    for i in range(g.rows):
+    for i in range(plan.count):
         longs = layout.longs[plan.steps[i].out]
         for s in range(stages):
             if found[s] == longs:
@@ -277,7 +277,7 @@ cdef bint schedule_by_lengths(Group g, Plan plan, Layout *layout, Schedule *sche
                 s -= 1
             found[s] = longs
             stages += 1
-    for i in range(g.rows):
+    for i in range(plan.count):
         s = 0
         while found[s] != layout.longs[plan.steps[i].out]:
             s += 1
@@ -304,8 +304,7 @@ cdef bint place_stage(Group g, Plan plan, Run *run, Layout *layout, int *order) 
     cdef Schedule *schedule = run.schedule
     for i in range(run.first, run.last):
         slot = plan.steps[schedule.steps[i]].out
-        placed[slot] = True
-        if leader == NOWHERE or (g.given[slot] and not g.given[leader]):
+        if leader == NOWHERE or (plan.given[slot] and not plan.given[leader]):
             leader = slot
     order_of(layout, leader, order)
     run.size, run.gathers = 1, 0
@@ -314,14 +313,14 @@ cdef bint place_stage(Group g, Plan plan, Run *run, Layout *layout, int *order) 
         run.size *= shape[d]
     for i in range(run.first, run.last):
         slot = plan.steps[schedule.steps[i]].out
-        if g.given[slot] and not lies_in(layout, slot, order):
+        if plan.given[slot] and not lies_in(layout, slot, order):
             return False
     for slot in range(g.inputs):
         placed[slot] = plan.is_element[slot]
     for slot in range(g.inputs + g.rows, plan.slots):
-        placed[slot] = True
-    for i in range(run.first):
-        placed[plan.steps[schedule.steps[i]].out] = False
+        placed[slot] = plan.made_by[slot] == NOWHERE
+    for i in range(run.last):
+        placed[plan.steps[schedule.steps[i]].out] = i >= run.first
     for i in range(run.first, run.last):
         step = &plan.steps[schedule.steps[i]]
         for k in range(step.arity):
@@ -390,12 +389,13 @@ cdef bint read_tiles(Group g, Plan plan, IValue *r, const int32_t *at, Run *run)
     """The loops of rows by numbers."""
     cdef IValue *others[MOST_ARGUMENTS]
     cdef Step *step
-    cdef int i, k
-    for i in range(g.rows):
+    cdef int i, k, row
+    for i in range(plan.count):
         step = &plan.steps[i]
+        row = step.out - g.inputs
         if step.tile != NOWHERE:
-            for k in range(1, g.arity[i]):
-                others[k - 1] = &r[at[g.operands[i][k]]]
+            for k in range(1, g.arity[row]):
+                others[k - 1] = &r[at[g.operands[row][k]]]
             if not step.read(plan.kind[step.out], others, &run.tile[step.tile]):
                 return False
     return True
@@ -413,7 +413,9 @@ cdef bint place_elements(Group g, Plan plan, IValue *r, const int32_t *at, Run *
     if plan.tiles and not read_tiles(g, plan, r, at, run):
         return False
     for slot in range(g.inputs + g.rows, plan.slots):
-        i = plan.number_of[slot]
+        i = plan.source[slot]
+        if plan.made_by[slot] != NOWHERE:
+            continue
         run.place[slot].data = <char *>&run.numbers[slot]
         run.place[slot].step = run.place[slot].advance = 0
         if plan.words[i] & A_NUMBER:

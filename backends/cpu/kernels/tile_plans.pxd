@@ -1,7 +1,7 @@
 """What a group is to the kernel that runs it, and how it runs on inputs of given dtypes: `Group` and `Plan`.
 
-    slots      inputs, then the result of each row, then numbers in the dtype of what they meet
-    steps      a row each: its loop, the slots that it reads, the one that it gives
+    slots      inputs, then the result of each row, then numbers and conversions in the dtype of what they meet
+    steps      a row each, or a conversion: its loop, the slots that it reads, the one that it gives
     stages     steps whose results have the same lengths, the smaller ones first: `x * sigmoid(row)` computes the row once
     buffers    tiles of memory for results that nobody outside of their stage reads
 
@@ -35,8 +35,9 @@ cdef enum Word:                        # what a plan asks of an input: one word
     A_TENSOR = 1 << 9                  # and its ScalarType
     AN_ELEMENT = 1 << 10               # the same, without dimensions
     ANOTHER = 1 << 11                  # None, a bool, a text: rows read it when they run
+    A_DTYPE = 1 << 12                  # and its ScalarType, a number
 
-ctypedef struct Step:                  # a row
+ctypedef struct Step:
     Loop function
     void *data
     int arity
@@ -62,7 +63,13 @@ cdef class Plan:
     cdef list loops                    # what the steps' data is part of
     cdef int slots
     cdef int kind[MOST_SLOTS]          # ScalarType of what is in a slot
-    cdef int number_of[MOST_SLOTS]     # of a slot behind the results: the input whose number it holds
+    cdef int at[MOST_SLOTS]            # of an input or a row: the slot that has its elements
+    cdef int source[MOST_SLOTS]        # of a slot behind the results: what it has in another dtype
+    cdef int made_by[MOST_SLOTS]       # of a slot: its step, or NOWHERE
+    cdef bint given[MOST_SLOTS]        # a slot that is a result of the group
+    cdef int out_at[MOST_SLOTS]        # slots of these
+    cdef int count                     # of steps
+    cdef int default                   # the default dtype that the kinds follow from, or NOWHERE
     cdef int tiles                     # rows that have one
     cdef npy_intp tile                 # its elements
     cdef bint has_elements             # a row of single elements: it has a stage of its own
@@ -84,10 +91,10 @@ cdef class Group:
     cdef int inputs
     cdef int rows
     cdef int outputs
-    cdef int out_at[MOST_SLOTS]
+    cdef int out_at[MOST_SLOTS]        # rows and inputs, by their numbers
+    cdef bint is_dtype[MOST_INPUTS]    # a number that says what a row converts to
     cdef int arity[MOST_SLOTS]
     cdef int operands[MOST_SLOTS][MOST_ARGUMENTS]
-    cdef bint given[MOST_SLOTS]        # a slot that is a result of the group
     cdef bint is_plain[MOST_SLOTS]     # a row whose result lies in the order in which it is written down
     cdef bint in_any_order             # there is no such row
     cdef Plan last
@@ -99,8 +106,8 @@ cdef class Group:
     cdef str choose_loop(self, Plan plan, int row, Loops loops)
     cdef str choose_tile(self, Plan plan, int row, ReadTile read)
     cdef str choose_choice(self, Plan plan, int row, tuple order)
-    cdef int in_kind(self, Plan plan, int slot, int kind, bint alone) noexcept
-    cdef int number_slot(self, Plan plan, int input, int kind) noexcept
+    cdef str choose_conversion(self, Plan plan, int row)
+    cdef str choose_results(self, Plan plan)
     # Steps by the stage that each is of, and buffers for their results; false where there are too many of these.
     cdef bint arrange(self, Plan plan, const int *stage, int stages, Schedule *schedule) noexcept
     cdef void free_buffers(self, Plan plan, Schedule *schedule, int at, int *last, bint *taken, bint before) noexcept

@@ -11,15 +11,17 @@ from libc.stdint cimport int32_t, int64_t, uint32_t
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator
-from ts._core.tensor.ndarray cimport BOOL, CDOUBLE, CFLOAT, DOUBLE, FLOAT, PyArrayObject, ndim_of
+from ts._core.tensor.ndarray cimport BOOL, CDOUBLE, CFLOAT, DOUBLE, FLOAT, HALF, INT64, PyArrayObject, ndim_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT
 from ts._core.value.sealed cimport seal
+from ts.backends.cpu.kernels.convert cimport conversion_data, convert_tile, converts
 from ts.backends.cpu.kernels.elementwise cimport SCALAR_TYPES, Loops, item_size
 from ts.backends.cpu.kernels.kernel cimport is_tensor
 from ts.backends.cpu.kernels.masked cimport choice_of
 from ts.backends.cpu.kernels.pointwise cimport loops_behind
-from ts.backends.cpu.kernels.table cimport ReadTile, choice_named, tile_named
+from ts.backends.cpu.kernels.short_floats cimport BRAIN
+from ts.backends.cpu.kernels.table cimport ReadTile, choice_named, conversion_named, tile_named
 
 from ts import dtypes
 
@@ -41,6 +43,8 @@ cdef uint32_t word_of(IValue *x) noexcept:
 cdef str name_of(uint32_t word):
     if word & ANOTHER:
         return "constant"
+    if word & A_DTYPE:
+        return str(dtypes.BY_CODE.get(word >> 16, "int (number)")).removeprefix("torch.") + " (dtype)"
     if word & A_NUMBER:
         return "float (number)" if word & 0xff == TAG_FLOAT else "int (number)"
     name = str(dtypes.BY_CODE[word & 0xff]).removeprefix("torch.")
@@ -63,6 +67,122 @@ cdef class Plan:
         return True
 
 
+# ---------------------------------------------------------------- slots and steps
+
+cdef Step *add_step(Plan plan, int out, int kind) noexcept:
+    cdef Step *step = &plan.steps[plan.count]
+    step.out, step.tile = out, NOWHERE
+    plan.kind[out], plan.made_by[out] = kind, plan.count
+    plan.count += 1
+    return step
+
+
+cdef void finish_step(Plan plan, Step *step) noexcept:
+    """What follows from its operands."""
+    cdef int k
+    plan.is_element[step.out] = True
+    for k in range(step.arity):
+        plan.is_element[step.out] = plan.is_element[step.out] and plan.is_element[step.operands[k]]
+    plan.has_elements = plan.has_elements or plan.is_element[step.out]
+
+
+cdef inline bint is_whole(int kind) noexcept:
+    return 0 <= kind <= INT64 or kind == BOOL
+
+
+cdef inline int category(int kind) noexcept:
+    return 0 if kind == BOOL else 1 if is_whole(kind) else 2
+
+
+cdef int default_kind(Plan plan):
+    plan.default = dtypes.get_default_dtype().code
+    return plan.default
+
+
+cdef int common_kind(Plan plan, int first, int second):
+    """In which two slots meet, as PyTorch has it: dimensions before none, and these before numbers, within a category."""
+    cdef int a = plan.kind[first], b = plan.kind[second]
+    cdef uint32_t word
+    if b == NOWHERE:
+        first, second, a, b = second, first, b, a
+    if b == NOWHERE or b in (CFLOAT, CDOUBLE) or a in (CFLOAT, CDOUBLE):
+        return NOWHERE
+    if a == NOWHERE:
+        word = plan.words[first]
+        if word & ANOTHER:
+            return NOWHERE
+        if word & 0xff == TAG_FLOAT:
+            return b if category(b) == 2 else default_kind(plan)
+        return INT64 if b == BOOL else b
+    if a == b:
+        return a
+    if plan.is_element[first] == plan.is_element[second]:
+        return dtypes.promote(dtypes.BY_CODE[a], dtypes.BY_CODE[b]).code
+    if plan.is_element[first]:
+        a, b = b, a
+    return b if category(b) > category(a) else a
+
+
+cdef int in_kind(Plan plan, int slot, int beside, int kind) noexcept:
+    """The slot, or one with its elements, in a dtype; NOWHERE where there is no way to that."""
+    if plan.kind[slot] == kind:
+        return slot
+    if plan.kind[slot] == NOWHERE:
+        return number_slot(plan, slot, kind)
+    if plan.made_by[slot] == NOWHERE and plan.is_element[slot] and beside != NOWHERE and not plan.is_element[beside]:
+        if plan.kind[slot] in (INT64, FLOAT, DOUBLE):
+            return number_slot(plan, slot, kind)
+    return converted(plan, slot, kind)
+
+
+cdef int another_slot(Plan plan, int source, int kind) noexcept:
+    """A new one, which has what another has in a dtype."""
+    cdef int slot = plan.slots
+    if slot >= MOST_SLOTS:
+        return NOWHERE
+    plan.source[slot], plan.kind[slot], plan.is_element[slot] = source, kind, plan.is_element[source]
+    plan.slots += 1
+    return slot
+
+
+cdef int number_slot(Plan plan, int input, int kind) noexcept:
+    """The slot that holds the number of an input, or its only element, in a dtype: it is written before the group runs."""
+    cdef int slot
+    if not plan.is_element[input] or plan.made_by[input] != NOWHERE or plan.words[input] & ANOTHER:
+        return NOWHERE
+    if kind == BOOL or plan.kind[input] == BOOL:
+        return NOWHERE
+    for slot in range(plan.slots):
+        if plan.source[slot] == input and plan.kind[slot] == kind and plan.made_by[slot] == NOWHERE:
+            return slot
+    return another_slot(plan, input, kind)
+
+
+cdef int converted(Plan plan, int slot, int kind) noexcept:
+    """The slot that a conversion gives; it is made if there is none."""
+    cdef Step *step
+    cdef int found
+    if plan.kind[slot] == kind:
+        return slot
+    for found in range(plan.slots):
+        if plan.source[found] == slot and plan.kind[found] == kind and plan.made_by[found] != NOWHERE:
+            return found
+    if kind in (HALF, BRAIN) and not converts(plan.kind[slot], kind):
+        slot = converted(plan, slot, FLOAT)  # whole numbers, as NumPy goes there
+        return NOWHERE if slot == NOWHERE else converted(plan, slot, kind)
+    if not converts(plan.kind[slot], kind) or plan.count >= MOST_SLOTS:
+        return NOWHERE
+    found = another_slot(plan, slot, kind)
+    if found == NOWHERE:
+        return NOWHERE
+    step = add_step(plan, found, kind)
+    step.arity, step.operands[0] = 1, slot
+    step.function, step.data = convert_tile, conversion_data(plan.kind[slot], kind)
+    plan.in_rows[slot] = True
+    finish_step(plan, step)
+    return found
+
+
 @cython.final
 cdef class Group:
     """A program as the kernel reads it, and the plans that were made for it."""
@@ -79,8 +199,8 @@ cdef class Group:
             raise ValueError("a group of so many operators does not run as one")
         self.operators = [row.operator for row in program.rows]
         self.in_any_order = True
-        for i in range(self.inputs + self.rows):
-            self.given[i] = False
+        for i in range(self.inputs):
+            self.is_dtype[i] = False
         for i in range(self.rows):
             operands = program.rows[i].operands
             if len(operands) > MOST_ARGUMENTS:
@@ -88,11 +208,12 @@ cdef class Group:
             self.is_plain[i] = program.rows[i].operator.record.layout == ("contiguous",)
             self.in_any_order = self.in_any_order and not self.is_plain[i]
             self.arity[i] = len(operands)
+            if conversion_named(program.rows[i].operator.key) and len(operands) > 1 and operands[1] < self.inputs:
+                self.is_dtype[operands[1]] = True
             for k in range(self.arity[i]):
                 self.operands[i][k] = operands[k]
         for i in range(self.outputs):
             self.out_at[i] = program.outputs[i]
-            self.given[self.out_at[i]] = True
         return 0
 
     cdef Plan plan_for(self, IValue *r, const int32_t *at):
@@ -102,6 +223,10 @@ cdef class Group:
         cdef int i
         for i in range(self.inputs):
             words[i] = word_of(&r[at[i]])
+            if self.is_dtype[i] and words[i] == (A_NUMBER | TAG_INT):
+                if not 0 <= r[at[i]].v.i < SCALAR_TYPES:
+                    return None
+                words[i] = A_NUMBER | A_DTYPE | <uint32_t>(r[at[i]].v.i << 16) | TAG_INT
             if words[i] == NOTHING:
                 return None
         plan = self.last
@@ -122,11 +247,11 @@ cdef class Group:
         cdef Plan plan = Plan.__new__(Plan)
         cdef int stage[MOST_SLOTS]
         cdef int i
-        for i in range(self.rows):
+        for i in range(MOST_SLOTS):
             stage[i] = 0
         for i in range(self.inputs):
             plan.words[i] = words[i]
-        plan.refused = self.choose_loops(plan)
+        plan.refused = self.choose_loops(plan) or self.choose_results(plan)
         if not plan.refused and not self.arrange(plan, stage, 1, &plan.whole):
             plan.refused = "it needs too many tiles"
         plan.runnable = plan.refused == ""
@@ -138,26 +263,28 @@ cdef class Group:
         cdef Operator op
         cdef ReadTile read
         plan.slots = self.inputs + self.rows
-        plan.tiles = 0
+        plan.tiles = plan.count = 0
+        plan.default = NOWHERE
         plan.loops = []
+        for i in range(MOST_SLOTS):
+            plan.at[i], plan.made_by[i], plan.source[i] = i, NOWHERE, NOWHERE
         for i in range(self.inputs):
             plan.kind[i] = <int>(plan.words[i] & 0xff) if plan.words[i] & (A_TENSOR | AN_ELEMENT) else NOWHERE
             plan.is_element[i] = not plan.words[i] & A_TENSOR
         for i in range(self.rows):
             op = self.operators[i]
-            plan.steps[i].out = self.inputs + i
-            plan.steps[i].tile = NOWHERE
             key = op.key
             order, read = choice_named(key), tile_named(key)
             if order is not None:
                 reason = self.choose_choice(plan, i, order)
             elif read != NULL:
                 reason = self.choose_tile(plan, i, read)
+            elif conversion_named(key):
+                reason = self.choose_conversion(plan, i)
             else:
                 reason = self.choose_loop(plan, i, loops_behind(op))
             if reason:
                 return f"{op.name} has {reason}"
-            plan.has_elements = plan.has_elements or plan.is_element[self.inputs + i]
         plan.tile = BUFFER // 4
         for i in range(plan.slots):
             if plan.kind[i] != NOWHERE and item_size(plan.kind[i]) > 4:
@@ -166,30 +293,35 @@ cdef class Group:
 
     cdef str choose_loop(self, Plan plan, int row, Loops loops):
         """That of a ufunc."""
-        cdef Step *step = &plan.steps[row]
-        cdef int first = self.operands[row][0], second, kind = plan.kind[first]
+        cdef int first = plan.at[self.operands[row][0]], second = NOWHERE, kind = plan.kind[first]
+        cdef Step *step
         if loops is None or loops.arity != self.arity[row]:
             return "no loop"
+        if loops.arity == 2:
+            second = plan.at[self.operands[row][1]]
+            if loops.name == "subtract" and (kind == BOOL or plan.kind[second] == BOOL):
+                return "no loop for that dtype"
+            kind = common_kind(plan, first, second)
+        if loops.to_float and is_whole(kind):
+            kind = default_kind(plan)
         if kind < 0 or kind in (CFLOAT, CDOUBLE) or loops.function[kind] == NULL:
             return "no loop for that dtype"
-        step.arity, step.function, step.data = self.arity[row], loops.function[kind], loops.data[kind]
         plan.loops.append(loops)
-        step.operands[0] = first
-        plan.kind[step.out] = loops.result_type[kind]
-        plan.is_element[step.out] = plan.is_element[first]
-        if step.arity == 2:
-            second = self.operands[row][1]
-            step.operands[1] = self.in_kind(plan, second, kind, plan.is_element[first])
-            if step.operands[1] == NOWHERE:
-                return "operands of two dtypes"
-            if step.operands[1] == second:
-                plan.is_element[step.out] = plan.is_element[first] and plan.is_element[second]
+        first = in_kind(plan, first, second, kind)
+        if second != NOWHERE:
+            second = in_kind(plan, second, first, kind)
+        if first == NOWHERE or (second == NOWHERE and loops.arity == 2):
+            return "operands of two dtypes"
+        step = add_step(plan, self.inputs + row, loops.result_type[kind])
+        step.arity, step.function, step.data = loops.arity, loops.function[kind], loops.data[kind]
+        step.operands[0], step.operands[1] = first, second
+        finish_step(plan, step)
         return ""
 
     cdef str choose_tile(self, Plan plan, int row, ReadTile read):
         """One that reads numbers when it runs."""
-        cdef Step *step = &plan.steps[row]
-        cdef int first = self.operands[row][0], kind = plan.kind[first], k
+        cdef int first = plan.at[self.operands[row][0]], kind = plan.kind[first], k
+        cdef Step *step
         if self.arity[row] != (<Operator>self.operators[row]).nargs:
             return "too few arguments"
         if kind != FLOAT and kind != DOUBLE:
@@ -199,59 +331,69 @@ cdef class Group:
                 return "a tensor where it reads a number"
         if plan.tiles >= MOST_TILES:
             return "too many like it beside it"
+        step = add_step(plan, self.inputs + row, kind)
         step.arity, step.operands[0], step.read, step.tile = 1, first, read, plan.tiles
         plan.in_rows[first] = True
         plan.tiles += 1
-        plan.kind[step.out] = kind
-        plan.is_element[step.out] = plan.is_element[first]
+        finish_step(plan, step)
         return ""
 
     cdef str choose_choice(self, Plan plan, int row, tuple order):
         """One of two, by a mask; `order`: which arguments these are, the mask first."""
-        cdef Step *step = &plan.steps[row]
-        cdef int k, slot, kind = NOWHERE
-        cdef bint one = True
-        if self.arity[row] != 3 or plan.kind[self.operands[row][<int>order[0]]] != BOOL:
+        cdef int slots[3]
+        cdef int k, kind = NOWHERE
+        cdef Step *step
+        if self.arity[row] != 3 or plan.kind[plan.at[self.operands[row][<int>order[0]]]] != BOOL:
             return "a mask that is none"
         for k in range(3):
-            slot = step.operands[k] = self.operands[row][<int>order[k]]
-            one = one and plan.is_element[slot]
-            if k and plan.kind[slot] != NOWHERE:
-                if kind != NOWHERE and plan.kind[slot] != kind:
+            slots[k] = plan.at[self.operands[row][<int>order[k]]]
+            if k and plan.kind[slots[k]] != NOWHERE:
+                if kind != NOWHERE and plan.kind[slots[k]] != kind:
                     return "operands of two dtypes"
-                kind = plan.kind[slot]
+                kind = plan.kind[slots[k]]
         if kind == NOWHERE or kind in (BOOL, CFLOAT, CDOUBLE):
             return "no loop for that dtype"
         for k in range(1, 3):
-            step.operands[k] = self.in_kind(plan, step.operands[k], kind, False)
-            if step.operands[k] == NOWHERE:
+            if plan.kind[slots[k]] != kind:
+                slots[k] = number_slot(plan, slots[k], kind)
+            if slots[k] == NOWHERE:
                 return "operands of two dtypes"
+        step = add_step(plan, self.inputs + row, kind)
         step.arity, step.function, step.data = 3, choice_of(item_size(kind)), NULL
-        plan.kind[step.out], plan.is_element[step.out] = kind, one
+        for k in range(3):
+            step.operands[k] = slots[k]
+        finish_step(plan, step)
         return ""
 
-    cdef int in_kind(self, Plan plan, int slot, int kind, bint alone) noexcept:
-        """The slot itself if it is of that dtype; one for its number in it, unless what it meets is `alone` an element."""
-        if plan.kind[slot] == kind:
-            return slot
-        if not plan.is_element[slot] or kind == BOOL or plan.kind[slot] == BOOL or slot >= self.inputs:
-            return NOWHERE
-        if plan.words[slot] & ANOTHER or (alone and plan.words[slot] & AN_ELEMENT):
-            return NOWHERE
-        return self.number_slot(plan, slot, kind)
+    cdef str choose_conversion(self, Plan plan, int row):
+        """To a dtype that is a number, or that of another tensor: nothing is done where that is the dtype already."""
+        cdef int first = plan.at[self.operands[row][0]], target, to
+        if self.arity[row] != 2 or plan.kind[first] == NOWHERE:
+            return "arguments that say more than a dtype"
+        target = plan.at[self.operands[row][1]]
+        if target < self.inputs and plan.words[target] & A_DTYPE:
+            to = plan.words[target] >> 16
+        else:
+            to = plan.kind[target]
+        if to == NOWHERE or plan.kind[first] == NOWHERE:
+            return "a dtype that is none"
+        target = converted(plan, first, to)
+        if target == NOWHERE:
+            return "no loop for that dtype"
+        plan.at[self.inputs + row] = target
+        return ""
 
-    cdef int number_slot(self, Plan plan, int input, int kind) noexcept:
-        """The slot that holds the number of an input in a dtype."""
-        cdef int slot
-        for slot in range(self.inputs + self.rows, plan.slots):
-            if plan.number_of[slot] == input and plan.kind[slot] == kind:
-                return slot
-        if plan.slots >= MOST_SLOTS:
-            return NOWHERE
-        slot = plan.slots
-        plan.number_of[slot], plan.kind[slot] = input, kind
-        plan.slots += 1
-        return slot
+    cdef str choose_results(self, Plan plan):
+        """The slots of the group's results: each is made by a step, and given once."""
+        cdef int i, slot
+        for slot in range(MOST_SLOTS):
+            plan.given[slot] = False
+        for i in range(self.outputs):
+            slot = plan.out_at[i] = plan.at[self.out_at[i]]
+            if plan.made_by[slot] == NOWHERE or plan.given[slot]:
+                return "a conversion gives its operand itself"
+            plan.given[slot] = True
+        return ""
 
     cdef bint arrange(self, Plan plan, const int *stage, int stages, Schedule *schedule) noexcept:
         cdef int last[MOST_SLOTS]      # of a slot: where in the schedule it is read last
@@ -259,9 +401,9 @@ cdef class Group:
         cdef bint taken[MOST_BUFFERS]
         cdef int i, k, b, s, slot, n = 0
         for slot in range(plan.slots):
-            last[slot], whole[slot] = NOWHERE, self.given[slot] if slot < self.inputs + self.rows else False
+            last[slot], whole[slot] = NOWHERE, plan.given[slot]
         for s in range(stages):
-            for i in range(self.rows):
+            for i in range(plan.count):
                 if stage[i] == s:
                     schedule.steps[n] = i
                     n += 1
@@ -271,7 +413,7 @@ cdef class Group:
             for k in range(plan.steps[schedule.steps[i]].arity):
                 slot = plan.steps[schedule.steps[i]].operands[k]
                 last[slot] = i
-                if self.inputs <= slot < self.inputs + self.rows and stage[slot - self.inputs] != stage[schedule.steps[i]]:
+                if plan.made_by[slot] != NOWHERE and stage[plan.made_by[slot]] != stage[schedule.steps[i]]:
                     whole[slot] = True
         for b in range(MOST_BUFFERS):
             taken[b] = False
@@ -299,7 +441,7 @@ cdef class Group:
         cdef int k, slot
         for k in range(step.arity):
             slot = step.operands[k]
-            if self.inputs <= slot < self.inputs + self.rows and last[slot] == at and schedule.buffer[slot] != NOWHERE:
+            if plan.made_by[slot] != NOWHERE and last[slot] == at and schedule.buffer[slot] != NOWHERE:
                 if before == (step.tile == NOWHERE and item_size(plan.kind[slot]) == width):
                     taken[schedule.buffer[slot]] = False
 

@@ -38,6 +38,7 @@ from ts.backends.cpu.kernels.tile_plans cimport A_TENSOR, AN_ELEMENT, BUFFER, MO
 from ts.backends.cpu.kernels.tile_plans cimport Group, Plan, Schedule, Step, read_group
 from ts.backends.cpu.kernels.walk cimport Operand, lay_out, new_result
 
+from ts import dtypes
 from ts.backends.cpu import workers
 
 cnp.import_array()
@@ -178,7 +179,7 @@ cdef list run_alike(Group g, Plan plan, Run *run, PyArrayObject *like, Operator 
     cdef int i, d, slot, kind
     made = []
     for i in range(g.outputs):
-        slot = g.out_at[i]
+        slot = plan.out_at[i]
         kind = plan.kind[slot]
         if flags_of(like) & FLAT == FLAT:
             array = new_array(ndim_of(like), dims_of(like), number_of_scalar_type(kind))
@@ -226,7 +227,7 @@ cdef list run_in_stages(Group g, Plan plan, Run *run, Operator op, IValue *r, co
             slot = plan.steps[schedule.steps[i]].out
             if schedule.buffer[slot] == NOWHERE:
                 item = item_size(plan.kind[slot])
-                if g.given[slot]:
+                if plan.given[slot]:
                     array = new_laid(&layout, slot, plan.kind[slot])
                 else:
                     array = new_array(1, &run.size, number_of_scalar_type(plan.kind[slot]))
@@ -234,7 +235,11 @@ cdef list run_in_stages(Group g, Plan plan, Run *run, Operator op, IValue *r, co
                 put_whole(run, slot, array, item)
                 lay_whole(&layout, slot, run.place[slot].data, order, item)
         run_stage(g, plan, run, op, r, at)
-    return [made[g.out_at[i]] for i in range(g.outputs)]
+    return [made[plan.out_at[i]] for i in range(g.outputs)]
+
+
+cdef inline bint default_holds(Plan plan):
+    return plan.default == NOWHERE or plan.default == dtypes.get_default_dtype().code
 
 
 cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
@@ -248,7 +253,7 @@ cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
         g.left_to_limits += 1
         return leave(op, r, at)
     plan = g.plan_for(r, at)
-    if plan is None or not plan.runnable or not place_elements(g, plan, r, at, &run):
+    if plan is None or not plan.runnable or not default_holds(plan) or not place_elements(g, plan, r, at, &run):
         g.left_for_inputs += 1
         return leave(op, r, at)
     if place_flat(g, plan, r, at, &run, &like):
@@ -262,7 +267,7 @@ cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
         return -1
     plan.runs += 1
     for i in range(g.outputs):
-        put_array(&r[at[op.nargs + 1 + i]], made[i], plan.kind[g.out_at[i]])
+        put_array(&r[at[op.nargs + 1 + i]], made[i], plan.kind[plan.out_at[i]])
     r[at[op.nargs]].v.i = 1
     r[at[op.nargs]].tag = TAG_BOOL
     return 0
