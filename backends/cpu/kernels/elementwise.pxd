@@ -15,7 +15,7 @@ from numpy cimport npy_intp
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.tensor cimport Tensor
 from ts.backends.cpu.kernels.short_floats cimport Widened
-from ts.backends.cpu.kernels.walk cimport Loop
+from ts.backends.cpu.kernels.walk cimport Loop, Plane
 
 cdef enum:
     SCALAR_TYPES = 16                  # bool, integers, floats, complex
@@ -28,6 +28,7 @@ cdef int scalar_type_of_character(str character) except -2  # of NumPy's type ch
 cdef class Loops:
     cdef Loop function[SCALAR_TYPES]
     cdef void *data[SCALAR_TYPES]
+    cdef Plane plane[SCALAR_TYPES]     # NULL but for arithmetic of floats
     cdef int result_type[SCALAR_TYPES]
     cdef int arity
     cdef Widened of_shorts[2]          # the data of the loops for float16 and bfloat16, where `serve_shorts` has set them

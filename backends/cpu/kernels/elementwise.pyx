@@ -41,6 +41,16 @@ cnp.import_ufunc()
 cdef extern from "numpy/arrayobject.h":
     object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)  # steals the dtype
 
+cdef extern from "planes.h" nogil:
+    bint add_float_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
+    bint add_double_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
+    bint subtract_float_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
+    bint subtract_double_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
+    bint multiply_float_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
+    bint multiply_double_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
+    bint divide_float_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
+    bint divide_double_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
+
 # ---------------------------------------------------------------- loops of a ufunc
 
 cdef class Loops:
@@ -51,6 +61,7 @@ cdef class Loops:
         for i in range(SCALAR_TYPES):
             self.function[i] = NULL
             self.data[i] = NULL
+            self.plane[i] = NULL
             self.result_type[i] = -1
 
     def covers(self, int scalar_type):
@@ -101,7 +112,21 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
         loops.result_type[operand] = result
     if types is None or "e" in types:
         serve_shorts(loops)
+    if found is getattr(np, name, None):
+        serve_planes(loops)
     return loops
+
+
+cdef void serve_planes(Loops loops) noexcept:
+    """What NumPy's arithmetic has loops for, floats have a loop over two dimensions for, too."""
+    if loops.name == "add":
+        loops.plane[FLOAT], loops.plane[DOUBLE] = add_float_plane, add_double_plane
+    elif loops.name == "subtract":
+        loops.plane[FLOAT], loops.plane[DOUBLE] = subtract_float_plane, subtract_double_plane
+    elif loops.name == "multiply":
+        loops.plane[FLOAT], loops.plane[DOUBLE] = multiply_float_plane, multiply_double_plane
+    elif loops.name in ("divide", "true_divide"):
+        loops.plane[FLOAT], loops.plane[DOUBLE] = divide_float_plane, divide_double_plane
 
 
 cdef void serve_shorts(Loops loops) noexcept:
@@ -431,7 +456,7 @@ cdef PyObject *binary_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject 
     else:
         lay_out(&operands[1], b, ndim, shape)
     result = new_result(operands, 2, ndim, shape, loops.result_type[kind])
-    walk(loops.function[kind], loops.data[kind], operands, 3, ndim, shape)
+    walk(loops.function[kind], loops.data[kind], operands, 3, ndim, shape, loops.plane[kind])
     return steal(wrap_cpu(result, loops.result_type[kind]))
 
 
@@ -490,5 +515,5 @@ cdef bint inplace_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, 
     lay_out(&operands[0], a, ndim, shape)
     bring_in_order(operands, 2, ndim, shape, order)
     operands[2] = operands[0]
-    walk(loops.function[kind], loops.data[kind], operands, 3, ndim, shape)
+    walk(loops.function[kind], loops.data[kind], operands, 3, ndim, shape, loops.plane[kind])
     return True

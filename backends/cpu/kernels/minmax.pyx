@@ -3,13 +3,13 @@
 In: registers with a tensor, the dimensions to reduce, keepdim.  Out: the registers of the values, the places, or both.
 
     x.amax([0, 1]), x.max()       by the inner loops of np.maximum and np.minimum
-    x.argmin(1), x.max(1)         rows by NumPy's search, columns one row after the other
+    x.argmin(1), x.max(1)         rows by NumPy's search, columns beside each other (extremes.h)
 
 NaN is the most extreme; of equal elements the first is meant.  Everything else is left to the record's own kernel.
 """
 
 cimport numpy as cnp
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t
 from libc.string cimport memcpy
 from numpy cimport npy_bool, npy_intp
 
@@ -38,12 +38,12 @@ cdef extern from *:
     """
     int extreme_place(bint largest, PyArrayObject *a, void *data, npy_intp n, npy_intp *place) noexcept nogil
 
-ctypedef fused counted:
-    float
-    double
-    int32_t
-    int64_t
-    npy_bool
+cdef extern from "extremes.h" nogil:
+    # (largest, x, rows, columns, values or NULL, places)
+    void float_column_extremes(int largest, const float *x, npy_intp n, npy_intp columns, float *values, int64_t *places)
+    void double_column_extremes(int largest, const double *x, npy_intp n, npy_intp columns, double *values, int64_t *places)
+    void int32_t_column_extremes(int largest, const int32_t *x, npy_intp n, npy_intp columns, int32_t *values, int64_t *places)
+    void int64_t_column_extremes(int largest, const int64_t *x, npy_intp n, npy_intp columns, int64_t *values, int64_t *places)
 
 
 # ---------------------------------------------------------------- values
@@ -115,58 +115,53 @@ cdef int smallest(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- places
 
-cdef void down_columns(bint largest, const counted *x, Shape *s, int64_t *places) noexcept nogil:
-    """The place of the first extreme of each column; NaN is the most extreme."""
+cdef void true_or_false(bint largest, const npy_bool *x, Shape *s, int64_t *places) noexcept nogil:
+    """The first row of each column that holds the extreme; any byte but 0 is True."""
     cdef npy_intp i, j
-    cdef int64_t best
     for j in range(s.inner):
         places[j] = 0
-    for i in range(1, s.n):
-        for j in range(s.inner):
-            best = places[j]
-            if x[best * s.inner + j] != x[best * s.inner + j]:
-                continue
-            if counted is npy_bool:  # any byte: all but 0 are True
-                if (x[i * s.inner + j] != 0) == largest and (x[best * s.inner + j] != 0) != largest:
-                    places[j] = i
-            elif x[i * s.inner + j] != x[i * s.inner + j] or (
-                x[i * s.inner + j] > x[best * s.inner + j] if largest else x[i * s.inner + j] < x[best * s.inner + j]
-            ):
+        for i in range(s.n):
+            if (x[i * s.inner + j] != 0) == largest:
                 places[j] = i
+                break
 
 
-cdef void find_places(bint largest, PyArrayObject *a, int kind, char *x, npy_intp width, Shape *s, int64_t *out) noexcept nogil:
-    """`a` says only what the elements are; they begin at `x`."""
+cdef void take_values(const char *x, npy_intp width, Shape *s, const int64_t *places, char *out) noexcept nogil:
+    cdef npy_intp j
+    for j in range(s.inner):
+        if width == 4:
+            (<int32_t *>out)[j] = (<const int32_t *>x)[places[j] * s.inner + j]
+        elif width == 8:
+            (<int64_t *>out)[j] = (<const int64_t *>x)[places[j] * s.inner + j]
+        else:
+            out[j] = x[places[j] * s.inner + j]
+
+
+cdef void find(
+    bint largest, PyArrayObject *a, int kind, char *x, npy_intp width, Shape *s, char *values, int64_t *places
+) noexcept nogil:
+    """`a` says only what the elements are; they begin at `x`.  `values` may be NULL."""
     cdef npy_intp o
     for o in range(s.outer):
-        if s.inner == 1:
-            extreme_place(largest, a, x, s.n, &out[o])
-        elif kind == FLOAT:
-            down_columns[float](largest, <float *>x, s, out + o * s.inner)
-        elif kind == DOUBLE:
-            down_columns[double](largest, <double *>x, s, out + o * s.inner)
-        elif kind == INT64:
-            down_columns[int64_t](largest, <int64_t *>x, s, out + o * s.inner)
-        elif kind == INT32:
-            down_columns[int32_t](largest, <int32_t *>x, s, out + o * s.inner)
-        else:
-            down_columns[npy_bool](largest, <npy_bool *>x, s, out + o * s.inner)
-        x += s.n * s.inner * width
-
-
-cdef void take_values(const char *x, npy_intp width, Shape *s, const int64_t *place, char *out) noexcept nogil:
-    cdef npy_intp o, j
-    for o in range(s.outer):
-        for j in range(s.inner):
-            if width == 4:
-                (<int32_t *>out)[0] = (<const int32_t *>x)[place[0] * s.inner + j]
-            elif width == 8:
-                (<int64_t *>out)[0] = (<const int64_t *>x)[place[0] * s.inner + j]
+        if s.inner == 1 or kind == BOOL:
+            if s.inner == 1:
+                extreme_place(largest, a, x, s.n, places)
             else:
-                out[0] = x[place[0] * s.inner + j]
-            out += width
-            place += 1
+                true_or_false(largest, <npy_bool *>x, s, places)
+            if values != NULL:
+                take_values(x, width, s, places, values)
+        elif kind == FLOAT:
+            float_column_extremes(largest, <float *>x, s.n, s.inner, <float *>values, places)
+        elif kind == DOUBLE:
+            double_column_extremes(largest, <double *>x, s.n, s.inner, <double *>values, places)
+        elif kind == INT64:
+            int64_t_column_extremes(largest, <int64_t *>x, s.n, s.inner, <int64_t *>values, places)
+        else:
+            int32_t_column_extremes(largest, <int32_t *>x, s.n, s.inner, <int32_t *>values, places)
         x += s.n * s.inner * width
+        places += s.inner
+        if values != NULL:
+            values += s.inner * width
 
 
 cdef int place_of(Operator op, IValue *r, const int32_t *at, bint largest, bint with_values) except -1:
@@ -174,27 +169,23 @@ cdef int place_of(Operator op, IValue *r, const int32_t *at, bint largest, bint 
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef Shape s
     cdef object values, places
-    cdef int64_t *place
     cdef char *x
     cdef char *out
     cdef npy_intp width
     cdef int kind
     cdef Away away
-    if a == NULL or not read_shape(a, &r[at[1]], r[at[2]].v.i, &s):
+    if a == NULL or not read_shape(a, &r[at[1]], r[at[2]].v.i, &s) or s.n > INT32_MAX:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     if kind not in (FLOAT, DOUBLE, INT32, INT64) and not (kind == BOOL and with_values):
         return run_widened(op, r, at)
     places = new_flat(s.nd, s.dims, INT64)
     values = new_flat(s.nd, s.dims, kind) if with_values else None
-    place = <int64_t *>data_of(<PyArrayObject *>places)
     out = data_of(<PyArrayObject *>values) if with_values else NULL
     x = data_of(a)
     width = item_size(a)
     away = leave_gil(size_of(a), r, at, op.nargs)
-    find_places(largest, a, kind, x, width, &s, place)
-    if with_values:
-        take_values(x, width, &s, place, out)
+    find(largest, a, kind, x, width, &s, out, <int64_t *>data_of(<PyArrayObject *>places))
     take_gil(away)
     put_array(&r[at[op.nargs + with_values]], places, INT64)
     return put_array(&r[at[op.nargs]], values, kind) if with_values else 0

@@ -140,13 +140,14 @@ cdef void lengthen(Operand *operands, int count, npy_intp *dims, int n) noexcept
         operands[k].strides[longest], operands[k].strides[n - 1] = operands[k].strides[n - 1], operands[k].strides[longest]
 
 
-cdef int walk(Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape) except -1:
+cdef int walk(Loop function, void *data, Operand *operands, int count, int ndim, npy_intp *shape, Plane plane=NULL) except -1:
     cdef npy_intp dims[MOST_DIMS]
     cdef npy_intp index[MOST_DIMS]
     cdef npy_intp steps[MOST_OPERANDS]
     cdef char *args[MOST_OPERANDS]
+    cdef npy_intp outer[MOST_OPERANDS]
     cdef char *at[MOST_OPERANDS]
-    cdef int d, k, n = 0
+    cdef int d, k, n = 0, first  # of the dimensions that a call takes
     cdef bint mergeable
     # Drop dimensions of length 1 and merge neighbours that every operand walks through evenly.
     for d in range(ndim):
@@ -183,11 +184,18 @@ cdef int walk(Loop function, void *data, Operand *operands, int count, int ndim,
     for d in range(n):
         total *= dims[d]
     cdef Away away = leave_gil_with(total, operands[0].array, operands[1].array)
+    first = n - 1
+    if plane != NULL and n > 1:
+        for k in range(count):
+            outer[k] = operands[k].strides[n - 2]
+        first = n - 2
     while True:
         for k in range(count):
             args[k] = at[k]
-        function(args, &inner, steps, data)
-        d = n - 2
+        if first == n - 1 or not plane(args, &dims[n - 2], outer, steps):
+            function(args, &inner, steps, data)
+            first = n - 1
+        d = first - 1
         while d >= 0:
             index[d] += 1
             for k in range(count):

@@ -1,0 +1,65 @@
+/* The extremes of columns and where they stand, compiled for several instruction sets.
+
+   In: rows of a matrix that lie in order.  Out: of each column the extreme element and its row.  C, because
+   `target_clones` is the compiler's.  NaN is the most extreme; of equal elements the first is meant. */
+
+#ifndef TS_EXTREMES_H
+#define TS_EXTREMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+#define EXTREMES_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define EXTREMES_CLONES
+#endif
+
+/* `number`: the elements.  `row`: an integer of their size, which holds places.  `values` may be NULL. */
+#define COLUMN_EXTREMES(number, row)                                                                                   \
+    enum { number##_beside = 128 / sizeof(number) };                                                                   \
+    /* `count` columns beside each other, at most `beside` */                                                          \
+    static inline __attribute__((always_inline)) void number##_extremes_of(int largest, ptrdiff_t count,               \
+                                                                           const number *x, ptrdiff_t n,               \
+                                                                           ptrdiff_t pitch, number *values,            \
+                                                                           int64_t *places) {                          \
+        number best[number##_beside];                                                                                  \
+        row place[number##_beside];                                                                                    \
+        for (ptrdiff_t j = 0; j < count; j++) best[j] = x[j], place[j] = 0;                                            \
+        for (ptrdiff_t i = 1; i < n; i++) {                                                                            \
+            const number *now = x + i * pitch;                                                                         \
+            for (ptrdiff_t j = 0; j < count; j++) {                                                                    \
+                number v = now[j], old = best[j];                                                                      \
+                /* not "at least": also true where v is NaN; and no number is more extreme than a NaN */               \
+                int newer = !(largest ? v <= old : v >= old) & (old == old);                                           \
+                best[j] = newer ? v : old;                                                                             \
+                place[j] = newer ? (row)i : place[j];                                                                  \
+            }                                                                                                          \
+        }                                                                                                              \
+        for (ptrdiff_t j = 0; j < count; j++) {                                                                        \
+            if (values) values[j] = best[j];                                                                           \
+            places[j] = place[j];                                                                                      \
+        }                                                                                                              \
+    }                                                                                                                  \
+    static inline __attribute__((always_inline)) void number##_extremes(                                               \
+        int largest, const number *x, ptrdiff_t n, ptrdiff_t columns, number *values, int64_t *places) {               \
+        ptrdiff_t j = 0;                                                                                               \
+        for (; j + number##_beside <= columns; j += number##_beside)                                                   \
+            number##_extremes_of(largest, number##_beside, x + j, n, columns, values ? values + j : NULL, places + j); \
+        if (j < columns)                                                                                               \
+            number##_extremes_of(largest, columns - j, x + j, n, columns, values ? values + j : NULL, places + j);     \
+    }                                                                                                                  \
+    EXTREMES_CLONES static void number##_column_extremes(                                                              \
+        int largest, const number *x, ptrdiff_t n, ptrdiff_t columns, number *values, int64_t *places) {               \
+        if (largest)                                                                                                   \
+            number##_extremes(1, x, n, columns, values, places);                                                       \
+        else                                                                                                           \
+            number##_extremes(0, x, n, columns, values, places);                                                       \
+    }
+
+COLUMN_EXTREMES(float, int32_t)
+COLUMN_EXTREMES(double, int64_t)
+COLUMN_EXTREMES(int32_t, int32_t)
+COLUMN_EXTREMES(int64_t, int64_t)
+
+#endif

@@ -1,0 +1,69 @@
+"""Operands that broadcast over two dimensions, and the extremes of columns: vectors of C against NumPy."""
+
+import numpy as np
+import pytest
+
+import ts
+
+SHAPES = [
+    ((32, 1), (32, 32)), ((7, 9), (9,)), ((5, 40), (5, 1)), ((1, 33), (6, 1)), ((3, 4, 5), (4, 1)), ((4, 1, 16), (1, 7, 16)),
+]  # fmt: skip
+ARITHMETIC = {"add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.true_divide}
+
+
+def numbers(shape, dtype, seed):
+    generator = np.random.default_rng(seed)
+    if np.issubdtype(dtype, np.floating):
+        return generator.standard_normal(shape).astype(dtype)
+    return generator.integers(0, 2 if dtype == "bool" else 9, shape).astype(dtype)
+
+
+@pytest.mark.parametrize("name", ARITHMETIC)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shapes", SHAPES)
+def test_arithmetic_of_what_broadcasts(name, dtype, shapes):
+    a, b = (numbers(shape, dtype, seed) for seed, shape in enumerate(shapes))
+    for x, y in ((a, b), (b, a), (a[..., ::-1], b), (np.asfortranarray(a), b)):
+        with np.errstate(all="ignore"):
+            expected = ARITHMETIC[name](x, y)
+        found = getattr(ts, name)(ts.from_numpy(x.copy("K")), ts.from_numpy(y.copy("K")))
+        assert np.array_equal(found.numpy(), expected)
+    whole = np.ascontiguousarray(np.broadcast_to(a, np.broadcast_shapes(*shapes)))
+    target = ts.from_numpy(whole.copy())
+    getattr(target, name + "_")(ts.from_numpy(b))
+    assert np.array_equal(target.numpy(), ARITHMETIC[name](whole, b))
+
+
+def expected_extreme(x, largest, dim):
+    """The first NaN, else the first of the most extreme."""
+    better = (lambda v, best: v > best) if largest else (lambda v, best: v < best)
+    columns = np.moveaxis(x, dim, 0).reshape(x.shape[dim], -1)
+    places = np.zeros(columns.shape[1], dtype=np.int64)
+    for j, column in enumerate(columns.T):
+        for i, value in enumerate(column):
+            best = column[places[j]]
+            if best == best and (value != value or better(value, best)):
+                places[j] = i
+    return places.reshape(np.moveaxis(x, dim, 0).shape[1:])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "bool"])
+@pytest.mark.parametrize("shape", [(1, 5), (4, 1), (6, 31), (33, 32), (17, 70), (3, 5, 40), (2, 3, 4, 35)])
+@pytest.mark.parametrize("largest", [True, False])
+def test_extremes_of_columns(dtype, shape, largest):
+    x = numbers(shape, dtype, 2)
+    if x.dtype.kind == "f":
+        x = np.round(x * 2)  # that there are equal ones, zeros of both signs among them
+        x.flat[:: 7 if x.size > 7 else 2] = np.nan
+        x.flat[3::11] = np.inf
+        x.flat[4::13] = -np.inf
+    t = ts.from_numpy(x)
+    for dim in range(x.ndim):
+        expected = expected_extreme(x, largest, dim)
+        values, places = t.max(dim) if largest else t.min(dim)
+        assert np.array_equal(places.numpy(), expected)
+        taken = np.take_along_axis(x, np.expand_dims(expected, dim), dim).squeeze(dim)
+        assert values.numpy().tobytes() == taken.tobytes()
+        if dtype != "bool":
+            alone = t.argmax(dim) if largest else t.argmin(dim)
+            assert np.array_equal(alone.numpy(), expected)
