@@ -7,6 +7,7 @@ the calls; what is allowed is less than 16.  `TS_LEAK_CALLS=100000` runs the ful
 import gc
 import linecache
 import os
+import random
 from functools import partial
 
 import pytest
@@ -93,3 +94,25 @@ def test_the_process_does_not_grow(family, way):
             run(calls // 8)
         grown[expression] = growth(run, calls)
     assert {e: n for e, n in grown.items() if n > ALLOWED} == {}
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the size is read from Linux's /proc")
+def test_shapes_that_were_never_seen_leave_nothing_behind():
+    """Groups, products of weights that stay and reductions: what is kept of a call is kept for many shapes."""
+    source = (
+        "def f(x, row, w):\n"
+        "    z = torch.sigmoid(x) * row + torch.tanh(row)\n"
+        "    return torch.relu(torch.nn.functional.linear(z, w[:, :z.size(1)]) - z.sum(1, True)) * 0.5\n"
+    )
+    f = ts.jit.CompilationUnit(source).f
+    w = ts.randn(8, 40)
+    sizes = random.Random(0)
+
+    def run(calls):
+        for _ in range(calls):
+            rows, columns = sizes.randint(1, 40), sizes.randint(1, 40)
+            f(ts.ones(rows, columns), ts.ones(columns), w)
+
+    for _ in range(3):
+        run(CALLS // 4)
+    assert growth(run, CALLS) <= ALLOWED

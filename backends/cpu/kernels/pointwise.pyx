@@ -25,12 +25,18 @@ from ts.backends.cpu.kernels.arithmetic_loops import arithmetic_loops
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
 
+cdef dict _loops_of = {}  # found once: by the ufunc, what it promotes to, and the dtypes that have no other loop
+
+
 cdef Loops loops_behind(Operator op):
     record = op.record
     if record.ufunc is None:
         return None
-    loops = activation_loops().get(record.ufunc) or arithmetic_loops().get(record.ufunc)
-    return loops or ufunc_loops(record.ufunc, record.promotion or "same", record.types)
+    name = record.ufunc, record.promotion or "same", record.types
+    if name not in _loops_of:
+        own = activation_loops().get(record.ufunc) or arithmetic_loops().get(record.ufunc)
+        _loops_of[name] = own or ufunc_loops(*name)
+    return _loops_of[name]
 
 
 cdef int bind_loops(Operator op) except -1:
