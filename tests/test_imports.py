@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "bytecode": "_core ir ops analysis fusion",
     "frontend": "_core ir ops analysis passes",
     # what is written over operators, in Python or in the scripted subset
-    "profiler": "_core ops",
+    "profiler": "_core ops backends",
     "autograd": "_core profiler",
     "fft": "ops",
     "linalg": "ops",
@@ -68,7 +68,7 @@ MAY_IMPORT = {
     "tracing": "_core ir ops passes frontend autograd runtime",
     "jit": "_core ir ops passes frontend nn archive runtime tracing",
     "debugger": "_core ir bytecode frontend runtime jit",
-    "cli": "ts _core backends ir ops analysis passes frontend nn autograd archive runtime jit debugger",
+    "cli": "ts _core backends ir ops analysis passes frontend nn autograd archive profiler random runtime jit debugger",
     "__main__": "cli",
     # names that PyTorch has
     "__config__": "ts _core backends functions",

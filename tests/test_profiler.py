@@ -89,6 +89,43 @@ def test_lines_of_scripts():
     assert event_of(prof, "aten::mm").source == f"{__file__}({first + 2}): fused"
 
 
+def calling(x: ts.Tensor) -> ts.Tensor:
+    return ts.neg(fused(x, x))
+
+
+def test_lines_of_called_scripts():
+    """The innermost line is the operator's; whoever called follows."""
+    f = ts.jit.script(calling)
+    x = ts.rand(4, 4)
+    f(x)
+    with profile(with_stack=True) as prof:
+        f(x)
+    first, caller = fused.__code__.co_firstlineno, calling.__code__.co_firstlineno
+    product = event_of(prof, "aten::mm")
+    assert product.source == f"{__file__}({first + 2}): fused"
+    assert product.stack[:2] == [product.source, f"{__file__}({caller + 1}): calling"]
+    assert "test_lines_of_called_scripts" in product.stack[2]
+
+
+def test_kernels():
+    """What computed an operator, also where its kernel leaves it to the record; in rows and traces too."""
+    f = ts.jit.script(fused)
+    x = ts.rand(4, 4)
+    f(x, x)
+    with profile() as prof:
+        f(x, x)
+        ts.histc(x, 3)
+        ts.ones(2, device="meta").exp()
+        ts.sum(x, 0)
+        ts.sum(x.to(ts.complex64), 0)
+    kernels = {event.name: event.kernel for event in prof.events()}
+    assert kernels["fused mul_add_tanh_sigmoid_mul"] == "kernels.tiles" and kernels["aten::mm"] == "kernels.addmm"
+    assert kernels["aten::histc"] == "numpy" and kernels["aten::exp"] == "meta" and kernels["fused"] == ""
+    assert [event.kernel for event in prof.events() if event.name == "aten::sum"] == ["kernels.reduce", "numpy"]
+    assert {row.key: row.kernel for row in prof.key_averages()}["aten::sum"] == "kernels.reduce, numpy"
+    assert "Kernel" in prof.key_averages().table() and "kernels.tiles" in prof.key_averages().table()
+
+
 def test_stages_of_the_compiler():
     """A first call shows where its time went."""
     unit = ts.jit.CompilationUnit("def first(x):\n    return x.exp() + 1\n")
@@ -247,6 +284,7 @@ def test_chrome_trace(tmp_path):
     assert {"aten::exp", "outer", "labelled"} <= {event["name"] for event in complete}
     assert all(event["dur"] >= 0 and event["ts"] >= 0 and event["pid"] and event["tid"] for event in complete)
     by_name = {event["name"]: event for event in complete}
+    assert by_name["aten::exp"]["args"]["Kernel"] == "kernels.pointwise"
     assert by_name["aten::exp"]["args"]["Input Dims"] == [[2]] and by_name["outer"]["cat"] == "user_annotation"
 
 

@@ -26,6 +26,7 @@ class FunctionEventAvg:
     input_shapes: str = ""
     overload_name: str = ""
     source: str = ""
+    kernel: str = ""  # of the events, the different ones, in the order in which they were met
     stack: list[str] = field(default_factory=list)
     is_async: bool = False
     is_remote: bool = False
@@ -45,6 +46,8 @@ class FunctionEventAvg:
         self.self_cpu_time_total += other.self_cpu_time_total
         self.cpu_memory_usage += other.cpu_memory_usage
         self.self_cpu_memory_usage += other.self_cpu_memory_usage
+        kernels = [*self.kernel.split(", "), *other.kernel.split(", ")]
+        self.kernel = ", ".join(dict.fromkeys(filter(None, kernels)))
         return self
 
     def __iadd__(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:

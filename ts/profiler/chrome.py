@@ -65,6 +65,8 @@ def _arguments(event: FunctionEvent) -> dict[str, Any]:
         found["Call stack"] = ";".join(reversed(event.stack))
     if event.cpu_memory_usage:
         found["Bytes"] = event.cpu_memory_usage
+    if event.kernel:
+        found["Kernel"] = event.kernel
     if event.detail:
         found["Detail"] = event.detail
     return found

@@ -13,10 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
+from pathlib import PurePath
 from typing import Any
 
+from ts import backends
 from ts._core.dispatch.operator import Operator
-from ts._core.dispatch.recorder import Event
+from ts._core.dispatch.recorder import Event, library_of
 
 
 class DeviceType(Enum):
@@ -50,8 +53,9 @@ class FunctionEvent:
     overload_name: str = ""
     input_shapes: list[Any] = field(default_factory=list)
     input_types: list[str] = field(default_factory=list)
-    stack: list[str] = field(default_factory=list)
+    stack: list[str] = field(default_factory=list)  # innermost first: of the script, then of Python
     detail: str = ""
+    kernel: str = ""  # what computed it: a library of kernels, as `kernels.reduce`, or `numpy`
     source: str = ""  # the script's line that called for it
     cpu_memory_usage: int = 0
     cpu_children: list[FunctionEvent] = field(default_factory=list, repr=False)
@@ -102,12 +106,13 @@ def function_events(found: Iterable[Event], origin: int) -> list[FunctionEvent]:
         event.detail = "" if raw.detail is None else str(raw.detail)
         if isinstance(raw.what, Operator):
             event.overload_name = raw.what.overload
+            event.kernel = kernel_of(raw)
         if raw.inputs is not None:
             event.input_shapes = [_sizes(each) for each in raw.inputs]
             event.input_types = [_dtype(each) for each in raw.inputs]
         if raw.code is not None:
             stack = raw.code.lines[raw.code.number_at(raw.instruction)] if raw.code.lines else ()
-            event.stack = [_frame(name, range) for name, range in stack if range is not None]
+            event.stack = [_frame(name, range) for name, range in reversed(stack) if range is not None]
             event.source = event.stack[0] if event.stack else ""
         event.stack += [f"{file}({line}): {name}" for file, line, name in raw.stack or ()]
         if raw.bytes_after >= 0 and raw.bytes_before >= 0:
@@ -144,6 +149,24 @@ def name_of(raw: Event) -> str:
             return f"fused {rows}" if raw.answer is not False else f"not fused {rows}"
         return what.name
     return what if isinstance(what, str) else str(getattr(what, "name", what))
+
+
+def kernel_of(raw: Event) -> str:
+    """What computed an operator: the library of the backend's array, or that of its kernel in C.
+
+    A kernel that leaves its arguments to the record, for their dtypes or layout, does not count.
+    """
+    if raw.backend >= 0:
+        backend = backends.at(raw.backend)
+        library = str(backend.array_type.__module__).partition(".")[0]
+        return library if library != "ts" else backend.name
+    return _library(raw.kernel) if raw.kernel and raw.answer is not False else ""
+
+
+@cache
+def _library(address: int) -> str:
+    path = PurePath(library_of(address))
+    return f"{path.parent.name}.{path.name.partition('.')[0]}"
 
 
 def _sizes(described: Any) -> list[Any]:

@@ -79,6 +79,8 @@ def _columns(
     if memory:
         columns.append(_Column("CPU Mem", lambda row: memory_text(row.cpu_memory_usage)))
         columns.append(_Column("Self CPU Mem", lambda row: memory_text(row.self_cpu_memory_usage)))
+    if any(row.kernel for row in rows):
+        columns.append(_Column("Kernel", lambda row: shortened(row.kernel, widths[0])))
     columns.append(_Column("# of Calls", lambda row: str(row.count)))
     if shapes:
         columns.append(_Column("Input Shapes", lambda row: shortened(str(row.input_shapes), widths[1])))

@@ -77,6 +77,8 @@ cdef int (*before_limited_call)(Operator op, list args) except -1
 cdef int (*invoke_recorded)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 # The same where Python's values do not go through registers.
 cdef object (*call_recorded)(Operator op, list args)
+# Tell it that an operator runs by its record, on a backend's arrays.
+cdef int (*note_record)(Operator op, int backend) except -1
 # `invoke` where somebody watches: on behalf of an instruction of a code, or NULL.
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 # ... and where limits are what there is to be seen to.

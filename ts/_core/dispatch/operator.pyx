@@ -159,6 +159,8 @@ cdef int (*invoke_recorded)(Operator op, IValue *r, const int32_t *at, PyObject 
 invoke_recorded = NULL
 cdef object (*call_recorded)(Operator op, list args)
 call_recorded = NULL
+cdef int (*note_record)(Operator op, int backend) except -1
+note_record = NULL
 
 
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
@@ -429,6 +431,8 @@ cdef object run(Operator op, list args):
             device = place.index
     if backend < 0:
         backend = BACKEND_CPU
+    if context_flags() & PROFILING and note_record != NULL:
+        note_record(op, backend)
     return run_on(op, args, backend, device)
 
 

@@ -16,6 +16,8 @@ cdef class Event:
     cdef readonly object stack        # of Python, innermost first, if it was asked for
     cdef readonly int64_t bytes_before, bytes_after  # that the thread's arrays and containers took; -1: not asked for
     cdef readonly object answer       # of a group of operators: whether it ran as one
+    cdef readonly int backend         # on whose arrays the operator's record ran, or -1: it ran a kernel in C
+    cdef readonly size_t kernel       # the address of that, or 0
 
 
 # Begin an event of this thread; None where nobody writes down what it does.

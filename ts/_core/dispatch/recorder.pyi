@@ -14,6 +14,10 @@ class Event:
     bytes_before: int
     bytes_after: int
     answer: bool | None
+    backend: int
+    kernel: int
+
+def library_of(address: int) -> str: ...
 
 class Recorder:
     events: list[Event]

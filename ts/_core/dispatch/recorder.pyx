@@ -18,7 +18,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport INT64_MAX, int32_t, int64_t
 
 from ts._core.dispatch cimport operator
-from ts._core.dispatch.operator cimport Operator, call_limited, invoke_limited
+from ts._core.dispatch.operator cimport Operator, backend_at, call_limited, invoke_limited
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.thread.allowance cimport Allowance, drop_allowance, new_allowance, watch_allowance
 from ts._core.thread.context cimport PROFILING, context_flags, set_flag
@@ -39,6 +39,19 @@ cdef extern from *:
     }
     """
     int64_t nanoseconds() noexcept nogil
+
+cdef extern from *:
+    """
+    #ifndef _GNU_SOURCE
+    #define _GNU_SOURCE
+    #endif
+    #include <dlfcn.h>
+    static const char *library_at(const void *address) {
+        Dl_info found;
+        return dladdr(address, &found) && found.dli_fname ? found.dli_fname : "";
+    }
+    """
+    const char *library_at(const void *address) noexcept
 
 cdef Recorder active = None           # the one at work
 
@@ -98,6 +111,7 @@ cdef class Recorder:
     cdef Event begin(self, str kind, what):
         cdef Event event = Event.__new__(Event)
         event.kind, event.what = kind, what
+        event.backend = -1
         event.thread = PyThread_get_thread_ident()
         event.bytes_before = self.bytes_now(event.thread)
         if self.stacks:
@@ -138,7 +152,7 @@ cdef int end_event(Event event) except -1:
 cdef int record_operator(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
     cdef Recorder recorder = active
     cdef Event event
-    cdef int i
+    cdef int i, backend
     if recorder is None:                # the thread's flag is set still: it works for a program that was recorded
         return invoke_limited(op, r, at)
     event = recorder.begin("operator", op)
@@ -147,10 +161,12 @@ cdef int record_operator(Operator op, IValue *r, const int32_t *at, PyObject *co
     if recorder.shapes:
         event.inputs = tuple([described(&r[at[i]]) for i in range(op.nargs)])
         event.start = nanoseconds()
+    backend = backend_at(op, r, at)     # now: results may be written where arguments are
     try:
         invoke_limited(op, r, at)
     finally:
         recorder.finish(event)
+        event.kernel = <size_t><void *>op.kernels[backend]
     if op.nrets > 1 and r[at[op.nargs]].tag == TAG_BOOL:
         event.answer = bool(r[at[op.nargs]].v.i)
     return 0
@@ -169,6 +185,29 @@ cdef object record_call(Operator op, list args):
         return call_limited(op, args)
     finally:
         recorder.finish(event)
+
+
+cdef enum:
+    NEAR = 64                         # events, the newest first, among which one of this thread is looked for
+
+
+cdef int note_by_record(Operator op, int backend) except -1:
+    """The operator that this thread is at has no kernel for these arguments."""
+    cdef Event event
+    if active is None:
+        return 0
+    thread = PyThread_get_thread_ident()
+    for event in active.events[:-NEAR - 1:-1]:
+        if event.end == 0 and event.thread == thread:
+            if event.what is op:
+                event.backend = backend
+            break                     # else it is a part of that one
+    return 0
+
+
+def library_of(size_t address):
+    """The file of the library that a kernel's address lies in; "" where there is none."""
+    return library_at(<const void *>address).decode("utf-8", "replace")
 
 
 cdef object described(IValue *x):
@@ -194,6 +233,7 @@ cdef object described_object(x):
 
 operator.invoke_recorded = record_operator
 operator.call_recorded = record_call
+operator.note_record = note_by_record
 
 
 # ---------------------------------------------------------------- labels and stages
