@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import sys
 import zipfile
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ from ts.ir import types
 from ts.jit import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
 
+_SHAPE: Final = re.compile(r"([A-Za-z]\w*)\[([\d,\s]*)\]")  # float32[1,3,224,224]
 STANDARD: Final = "-"  # standard input and output, in the place of a file
 
 SPELLING: Final = """\
@@ -30,7 +32,8 @@ arguments are read by the parameters' types:
   int, float, bool      42   2.5   true
   str                   text, or @PATH for the contents of a text file
   Tensor                PATH.npy, PATH.npz:KEY, - for an .npy from standard input,
-                        or a literal such as [[1.0, 2.0]]
+                        a literal such as [[1.0, 2.0]],
+                        or random numbers: float32[1,3,224,224]
   Dict[str, Tensor]     PATH.npz
   Enum, torch.device    the member's name, the device's
   any other type        a Python literal: [1, 2], {'a': 1}, (1, 2.0), None
@@ -81,10 +84,33 @@ def read_tensor(text: str, expected: types.Type) -> ts.Tensor:
         if key not in arrays.files:
             raise UsageError(f"{path} holds {', '.join(arrays.files)}; name one as {path}:KEY")
         return tensor_of(arrays[key], text)
+    described = described_tensor(text)
+    if described is not None:
+        return random_tensor(*described)
     try:
         return ts.tensor(literal(text, expected))
     except (TypeError, ValueError, RuntimeError) as error:
         raise UsageError(f"{text!r} is not a Tensor: {error}") from None
+
+
+def described_tensor(text: str) -> tuple[ts.dtype, list[int]] | None:
+    """What `float32[1,3,224,224]` says; None where a text has another form."""
+    found = _SHAPE.fullmatch(text)
+    if found is None:
+        return None
+    dtype = getattr(ts, found[1], None)
+    if not isinstance(dtype, ts.dtype):
+        raise UsageError(f"{text}: {found[1]!r} is no dtype")
+    return dtype, [int(size) for size in found[2].split(",") if size.strip()]
+
+
+def random_tensor(dtype: ts.dtype, sizes: list[int]) -> ts.Tensor:
+    """The same numbers each time: normal ones, or integers 0 and 1, which are indices into most things."""
+    source = ts.Generator().manual_seed(0)
+    if dtype.is_floating_point or dtype.is_complex:
+        wide = ts.complex64 if dtype.is_complex else ts.float32
+        return ts.randn(sizes, dtype=wide, generator=source).to(dtype)
+    return ts.randint(0, 2, sizes, generator=source).to(dtype)
 
 
 def tensor_of(array: Any, where: str) -> ts.Tensor:

@@ -20,18 +20,17 @@ from __future__ import annotations
 import argparse
 import ast
 import inspect
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import Any
 
 import ts
 from ts.cli import terminal
-from ts.cli.arguments import literal
+from ts.cli.arguments import described_tensor, literal
 from ts.cli.bounds import add_limits, limited
 from ts.cli.must_fail import failures
 from ts.cli.problems import ProgramError, UsageError, reading, told
@@ -46,7 +45,6 @@ from ts.runtime.module import RecursiveScriptModule, ScriptModule, method_names
 
 Check = Callable[[], tuple[str, list[str]]]
 """Compiles a thing: how it is described, and what of it must fail."""
-_SHAPE: Final = re.compile(r"([A-Za-z]\w*)\[([\d,\s]*)\]")
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
@@ -138,13 +136,10 @@ def _input(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals:
         raise UsageError(f"--input takes NAME=VALUE, not {text!r}")
-    shape = _SHAPE.fullmatch(value)
-    if shape is None:
+    described = described_tensor(value)
+    if described is None:
         return name, literal(value, ANY)
-    dtype = getattr(ts, shape[1], None)
-    if not isinstance(dtype, ts.dtype):
-        raise UsageError(f"--input {text}: {shape[1]!r} is no dtype")
-    sizes = [int(size) for size in shape[2].split(",") if size.strip()]
+    dtype, sizes = described
     return name, ts.empty(sizes, dtype=dtype, device="meta")
 
 

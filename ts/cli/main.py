@@ -1,5 +1,5 @@
-"""The command line: `ts run | debug | graph | code | bytecode | check | info | diff | convert`, also
-`python -m ts`.
+"""The command line: `ts run | debug | graph | code | bytecode | check | info | bench | explain | diff |
+convert`, also `python -m ts`.
 
 In: a command and its words.  Out: its result on standard output, errors on standard error.  Exit codes: 0
 done, 1 the program or file is wrong or failed (of `ts diff`: the two differ), 2 the command line is wrong
@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "bytecode": "print a function's bytecode",
     "check": "compile files, folders, packages and archives, and report what is wrong or must fail",
     "info": "describe an archive; without one, this installation",
+    "bench": "measure a function or a model, and compare with PyTorch",
     "diff": "compare two archives: their code and their weights",
     "convert": "turn archives into other archives, and weights into files of safetensors and back",
 }

@@ -21,6 +21,7 @@ import zipfile
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import ts
 from ts.cli import terminal
@@ -142,7 +143,7 @@ def _executed(path: Path) -> ModuleType:
     """A module of its own, under the name of its file if that is free."""
     known = sys.modules.get(path.stem)
     is_free = known is None or getattr(known, "__file__", None) == str(path)
-    name = path.stem if is_free else f"{path.stem}:{path.resolve()}"
+    name = path.stem if is_free else f"{path.stem}_{crc32(bytes(path.resolve()))}"  # names of classes hold it
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)

@@ -1,0 +1,244 @@
+"""`ts bench`: how long a model or a function takes, here and with PyTorch.
+
+In: an archive, or a function of a file, which is written as one.  Out: a table.
+
+    model.pt, one thread: best of 7 interleaved rounds
+                  ts 0.1.0  torch 2.13.0  torch / ts
+    start         0.29 s    1.63 s        5.62x
+    first call    80.5 ms   36.7 ms       0.46x
+    call          12.0 us   22.7 us       1.89x
+    memory        55.8 MiB  231.3 MiB     4.14x
+    the results differ by 1.8e-07 at most
+
+Each engine has a process of its own (`ts.cli.engine`), which reads the same archive and is given the same
+values; rounds take turns, so that what else the machine does meets both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+import ts
+from ts.cli import engine, terminal
+from ts.cli.arguments import SPELLING, read_arguments
+from ts.cli.bounds import add_limits, limited
+from ts.cli.contents import amount
+from ts.cli.problems import ProgramError, UsageError
+from ts.cli.targets import Target, load_function, target
+from ts.jit import ScriptFunction
+from ts.runtime.script_method import ScriptMethod
+
+PEERS: Final = ("torch",)
+_PATIENCE: Final = 600.0  # seconds, for all that the engines do
+_ROWS: Final = {"start": "start", "first": "first call", "round": "call"}  # seconds
+
+
+def arguments(parser: argparse.ArgumentParser, command: str) -> str:
+    """The words of the command, and its examples."""
+    parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD]")
+    parser.add_argument("arguments", nargs="*", metavar="ARG", help="read by the parameter's type")
+    parser.add_argument("--against", choices=PEERS, help="whom to compare with")
+    parser.add_argument("--python", metavar="PATH", help="the Python that has it; otherwise this one")
+    parser.add_argument("--rounds", type=_positive, default=7, metavar="N", help="7 if nothing is said")
+    parser.add_argument("--threads", type=_positive, default=1, metavar="N", help="1 if nothing is said")
+    add_limits(parser)
+    return f"""\
+{SPELLING}
+Limits hold for reading the archive and for its arguments; all that the engines do together has --seconds.
+
+examples:
+  ts bench model.pt x=float32[1,3,224,224] --against torch
+  ts bench model.pt inputs.npz --against torch --python ~/torch/bin/python
+  ts bench examples/mandelbrot.py:escape_times 40 30 50 --rounds 3
+"""
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+    return int(text)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure, and print the table; 1 where the results differ."""
+    found = target(options.target)
+    with ExitStack() as stack:
+        with limited(options, strange=not found.is_program):
+            function = load_function(found)
+            values, names = _given(function, options.arguments)
+            path, method = _archive(found, function, stack)
+        patience = _PATIENCE if options.seconds is None else options.seconds or threading.TIMEOUT_MAX
+        until = time.monotonic() + patience
+        engines = [stack.enter_context(_Process("ts", sys.executable, until))]
+        if options.against is not None:
+            peer = _Process(options.against, options.python or sys.executable, until)
+            engines.append(stack.enter_context(peer))
+        with terminal.progress(f"measuring {found.path.name}", options.rounds) as advance:
+            model = {"path": path, "method": method, "threads": options.threads}
+            measured = [each.ask("load", **model) for each in engines]
+            for each, facts in zip(engines, measured, strict=True):
+                facts |= each.ask("first", values=values, names=names)
+            for _ in range(options.rounds):
+                for each, facts in zip(engines, measured, strict=True):
+                    seconds = each.ask("round", least=0.1)["round"]
+                    facts["round"] = min(seconds, facts.get("round", seconds))
+                advance()
+            for each, facts in zip(engines, measured, strict=True):
+                facts |= each.ask("memory")
+    return _show(options, [each.name for each in engines], measured)
+
+
+def _given(function: ScriptFunction | ScriptMethod, words: list[str]) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments, as the engines take them."""
+    positional, keywords = read_arguments(function, words)
+    try:
+        return [engine.encoded(value, ts) for value in positional], {
+            name: engine.encoded(value, ts) for name, value in keywords.items()
+        }
+    except TypeError as error:
+        raise UsageError(str(error)) from None
+
+
+def _archive(found: Target, function: ScriptFunction | ScriptMethod, stack: ExitStack) -> tuple[str, str]:
+    """The archive that the engines read, and the method of it that they call."""
+    if not found.is_program:
+        path, method = str(found.path.resolve()), found.name or "forward"
+        owns = method.rpartition(".")[2] == function.name
+        return path, method if owns else f"{method}.{function.name}"
+    path = str(Path(stack.enter_context(tempfile.TemporaryDirectory())) / "program.pt")
+    (function.owner if isinstance(function, ScriptMethod) else function).save(path)
+    return path, function.name if isinstance(function, ScriptMethod) else "forward"
+
+
+class _Process:
+    """An engine in a process of its own; it ends with the block."""
+
+    def __init__(self, name: str, python: str, until: float) -> None:
+        self.name, self.python, self.until = name, python, until
+        environment = dict(os.environ)
+        if name == "ts":  # as this process found it
+            folders = [str(Path(ts.__file__).parents[1]), environment.get("PYTHONPATH", "")]
+            environment["PYTHONPATH"] = os.pathsep.join(filter(None, folders))
+        command = [python, engine.__file__, name]
+        try:
+            self.process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True
+            )
+        except OSError as error:
+            raise UsageError(f"cannot run {python}: {error.strerror}") from None
+
+    def __enter__(self) -> _Process:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.kill()
+        self.process.communicate()
+
+    def ask(self, what: str, **details: Any) -> Any:
+        """The answer to a request; ProgramError where there is none in time, or a wrong one."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        timer = threading.Timer(max(self.until - time.monotonic(), 0.0), self.process.kill)
+        timer.start()
+        try:
+            self.process.stdin.write(json.dumps({"do": what, **details}) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        finally:
+            timer.cancel()
+        if not line:
+            late = time.monotonic() >= self.until
+            raise ProgramError(f"{self.name} {'took too long (--seconds gives it more)' if late else 'died'}")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise ProgramError(self._told(answer["error"]))
+        return answer
+
+    def _told(self, error: str) -> str:
+        if error == f"ModuleNotFoundError: No module named '{self.name}'":
+            return (
+                f"{self.name} is not installed for {self.python}: "
+                f"pip install {self.name}, or name a Python that has it by --python"
+            )
+        return f"{self.name}: {error}"
+
+
+def _show(options: argparse.Namespace, names: list[str], measured: list[dict[str, Any]]) -> int:
+    """Print what was measured, and whether the results are the same."""
+    threads = "one thread" if options.threads == 1 else f"{options.threads} threads"
+    print(f"{options.target}, {threads}: best of {options.rounds} interleaved rounds")
+    rows = [["", *(f"{name} {facts['version']}" for name, facts in zip(names, measured, strict=True))]]
+    rows += [[row, *(duration(facts[key]) for facts in measured)] for key, row in _ROWS.items()]
+    rows.append(["memory", *(amount(facts["memory"]) for facts in measured)])
+    if len(names) > 1:
+        rows[0].append(f"{names[1]} / {names[0]}")
+        for row, key in zip(rows[1:], [*_ROWS, "memory"], strict=True):
+            row.append(f"{measured[1][key] / measured[0][key]:.2f}x")
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
+    if len(measured) == 1:
+        return 0
+    if not all("result" in facts for facts in measured):
+        print("the results were not compared: they are too large, or of a class of their own")
+        return 0
+    differ = difference(*(engine.decoded(facts["result"], ts) for facts in measured))
+    print("the results are the same" if differ == 0 else f"the results differ by {differ:.2g} at most")
+    return 0 if differ < _TOLERANCE else 1
+
+
+_TOLERANCE: Final = 1e-2  # relative: what short floats may differ by
+
+
+def duration(seconds: float) -> str:
+    """Three figures, in the unit that suits."""
+    for unit, scale in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
+        if seconds * scale >= 1:
+            return f"{seconds * scale:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def difference(one: Any, other: Any) -> float:
+    """How far two results are apart: the largest difference of numbers, relative to the largest of them.
+
+    Infinity where their kinds differ.
+    """
+    if isinstance(one, ts.Tensor) and isinstance(other, ts.Tensor):
+        if one.shape != other.shape or one.dtype != other.dtype:
+            return np.inf
+        wide = ts.complex128 if one.is_complex() else ts.float64
+        return _apart(one.to(wide).numpy(), other.to(wide).numpy())
+    if type(one) is not type(other):
+        return np.inf
+    if isinstance(one, dict):
+        one, other = [*one, *one.values()], [*other, *other.values()]
+    if isinstance(one, list | tuple):
+        if len(one) != len(other):
+            return np.inf
+        return max(map(difference, one, other), default=0.0)
+    if isinstance(one, float | complex):
+        return _apart(np.asarray(one), np.asarray(other))
+    return 0.0 if one == other else np.inf
+
+
+def _apart(one: Any, other: Any) -> float:
+    with np.errstate(all="ignore"):
+        same = (one == other) | (np.isnan(one) & np.isnan(other))
+        if same.all():
+            return 0.0
+        apart = np.where(same, 0.0, np.abs(one - other)).max()
+        largest = np.abs(one[np.isfinite(one)]).max(initial=1.0)
+    return float(apart / largest) if np.isfinite(apart) else np.inf

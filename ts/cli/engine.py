@@ -1,0 +1,144 @@
+"""One engine of `ts bench`, in a process of its own: `python engine.py ts` or `python engine.py torch`.
+
+In: requests, a line of JSON each, on standard input.  Out: an answer to each, on what was standard output;
+what the program itself prints goes nowhere.
+
+    {"do": "load", "path": "model.pt", "method": "forward", "threads": 1}
+                                               {"start": 0.1, "version": "2.13.0"}
+    {"do": "first", "values": [{"tensor": ["float32", [2, 3], "AACAPw..."]}], "names": {}}
+                                               {"first": 0.004, "result": {"tensor": ...}}
+    {"do": "round", "least": 0.2}              {"round": 0.00012}
+    {"do": "memory"}                           {"memory": 61000000}
+
+The names of both packages are the same, so that this is one program.  It imports nothing else of `ts`: the
+Python that has PyTorch need not have `ts`.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import json
+import os
+import sys
+import time
+from functools import reduce
+from typing import Any
+
+MOST_BYTES = 1 << 26  # of a result that is compared
+
+
+def encoded(value: Any, package: Any) -> Any:
+    """A value as JSON has it; TypeError for what is neither a tensor nor a value of Python made of such."""
+    if isinstance(value, package.Tensor):
+        host = value.detach().cpu().contiguous()
+        name = str(host.dtype).rpartition(".")[2]
+        data = host.reshape(-1).view(package.uint8).numpy().tobytes() if host.numel() else b""
+        return {"tensor": [name, list(host.shape), base64.b64encode(data).decode()]}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, complex):
+        return {"complex": [value.real, value.imag]}
+    if isinstance(value, dict):
+        return {"dict": [[encoded(key, package), encoded(item, package)] for key, item in value.items()]}
+    if isinstance(value, (list, tuple)):
+        kind = "list" if isinstance(value, list) else "tuple"
+        return {kind: [encoded(item, package) for item in value]}
+    raise TypeError(f"a {type(value).__name__} cannot be given to another process")
+
+
+def decoded(value: Any, package: Any) -> Any:
+    """The value again, with the tensors of a package."""
+    if not isinstance(value, dict):
+        return value
+    ((kind, parts),) = value.items()
+    if kind == "tensor":
+        name, sizes, data = parts
+        dtype = getattr(package, name)
+        if not data:
+            return package.empty(sizes, dtype=dtype)
+        return package.frombuffer(bytearray(base64.b64decode(data)), dtype=dtype).reshape(sizes)
+    if kind == "complex":
+        return complex(*parts)
+    if kind == "dict":
+        return {decoded(key, package): decoded(item, package) for key, item in parts}
+    found = [decoded(item, package) for item in parts]
+    return found if kind == "list" else tuple(found)
+
+
+class Engine:
+    """A package, a model of it, and what it is called with."""
+
+    def __init__(self, name: str) -> None:
+        self.began = time.perf_counter()
+        self.package: Any = importlib.import_module(name)
+        self.run: Any = None
+        self.values: list[Any] = []
+        self.names: dict[str, Any] = {}
+        self.count = 0
+
+    def load(self, path: str, method: str, threads: int) -> dict[str, Any]:
+        """Read the archive; the time since the package was imported, which imports parts of itself now."""
+        self.package.set_num_threads(threads)
+        self.package.set_grad_enabled(False)
+        model = self.package.jit.load(path, map_location="cpu")
+        if hasattr(model, "training"):
+            model.eval()
+        self.run = reduce(getattr, method.split("."), model)
+        return {"start": time.perf_counter() - self.began, "version": str(self.package.__version__)}
+
+    def first(self, values: list[Any], names: dict[str, Any]) -> dict[str, Any]:
+        """Call it once; what it gave, unless that is too much or of a class of its own."""
+        self.values = [decoded(value, self.package) for value in values]
+        self.names = {name: decoded(value, self.package) for name, value in names.items()}
+        start = time.perf_counter()
+        result = self.run(*self.values, **self.names)
+        seconds = time.perf_counter() - start
+        try:
+            found = encoded(result, self.package)
+        except TypeError:
+            return {"first": seconds}
+        return {"first": seconds, "result": found} if len(str(found)) < MOST_BYTES else {"first": seconds}
+
+    def round(self, least: float) -> dict[str, Any]:
+        """Seconds a call takes, of so many that a round takes at least that long."""
+        if not self.count:
+            self.count = 1
+            self._calls()  # PyTorch optimises at the second call
+            while (seconds := self._calls()) < least:
+                self.count = max(self.count * 2, int(self.count * least / max(seconds, 1e-9)))
+        return {"round": self._calls() / self.count}
+
+    def _calls(self) -> float:
+        run, values, names = self.run, self.values, self.names
+        start = time.perf_counter()
+        for _ in range(self.count):
+            run(*values, **names)
+        return time.perf_counter() - start
+
+    def memory(self) -> dict[str, Any]:
+        """The most memory that the process has held."""
+        import resource
+
+        unit = 1 if sys.platform == "darwin" else 1024
+        return {"memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit}
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    engine = None
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            engine = engine or Engine(sys.argv[1])
+            answer = getattr(engine, request.pop("do"))(**request)
+        except Exception as error:  # of the package, or of the program
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    sys.path[:] = [folder for folder in sys.path if folder != os.path.dirname(os.path.abspath(__file__))]
+    main()
