@@ -70,10 +70,10 @@ def test_functions_and_their_operators():
 def test_a_group_that_runs_one_by_one():
     """It says so, and its operators follow."""
     f = ts.jit.script(fused)
-    x, y = ts.rand(8, 8), ts.rand(8, 8).double()
+    x = ts.rand(8, 8)
     f(x, x)
-    with profile() as prof:
-        f(x, y)
+    with ts.limits(seconds=100), profile() as prof:
+        f(x, x)
     assert [name for name in names(prof) if name.startswith("aten::")][:3] == ["aten::mul", "aten::add", "aten::tanh"]
     assert any(name.startswith("not fused") for name in names(prof))
 
