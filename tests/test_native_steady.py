@@ -8,7 +8,7 @@ import ts
 from ts import Tensor
 from tests.machine_code import fresh, native, needs_llvm, outcome_of_copies, outcomes_when_left
 from ts.bytecode.native.exits import loops_of
-from ts.bytecode.native.steady import is_simple, steady
+from ts.bytecode.native.steady import steady
 
 pytestmark = needs_llvm
 
@@ -245,6 +245,91 @@ def itself(x: Tensor, n: int):
         y[i] = x[i] + y[i]
 
 
+def marks(xs: List[int], first: int, last: int, step: int) -> List[int]:
+    for r in range(2):
+        for i in range(first + r, last, step):
+            xs[i] += r + 1
+    return xs
+
+
+def while_below(xs: List[int], i: int, n: int, step: int) -> int:
+    s = 0
+    while i < n:
+        s = 3 * s + xs[i]
+        i += step
+    return s + i
+
+
+def while_not_above(xs: List[int], i: int, n: int) -> int:
+    s = 0
+    for r in range(2):
+        k = i
+        while k <= n:
+            k += 2
+            s = 3 * s + xs[k - 2] + xs[k]
+    return s
+
+
+def while_above(xs: List[int], i: int, n: int, step: int) -> int:
+    s = 0
+    while n < i:
+        s = 3 * s + xs[i]
+        i -= step
+    return s
+
+
+def while_not_below(xs: List[int], i: int, n: int) -> int:
+    s = 0
+    for r in range(2):
+        k = i
+        while k >= n:
+            s = 3 * s + xs[k]
+            k -= 3
+    return s
+
+
+def sometimes(xs: List[int], n: int) -> int:
+    """Not all turns count alike."""
+    s, i = 0, 0
+    while i < n:
+        s = 3 * s + xs[i]
+        if s % 2 == 0:
+            i += 1
+        i += 1
+    return s
+
+
+def skipped(xs: List[int], n: int) -> int:
+    s, i, turns = 0, 0, 0
+    while i < n:
+        s = 3 * s + xs[i]
+        turns += 1
+        if turns % 3 != 0:
+            i += 1
+    return s
+
+
+def faster(xs: List[int], n: int) -> int:
+    """The step changes."""
+    s, i, step = 0, 0, 1
+    while i < n:
+        s = 3 * s + xs[i]
+        i += step
+        step += 1
+    return s
+
+
+def every_other(x: Tensor, n: int) -> float:
+    s, i = 0.0, 0
+    while i < n:
+        s += float(x[i])
+        x[i + 1] = s
+        i += 2
+    return s
+
+
+STEPS = [(0, 8, 1), (0, 8, 2), (0, 9, 3), (1, 8, 3), (0, 10, 2), (2, 8, 7), (5, 5, 1), (6, 3, 1), (-8, 0, 2), (-9, 0, 1)]
+FAR = [(0, MOST, 2**61), (0, MOST, MOST), (MOST - 1, MOST, 5), (-(2**63), 0, 2**62), (-(2**63), MOST, MOST)]
 AGAIN = [(0, 2, 1, 4), (0, 2, 1, 5), (7, -2, -1, 4), (7, -2, -1, 5), (5, 1, -1, 6), (6, 1, -1, 6), (2, -1, 1, 6), (1, -1, 1, 6)]
 
 # By program: whether a second loop is made, and arguments.
@@ -252,7 +337,7 @@ CASES = {
     dot: (True, [(HALVES, HALVES, n) for n in (0, 1, 7, 8, 9)] + [(HALVES, HALVES[:3], 8), ([], HALVES, 1)]),
     product: (True, [(NUMBERS, NUMBERS[::-1], n) for n in (0, 1, 2, 3)] + [(NUMBERS, NUMBERS + [7], 3)]),
     falling: (True, [(NUMBERS, first, n) for first, n in ((7, 8), (6, 8), (7, 9), (3, 9), (8, 2), (-1, 8), (-1, 9))]),
-    downwards: (False, [(NUMBERS, a, b) for a, b in ((7, -1), (7, 3), (8, -1), (7, -9), (7, -10), (0, 4), (-1, -9))]),
+    downwards: (True, [(NUMBERS, a, b) for a, b in ((7, -1), (7, 3), (8, -1), (7, -9), (7, -10), (0, 4), (-1, -9))]),
     strided: (
         True,
         [(NUMBERS, *how) for how in ((0, 1, 8), (0, 2, 4), (1, 2, 4), (1, 2, 5), (7, -1, 8), (7, -1, 9), (-1, 0, 3))]
@@ -273,6 +358,15 @@ CASES = {
     wrapped: (True, [(NUMBERS, by, n) for by, n in ((1, 8), (2**61, 8), (2**61, 9), (-(2**63), 3), (2**62 + 1, 5))]),
     again: (True, [(NUMBERS, *how) for how in AGAIN]),
     again_with_tensors: (True, [(VECTOR, *how) for how in AGAIN]),
+    marks: (True, [(NUMBERS, *how) for how in STEPS + FAR] + [(NUMBERS, 7, -2, -1), (NUMBERS, 6, -1, -3), (NUMBERS, 9, 0, -2)]),
+    while_below: (True, [(NUMBERS, *how) for how in STEPS + FAR]),
+    while_not_above: (True, [(NUMBERS, *how) for how in ((0, 5), (1, 5), (0, 6), (0, 7), (3, 2), (-8, -3), (-9, 0), (MOST - 2, MOST - 2))]),
+    while_above: (True, [(NUMBERS, *how) for how in ((7, 0, 1), (7, -1, 1), (7, -2, 3), (8, 0, 1), (3, 3, 1), (7, -9, 1), (5, -(2**63) + 9, MOST))]),
+    while_not_below: (True, [(NUMBERS, *how) for how in ((7, 0), (6, 0), (7, -8), (7, -9), (1, 2), (8, 0))]),
+    sometimes: (False, [(NUMBERS, n) for n in (7, 8, 9)]),
+    skipped: (False, [(NUMBERS, n) for n in (7, 8, 9)]),
+    faster: (False, [(NUMBERS, n) for n in (7, 8, 11, 12)]),
+    every_other: (True, [(VECTOR, n) for n in (0, 1, 7, 8, 9)]),
     dot_of_tensors: (True, [(VECTOR, VECTOR[::2], n) for n in (0, 1, 4, 5)] + [(SINGLE, SINGLE, n) for n in (8, 9)]),
     matrix_product: (
         True,
@@ -290,7 +384,7 @@ EACH = pytest.mark.parametrize("function", CASES, ids=lambda function: function.
 
 
 def known(code):
-    return [steady(code, loop, tensors=True) for loop in loops_of(code) if is_simple(code, loop)]
+    return [steady(code, loop, tensors=True) for loop in loops_of(code)]
 
 
 @EACH

@@ -376,6 +376,9 @@ def _jump(name: str) -> Builder:
 
 def _loop(name: str) -> Builder:
     def build(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+        if w.counts_turns(pc):
+            _count_turn(w, pc, a)
+            return
         if name:
             again = w.fresh()
             w.branch(_condition(w, name, b, c), again, w.at(pc + 1))
@@ -384,6 +387,20 @@ def _loop(name: str) -> Builder:
         w.go(w.at(a))
 
     return build
+
+
+def _count_turn(w: Writer, pc: int, a: int) -> None:
+    """The end of a loop that is known to end after so many turns, or when the budget does."""
+    turn = w.new(f"add i64 {w.new(f'load i64, ptr %turn.{pc}')}, 1")
+    w.do(f"store i64 {turn}, ptr %turn.{pc}")
+    stopped, ended = w.fresh(), w.fresh()
+    w.branch(w.new(f"icmp ne i64 {turn}, {w.new(f'load i64, ptr %limit.{pc}')}"), w.at(a), stopped)
+    w.label(stopped)
+    is_last = w.new(f"icmp eq i64 {turn}, {w.new(f'load i64, ptr %turns.{pc}')}")
+    w.branch(is_last, ended, w.leave(a, w.layout["meter_zero"]))
+    w.label(ended)
+    w.spend(pc, -1)
+    w.go(w.at(pc + 1))
 
 
 @builds("LOOP_STEP")

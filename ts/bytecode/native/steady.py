@@ -34,6 +34,7 @@ _STEADY: Final = frozenset(
         *("CALL_SCALAR", "INT_TO_FLOAT", "FLOAT_TO_INT", "BOOL_TO_INT", "INT_TO_BOOL", "FLOAT_TO_BOOL"),
     )
 )
+_TURNED: Final = str.maketrans("LG", "GL")
 _ONE: Final = -1  # stands for no register, but for 1
 _MOST_TERMS: Final = 4
 _MOST_FACTOR: Final = 1 << 20
@@ -52,11 +53,23 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Steps:
+    """How a loop counts that does not count by one: `while i < n: ...; i += 2`, or a range with a step."""
+
+    counter: int
+    relation: str  # in which the counter stands to the bound while the loop goes on
+    bound: int
+    step: int  # a register that no turn changes, as the bound
+    taken_away: bool  # is the step
+
+
+@dataclass(frozen=True)
 class Steady:
     """What is known of a loop whose indices can be looked at beforehand."""
 
     head: int
     end: int
+    steps: Steps | None
     lines: dict[tuple[int, int], tuple[Holder, Line]]  # by instruction and dimension: the index, and of what
 
     @property
@@ -72,26 +85,54 @@ class Steady:
 
 def is_simple(code: Code, loop: Loop) -> bool:
     """Whether a loop takes from the budget, and is left, at its own jump only, which a counter comes to."""
-    rows = code.instructions
-    if rows[loop.end][0] != NUMBER["LOOP_STEP"]:
+    if code.instructions[loop.end][0] != NUMBER["LOOP_STEP"] or not _is_closed(code, loop):
         return False
-    for op, a, *_ in rows[loop.head : loop.end]:
-        row = OPCODES[op]
-        if row.name == "CALL_OPERATOR" or row.format[0] == "<" or (row.jumps and a > loop.end):
-            return False
     return is_counted(code, loop.end, jumps_to(code))
 
 
+def _is_closed(code: Code, loop: Loop) -> bool:
+    for op, a, *_ in code.instructions[loop.head : loop.end]:
+        row = OPCODES[op]
+        if row.name == "CALL_OPERATOR" or row.format[0] == "<" or (row.jumps and a > loop.end):
+            return False
+    return True
+
+
+def _steps(code: Code, loop: Loop, written: set[int]) -> Steps | None:
+    """How a loop counts, if all its turns count alike."""
+    rows, span = code.instructions, range(loop.head, loop.end)
+    op, _, counter, bound = rows[loop.end]
+    relation, _, type = OPCODES[op].name.removeprefix("LOOP_").partition("_")
+    if type != "I64" or relation == "EQ" or not _is_closed(code, loop):
+        return None
+    if counter not in written:
+        counter, bound, relation = bound, counter, relation.translate(_TURNED)
+    places = [pc for pc in span if counter in reads_and_writes(code, pc)[1]]
+    if len(places) != 1 or bound in written:
+        return None
+    (place,) = places
+    op, _, before, step = rows[place]
+    name = OPCODES[op].name
+    if name not in ("ADD_I64", "SUB_I64") or before != counter or step in written:
+        return None
+    if any(OPCODES[rows[pc][0]].jumps and rows[pc][1] > place for pc in range(loop.head, place)):
+        return None
+    return Steps(counter, relation, bound, step, name == "SUB_I64")
+
+
 def steady(code: Code, loop: Loop, tensors: bool = False) -> Steady | None:
-    """What a simple loop asks for, of `tensors` too; None where that is nothing, or not known."""
+    """What a loop asks for, of `tensors` too; None where that is nothing, or not known."""
     rows = code.instructions
     span = range(loop.head, loop.end)
     if len(span) > _MOST_INSTRUCTIONS or not all(_is_steady(OPCODES[rows[pc][0]].name) for pc in span):
         return None
     written = {register for pc in (*span, loop.end) for register in reads_and_writes(code, pc)[1]}
+    steps = None if is_simple(code, loop) else _steps(code, loop, written)
+    if steps is None and not is_simple(code, loop):
+        return None
     lines: dict[tuple[int, int], tuple[Holder, Line]] = {}
-    known: dict[int, Line] = {rows[loop.end][2]: Line({_ONE: 1}, {})}
-    counter = rows[loop.end][2]
+    counter = steps.counter if steps else rows[loop.end][2]
+    known: dict[int, Line] = {counter: Line({_ONE: 1}, {})}
     sources = jumps_to(code)
     for pc in span:
         for source in sources.get(pc, ()):  # what was written since the jump may or may not have been
@@ -107,9 +148,9 @@ def steady(code: Code, loop: Loop, tensors: bool = False) -> Steady | None:
         result = _result(code, known, written, pc)
         for register in reads_and_writes(code, pc)[1]:
             known.pop(register, None)
-        if result is not None and rows[pc][1] != counter:
+        if result is not None:
             known[rows[pc][1]] = result
-    return Steady(loop.head, loop.end, lines) if lines else None
+    return Steady(loop.head, loop.end, steps, lines) if lines else None
 
 
 def _asked(code: Code, pc: int, tensors: bool) -> list[tuple[Holder, int]]:

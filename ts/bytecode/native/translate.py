@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ts.bytecode.native.builders import BUILDERS, c_function
 from ts.bytecode.native.elements import DENSE, Tensors
+from ts.bytecode.native.entering import enter
 from ts.bytecode.native.exits import LEFT_ALONE, Loop
 from ts.bytecode.native.liveness import live_before, reachable, reads_and_writes
 from ts.bytecode.native.ranges import Bounds
@@ -51,13 +52,13 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
         if w.type(register) == "double":
             w.do(f"%r{register}.s = alloca float")
     w.tensors = Tensors(w, within)
-    simple = [loop for loop in loops if is_simple(code, loop)]
-    for loop in simple:
-        w.do(f"%base.{loop.end} = alloca i64")
-        w.do(f"%limit.{loop.end} = alloca i64")
+    for loop in loops:
+        for name in ("base", "limit", "turn", "turns"):
+            w.do(f"%{name}.{loop.end} = alloca i64")
         for items in _lists(steady(code, loop)):
             w.do(f"%items.{loop.end}.{items} = alloca ptr")
-        w.count(loop.end)
+        if is_simple(code, loop):
+            w.count(loop.end)
     w.do("%given = alloca i64")
     w.do(f"store i64 {w.new('load i64, ptr %budget')}, ptr %left")
     _load_functions(
@@ -80,17 +81,20 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
             w.go(f"begin.{pc}")
     for way in (*w.tensors.ways, ""):
         w.way = way
-        counted = {loop.end: steady(code, loop, way == DENSE) for loop in simple}
-        heads = {code.instructions[end][1]: (end, twice) for end, twice in counted.items()}
+        counted = {loop.end: steady(code, loop, way == DENSE) for loop in loops if loop.end in within}
+        counted = {end: twice for end, twice in counted.items() if twice or w.counts(end)}
+        w.heads = frozenset(code.instructions[end][1] for end in counted)
         for pc in entries:
             w.label(f"begin.{pc}{w.way}")
             _enter(w, pc, counted)
         for pc in within:
-            _instruction(w, pc, forced, heads)
+            _instruction(w, pc, forced)
+        for end, twice in counted.items():
+            _go_into(w, end, twice)
         for w.steady in filter(None, counted.values()):  # once more, without looking at indices
             for pc in range(w.steady.head, w.steady.end + 1):
                 if pc in within:
-                    _instruction(w, pc, forced, heads)
+                    _instruction(w, pc, forced)
         w.steady = None
     w.write_exits()
     w.label("nowhere")
@@ -122,7 +126,7 @@ def _enter(w: Writer, pc: int, counted: dict[int, Steady | None]) -> None:
     build = BUILDERS[OPCODES[op].name]
     if pc in counted:
         twice = counted[pc]
-        holds = w.begin(pc, twice, 1)
+        holds = enter(w, pc, twice, 1)
         if twice:
             known, unknown = w.fresh(), w.fresh()
             w.branch(holds, known, unknown)
@@ -134,11 +138,23 @@ def _enter(w: Writer, pc: int, counted: dict[int, Steady | None]) -> None:
     build(w, pc, a, b, c)
 
 
-def _instruction(w: Writer, pc: int, forced: bool, heads: dict[int, tuple[int, Steady | None]]) -> None:
+def _go_into(w: Writer, end: int, twice: Steady | None) -> None:
+    """The way from before a loop to its first instruction."""
+    head = w.code.instructions[end][1]
+    w.label(f"into.{head}{w.way}")
+    w.pc = head
+    holds = enter(w, end, twice, 0)
+    if twice:
+        w.branch(holds, w.at(head, twice), w.at(head))
+    else:
+        w.go(w.at(head))
+
+
+def _instruction(w: Writer, pc: int, forced: bool) -> None:
     op, a, b, c = w.code.instructions[pc]
     row = OPCODES[op]
-    w.label(w.at(pc))
     w.pc = pc
+    w.label(w.at(pc))
     if row.name in LEFT_ALONE:
         w.go(w.leave(pc))
         return
@@ -149,12 +165,6 @@ def _instruction(w: Writer, pc: int, forced: bool, heads: dict[int, tuple[int, S
         w.rarely(w.new(f"icmp eq i64 {count}, 0"), w.leave(pc))
     BUILDERS[row.name](w, pc, a, b, c)
     if not row.jumps:
-        if pc + 1 in heads:
-            end, twice = heads[pc + 1]
-            holds = w.begin(end, twice, 0)
-            if twice:
-                w.branch(holds, w.at(pc + 1, twice), w.at(pc + 1))
-                return
         w.go(w.at(pc + 1))
 
 

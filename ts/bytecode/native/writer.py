@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from ts.bytecode.native.exits import Exit
 from ts.bytecode.native.ranges import Bounds
 from ts.bytecode.native.singles import singles_before
-from ts.bytecode.native.steady import Holder, Line, Steady, Sum
+from ts.bytecode.native.steady import Steady
 
 if TYPE_CHECKING:
     from ts._core.vm.code import Code
@@ -43,15 +43,6 @@ FRAME, HEAD, ITEM, ELEMENT, WRITES = "!tbaa !1", "!tbaa !2", "!tbaa !3", "!tbaa 
 _TYPE = {"i": "i64", "b": "i64", "f": "double"}
 
 
-def _distinct(steady: Steady) -> list[tuple[Holder, Line]]:
-    """The indices of a loop, each once."""
-    found: list[tuple[Holder, Line]] = []
-    for asked in steady.lines.values():
-        if asked not in found:
-            found.append(asked)
-    return found
-
-
 class Writer:
     """One function under way."""
 
@@ -62,6 +53,7 @@ class Writer:
         self.layout = layout
         self.lines: list[str] = []
         self.tensors: Tensors | None = None
+        self.heads: frozenset[int] = frozenset()  # of loops that are entered from the instruction before
         self.way = ""  # which copy of the instructions is written: see `elements`
         self._live = live
         self._dirty = dirty
@@ -69,7 +61,7 @@ class Writer:
         self._singles = singles_before(code)
         self.pc = 0  # of the instruction under way
         self._constants = self._immediates()
-        self._exits: dict[tuple[int, int], Exit] = {}
+        self._exits: dict[str, tuple[Exit, Steady | None]] = {}  # by label
         self._names = 0
         self._counted: dict[int, tuple[int, int]] = {}  # by instruction: the end and the counter of its loop
         self.steady: Steady | None = None  # the loop that is written once more, not to look at indices
@@ -100,6 +92,8 @@ class Writer:
 
     def at(self, pc: int, steady: Steady | None = None) -> str:
         """The label of an instruction in the copy that is written, or, of a loop, in its second one."""
+        if pc in self.heads and pc == self.pc + 1:
+            return f"into.{pc}{self.way}"
         steady = steady or self.steady
         inside = steady is not None and steady.head <= pc <= steady.end
         return f"{'steady' if inside else 'at'}.{pc}{self.way}"
@@ -255,18 +249,19 @@ class Writer:
 
     def leave(self, pc: int, status: int = 0, failed: bool = False) -> str:
         """The label of an exit; of one that `failed`, the frame is read no more."""
-        key = pc, status
-        if key not in self._exits:
+        steps = self._steps(pc)
+        label = f"leave.{pc}.{status}{'.steps' if steps else ''}"
+        if label not in self._exits:
             live = 0 if failed else self._live[pc] & self._dirty
             dirty = tuple(r for r in range(live.bit_length()) if live >> r & 1 and self.is_number(r))
-            self._exits[key] = Exit(pc, status, dirty)
-        return f"leave.{pc}.{status}"
+            self._exits[label] = Exit(pc, status, dirty), steps
+        return label
 
     def write_exits(self) -> None:
         """The blocks of all exits."""
-        for exit in self._exits.values():
-            self.pc = exit.pc
-            self.label(f"leave.{exit.pc}.{exit.status}")
+        for label, (exit, steps) in self._exits.items():
+            self.pc, self.steady = exit.pc, steps
+            self.label(label)
             for register in exit.dirty:
                 self.store(register)
             self.tell_tensors()
@@ -285,6 +280,10 @@ class Writer:
 
     def left(self, pc: int) -> str:
         """What is left of the budget before an instruction."""
+        steps = self._steps(pc)
+        if steps is not None:
+            turn, base = (self.new(f"load i64, ptr %{name}.{steps.end}") for name in ("turn", "base"))
+            return self.new(f"sub i64 {base}, {turn}")
         if pc not in self._counted:
             return self.new("load i64, ptr %left")
         end, counter = self._counted[pc]
@@ -301,38 +300,20 @@ class Writer:
         _, head, counter, _ = self.code.instructions[end]
         self._counted |= dict.fromkeys(range(head, end + 1), (end, counter))
 
+    def counts_turns(self, pc: int) -> bool:
+        """Whether a loop ends there whose turns are counted beside its counter."""
+        steps = self._steps(pc)
+        return steps is not None and steps.end == pc
+
     def counts(self, pc: int) -> bool:
         """Whether an instruction is in such a loop."""
         return pc in self._counted
 
-    def begin(self, end: int, steady: Steady | None, turn: int) -> str:
-        """Enter such a loop: its counter goes up to its bound, or to where the budget ends.
-
-        Whether all its items are there, from the turn on that is the first now (0), or from the next (1).
-        """
-        _, _, counter, bound = self.code.instructions[end]
-        left, first, last = self.new("load i64, ptr %left"), self.value(counter), self.value(bound)
-        self.do(f"store i64 {self.new(f'add i64 {left}, {first}')}, ptr %base.{end}")
-        turns = self.new(f"add i64 {left}, 1")
-        limit = self.new(f"call i64 @llvm.sadd.sat.i64(i64 {first}, i64 {turns})")
-        limit = self.new(f"call i64 @llvm.smin.i64(i64 {limit}, i64 {last})")
-        self.do(f"store i64 {limit}, ptr %limit.{end}")
-        if steady is None:
-            return ""
-        ends = [self._wide(self.new(f"add i64 {x}, {by}")) for x, by in ((first, turn), (limit, -1))]
-        sizes: dict[Holder, str] = {}
-        for items in steady.lists:
-            x = self.object(items)
-            self.do(f"store ptr {self.field(x, 'items', 'ptr')}, ptr %items.{end}.{items}")
-            sizes[items] = self._wide(self.field(x, "size", "i64"))
-        for seen, k in steady.lengths:
-            sizes[seen, k] = self._wide(self.new(f"load i64, ptr {seen.name(f'size{k}')}"))
-        holds = "true"
-        for holder, line in _distinct(steady):
-            for turn_counter in ends if line.slope else ends[:1]:
-                index = self._on(line, turn_counter)
-                holds = self.new(f"and i1 {holds}, {self.new(f'icmp ult i128 {index}, {sizes[holder]}')}")
-        return holds
+    def _steps(self, pc: int) -> Steady | None:
+        """The loop that an instruction is in, if its turns are counted beside its counter."""
+        steady = self.steady
+        inside = steady is not None and steady.steps is not None and steady.head <= pc <= steady.end
+        return steady if inside else None
 
     def is_known(self, pc: int, dimension: int = 0) -> bool:
         """Whether the index of an instruction need not be looked at."""
@@ -342,26 +323,6 @@ class Writer:
         """Where the items are of a list with such indices."""
         assert self.steady is not None
         return self.new(f"load ptr, ptr %items.{self.steady.end}.{register}")
-
-    def _on(self, line: Line, counter: str) -> str:
-        """A point of a line, exactly."""
-        index = self._total(line.offset)
-        if line.slope:
-            rise = self.new(f"mul i128 {self._total(line.slope)}, {counter}")
-            index = self.new(f"add i128 {index}, {rise}")
-        return index
-
-    def _total(self, sum: Sum) -> str:
-        total = "0"
-        for register, factor in sum.items():
-            term = str(factor)
-            if register >= 0:
-                term = self.new(f"mul i128 {self._wide(self.value(register))}, {factor}")
-            total = self.new(f"add i128 {total}, {term}")
-        return total
-
-    def _wide(self, x: str) -> str:
-        return self.new(f"sext i64 {x} to i128")
 
     def _immediates(self) -> dict[int, str]:
         code, first = self.code, self.code.first_constant()
