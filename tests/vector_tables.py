@@ -118,6 +118,29 @@ def erfinv_of_floats() -> list[Column]:
     return columns
 
 
+def gelu_near() -> Iterable[list[float]]:
+    """Middles, values there and coefficients of erfc(x / sqrt(2)) * exp(x * x / 2) / 2, 5.75 intervals for 1: middles where values are nearly floats."""
+    f, columns = TABLES["GELU"][1], []
+    for i in range(32):
+        about = np.float32(i / 5.75)
+        near = [number(float(about)) + k * number(float(np.spacing(about))) for k in (range(-100, 101) if i else [0])]
+        middle = min(near, key=lambda x: abs(f(x) - number(rounded(f(x), Floats))))
+        low, high = ((i + number(k) / 2) / number(5.75) for k in (-1, 1))
+        slopes = interpolated(slope_from(f, middle), low, high, 4)
+        columns.append([middle, f(middle), *moved(slopes, middle - (low + high) / 2)])
+    for k in range(len(columns[0])):
+        yield [rounded(c[k], Floats) for c in columns]
+
+
+def slope_from(f: Function, x: mpmath.mpf) -> Function:
+    return lambda z: (f(z) - f(x)) / (z - x) if abs(z - x) > 1e-30 else mpmath.diff(f, x)
+
+
+def moved(powers: Column, by: mpmath.mpf) -> Column:
+    """A polynomial of x as one of x - by."""
+    return [sum(mpmath.binomial(j, k) * powers[j] * by ** (j - k) for j in range(k, len(powers))) for k in range(len(powers))]
+
+
 def rounded(x: mpmath.mpf, kind: type) -> float:
     return float(kind.type(float(x)))
 
@@ -165,6 +188,7 @@ def page() -> str:
     """The text of `vector_tables.h`."""
     with mpmath.workdps(60):
         tables = [written(name, kind, rows_of(table(kind, *how), kind)) for name, (kind, *how) in TABLES.items()]
+        tables.append(written("GELU_NEAR", Floats, gelu_near()))
         tables.append(written("ERFINV", Floats, rows_of(erfinv_of_floats(), Floats)))
         tables.append(written("LOG", Floats, logarithms(Floats, 1, 7, 16)))
         tables.append(written("WIDE_LOG", Doubles, logarithms(Doubles, 0, 9, 42)))

@@ -138,7 +138,7 @@ def _sign(xp: Any, a: Array) -> Array:
 
 
 def in_one_piece(xp: Any, name: str, a: Array) -> Callable[[Array], Array] | None:
-    """The device's own function of elements, as its kernels have it: every form of an operator has its bits."""
+    """The device's own function of elements, its kernels have it too: so all forms have the same bits."""
     own: Callable[[Array], Array] | None = xp.own(name) if a.dtype.char in "fd" else None
     return own
 

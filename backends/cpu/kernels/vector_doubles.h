@@ -7,7 +7,7 @@
 
 #define WIDE_WHOLE 6755399441055744.0 /* 1.5 * 2**52 */
 
-INLINE wides wide_power(wides n) { return (wides)(((wide_ints)n << 52) + 0x3FF0000000000000); }
+INLINE wides wide_power(wides n) { return (wides)(((wide_ints)n << 52) + BITS.wide_one); }
 
 /* ---------------------------------------------------------------- exponentials of doubles */
 

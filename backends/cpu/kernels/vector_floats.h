@@ -10,18 +10,20 @@
 
 #define LANE_WHOLE 12582912.0f /* 1.5 * 2**23: behind an addition the integer stands in the low bits */
 
-/* e**r - 1 - r for |r| <= ln(2) / 2. */
-INLINE lanes lane_exp_rest(lanes r) { return LANE_SUM(r, 0.5f, 0.1666657685f, 0.04166655444f, 0.008363202972f, 0.001392621347f) * (r * r); }
+/* e**r - 1 - r + more for |r| <= ln(2) / 2. */
+INLINE lanes lane_exp_rest(lanes r, lanes more) {
+    return lane_fused(LANE_SUM(r, 0.5f, 0.1666657685f, 0.04166655444f, 0.008363202972f, 0.001392621347f), r * r, more);
+}
 /* e**r - 1 and n of x = r + n * ln(2). */
 INLINE lanes lane_exp_near(lanes x, lanes *n) {
     lanes shifted = LANE_FUSED(x, 1.44269504088896341f, LANE_WHOLE), whole = shifted - LANE_WHOLE;
     lanes first = LANE_FUSED(whole, -0.693359375f, x), then = whole * 2.12194440e-4f, r = first + then;
     *n = shifted;
-    return first + (lane_exp_rest(r) + then);
+    return first + lane_exp_rest(r, then);
 }
 /* y * 2**n for n that has been shifted; the first where the result is no subnormal. */
 INLINE lanes lane_raised(lanes y, lanes n) { return (lanes)((int_lanes)y + ((int_lanes)n << 23)); }
-INLINE lanes lane_power(lanes n) { return (lanes)(((int_lanes)n << 23) + 0x3F800000); }
+INLINE lanes lane_power(lanes n) { return (lanes)(((int_lanes)n << 23) + BITS.one); }
 INLINE lanes lane_scaled(lanes y, lanes n) {
     lanes half = (n - LANE_WHOLE) * 0.5f + LANE_WHOLE, rest = ((n - LANE_WHOLE) - (half - LANE_WHOLE)) + LANE_WHOLE;
     return (y * lane_power(half)) * lane_power(rest);
@@ -36,7 +38,7 @@ INLINE lanes lane_exp(lanes x) {
 }
 INLINE lanes lane_exp2(lanes x) {
     lanes v = lane_most(LANE(-151.0f), lane_least(LANE(129.0f), x)), n = v + LANE_WHOLE;
-    lanes d = v - (n - LANE_WHOLE), y = 1.0f + LANE_FUSED(d, 0.693147180559945f, lane_exp_rest(d * 0.693147180559945f));
+    lanes d = v - (n - LANE_WHOLE), r = d * 0.693147180559945f, y = 1.0f + LANE_FUSED(d, 0.693147180559945f, lane_exp_rest(r, (lanes){0}));
     if (lane_all(lane_less(lane_abs(x), LANE(126.0f)))) return lane_raised(y, n);
     return lane_scaled(y, n);
 }
@@ -108,16 +110,25 @@ INLINE lanes lane_erfc(lanes x) {
     return lane_choose(lane_less(x, LANE(0.0f)), 2.0f - y, y);
 }
 /* max(x, 0) - |x| * erfc(|x| / sqrt(2)) / 2 */
-INLINE lanes lane_gelu(lanes x) {
+INLINE lanes lane_gelu_far(lanes x) {
     lanes z = lane_least(LANE(14.5f), lane_abs(x)), half = z * 0.5f, s = half * z, low, n;
-    lanes high = lane_tail(GELU, z, s, lane_fused(half, z, -s), &low, &n), p = z * high, over = lane_most(LANE(0.0f), x);
+    lanes high = lane_tail(GELU, z, s, lane_fused(half, z, -s), &low, &n), p = z * high;
     low = lane_fused(z, high, -p) + z * low;
-    lanes power = lane_power(n), t = p * power, y = over - t;
+    return lane_choose(lane_less(LANE(0.0f), x), x, -lane_scaled(p + low, n));
+}
+/* The table has middles of intervals, the values there and a polynomial; high and low are |x| * table, before they come to be times e**first * e**v. */
+INLINE lanes lane_gelu(lanes x) {
+    lanes z = lane_abs(x), half = z * 0.5f, s = half * z, over = lane_most(LANE(0.0f), x);
+    int_lanes i = (int_lanes)LANE_FUSED(z, 5.75f, LANE_WHOLE);
+    lanes d = z - lane_found(GELU_NEAR[0], i), value = lane_found(GELU_NEAR[1], i), p = lane_found(GELU_NEAR[6], i);
+    for (int k = 5; k > 1; k--) p = lane_fused(p, d, lane_found(GELU_NEAR[k], i));
+    lanes high = z * value, low = LANE_FUSED(z, p * d, lane_fused(z, value, -high));
+    lanes n = LANE_FUSED(s, -1.44269504088896341f, LANE_WHOLE), whole = n - LANE_WHOLE, first = LANE_FUSED(whole, -0.693359375f, -s);
+    lanes then = LANE_FUSED(whole, 2.12194440e-4f, -lane_fused(half, z, -s)), r = first + then, v = lane_exp_rest(r, then);
+    low = lane_fused(high, first, lane_fused(low, first + v, lane_fused(high, v, low)));
+    lanes power = lane_power(n), t = high * power, y = over - t;
     y = y + (((over - y) - t) - low * power);
-    if (!lane_all(lane_less(lane_abs(x), LANE(9.0f)))) {
-        y = lane_choose(lane_less(z, LANE(9.0f)), y, -lane_scaled(p + low, n));
-        y = lane_choose(lane_less(x, LANE(9.0f)), y, x);
-    }
+    if (!lane_all(lane_less(z, LANE(5.4f)))) y = lane_choose(lane_less(z, LANE(5.4f)), y, lane_gelu_far(x));
     return lane_signed(y, x);
 }
 /* max(x, 0) + exp(-|x|) * table(|x|), which is log(1 + exp(x)). */

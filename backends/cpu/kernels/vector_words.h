@@ -180,10 +180,16 @@ INLINE wide_mask wide_within(wides x, double most) {
     return wide_less(WIDE(0.0), (wides)((wide_ints)x & INT64_MAX)) & wide_less((wides)((wide_ints)x & INT64_MAX), WIDE(most));
 }
 
-INLINE lanes lane_abs(lanes x) { return (lanes)((int_lanes)x & 0x7FFFFFFF); }
-INLINE wides wide_abs(wides x) { return (wides)((wide_ints)x & 0x7FFFFFFFFFFFFFFF); }
-INLINE lanes lane_signed(lanes size, lanes sign) { return (lanes)((int_lanes)size | ((int_lanes)sign & (int32_t)0x80000000)); }
-INLINE wides wide_signed(wides size, wides sign) { return (wides)((wide_ints)size | ((wide_ints)sign & INT64_MIN)); }
+/* Bits that stand in memory: made from numbers where they are needed, as compilers like to, they would take a port of the mathematics'. */
+static struct {
+    int32_t abs, sign, one;
+    int64_t wide_abs, wide_sign, wide_one;
+} BITS __attribute__((used)) = {0x7FFFFFFF, INT32_MIN, 0x3F800000, INT64_MAX, INT64_MIN, 0x3FF0000000000000};
+
+INLINE lanes lane_abs(lanes x) { return (lanes)((int_lanes)x & BITS.abs); }
+INLINE wides wide_abs(wides x) { return (wides)((wide_ints)x & BITS.wide_abs); }
+INLINE lanes lane_signed(lanes size, lanes sign) { return (lanes)((int_lanes)size | ((int_lanes)sign & BITS.sign)); }
+INLINE wides wide_signed(wides size, wides sign) { return (wides)((wide_ints)size | ((wide_ints)sign & BITS.wide_sign)); }
 
 /* A sum of powers of x, with its coefficients from the constant on: the even and the odd ones apart, which take half the time to wait. */
 INLINE lanes lane_sum(lanes x, int n, const float *c) {
