@@ -494,3 +494,13 @@ def test_the_default_dtype_is_that_of_the_call():
             same(found, ts.sigmoid(x * 2) + x * 0.5)
     finally:
         ts.set_default_dtype(ts.float32)
+
+
+def test_zeros_of_16_bits_beside_another_dtype_are_as_alone():
+    """The greater of 0 and -0 is the first or the second, by who computes it."""
+    f = script("def f(x: Tensor, y: Tensor):\n    return torch.maximum(x, y) * 1, torch.minimum(y, x) + x\n")
+    for x, y in itertools.product(DTYPES, (ts.float16, ts.bfloat16)):
+        for shape in ((), (20,)):
+            given = ts.zeros(shape).to(x), -ts.zeros(20).to(y)
+            for a, b in zip(f(*given), one_by_one(f, *given), strict=True):
+                same(ts.signbit(a), ts.signbit(b))

@@ -4,7 +4,7 @@ In: `choose(n)`, a source of choices 0 .. n-1.  Out: the source of `f(a, b, c, d
 of tensors; lengths, layouts and dtypes for its arguments.
 
 All lengths are a part of one shape, or 1, so everything broadcasts.  What jumps (masks, `floor`) reads arguments only: other
-libraries round what is computed before otherwise.
+libraries round what is computed before otherwise. In loops, whose numbers are exact, there is something for machine code.
 """
 
 from __future__ import annotations
@@ -35,6 +35,13 @@ CONVERSIONS = (
     "({x} * {y}).to({x}.dtype)", "({m}).type_as({g}) + {x}", "({x} - {g}.long())", "({g}.long() / 2) * {x}", "{x}.float() + {h}.double()",
     "torch.sigmoid({g}.int()) + {x}", "torch.where({m}, {x}.float(), {y}.float())", "{x}.half().float()", "{x}.bfloat16()", "{x}.half()",
 )  # fmt: skip
+LOOPS = (
+    "for i in range(n + 2):\n    {u}\n    r = r * u + {v}",
+    "for i in range(n + 2):\n    {u}\n    if u < 0.0:\n        r = r + {v}\n    else:\n        r = {w}",
+    "e = {g}.flatten()\nfor i in range(min(e.size(0), 9)):\n    {u}\n    u += 0.25 * float(e[i])\nr = r * u",
+    "e = torch.ones(9)\nfor i in range(1, 9):\n    {u}\n    e[i] = 0.5 * e[i - 1] + u\nr = r + e[n]",
+)
+NUMBERS = "u = 0.5 * u + 0.25 * i\n    if u > 1.0:\n        u = u - 2.0"  # exact in any order
 MASKS = ("{g} > 0.1", "{g} <= {h}", "({g} < 0) & ({h} > 0)", "torch.logical_not({g} > {h})", "({g} > -1) | ({h} != {g})")
 
 
@@ -47,17 +54,23 @@ class GroupWriter:
         self.names = list(GIVEN)
 
     def source(self) -> str:
-        lines = []
-        for i in range(2 + self.choose(self.statements)):
-            lines.append(f"    t{i} = {self.value()}")
+        lines = ["    u = s"]
+        count = 2 + self.choose(self.statements)
+        for i in range(count):
+            lines += self.loop(i) if self.choose(16) == 0 else [f"    t{i} = {self.value()}"]
             self.names += [f"t{i}"] * 3
-        text = " ".join(lines) + " "
-        unread = [f"t{i}" for i in range(len(lines)) if f"t{i}" not in re.findall(r"t\d+(?! =)", text)]
+        read = re.findall(r"t\d+(?! =)", " ".join(lines) + " ")
+        unread = [f"t{i}" for i in range(count) if f"t{i}" not in read]
         made = dict.fromkeys([*unread, self.pick(self.names[len(GIVEN) :])])  # what nobody reads would not be computed
         return HEADER + "\n".join([*lines, f"    return ({', '.join(made)},)"]) + "\n"
 
     def pick(self, options: Any) -> Any:
         return options[self.choose(len(options))]
+
+    def loop(self, i: int) -> list[str]:
+        """One whose turns compute numbers and tensors."""
+        form = self.pick(LOOPS).format(u=NUMBERS, v=self.value(), w=self.value(), g=self.pick(GIVEN))
+        return [f"    {line}" for line in (f"r = {self.pick(self.names)}", *form.splitlines(), f"t{i} = r")]
 
     def value(self) -> str:
         kind = self.choose(12)

@@ -1,4 +1,4 @@
-"""Groups on random programs and tensors: raw, optimised, as one on any number of threads, and PyTorch agree.
+"""Groups on random programs and tensors: raw, optimised, as one on any number of threads, native and PyTorch agree.
 
 Ours agree to the bit, in strides too, and in what becomes of the arguments; PyTorch agrees but for rounding.
 `python -m tests.fuzz.test_groups COUNT [SEED]` tries more, and says how often groups ran as one.
@@ -11,6 +11,7 @@ import numpy as np
 
 import ts
 from tests.fuzz.groups import GroupWriter, arguments
+from ts.bytecode.native import worker
 from ts.fusion.program import GroupRecord
 
 KINDS = ("float32",) * 6 + ("float64",) * 2 + ("bfloat16", "float16", "int64", "int32", "uint8", "bool")
@@ -107,6 +108,11 @@ def check(seed, pytorch=None):
     with ts.limits(bytes=1 << 40):
         found = outcome(function, given(seed, ts, KINDS))
     assert same(found, expected), told("one by one", seed, source, found, expected, given(seed, ts, KINDS))
+    if worker.available():
+        native = ts.jit.CompilationUnit(source).f
+        if worker.compile_now(native.compiled_code) == "":
+            found = outcome(native, given(seed, ts, KINDS))
+            assert same(found, expected), told("machine code", seed, source, found, expected, given(seed, ts, KINDS))
     if pytorch is not None:
         names = {"torch": pytorch, "Tensor": pytorch.Tensor}
         exec(source, names)

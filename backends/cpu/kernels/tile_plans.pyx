@@ -302,6 +302,8 @@ cdef class Group:
             if loops.name == "subtract" and (kind == BOOL or plan.kind[second] == BOOL):
                 return "no loop for that dtype"
             kind = common_kind(plan, first, second)
+            if kind == HALF and not (plan.kind[first] in (HALF, NOWHERE) and plan.kind[second] in (HALF, NOWHERE)):
+                return "operands of two dtypes"  # alone, these go through NumPy's own loops: other zeros are the greater
         if loops.to_float and is_whole(kind):
             kind = default_kind(plan)
         if kind < 0 or kind in (CFLOAT, CDOUBLE) or loops.function[kind] == NULL:
