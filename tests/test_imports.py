@@ -67,8 +67,9 @@ MAY_IMPORT = {
     "runtime": "fusion _core ir analysis passes bytecode frontend nn archive",
     "tracing": "_core ir ops passes frontend autograd runtime",
     "jit": "_core ir ops passes frontend nn archive runtime tracing",
+    "explain": "ts _core functions ir fusion passes bytecode profiler runtime",
     "debugger": "_core ir bytecode frontend runtime jit",
-    "cli": "ts _core backends ir ops analysis passes frontend nn autograd archive profiler random runtime jit debugger",
+    "cli": "ts _core backends ir ops analysis passes frontend nn autograd archive profiler explain random runtime jit debugger",
     "__main__": "cli",
     # names that PyTorch has
     "__config__": "ts _core backends functions",

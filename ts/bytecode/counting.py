@@ -79,6 +79,10 @@ class Counter:
                 found[_name(program, end - 1), _name(*self._places[after][:2])] += times
         return found
 
+    def programs(self) -> list[Program]:
+        """Those that count, in the order in which they were made."""
+        return list({id(program): program for program, _, _ in self._places}.values())
+
     def of(self, program: Program) -> list[int]:
         """How often each instruction of a program ran."""
         found = [0] * len(program.rows)

@@ -33,6 +33,7 @@ COMMANDS: Final = {
     "check": "compile files, folders, packages and archives, and report what is wrong or must fail",
     "info": "describe an archive; without one, this installation",
     "bench": "measure a function or a model, and compare with PyTorch",
+    "explain": "write a page about a function or a model: source beside graph, with the time of each line",
     "diff": "compare two archives: their code and their weights",
     "convert": "turn archives into other archives, and weights into files of safetensors and back",
 }

@@ -39,6 +39,7 @@ from ts.ir.types import (
 if TYPE_CHECKING:
     from ts.ir.graph import Graph, Node, Value
 
+_Piece = tuple[str, "Node | None"]
 _ranges_hidden: ContextVar[bool] = ContextVar("ranges hidden", default=False)
 
 
@@ -54,23 +55,29 @@ def hide_source_ranges() -> Iterator[None]:
 
 def to_text(graph: Graph, show_ranges: bool = True) -> str:
     """The text of `graph`; with `show_ranges` every node ends in ``# file:line:column``."""
+    return "".join([text for text, _ in to_pieces(graph, show_ranges)])
+
+
+def to_pieces(graph: Graph, show_ranges: bool = True) -> list[_Piece]:
+    """The same in pieces, each with the node that it is of, if it is one's; a piece ends with its line."""
     show_ranges = show_ranges and not _ranges_hidden.get()
     inputs = ",\n      ".join(map(_typed, graph.inputs()))
-    out = [f"graph({inputs}):\n"]
+    out: list[_Piece] = [(f"graph({inputs}):\n", None)]
     groups: list[Node] = []
     for node in graph.nodes():
         _print_node(node, 1, out, groups, show_ranges)
-    out.append(f"  return ({_names(graph.outputs())})\n")
+    out.append((f"  return ({_names(graph.outputs())})\n", None))
     for number, node in enumerate(groups):
-        out.append(f"with {node.kind()}_{number} = {to_text(node.get('Subgraph'), show_ranges)}")
-    return "".join(out)
+        out.append((f"with {node.kind()}_{number} = ", None))
+        out += to_pieces(node.get("Subgraph"), show_ranges)
+    return out
 
 
 def node_to_text(node: Node, show_ranges: bool = True) -> str:
     """The text of one node, with its blocks."""
-    out: list[str] = []
+    out: list[_Piece] = []
     _print_node(node, 0, out, None, show_ranges)
-    return "".join(out)
+    return "".join([text for text, _ in out])
 
 
 def _typed(value: Value) -> str:
@@ -83,7 +90,9 @@ def _names(values: Iterable[Value]) -> str:
     return ", ".join([f"%{value.debug_name()}" for value in values])
 
 
-def _print_node(node: Node, level: int, out: list[str], groups: list[Node] | None, show_ranges: bool) -> None:
+def _print_node(
+    node: Node, level: int, out: list[_Piece], groups: list[Node] | None, show_ranges: bool
+) -> None:
     indent = "  " * level
     kind = node.kind()
     attributes = node.attribute_names()
@@ -104,12 +113,12 @@ def _print_node(node: Node, level: int, out: list[str], groups: list[Node] | Non
         location = node.range.location()
         if location:
             text += f" # {location}"
-    out.append(text + "\n")
+    out.append((text + "\n", node))
     for number, block in enumerate(node.blocks()):
-        out.append(f"{indent}  block{number}({', '.join(map(_typed, block.inputs()))}):\n")
+        out.append((f"{indent}  block{number}({', '.join(map(_typed, block.inputs()))}):\n", None))
         for inner in block.nodes():
             _print_node(inner, level + 2, out, groups, show_ranges)
-        out.append(f"{indent}    -> ({_names(block.outputs())})\n")
+        out.append((f"{indent}    -> ({_names(block.outputs())})\n", None))
 
 
 def format_attribute(node: Node, name: str) -> str:

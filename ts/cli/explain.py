@@ -1,0 +1,63 @@
+"""`ts explain`: a function or a model as one page, source beside graph, with the time of each line."""
+
+from __future__ import annotations
+
+import argparse
+import copy
+from pathlib import Path
+from typing import Any
+
+import ts
+from ts.cli.arguments import SPELLING, read_arguments
+from ts.cli.bounds import add_limits, limited
+from ts.cli.problems import ProgramError
+from ts.cli.targets import load_function, target
+from ts.jit import ScriptFunction
+from ts.runtime.script_method import ScriptMethod
+
+
+def arguments(parser: argparse.ArgumentParser, command: str) -> str:
+    """The words of the command, and its examples."""
+    parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD]")
+    parser.add_argument("arguments", nargs="*", metavar="ARG", help="read by the parameter's type")
+    parser.add_argument("-o", "--out", metavar="PAGE.html", required=True, help="the file to write")
+    add_limits(parser)
+    return f"""\
+{SPELLING}
+With arguments the function is called some times, and its lines have times; without, it is not called.
+
+examples:
+  ts explain examples/mandelbrot.py:escape_times 40 30 50 -o page.html
+  ts explain model.pt x=float32[1,3,224,224] -o page.html
+  ts explain model.pt:encoder.layers.0 -o page.html
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Collect what there is to say, and write it."""
+    from ts.explain import collect, page
+
+    found = target(options.target)
+    given: tuple[list[Any], dict[str, Any]] | None = None
+    with ts.no_grad():
+        with limited(options, strange=not found.is_program):
+            function = load_function(found)
+            if options.arguments or _needs_none(function):
+                given = read_arguments(function, options.arguments)
+                args, kwargs = copy.deepcopy(given)
+                function(*args, **kwargs)  # limited; what is measured does the same once more
+            else:
+                facts = collect(function)
+        if given is not None:
+            facts = collect(function, *given)
+    try:
+        Path(options.out).write_text(page(facts), encoding="utf-8")
+    except OSError as error:
+        raise ProgramError(f"cannot write {options.out}: {error.strerror}") from None
+    return 0
+
+
+def _needs_none(function: ScriptFunction | ScriptMethod) -> bool:
+    """Whether it can be called without arguments."""
+    declared = function.schema.arguments[1 if isinstance(function, ScriptMethod) else 0 :]
+    return all(argument.has_default for argument in declared)
