@@ -15,7 +15,7 @@ from ts._core.vm.code import Code
 from ts._core.vm.function import Function
 from ts._core.value.spec import SPECS
 from ts.bytecode.lower import lower
-from ts.bytecode.opcodes import NUMBER
+from ts.bytecode.opcodes import NUMBER, OPCODES
 from ts.errors import FuelExceeded, MemoryExceeded, ScriptRuntimeError, StackExceeded, TimeExceeded
 from ts.ir.read import parse_ir
 from ts.runtime.limits import limits
@@ -205,3 +205,46 @@ def test_functions_are_made_once():
     for argument in (("x", int), ("x",), ()):
         with pytest.raises(TypeError, match="no name and type"):
             Function("f", [argument])
+
+
+PAIRED = """
+def remainders(n: int, k: int) -> int:
+    s = 0
+    for i in range(n):
+        s += (i - 3) % k
+    return s
+
+
+def squares(x: float, y: float) -> float:
+    return x * x + y * y
+
+
+def difference(x: float, y: float) -> float:
+    return x * x - y * y
+"""
+
+
+def test_neighbours_that_run_as_one():
+    """Three instructions: with each result, with the error of the first, and left after any turn."""
+    unit, python = ts.jit.CompilationUnit(PAIRED), {}
+    exec(PAIRED, python)
+    for name, sequence in (
+        ("remainders", ["MOD_I64", "ADD_I64", "LOOP_STEP"]),
+        ("squares", ["MUL_F64", "MUL_F64", "ADD_F64"]),
+        ("difference", ["MUL_F64", "MUL_F64", "SUB_F64"]),
+    ):
+        names = [OPCODES[row[0]].name for row in getattr(unit, name).compiled_code.instructions]
+        assert any(names[i : i + 3] == sequence for i in range(len(names))), names
+    for k in (1, 7, -7, 2**59, -1, -(2**59)):
+        for n in (0, 1, 2, 9):
+            assert unit.remainders(n, k) == python["remainders"](n, k)
+    for x, y in ((3.0, 4.5), (-0.0, 0.0), (1e200, 1e-200), (0.1, 0.7)):
+        assert unit.squares(x, y).hex() == python["squares"](x, y).hex()
+        assert unit.difference(x, y).hex() == python["difference"](x, y).hex()
+    with pytest.raises(Exception, match=r"(?s)s \+= \(i - 3\) % k.*division by 0"):
+        unit.remainders(3, 0)
+    for steps in (1, 2, 3):
+        program = unit.remainders.start(9, 4)
+        while not program.run(steps=steps):
+            pass
+        assert program.future.wait() == python["remainders"](9, 4)

@@ -598,6 +598,23 @@ cdef int loop(State *state) noexcept nogil:
                 if budget < 0:
                     status = METER_ZERO
                     break
+        elif op == MOD_I64__ADD_I64__LOOP_STEP:
+            if I(r, at.c)[0] == 0:
+                status = DIVISION_BY_ZERO
+                break
+            I(r, at.a)[0] = mod_int(I(r, at.b)[0], I(r, at.c)[0])
+            at = pc
+            pc += 1
+            I(r, at.a)[0] = I(r, at.b)[0] + I(r, at.c)[0]
+            at = pc
+            pc += 1
+            I(r, at.b)[0] += 1
+            if I(r, at.b)[0] != I(r, at.c)[0]:
+                pc = target(at)
+                budget -= 1
+                if budget < 0:
+                    status = METER_ZERO
+                    break
         elif op == MUL_I64__ADD_I64:
             I(r, at.a)[0] = I(r, at.b)[0] * I(r, at.c)[0]
             at = pc
@@ -624,6 +641,20 @@ cdef int loop(State *state) noexcept nogil:
             F(r, at.a)[0] = F(r, at.b)[0] * F(r, at.c)[0]
             at = pc
             pc += 1
+            F(r, at.a)[0] = F(r, at.b)[0] - F(r, at.c)[0]
+        elif op == MUL_F64__MUL_F64__ADD_F64:
+            F(r, at.a)[0] = F(r, at.b)[0] * F(r, at.c)[0]
+            at = pc
+            F(r, at.a)[0] = F(r, at.b)[0] * F(r, at.c)[0]
+            at = pc + 1
+            pc += 2
+            F(r, at.a)[0] = F(r, at.b)[0] + F(r, at.c)[0]
+        elif op == MUL_F64__MUL_F64__SUB_F64:
+            F(r, at.a)[0] = F(r, at.b)[0] * F(r, at.c)[0]
+            at = pc
+            F(r, at.a)[0] = F(r, at.b)[0] * F(r, at.c)[0]
+            at = pc + 1
+            pc += 2
             F(r, at.a)[0] = F(r, at.b)[0] - F(r, at.c)[0]
         elif op == LIST_GET_SCALAR__JUMP_IF_NOT:
             place = list_at(O(r, at.b), I(r, at.c)[0])
