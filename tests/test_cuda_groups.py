@@ -125,6 +125,19 @@ def test_layouts(prepare, dtype):
     assert runs(f) >= len(LAYOUTS) and not refused(f)
 
 
+def test_places_are_counted_in_64_bits(prepare, monkeypatch):
+    """As those of large tensors are: the same on every way over the elements."""
+    from ts.backends.cuda import fused, planning
+
+    monkeypatch.setattr(planning, "SMALL", 0)
+    counted = []
+    spec = fused.Spec
+    monkeypatch.setattr(fused, "Spec", lambda *fields: counted.append(fields[-1]) or spec(*fields))
+    f = script(EXPRESSION.replace("0.5", "0.75"))
+    all_compare(prepare, [(f, *make()) for make in LAYOUTS.values()])
+    assert runs(f) >= len(LAYOUTS) and not refused(f) and set(counted) == {"long long"}
+
+
 def test_expanded_tensors(cuda):
     """Rows that are one row in memory."""
     f = script(EXPRESSION)
