@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-import ts.ops.node_operator  # noqa: F401  operators of nodes that were read from text
+import ts.ops.node_operator  # operators of nodes that were read from text
 from ts._core.vm.code import Code
 from ts._core.vm.function import Function
 from ts._core.value.spec import SPECS

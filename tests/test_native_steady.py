@@ -1,5 +1,6 @@
 """Loops of machine code that do not look at indices: those, and only those, whose indices are known to be right."""
 
+import random
 from typing import List
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 import ts
 from ts import Tensor
 from tests.machine_code import fresh, native, needs_llvm, outcome_of_copies, outcomes_when_left
+from ts.bytecode.native import worker
 from ts.bytecode.native.exits import loops_of
 from ts.bytecode.native.steady import steady
 
@@ -409,14 +411,14 @@ def test_it_may_be_left_at_any_instruction(function):
             assert found == expected, (arguments, number)
 
 
+def within(scripted, arguments, fuel):
+    with ts.limits(fuel=fuel):
+        return outcome_of_copies(scripted, arguments)
+
+
 @EACH
 def test_fuel_is_the_same(function):
     plain, fast = fresh(function), native(function)
-
-    def within(scripted, arguments, fuel):
-        with ts.limits(fuel=fuel):
-            return outcome_of_copies(scripted, arguments)
-
     for scripted in (plain, fast):
         scripted.compiled_code
     for arguments in CASES[function][1]:
@@ -443,3 +445,54 @@ def test_it_may_be_suspended(function, steps):
             assert found == expected
         else:
             assert found[0] is expected[0]  # its text has other frames
+
+
+# ---------------------------------------------------------------- random indices
+
+def random_index(r):
+    terms = ["i", "r", "a", "b", "i * a", "r * b", "i * r", "a * b", f"i * {r.randint(-3, 3)}", str(r.randint(-3, 9))]
+    return " ".join([r.choice(terms)] + [f"{r.choice('+-')} {r.choice(terms)}" for _ in range(r.randint(0, 2))])
+
+
+def random_statements(r):
+    index, other = random_index(r), random_index(r)
+    return r.choice([
+        [f"s = s * 0.5 + xs[{index}]"],
+        [f"xs[{index}] = s"],
+        [f"if {other} > a:", f"    s += xs[{index}]"],
+        [f"k = {index}", "s += xs[k]"],
+        [f"if {other} < i:", f"    k = {index}", "s -= xs[k]"],
+    ])
+
+
+def random_source(r):
+    """An inner loop of one kind or another, which begins in machine code from the second time on."""
+    body = [line for _ in range(r.randint(1, 3)) for line in random_statements(r)]
+    kind = r.randint(0, 2)
+    if kind == 0:
+        head, step = [f"for i in range({r.choice(['n', 'a', 'n - r', 'len(xs)'])}):"], []
+    elif kind == 1:
+        bounds = r.choice(["a", "r", "0", "n"]), r.choice(["n", "b", "-1"]), r.choice(["2", "-1", "b", "3"])
+        head, step = [f"for i in range({', '.join(bounds)}):"], []
+    else:
+        first, relation, bound = r.choice(["a", "0", "n"]), r.choice(["<", "<=", ">", ">=", "!="]), r.choice(["n", "b", "-1"])
+        head, step = [f"i = {first}", f"while i {relation} {bound}:"], [f"i {r.choice('+-')}= {r.choice(['1', '2', 'a', 'b'])}"]
+    inner = body + step if r.random() < 0.5 else step + body
+    lines = ["s = 0.0", "k = 0", "for r in range(3):", *(f"    {line}" for line in head), *(f"        {line}" for line in inner)]
+    return "def f(xs: List[float], n: int, a: int, b: int) -> float:\n" + "".join(f"    {line}\n" for line in [*lines, "return s"])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_random_indices(seed):
+    r = random.Random(seed)
+    source = random_source(r)
+    plain, fast = (ts.jit.CompilationUnit(source).f for _ in range(2))
+    plain.compiled_code
+    assert worker.compile_now(fast.compiled_code) == ""
+    xs = [r.random() for _ in range(r.randint(1, 12))]
+    for _ in range(20):
+        far = r.choice([2**62, 2**63 - 1, -(2**63)]) if r.random() < 0.2 else r.randint(-2, 8)
+        arguments = xs, r.randint(0, 12), far, r.randint(-3, 5)
+        for fuel in (3000, r.randint(1, 60)):
+            expected, found = (within(function, arguments, fuel) for function in (plain, fast))
+            assert found == expected, (source, arguments, fuel)
