@@ -1,7 +1,7 @@
 """The table of all operators, made from their records.
 
 In: the registry, and the samples of `tests.samples`, which tell the dtypes that an operator takes.  Out:
-`docs/operators.md`.  To bring it up to date:
+`docs/operators.md`, and `ts/ops/directory.py`, which says where each operator is declared.  To bring them up to date:
 
     python -m tests.operators
 """
@@ -9,6 +9,7 @@ In: the registry, and the samples of `tests.samples`, which tell the dtypes that
 from __future__ import annotations
 
 import re
+import textwrap
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests import samples
 from ts.ops import registry, shapes
 
 PAGE = Path(__file__).parent.parent / "docs" / "operators.md"
+DIRECTORY = Path(registry.__file__).with_name("directory.py")
 
 HEAD = """\
 # Operators
@@ -148,5 +150,23 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def directory() -> str:
+    """The text of ts/ops/directory.py: that of the file, with the names as they are."""
+    registry.load()
+    declared: dict[str, list[str]] = {family: [] for family in registry.FAMILIES}
+    for record in registry.records():
+        module = (record.base or record).kernel.__module__.rpartition(".")[2]
+        declared[module if module in declared else record.family].append(record.name)
+    # `script` says in which order the operators are tried that are written in C.
+    declared["script"] += [name for name in registry._orders if not registry.records(name)]
+    table = ["NAMES: Final[dict[str, str]] = {"]
+    for family, names in declared.items():
+        lines = textwrap.wrap(" ".join(sorted({name.removeprefix("aten::") for name in names})), 100)
+        table += [f'    "{family}": """', *(f"        {line}" for line in lines), '    """,']
+    before, rest = DIRECTORY.read_text().split("NAMES: Final", 1)
+    return before + "\n".join(table) + rest[rest.index("\n}\n") :]
+
+
 if __name__ == "__main__":
     PAGE.write_text(page())
+    DIRECTORY.write_text(directory())

@@ -1,4 +1,7 @@
-"""docs/operators.md: made from the records as they are."""
+"""docs/operators.md and ts/ops/directory.py: made from the records as they are."""
+
+import subprocess
+import sys
 
 from tests import operators
 from ts.ops import registry
@@ -11,3 +14,39 @@ def test_the_page_is_current():
 
 def test_what_is_listed_as_missing_is():
     assert not [name for name in operators.MISSING if registry.records(f"aten::{name}")]
+
+
+def test_the_directory_is_current():
+    """`python -m tests.operators` writes it, too."""
+    assert operators.DIRECTORY.read_text() == operators.directory()
+
+
+def test_operators_are_the_same_however_they_are_asked_for():
+    """Each name alone, in a process that has imported nothing else: the overloads in the order in which all are declared."""
+    program = (
+        "import sys\n"
+        "from ts.ops import registry\n"
+        "names = sys.stdin.read().split()\n"
+        "alone = {name: [str(operator) for operator in registry.lookup(name)] for name in names}\n"
+        "registry.load()\n"
+        "registry._operators.clear()\n"
+        "assert alone == {name: [str(operator) for operator in registry.lookup(name)] for name in names}\n"
+        "print(len(alone))\n"
+    )
+    names = sorted(registry.names())
+    for order in (names, names[::-1]):
+        done = subprocess.run([sys.executable, "-c", program], input=" ".join(order), capture_output=True, text=True, check=False)
+        assert done.stdout.split() == [str(len(names))], done.stderr
+
+
+def test_a_program_imports_what_it_uses():
+    program = (
+        "import sys, ts\n"
+        "unit = ts.jit.CompilationUnit('def f(x: int) -> int:\\n    return x + 1\\n')\n"
+        "assert unit.f(1) == 2\n"
+        "print(*sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "ts.ops.pointwise" in loaded
+    assert not loaded & {"ts.ops.quantized", "ts.ops.fft", "ts.ops.conv", "ts.backends.cpu.kernels.native"}

@@ -28,6 +28,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -165,6 +166,7 @@ _orders: dict[str, str] = {}  # by name: the overloads that come first
 _same: dict[str, str] = {}  # by name: the operator that it is another name of
 _operators: dict[str, tuple[Any, ...]] = {}
 _prims: dict[str, list[Any]] = {}
+_named: set[str] = set()  # names whose families are imported
 _loading = _loaded = False
 
 
@@ -296,33 +298,50 @@ def out_of(record: Record, overload: str, names: str = "out", unnamed: bool = Fa
 
 
 def load() -> None:
-    """Import the family modules: all records exist afterwards."""
+    """Import the family modules: all records exist afterwards, and tensors have their methods."""
     if not _loaded:
         with my_turn():
             _load()
 
 
 def _load() -> None:
-    global _loading, _loaded
+    global _loaded
     if _loading:  # by this thread: what is imported asks for what there is so far
         return
-    _loading = True
-    try:
-        for family in FAMILIES:
-            importlib.import_module(f"ts.ops.{family}")
+    with _importing(FAMILIES):
         from ts.ops.functional import tensor_methods
 
         found = {name: OverloadSet(f"aten::{name}", lookup) for name in methods()}
         found |= {name: _with_tensor_second(found[name]) for name in ("where", "polygamma")}
         install_methods(found | tensor_methods())
         _loaded = True
+
+
+def _load_name(name: str) -> None:
+    """Import the families that declare overloads of one operator."""
+    if not _loaded and name not in _named:
+        from ts.ops.directory import families_of
+
+        with my_turn(), _importing(families_of(name)):
+            _named.add(name)
+
+
+@contextmanager
+def _importing(families: Sequence[str]) -> Iterator[None]:
+    """Import families, and then do what is inside as they do: it asks for what there is so far."""
+    global _loading
+    before, _loading = _loading, True
+    try:
+        for family in families:
+            importlib.import_module(f"ts.ops.{family}")
+        yield
     except BaseException:  # Ctrl-C, say: the next call starts with the families that are not whole
-        for family in FAMILIES:
+        for family in families:
             if f"ts.ops.{family}" not in sys.modules:
                 _forget(family)
         raise
     finally:
-        _loading = False
+        _loading = before
 
 
 def _forget(family: str) -> None:
@@ -337,15 +356,22 @@ def _forget(family: str) -> None:
 
 def records(name: str | None = None) -> list[Record]:
     """The records of one operator name, functional forms before `out=` forms; or all of them."""
-    load()
     if name is None:
+        load()
         return [r for group in _records.values() for r in group]
-    return sorted(_records.get(name, ()), key=lambda r: r.variant == "out")
+    _load_name(name)
+    return sorted(_records.get(name, ()), key=_rank)
+
+
+def _rank(record: Record) -> tuple[bool, int]:
+    """Where a record stands among those of its name, if they were not declared in this order."""
+    place = FAMILIES.index(record.family) if record.family in FAMILIES else len(FAMILIES)
+    return record.variant == "out", place
 
 
 def find(key: str) -> Record | None:
     """The record with this name and overload."""
-    load()
+    _load_name(key.partition(".")[0])
     return _by_key.get(key)
 
 
@@ -363,7 +389,7 @@ def lookup(name: str) -> tuple[Any, ...]:
 
 def canonical(name: str) -> str:
     """The name that passes know the operator by: `aten::abs` for `aten::absolute`, most often the same."""
-    load()
+    _load_name(name)
     return _same.get(name, name)
 
 
@@ -428,7 +454,7 @@ def _with_tensor_second(operator: Any) -> Any:
         return operator(input=self, **kwargs)
 
     method.__name__ = operator.__name__
-    method.__doc__ = operator.__doc__
+    method.__doc__ = "\n".join(record.schema_text for record in records(operator.name))
     return method
 
 
