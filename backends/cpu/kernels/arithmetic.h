@@ -1,4 +1,4 @@
-/* Arithmetic of floats with a number beside them; the loops are the compiler's to make vectors of, `simd.h` says how.
+/* Arithmetic of floats, and of 64-bit integers, with a number beside them; the loops are the compiler's to make vectors of, `simd.h` says how.
 
    In: elements that lie in order, and numbers; out: as many elements. */
 
@@ -32,6 +32,53 @@ CLONES static void simd_clamp_min_row(const float *x, ptrdiff_t n, float low, fl
 }
 CLONES static void simd_clamp_max_row(const float *x, ptrdiff_t n, float high, float *restrict out) {
     for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i] > high ? high : x[i];
+}
+
+/* x // by, where 2 ** (bits - 1) < by <= 2 ** bits: a product with 2 ** (63 + bits) / by, rounded up, is exact for numbers of 63 bits.  Of
+   negative numbers those are the complements, whose quotients' complements are rounded down. */
+INLINE int64_t quotient_by(int64_t x, uint64_t inverse, int bits) {
+    uint64_t sign = (uint64_t)(x >> 63), size = (uint64_t)x ^ sign;
+#ifdef __SIZEOF_INT128__
+    return (int64_t)(((uint64_t)((unsigned __int128)size * inverse >> 64) >> (bits - 1)) ^ sign);
+#else
+    uint64_t a = size >> 32, b = size & UINT32_MAX, c = inverse >> 32, d = inverse & UINT32_MAX, low = b * d;
+    uint64_t middle = a * d + (low >> 32), other = b * c + (middle & UINT32_MAX);
+    return (int64_t)(((a * c + (middle >> 32) + (other >> 32)) >> (bits - 1)) ^ sign);
+#endif
+}
+INLINE int bits_of(int64_t by) {
+    int bits = 1;
+    while (bits < 63 && ((int64_t)1 << bits) < by) bits++;
+    return bits;
+}
+/* 2 ** (63 + bits) / by, rounded up: digit by digit. */
+INLINE uint64_t inverse_of(int64_t by, int bits) {
+    uint64_t rest = (uint64_t)1 << (bits - 1), found = 0; /* 2 ** (bits - 1) < by */
+    for (int i = 0; i < 64; i++) {
+        rest <<= 1;
+        found = found << 1 | (rest >= (uint64_t)by);
+        rest -= rest >= (uint64_t)by ? (uint64_t)by : 0;
+    }
+    return found + (rest != 0);
+}
+/* Rounded down, as in Python, for by > 1. */
+CLONES static void int_quotient_row(const int64_t *x, ptrdiff_t n, int64_t by, int64_t *restrict out) {
+    int bits = bits_of(by);
+    if ((uint64_t)by == (uint64_t)1 << bits) {
+        for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i] >> bits;
+        return;
+    }
+    uint64_t inverse = inverse_of(by, bits);
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = quotient_by(x[i], inverse, bits);
+}
+CLONES static void int_rest_row(const int64_t *x, ptrdiff_t n, int64_t by, int64_t *restrict out) {
+    int bits = bits_of(by);
+    if ((uint64_t)by == (uint64_t)1 << bits) {
+        for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i] & (by - 1);
+        return;
+    }
+    uint64_t inverse = inverse_of(by, bits);
+    for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i] - quotient_by(x[i], inverse, bits) * by;
 }
 
 #endif

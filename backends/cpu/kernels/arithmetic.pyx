@@ -34,6 +34,8 @@ cdef extern from "arithmetic.h" nogil:
     void simd_clamp_row(const float *x, npy_intp n, float low, float high, float *out)
     void simd_clamp_min_row(const float *x, npy_intp n, float low, float *out)
     void simd_clamp_max_row(const float *x, npy_intp n, float high, float *out)
+    void int_quotient_row(const int64_t *x, npy_intp n, int64_t by, int64_t *out)  # by > 1
+    void int_rest_row(const int64_t *x, npy_intp n, int64_t by, int64_t *out)
 
 ctypedef fused number:
     double
@@ -284,7 +286,11 @@ cdef void divide(bint rest, const int64_t *x, npy_intp n, int64_t by, int64_t *o
     """x % by or x // by, rounded as in Python; `by` is neither 0 nor -1."""
     cdef npy_intp i
     cdef int64_t left
-    if rest:
+    if by > 1 and rest:
+        int_rest_row(x, n, by, out)
+    elif by > 1:
+        int_quotient_row(x, n, by, out)
+    elif rest:
         for i in range(n):
             left = x[i] % by
             out[i] = left + by if left != 0 and (left ^ by) < 0 else left
