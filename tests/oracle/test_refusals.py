@@ -88,3 +88,43 @@ def test_dtypes(dtype):
             if differs:
                 found[record.key] = differs
     assert not found, "\n".join(f"{key}: {want!r} became {got!r}" for key, (want, got) in found.items())
+
+
+def outcome(lib, run):
+    """The elements, or the error's class and first line."""
+    try:
+        return [str(v) for v in run(lib).tolist()]
+    except (RuntimeError, ValueError, OverflowError, TypeError) as error:
+        return type(error).__name__, str(error).splitlines()[0]
+
+
+LARGE = [1e300, -1e300, 1e39, 70000, 70000.5, float("inf"), float("nan"), 1 << 63, -(1 << 63) - 1, 1 << 70, 300, -3]
+LARGE += [complex(1e300, 0), complex(70000, 1)]
+
+
+@pytest.mark.parametrize("dtype", "bool uint8 int8 int32 int64 float16 bfloat16 float32 float64 complex64".split())
+def test_numbers_that_a_dtype_cannot_hold(dtype):
+    """Written to an element, to those of a mask, and as the ends of a line."""
+
+    def element(lib, number):
+        x = lib.zeros(2, dtype=getattr(lib, dtype))
+        x[0] = number
+        return x
+
+    def masked(lib, number):
+        x = lib.zeros(2, dtype=getattr(lib, dtype))
+        x[lib.tensor([True, False])] = number
+        return x
+
+    for number in LARGE:
+        for way in (element, masked):
+            results = [outcome(lib, lambda lib: way(lib, number)) for lib in (ts, torch)]
+            assert results[0] == results[1], (way.__name__, number)
+    if dtype in ("bool", "complex64"):
+        return
+    for start, end, steps in [(1e30, 2, 5), (0, 1e30, 3), (0, 1e30, 1), (0, 1e30, 0), (0, 300, 4), (float("nan"), 2, 3)]:
+        results = [
+            outcome(lib, lambda lib: lib.linspace(start, end, steps, dtype=getattr(lib, dtype))) for lib in (ts, torch)
+        ]
+        if any(isinstance(r, tuple) for r in results):
+            assert results[0] == results[1], (start, end, steps)

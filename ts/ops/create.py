@@ -358,6 +358,10 @@ def _line(xp: Any, start: Any, end: Any, steps: int, dtype: int | None) -> tuple
     natural = rules.complex_dtype(rules.default_dtype()) if rules.COMPLEX in kinds else rules.default_dtype()
     target = rules.dtype_from(dtype, natural)
     a, b = _number(xp, start), _number(xp, end)
+    if steps:
+        rules.check_number(a, target)
+    if steps > 1:
+        rules.check_number(b, target)
     if target.kind in "iu":
         a, b = int(a), int(b)
     wide = rules.CDOUBLE if target.kind == "c" else rules.DOUBLE

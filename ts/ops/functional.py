@@ -13,14 +13,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from ts._core.dispatch.overloads import overloads as operator
+
 Function = Callable[..., Any]
-
-
-def operator(name: str) -> Any:
-    """All overloads of `aten::name`."""
-    from ts._core.dispatch.overloads import overloads
-
-    return overloads(name)
 
 
 def _listed(tensors: tuple[Any, ...]) -> list[Any]:
@@ -127,7 +122,9 @@ def _each(name: str) -> Function:
 
 def nonzero(input: Any, *, as_tuple: bool = False, out: Any = None) -> Any:
     """The places of the elements that are not zero."""
-    return tuple(operator("nonzero_numpy")(input)) if as_tuple else operator("nonzero")(input, out=out)
+    if as_tuple:
+        return tuple(operator("nonzero_numpy")(input))
+    return operator("nonzero")(input) if out is None else operator("nonzero")(input, out=out)
 
 
 _TORCH: tuple[Function, ...] = (

@@ -299,14 +299,23 @@ def checked_number(value: Any, wanted: dtypes.dtype) -> Any:
         value = int(value) if fits else value
     elif wanted.is_floating_point and fits and math.isfinite(value):
         fits = abs(value) <= dtypes.finfo(wanted).max
+    elif wanted is dtypes.complex64:
+        parts = (value.real, value.imag)
+        fits = all(not math.isfinite(part) or abs(part) <= dtypes.finfo(dtypes.float32).max for part in parts)
     if not fits:
         raise RuntimeError(f"value cannot be converted to type {C_NAMES[wanted]} without overflow")
     return value
 
 
 def number_tensor(value: Any, wanted: dtypes.dtype, device: Any) -> Tensor:
-    """A number as a tensor without dimensions."""
-    return _placed(np.array(checked_number(value, wanted), wanted.numpy_dtype), device)
+    """A number as a tensor without dimensions; infinite where it is too large for 16 bits, as in PyTorch."""
+    if isinstance(value, int) and not -(2**63) <= value < (2**64 if wanted is dtypes.uint64 else 2**63):
+        raise ValueError("Overflow when unpacking long long")
+    if wanted not in (dtypes.float16, dtypes.bfloat16):
+        return _placed(np.array(checked_number(value, wanted), wanted.numpy_dtype), device)
+    with np.errstate(over="ignore"):
+        number = np.array(checked_number(value, dtypes.float64), np.float64).astype(np.float32)
+        return _placed(number.astype(wanted.numpy_dtype), device)
 
 
 def legacy(args: tuple[Any, ...], device: Any = None, dtype: dtypes.dtype | None = None) -> Tensor:
