@@ -10,8 +10,8 @@ from benchmarks import peers
 from benchmarks.measure import measure, slowest, table
 
 GROUPS = (
-    "scalar", "elements", "dispatch", "pointwise", "products", "layers", "operators", "cells", "models",
-    "startup",
+    "scalar", "elements", "dispatch", "pointwise", "mathematics", "products", "layers", "operators", "cells",
+    "models", "startup",
 )  # fmt: skip
 WHERE_NAMED = ("cuda", "opcodes")  # groups that need a device, or compare with nobody
 
