@@ -1,4 +1,4 @@
-"""Elementary functions of floats and doubles, eager, at three sizes: our own vector loops, and conversions."""
+"""Elementary functions of floats and doubles, eager, at three sizes: our vector loops, and conversions."""
 
 from __future__ import annotations
 

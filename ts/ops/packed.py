@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Final, TypeVar
 import numpy as np
 
 from ts import dtypes
+from ts._core.dispatch.overloads import overloads as operator
 from ts._core.tensor.construct import from_numpy
 from ts._core.tensor.tensor import Tensor
 from ts.errors import ArchiveError
@@ -33,7 +34,6 @@ from ts.ir.types import (
     TupleType,
     Type,
 )
-from ts.ops.functional import operator
 from ts.ops.quantizer import QUINT2X4, QUINT4X2, QUINT8, grid_of, say_once, with_grid
 from ts.ops.registry import op
 

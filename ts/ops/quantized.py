@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from ts._core.dispatch.overloads import overloads as operator
 from ts._core.tensor.tensor import Tensor
 from ts.ir.types import CUSTOM_CLASS_PREFIX
-from ts.ops.functional import operator
 from ts.ops.packed import Conv2dParams, Conv3dParams, ConvParams, EmbeddingParams, LinearParams, as_packed
 from ts.ops.quantizer import QUINT8, Grid, checked_grid, grid_of, onto, with_grid
 from ts.ops.registry import Record, add, op

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ts._core.dispatch.overloads import overloads as operator
 from ts._core.tensor.tensor import Tensor
 from ts.dtypes import float32
 from ts.ir.types import CUSTOM_CLASS_PREFIX
-from ts.ops.functional import operator
 from ts.ops.packed import CellParams, LinearParams, as_packed
 from ts.ops.quantized import enter
 from ts.ops.registry import Record, add

@@ -21,10 +21,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ts import dtypes
+from ts._core.dispatch.overloads import overloads as operator
 from ts._core.tensor.construct import from_numpy
 from ts._core.tensor.tensor import Tensor
 from ts.ops import rules
-from ts.ops.functional import operator
 from ts.ops.registry import facts, op
 from ts.ops.shapes import ITEM
 

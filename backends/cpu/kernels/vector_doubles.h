@@ -79,7 +79,8 @@ INLINE wides wide_sigmoid(wides x) {
 }
 INLINE wides wide_silu(wides x) {
     wides y = wide_by_sigmoid(x, x);
-    return wide_signed(wide_all(wide_less(wide_abs(x), WIDE(36.0))) ? y : wide_by_sigmoid_far(x, x, y), x);
+    if (wide_all(wide_less(wide_abs(x), WIDE(36.0)))) return wide_signed(y, x);
+    return wide_signed(wide_choose(wide_less(WIDE(-INFINITY), x), wide_by_sigmoid_far(x, x, y), WIDE(NAN)), x); /* -inf * 0 */
 }
 
 INLINE wides wide_sigmoid_parts(wides x, wides beside, wides *low) { /* of x + beside, for |x| < 600 */
@@ -104,7 +105,9 @@ INLINE wides wide_gelu_tanh(wides x) {
     w = wide_most(WIDE(-600.0), wide_least(WIDE(600.0), w));
     wides y = wide_sigmoid_parts(w, less, &low), p = v * y;
     wides found = wide_signed(p + (wide_fused(v, y, -p) + v * low), x);
-    return wide_choose(wide_less(WIDE(12.0), x), x, found);
+    found = wide_choose(wide_less(WIDE(12.0), x), x, found);
+    if (wide_all(wide_less(WIDE(-22.0), x))) return found;
+    return wide_choose(wide_less(x, WIDE(-22.0)), wide_choose(wide_less(WIDE(-INFINITY), x), WIDE(-0.0), WIDE(NAN)), found); /* -inf * 0 */
 }
 
 /* ---------------------------------------------------------------- error functions and tanh of doubles */

@@ -73,7 +73,8 @@ INLINE lanes lane_sigmoid(lanes x) {
 }
 INLINE lanes lane_silu(lanes x) {
     lanes y = lane_by_sigmoid(x, x);
-    return lane_signed(lane_all(lane_less(lane_abs(x), LANE(16.0f))) ? y : lane_by_sigmoid_far(x, x, y), x);
+    if (lane_all(lane_less(lane_abs(x), LANE(16.0f)))) return lane_signed(y, x);
+    return lane_signed(lane_choose(lane_less(LANE(-INFINITY), x), lane_by_sigmoid_far(x, x, y), LANE(NAN)), x); /* -inf * 0 */
 }
 
 /* ---------------------------------------------------------------- error functions and tanh of floats */
@@ -224,7 +225,7 @@ INLINE lanes lane_atan(lanes x) {
     lane_mask far = lane_less(LANE(1.0f), size);
     lanes down = lane_choose(far, size, LANE(1.0f)), up = lane_choose(far, LANE(1.0f), size), y = up / down, z = y * y;
     lanes p = LANE_HORNER(z, -0.3333331943f, 0.1999943405f, -0.1427704394f, 0.1104144379f, -0.08752437681f, 0.06615500152f,
-                          -0.04299804941f, 0.02115878649f, -0.006690400187f, 0.0009920571465f);
+                          -0.04299804941f, 0.02115878649f, -0.006690400187f, 0.0009920621f);
     p = lane_fused(lane_fused(y, y, -z), p, z * p);
     lanes rest = lane_choose(lane_less(size, LANE(INFINITY)), (lane_fused(-y, down, up) * y) * (1.0f - 0.5f * z), (lanes){0});
     lanes turned = 1.57079637f - y, lost = ((1.57079637f - turned) - y) - (4.37113883e-8f + rest);
@@ -308,7 +309,8 @@ INLINE wides narrow_tan(wides x) { NEARLY_NOT_ZERO(tan, narrow_tan_near(x)) }
 
 INLINE wides narrow_gelu_tanh(wides x) {
     wides u = x * -1.59576912160573071 * (1.0 + 0.044715 * (x * x)), n, q = narrow_exp_near(wide_most(WIDE(-600.0), wide_least(WIDE(600.0), u)), &n);
-    return x / (1.0 + (1.0 + q) * wide_power(n));
+    wides y = x / (1.0 + (1.0 + q) * wide_power(n));
+    return wide_choose(wide_less(y, WIDE(-FLT_MAX)), WIDE(NAN), y); /* -inf * 0 */
 }
 
 #endif

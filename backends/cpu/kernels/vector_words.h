@@ -7,6 +7,7 @@
 #ifndef TS_VECTOR_WORDS_H
 #define TS_VECTOR_WORDS_H
 
+#include <float.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
