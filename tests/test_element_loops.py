@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import ts
+from tests.machine_code import needs_llvm
 from ts import Tensor
 from ts.bytecode.native import worker
 from ts.passes.control_flow import nodes_of
@@ -442,3 +443,43 @@ def test_lengths_are_asked_for_before_the_loop():
         kinds = [{node.kind() for node in nodes_of(loop.blocks()[0])} for loop in loops]
         versions = [found & {"aten::size", "aten::len"} for found in kinds if "prim::LoadElement" in found]
         assert versions and all(asked == left for asked in versions)
+
+
+DROPPED = """
+def f(a: Tensor, b: Tensor, c: Tensor, d: Tensor, s: float, n: int):
+    u = s
+    t0 = torch.minimum(c, d)
+    r = t0
+    e = torch.ones(9)
+    for i in range(1, 9):
+        if u > 1.0:
+            u = u - 2.0
+        e[i] = 0.5 * e[i - 1] + u
+    r = r + e[n]
+    t1 = r
+    t2 = (d - t1)
+    t3 = (t1 * c)
+    t4 = torch.tanh(t2)
+    e = torch.ones(9)
+    for i in range(1, 9):
+        if u > 1.0:
+            u = u - 2.0
+    t5 = r
+    e = c.flatten()
+    for i in range(min(e.size(0), 9)):
+        if u > 1.0:
+            u = u - 2.0
+        u += 0.25 * float(e[i])
+    t6 = r
+    return (t3, t5, t6, t4,)
+"""
+
+
+@needs_llvm
+def test_a_register_is_asked_for_elements_when_it_holds_their_tensor():
+    """Before that it may hold anything, and nothing where a branch has dropped it."""
+    c, d = ts.ones(33, 5).half(), ts.ones(5, 33).double().t()  # which no group takes
+    expected = ts.jit.CompilationUnit(DROPPED).f(d, d, c, d, -1.25, -1)
+    compiled = ts.jit.CompilationUnit(DROPPED).f
+    assert worker.compile_now(compiled.compiled_code) == ""
+    assert str(compiled(d, d, c, d, -1.25, -1)) == str(expected)

@@ -504,3 +504,14 @@ def test_zeros_of_16_bits_beside_another_dtype_are_as_alone():
             given = ts.zeros(shape).to(x), -ts.zeros(20).to(y)
             for a, b in zip(f(*given), one_by_one(f, *given), strict=True):
                 same(ts.signbit(a), ts.signbit(b))
+
+
+@pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16, ts.float32, ts.float64])
+def test_limits_keep_zeros_in_every_layout(dtype):
+    """Of 0 and -0 the element stays, as in PyTorch, alone and in a group."""
+    f = script("def f(x: Tensor):\n    return torch.clamp(x * 1, min=0.0), torch.clamp(x * 1, max=0.0), torch.clamp(x * 1, 0.0, 2.0)\n")
+    x = (-ts.zeros(40, 6)).to(dtype)
+    for laid in (x, x.t().contiguous().t(), x[:, ::2], x.expand(2, 40, 6)):
+        for a, b in zip(f(laid), one_by_one(f, laid), strict=True):
+            same(a, b)
+            assert ts.signbit(a).all()

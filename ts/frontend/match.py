@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from ts.errors import CompilationError, SchemaMatchError
 from ts.frontend import hints
+from ts.frontend.values.builtin_functions import builtin_functions
 from ts.ir.graph import Graph
 from ts.ir.node import Node
 from ts.ir.schema import Argument, FunctionSchema, parse_schema
@@ -432,8 +433,6 @@ def emit_builtin_call(
     self: Actual | None = None,
 ) -> Value:
     """Insert the operator `name` that takes the arguments; several results come as a tuple."""
-    from ts.frontend.values.builtin_functions import builtin_functions
-
     operators = candidates(name)
     functions = builtin_functions(name)
     schemas = [operator.schema for operator in operators] + [function.schema for function in functions]
@@ -478,8 +477,6 @@ def insert_operator(
 
 def has_method(name: str, type: Type) -> bool:
     """Whether some operator `name` takes a `type` as its `self`."""
-    from ts.frontend.values.builtin_functions import builtin_functions
-
     schemas = [operator.schema for operator in registry.lookup(name)]
     schemas += [function.schema for function in builtin_functions(name)]
     for schema in schemas:

@@ -13,18 +13,16 @@ variable's name, which renames the value that had it: this is where `%x.1`, `%x.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ts.errors import CompilationError
 from ts.frontend.hints import reassignment
 from ts.frontend.match import convert_to_type
+from ts.frontend.values.sugared import SimpleValue, SugaredValue
 from ts.ir.graph import Block, Graph
 from ts.ir.source import SourceRange
 from ts.ir.types import ListType, Type, unshaped
 from ts.ir.value import Value
-
-if TYPE_CHECKING:
-    from ts.frontend.values.sugared import SugaredValue
 
 
 def is_meaningful(name: str) -> bool:
@@ -58,7 +56,7 @@ class Scope:
                 return value
             type = scope.types.get(name)
             if type is not None:
-                return _simple(self._load(name, type))
+                return SimpleValue(self._load(name, type))
             scope = scope.parent
         return None
 
@@ -91,7 +89,7 @@ class Scope:
 
     def _load(self, name: str, type: Type) -> Value:
         node = self.graph.insert_node(self.graph.create("prim::Load"))
-        node.set("name", name)
+        node.set("name", name, "s")
         value = node.output().set_type(type)
         if is_meaningful(name):
             value.set_debug_name(name)
@@ -101,7 +99,7 @@ class Scope:
 
     def store(self, name: str, value: Value) -> None:
         """Insert a store; the type of the variable is the caller's to set."""
-        self.graph.insert_node(self.graph.create("prim::Store", (value,), 0)).set("name", name)
+        self.graph.insert_node(self.graph.create("prim::Store", (value,), 0)).set("name", name, "s")
 
     def set(
         self, range: SourceRange, name: str, assigned: Value | SugaredValue, annotated: Type | None = None
@@ -193,9 +191,3 @@ class Scope:
             found |= scope.values.pop(name, None) is not None
             scope = scope.parent
         return found
-
-
-def _simple(value: Value) -> SugaredValue:
-    from ts.frontend.values.sugared import SimpleValue
-
-    return SimpleValue(value)

@@ -142,10 +142,17 @@ def clamp_kernel(xp: Any, self: Array, min: Any = None, max: Any = None) -> Arra
         rules.refuse("clamp_cpu" if min is not None and max is not None else _ONE_LIMIT[min is None], dtype)
     result = rules.cast(xp, self, dtype)
     if min is not None:
-        result = xp.maximum(result, rules.cast_checked(xp, min, dtype))
+        result = _limited(xp.maximum, result, rules.cast_checked(xp, min, dtype))
     if max is not None:
-        result = xp.minimum(result, rules.cast_checked(xp, max, dtype))
+        result = _limited(xp.minimum, result, rules.cast_checked(xp, max, dtype))
     return result
+
+
+def _limited(limit_by: Any, x: Array, limit: Any) -> Array:
+    """Of 0 and -0, the element stays rather than a number: NumPy gives the second, of float16 the first."""
+    if x.dtype.name != "float16" and getattr(limit, "ndim", 0) == 0:
+        return limit_by(limit, x)
+    return limit_by(x, limit)
 
 
 @op(

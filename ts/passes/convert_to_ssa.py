@@ -107,14 +107,14 @@ class _CarryVariables:
 
 def _create_load(graph: Graph, name: str, type: Type) -> Node:
     node = graph.create("prim::Load", (), 1)
-    node.set("name", name)
+    node.set("name", name, "s")
     node.output().set_type(type)
     return node
 
 
 def _create_store(graph: Graph, name: str, value: Value) -> Node:
     node = graph.create("prim::Store", (value,), 0)
-    node.set("name", name)
+    node.set("name", name, "s")
     return node
 
 

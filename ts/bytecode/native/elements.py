@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from ts.bytecode.native.builders import builds
-from ts.bytecode.native.liveness import successors
+from ts.bytecode.native.liveness import reads_and_writes, successors
 from ts.bytecode.native.seen import Seen, place_of, seen_by
 from ts.bytecode.opcodes import NUMBER
 
@@ -45,7 +45,7 @@ class Tensors:
                 sites.setdefault(seen, []).append(pc)
                 if w.code.instructions[pc][0] in _STORES:
                     self._written.add(seen)
-        self._before = {seen: _leading_to(w.code, pcs) for seen, pcs in sites.items()}
+        self._before = {seen: _leading_to(w.code, seen.register, pcs) for seen, pcs in sites.items()}
         dense = all(seen.rank == 0 or seen.dtype in _TYPES for seen in sites)
         self.ways = (DENSE,) if dense and any(seen.rank for seen in sites) else ()
         for seen in sites:
@@ -97,14 +97,17 @@ class Tensors:
         return [seen for seen, leading in before if pc in leading and w.is_live(pc, seen.register)]
 
 
-def _leading_to(code: Code, sites: list[int]) -> set[int]:
-    """The instructions from which control may come to one of these."""
+def _leading_to(code: Code, register: int, sites: list[int]) -> set[int]:
+    """The instructions from which control may come to one of these, with what is in the register now."""
     found = set(sites)
+    writes = {pc for pc in range(code.size) if register in reads_and_writes(code, pc)[1]}
     size = 0
     while len(found) != size:
         size = len(found)
         for pc in reversed(range(code.size)):
-            if pc not in found and any(successor in found for successor in successors(code, pc)):
+            if pc in found or pc in writes:
+                continue
+            if any(successor in found for successor in successors(code, pc)):
                 found.add(pc)
     return found
 
