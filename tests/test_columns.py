@@ -67,3 +67,41 @@ def test_extremes_of_columns(dtype, shape, largest):
         if dtype != "bool":
             alone = t.argmax(dim) if largest else t.argmin(dim)
             assert np.array_equal(alone.numpy(), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "bool"])
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "maximum", "lt", "exp", "neg", "logical_not", "sigmoid"])
+def test_results_that_have_a_place_already(name, dtype):
+    """`out=`: the bits of the call without it, wherever the output lies, and whatever it shares with the operands."""
+    f = getattr(ts, name)
+    unary = name in ("exp", "neg", "logical_not", "sigmoid")
+    base = ts.from_numpy(numbers(60, dtype, 3))
+    for a, b in ((base[:20], base[40:]), (base[:20], 3), (base.view(6, 10)[:, :4], base[:4]), (base[:0], base[:0])):
+        arguments = (a,) if unary else (a, b)
+        try:
+            expected = f(*arguments)
+        except (RuntimeError, TypeError):
+            with pytest.raises((RuntimeError, TypeError)):
+                f(*arguments, out=ts.empty(0, dtype=base.dtype))
+            continue
+        places = [ts.empty(0, dtype=expected.dtype), ts.zeros(expected.shape, dtype=expected.dtype)]
+        places.append(ts.zeros(*expected.shape, 2, dtype=expected.dtype)[..., 0])
+        for place in places:
+            if place.numel() not in (0, expected.numel()):
+                continue
+            before = place._version
+            assert f(*arguments, out=place) is place
+            assert place._version > before
+            assert place.numpy().tobytes() == expected.numpy().tobytes()
+        if expected.dtype == a.dtype and a.is_contiguous():
+            given = a.clone()
+            f(*((given,) if unary else (given, b)), out=given)
+            assert given.numpy().tobytes() == expected.numpy().tobytes()
+
+
+def test_an_output_that_meets_an_operand_is_refused():
+    x = ts.arange(10.0)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        ts.add(x[:9], 1.0, out=x[1:])
+    with pytest.raises(RuntimeError, match="single memory location"):
+        ts.add(x[:3], x[:3], out=ts.zeros(1).expand(3))

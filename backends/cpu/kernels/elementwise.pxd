@@ -49,3 +49,5 @@ cdef PyObject *binary(Loops loops, Tensor x, IValue *other) except? NULL
 # x := x op other; a new reference to x.
 cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
 cdef PyObject *unary_inplace(Loops loops, Tensor x) except? NULL
+# out := x op other, or op(x) where `other` is NULL; false where out is not of the result's dtype and shape, or meets an operand.
+cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except -1

@@ -495,6 +495,41 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
     return steal(x)
 
 
+cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except -1:
+    """Where all elements lie in order; an operand may be the output itself."""
+    cdef PyArrayObject *a
+    cdef PyArrayObject *b = NULL
+    cdef PyArrayObject *result
+    cdef char *args[3]
+    cdef npy_intp steps[3]
+    cdef char number[16]
+    cdef int kind = x.scalar_type, n = 1
+    cdef Other what
+    if not has_loop(loops, x) or out.backend != BACKEND_CPU or out.scalar_type != loops.result_type[kind]:
+        return False
+    a, result = <PyArrayObject *>x.array, <PyArrayObject *>out.array
+    if not is_flat(a) or not is_flat(result) or not is_target(result) or not same_shape(a, result):
+        return False
+    args[0], steps[0] = data_of(a), item_size(kind)
+    if other != NULL:
+        what = read_other(loops, x, other, number)
+        if what == NEITHER:
+            return False
+        args[1], steps[1] = number, 0
+        if what == TENSOR:
+            b = <PyArrayObject *>(<Tensor>other.v.o).array
+            if not is_flat(b) or not same_shape(a, b) or (b != result and meet(b, result)):
+                return False
+            args[1], steps[1] = data_of(b), steps[0]
+        n = 2
+    if a != result and meet(a, result):
+        return False
+    args[n], steps[n] = data_of(result), item_size(out.scalar_type)
+    run_flat(loops, kind, args, size_of(a), steps, a, b)
+    wrote(out)
+    return True
+
+
 cdef bint inplace_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, char *number) except -1:
     """a := a op b, where b, which may be a number, broadcasts to a; false where it does not."""
     cdef int ndim = ndim_of(a), lead, d

@@ -2,7 +2,7 @@
 
 In: registers with tensors and numbers.  Out: the register of the result.
 
-    x + y, x.exp_(), x * 2, x.add(y, alpha=1)
+    x + y, x.exp_(), x * 2, x.add(y, alpha=1), torch.add(x, y, out=z)
 
 Operands that need a conversion, and whatever `elementwise` does not take, are left to the record's own kernel.
 """
@@ -15,8 +15,8 @@ from ts._core.dispatch.operator cimport Kernel, Operator, run_record, set_kernel
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject
 from ts._core.tensor.overlap cimport meet
-from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT, set_object_steal
-from ts.backends.cpu.kernels.elementwise cimport Loops, binary, binary_inplace, unary, unary_inplace
+from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT, set_object, set_object_steal
+from ts.backends.cpu.kernels.elementwise cimport Loops, binary, binary_inplace, unary, unary_inplace, write_result
 from ts.backends.cpu.kernels.kernel cimport float_array, is_tensor
 from ts.backends.cpu.kernels.table cimport kernel_named
 
@@ -44,8 +44,10 @@ cdef int bind_loops(Operator op) except -1:
     cdef Kernel kernel
     record = op.record
     loops = loops_behind(op)
-    if loops is None or record.variant == "out":
+    if loops is None:
         return 0
+    if record.variant == "out":
+        return bind_output(op, loops)
     in_place = record.variant == "inplace"
     if loops.arity == 1 and op.nargs == 1:
         kernel = run_unary_inplace if in_place else run_unary
@@ -56,6 +58,18 @@ cdef int bind_loops(Operator op) except -1:
             kernel = run_scaled_inplace
         else:
             kernel = run_sum if record.ufunc == "add" else run_scaled
+    else:
+        return 0
+    return set_kernel(op, BACKEND_CPU, kernel, loops)
+
+
+cdef int bind_output(Operator op, Loops loops) except -1:
+    """The same with `out=`, the last argument."""
+    cdef Kernel kernel
+    if op.nargs == loops.arity + 1:
+        kernel = run_unary_out if loops.arity == 1 else run_binary_out
+    elif loops.arity == 2 and op.nargs == 4 and "Scalar alpha=1" in op.schema_text:
+        kernel = run_scaled_out
     else:
         return 0
     return set_kernel(op, BACKEND_CPU, kernel, loops)
@@ -100,6 +114,33 @@ cdef int run_binary_inplace(Operator op, IValue *r, const int32_t *at) except -1
     cdef IValue *x = &r[at[0]]
     cdef bint simple = is_tensor(x) and not (<Tensor>x.v.o).wants_grad
     return put(op, r, at, binary_inplace(loops_of(op), <Tensor>x.v.o, &r[at[1]]) if simple else NULL)
+
+
+cdef int put_output(Operator op, IValue *r, const int32_t *at, IValue *other) except -1:
+    """Compute into the last argument; the record's own kernel where that is not of the simple kind."""
+    cdef IValue *x = &r[at[0]]
+    cdef IValue *out = &r[at[op.nargs - 1]]
+    if not is_tensor(x) or not is_tensor(out) or (<Tensor>x.v.o).wants_grad or (<Tensor>out.v.o).wants_grad:
+        return run_record(op, r, at)
+    if other != NULL and is_tensor(other) and (<Tensor>other.v.o).wants_grad:
+        return run_record(op, r, at)
+    if not write_result(loops_of(op), <Tensor>x.v.o, other, <Tensor>out.v.o):
+        return run_record(op, r, at)
+    set_object(&r[at[op.nargs]], <object>out.v.o)
+    return 0
+
+
+cdef int run_unary_out(Operator op, IValue *r, const int32_t *at) except -1:
+    return put_output(op, r, at, NULL)
+
+
+cdef int run_binary_out(Operator op, IValue *r, const int32_t *at) except -1:
+    return put_output(op, r, at, &r[at[1]])
+
+
+cdef int run_scaled_out(Operator op, IValue *r, const int32_t *at) except -1:
+    """x op alpha * y."""
+    return put_output(op, r, at, &r[at[1]]) if is_one(&r[at[2]], &r[at[0]]) else run_record(op, r, at)
 
 
 cdef int run_scaled(Operator op, IValue *r, const int32_t *at) except -1:
