@@ -29,7 +29,8 @@ cdef dict _loops_of = {}  # found once: by the ufunc, what it promotes to, and t
 
 
 cdef Loops loops_behind(Operator op):
-    record = op.record
+    """Those of its record, or of the one that it is derived from."""
+    record = op.record.base or op.record
     if record.ufunc is None:
         return None
     name = record.ufunc, record.promotion or "same", record.types
