@@ -42,13 +42,21 @@ cdef extern from "numpy/arrayobject.h":
     object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)  # steals the dtype
 
 cdef extern from "planes.h" nogil:
+    void add_float_loop(char **args, const npy_intp *count, const npy_intp *steps, void *other)
     bint add_float_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
+    void add_double_loop(char **args, const npy_intp *count, const npy_intp *steps, void *other)
     bint add_double_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
+    void subtract_float_loop(char **args, const npy_intp *count, const npy_intp *steps, void *other)
     bint subtract_float_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
+    void subtract_double_loop(char **args, const npy_intp *count, const npy_intp *steps, void *other)
     bint subtract_double_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
+    void multiply_float_loop(char **args, const npy_intp *count, const npy_intp *steps, void *other)
     bint multiply_float_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
+    void multiply_double_loop(char **args, const npy_intp *count, const npy_intp *steps, void *other)
     bint multiply_double_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
+    void divide_float_loop(char **args, const npy_intp *count, const npy_intp *steps, void *other)
     bint divide_float_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
+    void divide_double_loop(char **args, const npy_intp *count, const npy_intp *steps, void *other)
     bint divide_double_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
 
 # ---------------------------------------------------------------- loops of a ufunc
@@ -110,23 +118,34 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
         loops.function[operand] = <Loop>ufunc.functions[i]
         loops.data[operand] = ufunc.data[i]
         loops.result_type[operand] = result
+    if found is getattr(np, name, None):
+        serve_floats(loops)
     if types is None or "e" in types:
         serve_shorts(loops)
-    if found is getattr(np, name, None):
-        serve_planes(loops)
     return loops
 
 
-cdef void serve_planes(Loops loops) noexcept:
-    """What NumPy's arithmetic has loops for, floats have a loop over two dimensions for, too."""
+cdef void serve_floats(Loops loops) noexcept:
+    """Arithmetic of floats has loops of its own in front of NumPy's."""
     if loops.name == "add":
-        loops.plane[FLOAT], loops.plane[DOUBLE] = add_float_plane, add_double_plane
+        lead(loops, FLOAT, add_float_loop, add_float_plane)
+        lead(loops, DOUBLE, add_double_loop, add_double_plane)
     elif loops.name == "subtract":
-        loops.plane[FLOAT], loops.plane[DOUBLE] = subtract_float_plane, subtract_double_plane
+        lead(loops, FLOAT, subtract_float_loop, subtract_float_plane)
+        lead(loops, DOUBLE, subtract_double_loop, subtract_double_plane)
     elif loops.name == "multiply":
-        loops.plane[FLOAT], loops.plane[DOUBLE] = multiply_float_plane, multiply_double_plane
+        lead(loops, FLOAT, multiply_float_loop, multiply_float_plane)
+        lead(loops, DOUBLE, multiply_double_loop, multiply_double_plane)
     elif loops.name in ("divide", "true_divide"):
-        loops.plane[FLOAT], loops.plane[DOUBLE] = divide_float_plane, divide_double_plane
+        lead(loops, FLOAT, divide_float_loop, divide_float_plane)
+        lead(loops, DOUBLE, divide_double_loop, divide_double_plane)
+
+
+cdef void lead(Loops loops, int kind, Loop loop, Plane plane) noexcept:
+    """Put a loop in front of NumPy's, which is its data and takes none."""
+    if loops.function[kind] != NULL and loops.data[kind] == NULL:
+        loops.data[kind] = <void *>loops.function[kind]
+        loops.function[kind], loops.plane[kind] = loop, plane
 
 
 cdef void serve_shorts(Loops loops) noexcept:

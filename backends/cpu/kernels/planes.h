@@ -1,7 +1,8 @@
-/* Arithmetic over the two innermost dimensions of operands that broadcast: a loop for each row is a call less.
+/* Arithmetic of floats in rows, and over the two innermost dimensions of operands that broadcast, where a loop for each row is a call less.
 
-   In: the operands' and the result's memory, two lengths, and the steps in bytes.  Out: whether the steps are such that a row is
-   read element by element or again and again; where not, nothing is done.  C, as `target_clones` is the compiler's. */
+   In: the operands' and the result's memory, lengths, and steps in bytes, as NumPy's inner loops take them.  Steps are such that a row
+   is read element by element or again and again; others are left: by a plane to the caller, by a loop to the loop that `other` is.
+   C, as `target_clones` is the compiler's. */
 
 #ifndef TS_PLANES_H
 #define TS_PLANES_H
@@ -20,30 +21,45 @@
 #define NO_CARRIED_ELEMENT
 #endif
 
+typedef void (*InnerLoop)(char **args, const ptrdiff_t *count, const ptrdiff_t *steps, void *data);
+
+/* One row; 0 where it has other steps. */
+#define ROW(NAME, number, OP)                                                                                          \
+    static inline __attribute__((always_inline)) int NAME##_##number##_row(const number *x, const number *y,           \
+                                                                           number *out, ptrdiff_t n,                   \
+                                                                           const ptrdiff_t *steps) {                   \
+        const ptrdiff_t width = sizeof(number);                                                                        \
+        if (steps[2] != width) return 0;                                                                               \
+        if (steps[0] == width && steps[1] == width) {                                                                  \
+            NO_CARRIED_ELEMENT                                                                                         \
+            for (ptrdiff_t j = 0; j < n; j++) out[j] = x[j] OP y[j];                                                   \
+        } else if (steps[0] == width && !steps[1]) {                                                                   \
+            const number by = *y;                                                                                      \
+            NO_CARRIED_ELEMENT                                                                                         \
+            for (ptrdiff_t j = 0; j < n; j++) out[j] = x[j] OP by;                                                     \
+        } else if (!steps[0] && steps[1] == width) {                                                                   \
+            const number by = *x;                                                                                      \
+            NO_CARRIED_ELEMENT                                                                                         \
+            for (ptrdiff_t j = 0; j < n; j++) out[j] = by OP y[j];                                                     \
+        } else {                                                                                                       \
+            return 0;                                                                                                  \
+        }                                                                                                              \
+        return 1;                                                                                                      \
+    }
+
 #define PLANE(NAME, number, OP)                                                                                        \
+    ROW(NAME, number, OP)                                                                                              \
+    PLANE_CLONES static void NAME##_##number##_loop(char **args, const ptrdiff_t *count, const ptrdiff_t *steps,       \
+                                                    void *other) {                                                     \
+        if (!NAME##_##number##_row((const number *)args[0], (const number *)args[1], (number *)args[2], *count, steps)) \
+            ((InnerLoop)other)(args, count, steps, NULL);                                                              \
+    }                                                                                                                  \
     PLANE_CLONES static int NAME##_##number##_plane(char **args, const ptrdiff_t *lengths, const ptrdiff_t *outer,     \
                                                     const ptrdiff_t *inner) {                                          \
-        const ptrdiff_t width = sizeof(number), rows = lengths[0], n = lengths[1];                                     \
-        if (inner[2] != width || (inner[0] != width && inner[0]) || (inner[1] != width && inner[1]) ||                  \
-            !(inner[0] || inner[1]))                                                                                   \
-            return 0;                                                                                                  \
-        for (ptrdiff_t i = 0; i < rows; i++) {                                                                         \
-            const number *x = (const number *)(args[0] + i * outer[0]);                                                \
-            const number *y = (const number *)(args[1] + i * outer[1]);                                                \
-            number *out = (number *)(args[2] + i * outer[2]);                                                          \
-            if (inner[0] && inner[1]) {                                                                                \
-                NO_CARRIED_ELEMENT                                                                                     \
-                for (ptrdiff_t j = 0; j < n; j++) out[j] = x[j] OP y[j];                                               \
-            } else if (inner[0]) {                                                                                     \
-                const number by = *y;                                                                                  \
-                NO_CARRIED_ELEMENT                                                                                     \
-                for (ptrdiff_t j = 0; j < n; j++) out[j] = x[j] OP by;                                                 \
-            } else {                                                                                                   \
-                const number by = *x;                                                                                  \
-                NO_CARRIED_ELEMENT                                                                                     \
-                for (ptrdiff_t j = 0; j < n; j++) out[j] = by OP y[j];                                                 \
-            }                                                                                                          \
-        }                                                                                                              \
+        for (ptrdiff_t i = 0; i < lengths[0]; i++)                                                                     \
+            if (!NAME##_##number##_row((const number *)(args[0] + i * outer[0]), (const number *)(args[1] + i * outer[1]), \
+                                       (number *)(args[2] + i * outer[2]), lengths[1], inner))                         \
+                return 0;                                                                                              \
         return 1;                                                                                                      \
     }
 

@@ -56,7 +56,7 @@ INLINE lanes lane_exp_parts(lanes x, lanes less, lanes *low, lanes *n) {
 /* y / (1 + exp(-x)) for |x| < 16.0f: there 1 + 2**n is exact, and to it comes 2**n * (e**r - 1). */
 INLINE lanes lane_by_sigmoid(lanes y, lanes x) {
     lanes n, q = lane_exp_near(-x, &n), power = lane_power(n), whole = 1.0f + power;
-    lanes down = lane_fused(power, q, whole), lost = lane_fused(power, q, whole - down), inverse = 1.0f / down, found = y * inverse;
+    lanes down = lane_fused(power, q, whole), lost = lane_fused(power, q, whole - down), inverse = lane_inverse(down), found = y * inverse;
     return lane_fused(lane_fused(-found, lost, lane_fused(-found, down, y)), inverse, found);
 }
 /* y * sigmoid(x) for any x, where y is 1 or x. */

@@ -68,11 +68,17 @@ INLINE wides wide_found(const double *table, wide_ints i) {
 /* 1 / sqrt(x) to a few digits, for x that are not subnormal. */
 INLINE lanes lane_root_guess(lanes x) { return (lanes)_mm512_rsqrt14_ps((__m512)x); }
 INLINE wides wide_root_guess(wides x) { return (wides)_mm512_rsqrt14_pd((__m512d)x); }
+/* 1 / x within a few last places, for x that are neither subnormal nor very large. */
+INLINE lanes lane_inverse(lanes x) {
+    lanes y = (lanes)_mm512_rcp14_ps((__m512)x);
+    return lane_fused(lane_fused(-x, y, 1.0f - (lanes){0}), y, y);
+}
 INLINE lanes lane_sqrt(lanes x) { return (lanes)_mm512_sqrt_ps((__m512)x); }
 INLINE wides wide_sqrt(wides x) { return (wides)_mm512_sqrt_pd((__m512d)x); }
 INLINE wides wide_of(narrows x) { return (wides)_mm512_cvtps_pd((__m256)x); }
 INLINE narrows narrow_of(wides x) { return (narrows)_mm512_cvtpd_ps((__m512d)x); }
 #else
+INLINE lanes lane_inverse(lanes x) { return 1.0f / x; }
 typedef int_lanes lane_mask;
 typedef wide_ints wide_mask;
 INLINE lane_mask lane_less(lanes a, lanes b) { return a < b; }
