@@ -155,8 +155,7 @@ def directory() -> str:
     registry.load()
     declared: dict[str, list[str]] = {family: [] for family in registry.FAMILIES}
     for record in registry.records():
-        module = (record.base or record).kernel.__module__.rpartition(".")[2]
-        declared[module if module in declared else record.family].append(record.name)
+        declared[registry.home(record)].append(record.name)
     # `script` says in which order the operators are tried that are written in C.
     declared["script"] += [name for name in registry._orders if not registry.records(name)]
     table = ["NAMES: Final[dict[str, str]] = {"]

@@ -336,7 +336,7 @@ def _importing(families: Sequence[str]) -> Iterator[None]:
             importlib.import_module(f"ts.ops.{family}")
         yield
     except BaseException:  # Ctrl-C, say: the next call starts with the families that are not whole
-        for family in families:
+        for family in FAMILIES:  # they import each other
             if f"ts.ops.{family}" not in sys.modules:
                 _forget(family)
         raise
@@ -344,9 +344,15 @@ def _importing(families: Sequence[str]) -> Iterator[None]:
         _loading = before
 
 
+def home(record: Record) -> str:
+    """The family module that declares a record: its family, but for what has the samples of another."""
+    module = str((record.base or record).kernel.__module__).rpartition(".")[2]
+    return module if module in FAMILIES else record.family
+
+
 def _forget(family: str) -> None:
     """Drop what a module declared that could not be imported to its end."""
-    for record in [r for r in _by_key.values() if r.family == family]:
+    for record in [r for r in _by_key.values() if home(r) == family]:
         del _by_key[record.key]
         _records[record.name].remove(record)
         if not _records[record.name]:
