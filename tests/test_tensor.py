@@ -1,7 +1,9 @@
 """Tensors without operators: what they hold, how they are made, indexed, copied and shared."""
 
 import copy
+import math
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -295,3 +297,11 @@ def test_bytes_that_lie_backwards():
     """A step of -1 byte is a step like any other, also in a subscript."""
     x = wrap_array(np.arange(8, dtype=np.int8)[::-1])
     assert x[1:4].tolist() == [6, 5, 4] and x[None, 1:3].tolist() == [[6, 5]]
+
+
+def test_what_a_dtype_cannot_hold_is_an_infinity():
+    """As in PyTorch, which does not warn."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for dtype in (ts.float16, ts.bfloat16, ts.float32):
+            assert ts.tensor([1e300, -1e300, 1.0], dtype=dtype).tolist() == [math.inf, -math.inf, 1.0]

@@ -250,7 +250,8 @@ def _fill(result: NDArray[Any], flat: list[Any], wanted: dtypes.dtype, inferred:
             piece = [_checked_int(x, wanted) for x in piece]
         elif wanted is dtypes.bool_:
             piece = [bool(x) for x in piece]
-        target[start : start + len(piece)] = piece
+        with np.errstate(over="ignore"):  # what a dtype cannot hold is an infinity
+            target[start : start + len(piece)] = piece
 
 
 def _checked_int(x: Any, wanted: dtypes.dtype) -> int:
