@@ -6,7 +6,7 @@
 
 A node equals an earlier one in its block or a block around it if both have the same kind, inputs,
 attributes and result types, give the same result each time, have no effect, and nothing writes to what they
-read or give.
+read or give: nothing at all, or, where a number or a text is read (`path[-1]`), nothing between the two.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 from ts.analysis.alias import AliasDb
 from ts.analysis.effects import has_side_effects, is_nondeterministic
-from ts.analysis.writes import any_mutable, may_write
+from ts.analysis.writes import any_mutable, may_write, writes_to_inputs
 from ts.ir.graph import Block, Graph, Node
 from ts.passes.constant_propagation import constant_key
 from ts.passes.log import optimization_allowed, update
@@ -38,24 +38,31 @@ class _Eliminator:
         changed = False
         seen: _Seen = {}
         scopes = [seen, *outer]
+        read: dict[tuple[Any, ...], Node] = {}  # since something was written last
         for node in block.nodes():
             if node.blocks():
                 for inner in node.blocks():
                     changed |= self.visit(inner, scopes)
+                read.clear()
                 continue
+            acts = has_side_effects(node)
+            if acts or writes_to_inputs(node):
+                read.clear()
             if not node.outputs() or node.kind() == "prim::Uninitialized":
                 continue
-            if has_side_effects(node) or is_nondeterministic(node):
+            if acts or is_nondeterministic(node):
                 continue
             key = node_key(node)
-            existing, may_share = None, True
-            for scope in scopes:
+            only_reads = any_mutable(node.inputs()) and not any_mutable(node.outputs())
+            existing, may_share = read.setdefault(key, node) if only_reads else node, True
+            for scope in scopes if existing is node else ():
                 if key in scope:
                     may_share = self._may_share(node)
-                    existing = self._find(node, scope[key]) if may_share else None
-                    if existing is not None or not may_share:
+                    found = self._find(node, scope[key]) if may_share else None
+                    if found is not None or not may_share:
+                        existing = found or node
                         break
-            if existing is None:
+            if existing is node:
                 if may_share:
                     seen.setdefault(key, []).append(node)
             elif optimization_allowed("cse"):
@@ -63,6 +70,8 @@ class _Eliminator:
                 node.replace_all_uses_with(existing)
                 node.destroy()
                 changed = True
+                if only_reads:
+                    read[key] = existing
         return changed
 
     def _find(self, node: Node, candidates: list[Node]) -> Node | None:
