@@ -42,22 +42,10 @@ cdef extern from "numpy/arrayobject.h":
     object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)  # steals the dtype
 
 cdef extern from "planes.h" nogil:
-    void add_float_loop(char **args, const npy_intp *count, const npy_intp *steps, void *other)
-    bint add_float_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
-    void add_double_loop(char **args, const npy_intp *count, const npy_intp *steps, void *other)
-    bint add_double_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
-    void subtract_float_loop(char **args, const npy_intp *count, const npy_intp *steps, void *other)
-    bint subtract_float_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
-    void subtract_double_loop(char **args, const npy_intp *count, const npy_intp *steps, void *other)
-    bint subtract_double_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
-    void multiply_float_loop(char **args, const npy_intp *count, const npy_intp *steps, void *other)
-    bint multiply_float_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
-    void multiply_double_loop(char **args, const npy_intp *count, const npy_intp *steps, void *other)
-    bint multiply_double_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
-    void divide_float_loop(char **args, const npy_intp *count, const npy_intp *steps, void *other)
-    bint divide_float_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
-    void divide_double_loop(char **args, const npy_intp *count, const npy_intp *steps, void *other)
-    bint divide_double_plane(char **args, const npy_intp *lengths, const npy_intp *outer, const npy_intp *inner)
+    ctypedef struct Arithmetic "const struct Arithmetic":
+        Loop loops[2]
+        Plane planes[2]
+    Arithmetic *float_arithmetic(const char *name)
 
 # ---------------------------------------------------------------- loops of a ufunc
 
@@ -125,27 +113,15 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
     return loops
 
 
-cdef void serve_floats(Loops loops) noexcept:
-    """Arithmetic of floats has loops of its own in front of NumPy's."""
-    if loops.name == "add":
-        lead(loops, FLOAT, add_float_loop, add_float_plane)
-        lead(loops, DOUBLE, add_double_loop, add_double_plane)
-    elif loops.name == "subtract":
-        lead(loops, FLOAT, subtract_float_loop, subtract_float_plane)
-        lead(loops, DOUBLE, subtract_double_loop, subtract_double_plane)
-    elif loops.name == "multiply":
-        lead(loops, FLOAT, multiply_float_loop, multiply_float_plane)
-        lead(loops, DOUBLE, multiply_double_loop, multiply_double_plane)
-    elif loops.name in ("divide", "true_divide"):
-        lead(loops, FLOAT, divide_float_loop, divide_float_plane)
-        lead(loops, DOUBLE, divide_double_loop, divide_double_plane)
-
-
-cdef void lead(Loops loops, int kind, Loop loop, Plane plane) noexcept:
-    """Put a loop in front of NumPy's, which is its data and takes none."""
-    if loops.function[kind] != NULL and loops.data[kind] == NULL:
-        loops.data[kind] = <void *>loops.function[kind]
-        loops.function[kind], loops.plane[kind] = loop, plane
+cdef void serve_floats(Loops loops):
+    """Put loops of our own in front of NumPy's, which are their data and take none."""
+    cdef Arithmetic *own = float_arithmetic(loops.name.encode())
+    cdef int *kinds = [FLOAT, DOUBLE]
+    cdef int i
+    for i in range(2 if own != NULL else 0):
+        if loops.function[kinds[i]] != NULL and loops.data[kinds[i]] == NULL:
+            loops.data[kinds[i]] = <void *>loops.function[kinds[i]]
+            loops.function[kinds[i]], loops.plane[kinds[i]] = own.loops[i], own.planes[i]
 
 
 cdef void serve_shorts(Loops loops) noexcept:

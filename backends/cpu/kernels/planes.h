@@ -8,6 +8,7 @@
 #define TS_PLANES_H
 
 #include <stddef.h>
+#include <string.h>
 
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
 #define PLANE_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -69,5 +70,22 @@ PLANES(add, +)
 PLANES(subtract, -)
 PLANES(multiply, *)
 PLANES(divide, /)
+
+/* By NumPy's names; NULL where there are none.  Of floats first, then of doubles. */
+struct Arithmetic {
+    const char *name;
+    InnerLoop loops[2];
+    int (*planes[2])(char **args, const ptrdiff_t *lengths, const ptrdiff_t *outer, const ptrdiff_t *inner);
+};
+#define ARITHMETIC(NAME, FOUND) {NAME, {FOUND##_float_loop, FOUND##_double_loop}, {FOUND##_float_plane, FOUND##_double_plane}}
+static const struct Arithmetic FLOAT_ARITHMETIC[] = {
+    ARITHMETIC("add", add), ARITHMETIC("subtract", subtract), ARITHMETIC("multiply", multiply),
+    ARITHMETIC("divide", divide), ARITHMETIC("true_divide", divide),
+};
+static const struct Arithmetic *float_arithmetic(const char *name) {
+    for (size_t i = 0; i < sizeof(FLOAT_ARITHMETIC) / sizeof(*FLOAT_ARITHMETIC); i++)
+        if (!strcmp(FLOAT_ARITHMETIC[i].name, name)) return &FLOAT_ARITHMETIC[i];
+    return NULL;
+}
 
 #endif
