@@ -35,12 +35,14 @@ def is_meaningful(name: str) -> bool:
 class Scope:
     """The names of one block."""
 
-    __slots__ = ("block", "errors", "graph", "parent", "types", "values")
+    __slots__ = ("block", "errors", "graph", "parent", "tentative", "types", "values")
 
-    def __init__(self, graph: Graph, block: Block, parent: Scope | None) -> None:
+    def __init__(self, graph: Graph, block: Block, parent: Scope | None, tentative: bool = False) -> None:
         self.graph = graph
         self.block = block
         self.parent = parent
+        # Whether nodes that are inserted now will be copied, or may be removed.
+        self.tentative: bool = tentative or (parent is not None and parent.tentative)
         self.types: dict[str, Type] = {}  # variables: the type that a load has
         self.values: dict[str, SugaredValue] = {}  # names of what is no value
         self.errors: dict[str, tuple[str, SourceRange]] = {}  # why a name of an `if` is none after it
@@ -60,9 +62,28 @@ class Scope:
             scope = scope.parent
         return None
 
-    def find_in_parent(self, name: str) -> SugaredValue | None:
-        """The same, without this block."""
-        return None if self.parent is None else self.parent.find(name)
+    def known(self, name: str) -> Type | SugaredValue | None:
+        """The same, with the type of a variable instead of a value.
+
+        PyTorch loads it; here it takes the number and the name that the load would have.  Where that would be
+        copied or removed with the nodes around it, there is a load.
+        """
+        scope: Scope | None = self
+        while scope is not None:
+            value = scope.values.get(name)
+            if value is not None:
+                return value if value.simple is None else value.simple.type()
+            type = scope.types.get(name)
+            if type is not None:
+                if self.tentative:
+                    self._load(name, type)
+                elif is_meaningful(name):
+                    self.graph.skip_named_value(name)
+                else:
+                    self.graph.skip_values(1)
+                return type
+            scope = scope.parent
+        return None
 
     def is_defined(self, name: str) -> bool:
         """Whether the name stands for something, without inserting a load."""
@@ -117,7 +138,7 @@ class Scope:
             and value.node().owning_block() is self.block
         ):
             value.set_debug_name(name)
-        outer = self.find_in_parent(name)
+        outer = None if self.parent is None else self.parent.known(name)
         if outer is not None:
             value = self._check_reassignment(range, name, assigned, value, outer, annotated)
         if value is None:
@@ -144,7 +165,7 @@ class Scope:
         name: str,
         assigned: Any,
         value: Value | None,
-        outer: SugaredValue,
+        outer: Type | SugaredValue,
         annotated: Type | None,
     ) -> Value:
         if annotated is not None:
@@ -159,18 +180,17 @@ class Scope:
                 "first-class value.  Only reassignments to first-class values are allowed",
                 range,
             )
-        before = outer.simple
-        if before is None:
+        if isinstance(outer, SugaredValue):
             raise CompilationError(
                 f"Cannot re-assign '{name}' because it has type {outer.kind} and {name} is not a "
                 "first-class value.  Only reassignments to first-class values are allowed",
                 range,
             )
-        expected = unshaped(before.type())
+        expected = unshaped(outer)
         value = convert_to_type(range, self.graph, expected, value, True)
         if not value.type().is_subtype_of(expected):
             message = (
-                f"Variable '{name}' previously had type {before.type().repr_str} "
+                f"Variable '{name}' previously had type {outer.repr_str} "
                 f"but is now being assigned to a value of type {value.type().repr_str}"
             )
             if isinstance(expected, ListType) and isinstance(value.type(), ListType):
@@ -179,7 +199,7 @@ class Scope:
                     "create an empty list of another type (torch.jit.annotate(List[T, []]) where T is the "
                     "type of elements in the list for Python 2)"
                 )
-            raise CompilationError(f"{message}\n", range, reassignment(name, before.type(), value.type()))
+            raise CompilationError(f"{message}\n", range, reassignment(name, outer, value.type()))
         return value
 
     def remove(self, name: str) -> bool:

@@ -29,6 +29,7 @@ from ts.ir.names import also_named
 from ts.ir.node import CallStack, Node, OperatorLookup
 from ts.ir.source import SourceRange
 from ts.ir.taken import Taken
+from ts.ir.text import is_numeral
 from ts.ir.types import DEVICE, INT, TENSOR, Type, match_type_variables, substitute
 from ts.ir.value import Use, Value
 
@@ -307,7 +308,7 @@ class Graph:
     def __init__(self) -> None:
         self.remembered: Any = None  # of passes that have to know the graph as it was
         self._next_unique = 0
-        self._names: dict[str, Value] = {}
+        self._names: dict[str, Value | None] = {}  # None: of a value that was skipped
         self._name_suffixes: dict[str, int] = {}
         self._block = Block(self, None)
         self._insert_before: Node = self._block._return
@@ -500,6 +501,41 @@ class Graph:
             node.range = range
         node._outputs[0]._type = type
         return self.insert_node(node)._outputs[0]
+
+    # --- numbers and names of values ---
+
+    def skip_values(self, count: int) -> None:
+        """Leave numbers out, those of values that PyTorch makes, and removes again."""
+        self._next_unique += count
+
+    def skip_named_value(self, name: str) -> None:
+        """The same for one value that also takes a name, until `free_skipped_names`."""
+        self._next_unique += 1
+        if name in self._names:
+            self._pass_name_on(name)
+        self._names[name] = None
+
+    def free_skipped_names(self) -> None:
+        """Let values have the names of those that were skipped."""
+        self._names = {name: owner for name, owner in self._names.items() if owner is not None}
+
+    def _pass_name_on(self, name: str) -> None:
+        """Give the owner of a name a free ``name.N`` instead."""
+        names = self._names
+        base, dot, suffix = name.rpartition(".")
+        if dot and is_numeral(suffix):
+            number = int(suffix)
+        else:
+            base, number = name, 1
+        last = self._name_suffixes.get(base)
+        if last is not None:
+            number = max(number, last + 1)  # skips one number each time, as PyTorch does
+        while (free := f"{base}.{number}") in names:
+            number += 1
+        self._name_suffixes[base] = number + 1
+        owner = names[free] = names[name]
+        if owner is not None:
+            owner._name = free
 
     # --- the insertion point ---
 

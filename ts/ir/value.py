@@ -130,21 +130,8 @@ class Value:
             raise RuntimeError(
                 f"a value cannot be named {name!r}: plain numbers are for values without a name"
             )
-        owner = names.get(name)
-        if owner is not None:
-            base, dot, suffix = name.rpartition(".")
-            if dot and is_numeral(suffix):
-                number = int(suffix)
-            else:
-                base, number = name, 1
-            suffixes = self._node._graph._name_suffixes
-            if base in suffixes:
-                number = max(number, suffixes[base] + 1)  # skips one number each time, as PyTorch does
-            while f"{base}.{number}" in names:
-                number += 1
-            suffixes[base] = number + 1
-            owner._name = f"{base}.{number}"
-            names[owner._name] = owner
+        if name in names:
+            self._node._graph._pass_name_on(name)
         names[name] = self
         self._name = name
         return self

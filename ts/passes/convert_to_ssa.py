@@ -5,11 +5,14 @@ In: the emitter's graph. Variables are written by `prim::Store[name="x"](%v)` an
 `prim::BreakStmt`, `prim::ContinueStmt` and `prim::ReturnStmt`. Out: structured SSA, where every value has one
 definition and blocks have outputs. Five steps, each complete before the next:
 
-1. `_CarryVariables` gives ifs and loops outputs for the variables that they assign, as loads and stores;
-2. `_ContinueLoops` replaces `break` and `continue` by `prim::LoopContinuation(%again, %carried...)`;
+1. `_CarryVariables` gives ifs and loops outputs for the variables that they assign, and notes which;
+2. `_ContinueLoops` replaces `break` and `continue` by `prim::LoopContinuation(%again)`, which carry the same;
 3. `_inline_loop_conditions` copies the condition block before the loop and to the end of its body;
-4. `_erase_loads_and_stores` replaces each load by the value in scope, and gives a `prim::Line` all of them;
+4. `_Substitution` replaces each load by the value in scope, hands the carried ones on, and gives a
+   `prim::Line` all of them;
 5. `exit_transform` turns the remaining exits into block outputs.
+
+A carried variable takes the numbers of the loads that PyTorch makes for it, since numbers are printed.
 
     for i in range(n):        %y : int = prim::Loop(%n, %true, %y.1)
         y = y + i       =>      block0(%i : int, %y.5 : int):
@@ -20,8 +23,8 @@ definition and blocks have outputs. Five steps, each complete before the next:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeVar
 
 from ts.errors import InternalError
 from ts.ir.graph import Block, Graph, Node, Value
@@ -30,48 +33,57 @@ from ts.passes.control_flow import inline_block_before, inserting_at_start, name
 from ts.passes.exit_transform import exit_transform
 
 _T = TypeVar("_T")
+_SCOPES: Final = ("prim::Closure", "prim::ComprehensionScope")
+Carried = dict[Node, list[str]]  # ifs, loops and continuations, and the variables that they hand on
 
 
 def convert_to_ssa(graph: Graph) -> bool:
     """Bring the emitter's graph into structured SSA form."""
-    _CarryVariables().run(graph.block())
-    _ContinueLoops(graph).run(graph.block())
+    carry = _CarryVariables(graph)
+    carry.run(graph.block())
+    _ContinueLoops(graph, carry.carried).run(graph.block())
     _inline_loop_conditions(graph.block())
-    _erase_loads_and_stores(graph.block(), {})
+    graph.free_skipped_names()
+    _Substitution(carry.carried).run(graph.block())
     exit_transform(graph)
     return True
 
 
 class _CarryVariables:
-    """Adds the variables that a branch or a loop body assigns to what its node returns and carries."""
+    """Gives a branch or a loop outputs for the variables that it assigns, and a loop's body inputs."""
 
-    def __init__(self) -> None:
+    def __init__(self, graph: Graph) -> None:
+        self.carried: Carried = {}
+        self._graph = graph
         self._visible: dict[str, Type] = {}
 
     def run(self, block: Block) -> dict[str, Type]:
         """Process `block`; the result holds the type of each variable that the block itself assigns."""
+        visible = self._visible
         assigned: dict[str, Type] = {}
         before: dict[str, Type | None] = {}
         for node in block.nodes():
             kind = node.kind()
             if kind == "prim::Store":
-                name = node.get("name")
-                before.setdefault(name, self._visible.get(name))
-                assigned[name] = self._visible[name] = node.input().type()
+                stored = {node["name"]: node.input().type()}
             elif kind == "prim::If":
-                self._carry_if(node)
+                stored = self._carry_if(node)
             elif kind == "prim::Loop":
-                self._carry_loop(node)
-            elif kind in ("prim::Closure", "prim::ComprehensionScope"):
-                for inner in node.blocks():
-                    self.run(inner)
-        _restore(self._visible, before)
+                stored = self._carry_loop(node)
+            else:
+                if kind in _SCOPES:
+                    for inner in node.blocks():
+                        self.run(inner)
+                continue
+            for name, type in stored.items():
+                before.setdefault(name, visible.get(name))
+                assigned[name] = visible[name] = type
+        _restore(visible, before)
         return assigned
 
-    def _carry_if(self, node: Node) -> None:
-        then_block, else_block = node.blocks()
-        then_types = self.run(then_block)
-        else_types = self.run(else_block)
+    def _carry_if(self, node: Node) -> dict[str, Type]:
+        then_types, else_types = map(self.run, node.blocks())
+        carried = {}
         for name in sorted(then_types.keys() | else_types.keys()):
             then_type = then_types.get(name) or self._visible.get(name)
             else_type = else_types.get(name) or self._visible.get(name)
@@ -80,12 +92,15 @@ class _CarryVariables:
             unified = unify(then_type, else_type, default_to_union=True)
             if unified is None:
                 continue  # the emitter has refused any use of it
-            _load_as_block_output(then_block, name, then_type)
-            _load_as_block_output(else_block, name, else_type)
-            _store_node_output(node, name, unified)
+            self._graph.skip_values(2)
+            carried[name] = unified
+            _add_output(node, name, unified)
+        self.carried[node] = list(carried)
+        return carried
 
-    def _carry_loop(self, node: Node) -> None:
+    def _carry_loop(self, node: Node) -> dict[str, Type]:
         body = node.blocks()[0]
+        carried = {}
         for name, assigned in sorted(self.run(body).items()):
             outer = self._visible.get(name)
             if outer is None:
@@ -95,47 +110,25 @@ class _CarryVariables:
             unified = unify(outer, assigned) or unify(outer, assigned, default_to_union=True)
             if unified is None:
                 raise InternalError(f"{name} is {outer} before a loop and {assigned} in it", "convert_to_ssa")
-            graph = node.owning_graph()
-            before = _create_load(graph, name, outer)
-            before.insert_before(node)
-            node.add_input(before.output())
-            carried = body.add_input(name).set_type(unified)
-            body.prepend_node(_create_store(graph, name, carried))
-            _load_as_block_output(body, name, assigned)
-            _store_node_output(node, name, unified)
+            self._graph.skip_values(1)
+            body.add_input(name, unified)
+            self._graph.skip_values(1)
+            carried[name] = unified
+            _add_output(node, name, unified)
+        self.carried[node] = list(carried)
+        return carried
 
 
-def _create_load(graph: Graph, name: str, type: Type) -> Node:
-    node = graph.create("prim::Load", (), 1)
-    node.set("name", name, "s")
-    node.output().set_type(type)
-    return node
-
-
-def _create_store(graph: Graph, name: str, value: Value) -> Node:
-    node = graph.create("prim::Store", (value,), 0)
-    node.set("name", name, "s")
-    return node
-
-
-def _load_as_block_output(block: Block, name: str, type: Type) -> None:
-    load = _create_load(block.owning_graph(), name, type)
-    block.append_node(load)
-    block.register_output(load.output())
-
-
-def _store_node_output(node: Node, name: str, type: Type) -> None:
-    output = node.add_output().set_type(type)
-    if named(name):
-        output.set_debug_name(name)
-    _create_store(node.owning_graph(), name, output).insert_after(node)
+def _add_output(node: Node, name: str, type: Type) -> None:
+    node.add_output(name if named(name) else None, type)
 
 
 class _ContinueLoops:
     """Replaces `prim::BreakStmt` and `prim::ContinueStmt` by `prim::LoopContinuation`."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, carried: Carried) -> None:
         self._graph = graph
+        self._carried = carried
         with inserting_at_start(graph):
             self._false = graph.insert_constant(False)
         self._loop: Node | None = None
@@ -174,12 +167,10 @@ class _ContinueLoops:
         node.destroy()
 
     def _add_carried(self, continuation: Node) -> None:
-        """Load, at the continuation, what the loop's body loads as its outputs."""
+        """Let a continuation hand on what the loop's body hands on where it ends."""
         assert self._loop is not None
-        for output in self._loop.blocks()[0].outputs():
-            load = _create_load(self._graph, output.node().get("name"), output.type())
-            load.insert_before(continuation)
-            continuation.add_input(load.output())
+        names = self._carried[continuation] = self._carried[self._loop]
+        self._graph.skip_values(len(names))
 
 
 def _same(value: Value) -> Value:
@@ -202,31 +193,72 @@ def _inline_loop_conditions(block: Block) -> None:
             node.erase_block(1)
 
 
-def _erase_loads_and_stores(block: Block, values: dict[str, Value]) -> None:
-    """Replace loads by the values in scope: `values`, which are as before when the block ends."""
-    before: dict[str, Value | None] = {}
-    for node in block.nodes():
-        kind = node.kind()
-        if kind == "prim::Store":
-            name = node.get("name")
-            before.setdefault(name, values.get(name))
-            values[name] = node.input()
-            node.destroy()
-        elif kind == "prim::Load":
-            node.output().replace_all_uses_with(values[node.get("name")])
-            node.destroy()
-        elif kind == "prim::ComprehensionScope":
-            # Variables of a comprehension do not leak: its block has an environment of its own.
-            scope = node.blocks()[0]
-            _erase_loads_and_stores(scope, values)
-            inline_block_before(scope, node)
-            node.destroy()
-        elif kind == "prim::Line":
-            _attach_variables(node, values)
-        else:
-            for inner in node.blocks():
-                _erase_loads_and_stores(inner, values)
-    _restore(values, before)
+class _Substitution:
+    """Replaces loads by the values in scope, and hands on what is carried."""
+
+    def __init__(self, carried: Carried) -> None:
+        self._carried = carried
+        self._values: dict[str, Value] = {}
+
+    def run(self, block: Block, handed_on: Sequence[str] = ()) -> None:
+        """Process `block`, whose outputs are then the variables `handed_on`, too."""
+        values = self._values
+        before: dict[str, Value | None] = {}
+        for node in block.nodes():
+            kind = node.kind()
+            if kind == "prim::Store":
+                name = node["name"]
+                before.setdefault(name, values.get(name))
+                values[name] = node.input()
+                node.destroy()
+            elif kind == "prim::Load":
+                node.output().replace_all_uses_with(values[node["name"]])
+                node.destroy()
+            elif kind == "prim::If":
+                names = self._carried.get(node, ())
+                for inner in node.blocks():
+                    self.run(inner, names)
+                self._define(names, node.outputs(), before)
+            elif kind == "prim::Loop":
+                names = self._carried.get(node, ())
+                self._load(names, node)
+                self._run_body(node.blocks()[0], names)
+                self._define(names, node.outputs(), before)
+            elif kind == "prim::LoopContinuation":
+                self._load(self._carried[node], node)
+            elif kind == "prim::ComprehensionScope":
+                # Variables of a comprehension do not leak: its block has an environment of its own.
+                scope = node.blocks()[0]
+                self.run(scope)
+                inline_block_before(scope, node)
+                node.destroy()
+            elif kind == "prim::Line":
+                _attach_variables(node, values)
+            else:
+                for inner in node.blocks():
+                    self.run(inner)
+        self._load(handed_on, block.return_node())
+        _restore(values, before)
+
+    def _run_body(self, body: Block, names: Sequence[str]) -> None:
+        outside: dict[str, Value | None] = {}
+        self._define(names, body.inputs(), outside)
+        self.run(body, names)
+        _restore(self._values, outside)
+
+    def _load(self, names: Sequence[str], node: Node) -> None:
+        """Let `node` take variables as further inputs."""
+        for name in names:
+            node.add_input(self._values[name])
+
+    def _define(
+        self, names: Sequence[str], values: Sequence[Value], before: dict[str, Value | None]
+    ) -> None:
+        """Let variables be the last of some values; `before` learns what they were, if it does not know."""
+        for i in range(1, len(names) + 1):  # the last one first, as `prim::Line` shows them
+            name = names[-i]
+            before.setdefault(name, self._values.get(name))
+            self._values[name] = values[-i]
 
 
 def _restore(variables: dict[str, _T], before: Mapping[str, _T | None]) -> None:

@@ -176,8 +176,11 @@ class Emitter:
         Its copies are dead code, but they take numbers.  PyTorch then also runs their effects twice
         (`xs.pop() % 2` pops two elements); here those copies go.
         """
+        scope = self.scope
         marker = self.graph.insert_node(self.graph.create("prim::Marker", (), 0))
+        before, scope.tentative = scope.tentative, True
         value = emit()
+        scope.tentative = before
         nodes = []
         following = marker.next()
         while following is not self.graph.insert_point():

@@ -23,7 +23,7 @@ from ts.frontend.ranges import JoinedRange
 from ts.frontend.scope import Scope
 from ts.frontend.values.classes import overloaded
 from ts.frontend.values.python_objects import GLOBALS
-from ts.frontend.values.sugared import AssertionFailure, SpecialForm
+from ts.frontend.values.sugared import AssertionFailure, SpecialForm, SugaredValue
 from ts.ir.graph import Block
 from ts.ir.source import SourceRange
 from ts.ir.types import (
@@ -360,17 +360,16 @@ def branch(
 
     assigned: set[str] = set()
     sides = (
-        (true_scope, false_scope, false_block, false_exits, "false"),
-        (false_scope, true_scope, true_block, true_exits, "true"),
+        (true_scope, false_scope, false_exits, "false"),
+        (false_scope, true_scope, true_exits, "true"),
     )
-    for scope, other, other_block, other_exits, side in sides:
+    for scope, other, other_exits, side in sides:
         for name in scope.defined_variables():
-            with em.graph.inserting_before(other_block):
-                if other.find(name) is not None or other_exits:
-                    assigned.add(name)
-                else:
-                    message = f"{name} is not defined in the {side} branch"
-                    em.scope.errors[name] = message, range
+            if other.known(name) is not None or other_exits:
+                assigned.add(name)
+            else:
+                message = f"{name} is not defined in the {side} branch"
+                em.scope.errors[name] = message, range
     for name in sorted(assigned):
         _join(em, range, name, (true_scope, true_block, true_exits), (false_scope, false_block, false_exits))
 
@@ -385,13 +384,12 @@ def _join(
     """Let a variable assigned in the branches be one after them."""
     types: list[Type | None] = []
     for scope, block, exits in (true, false):
-        found = None
-        if not exits:
+        found = None if exits else scope.known(name)
+        if isinstance(found, SugaredValue):
             with em.graph.inserting_before(block):
-                sugared = scope.find(name)
-                assert sugared is not None
-                found = sugared.as_value(em, range)
-        types.append(None if found is None else found.type())
+                types.append(found.as_value(em, range).type())
+        else:
+            types.append(found)
     true_type, false_type = types
     if true_type is None and false_type is None:
         return
@@ -401,14 +399,17 @@ def _join(
             with em.graph.inserting_before(block):
                 missing = em.insert("prim::Uninitialized").output().set_type(other)
                 em.scope.store(name, missing)
-    before = em.scope.find(name)
+    before = em.scope.known(name)
     true_type, false_type = true_type or false_type, false_type or true_type
     assert true_type is not None and false_type is not None
     unified = unify(true_type, false_type)
-    if unified is None and before is not None and before.simple is not None:
-        outer = before.simple.type()  # a union that was refined in the branches
-        if true_type.is_subtype_of(outer) and false_type.is_subtype_of(outer):
-            unified = outer
+    if (
+        unified is None
+        and isinstance(before, Type)
+        and true_type.is_subtype_of(before)
+        and false_type.is_subtype_of(before)
+    ):
+        unified = before  # a union that was refined in the branches
     if unified is None and em.parsed.printed:
         unified = unify(true_type, false_type, True)  # printed source has no union outside of the branches
     if unified is None:
