@@ -107,7 +107,7 @@ def reshapes(node: Node) -> bool:
 
 
 # Operators on numbers, strings and containers that fail on some inputs; on tensors they are not meant.
-_FAILING: Final = frozenset(
+FAILING: Final = frozenset(
     {
         "aten::floordiv",
         "aten::remainder",
@@ -127,7 +127,7 @@ def may_raise(node: Node) -> bool:
     """Whether `node` computes with numbers, strings or containers and can fail: a division by zero, a wrong
     index, a text that is no number."""
     kind = node.kind()
-    if kind not in _FAILING:
+    if kind not in FAILING:
         return False
     inputs = node.inputs()
     first = inputs[0].type().kind()

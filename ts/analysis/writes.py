@@ -2,6 +2,7 @@
 
     any_mutable(node.inputs())      whether there is memory that somebody may write to
     writes_to_inputs(node)          whether an operator does
+    is_written_by(value, use)       whether one that uses the value does
     may_write(graph)                whether anything in the graph does: else `ts.analysis.alias` is not needed
     is_only_read(value)             whether all users read the value and keep nothing of it
 """
@@ -12,7 +13,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from ts.analysis.effects import has_side_effects
-from ts.ir.graph import Graph, Node, Value
+from ts.ir.graph import Graph, Node, Use, Value
 
 ONLY_READING: Final = ("prim::Print", "prim::RaiseException", "prim::Breakpoint")  # their effects are others
 
@@ -31,6 +32,12 @@ def writes_to_inputs(node: Node) -> bool:
         return False
     schema = node.schema()
     return schema is not None and schema.is_mutable
+
+
+def is_written_by(value: Value, use: Use) -> bool:
+    """Whether a use of a value is an operator's that writes to it."""
+    node = use.user
+    return writes_to_inputs(node) and any(value is written for written in written_inputs(node))
 
 
 def written_inputs(node: Node) -> list[Value]:

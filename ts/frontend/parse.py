@@ -72,6 +72,13 @@ _EXPRESSIONS = frozenset({
     ast.ListComp, ast.GeneratorExp, ast.DictComp, ast.Starred,
 })  # fmt: skip
 
+# Those of which not each form is in the language.
+_RESTRICTED = frozenset({
+    ast.While, ast.For, ast.AnnAssign, ast.AugAssign, ast.Raise,
+    ast.Name, ast.Constant, ast.UnaryOp, ast.Call, ast.Dict, ast.ListComp, ast.GeneratorExp, ast.DictComp,
+    ast.JoinedStr,
+})  # fmt: skip
+
 
 @dataclass
 class ParsedFunction:
@@ -388,6 +395,16 @@ def _check_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
         raise _refuse(node, parsed)
     if is_ignored_block(node):
         return
+    if type(node) in _RESTRICTED:
+        _check_form_of_statement(node, parsed)
+    for child in _parts(node):
+        if isinstance(child, ast.stmt):
+            _check_statement(child, parsed)
+        else:
+            _check_expression(child, parsed)
+
+
+def _check_form_of_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
     match node:
         case ast.While(orelse=[_, *_]):
             # PyTorch fails to report this one; the message is that of `for`.
@@ -418,11 +435,6 @@ def _check_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
             raise NotSupportedError(
                 "raise without an exception isn't supported; name the exception to raise", parsed.range(node)
             )
-    for child in _parts(node):
-        if isinstance(child, ast.stmt):
-            _check_statement(child, parsed)
-        else:
-            _check_expression(child, parsed)
 
 
 def _in_brackets(node: ast.Tuple) -> bool:
@@ -431,12 +443,18 @@ def _in_brackets(node: ast.Tuple) -> bool:
 
 
 _PARTS: Final = (ast.expr, ast.stmt)
+_WITHOUT_PARTS: Final = frozenset({"arg", "attr", "ctx", "id", "kind", "op", "ops", "type_comment"})
+_fields: dict[type[ast.AST], tuple[str, ...]] = {}  # by class: those that may have parts
 _GROUPS: Final = (ast.keyword, ast.comprehension, ast.withitem)
 
 
 def _parts(node: ast.AST) -> Iterator[ast.stmt | ast.expr]:
     """The expressions and statements directly under a node, in source order."""
-    for name in node._fields:
+    kind = type(node)
+    names = _fields.get(kind)
+    if names is None:
+        names = _fields[kind] = tuple(name for name in kind._fields if name not in _WITHOUT_PARTS)
+    for name in names:
         field = getattr(node, name, None)
         for child in field if isinstance(field, list) else (field,):
             if isinstance(child, _PARTS):
@@ -449,6 +467,14 @@ def _check_expression(node: ast.expr, parsed: ParsedFunction) -> None:
     deadline.spend(_CHECK_NS)
     if type(node) not in _EXPRESSIONS:
         raise _refuse(node, parsed)
+    if type(node) in _RESTRICTED:
+        _check_form(node, parsed)
+    for child in _parts(node):
+        assert isinstance(child, ast.expr)
+        _check_expression(child, parsed)
+
+
+def _check_form(node: ast.expr, parsed: ParsedFunction) -> None:
     match node:
         case ast.Name(id=name) if name.startswith(_RESERVED_PREFIX):
             raise NotSupportedError(
@@ -493,6 +519,3 @@ def _check_expression(node: ast.expr, parsed: ParsedFunction) -> None:
                 if getattr(part, "format_spec", None) is not None:
                     hint = 'use the method of strings: `"{:.2f}".format(x)`'
                     raise NotSupportedError("Don't support formatting in JoinedStr", where, hint)
-    for child in _parts(node):
-        assert isinstance(child, ast.expr)
-        _check_expression(child, parsed)

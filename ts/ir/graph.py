@@ -19,27 +19,25 @@ return node, whose inputs are the block's outputs. New nodes go where the insert
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, ClassVar, Final
 
 from ts._core.thread.deadline import spend
 from ts.errors import InternalError
 from ts.ir.attributes import type_of_constant
+from ts.ir.copying import copy_block
 from ts.ir.names import also_named
-from ts.ir.node import CallStack, Node, OperatorLookup
+from ts.ir.node import NODE_BYTES, NODE_NS, CallStack, Node, OperatorLookup
 from ts.ir.source import SourceRange
 from ts.ir.taken import Taken
-from ts.ir.text import is_numeral
 from ts.ir.types import DEVICE, INT, TENSOR, Type, match_type_variables, substitute
-from ts.ir.value import Use, Value
+from ts.ir.value import Use, Value, pass_name_on
 
 __all__ = ["Block", "CallStack", "Graph", "Node", "OperatorLookup", "Use", "Value"]
 
 ValueMap = Callable[[Value], Value]
 
-# What `ts.limits` count for a node at least: whoever makes or visits nodes is in time, whatever pass it is.
-_NODE_NS: Final = 1_000
-_NODE_BYTES: Final = 800
+# What `ts.limits` count for a node that is visited, at least.
 _VISIT_NS: Final = 300
 _VISITS: Final = 64  # between two looks
 _FEW: Final = 12  # that are not worth one
@@ -294,6 +292,7 @@ class Graph:
         "__weakref__",
         "_block",
         "_insert_before",
+        "_kinds",
         "_name_suffixes",
         "_names",
         "_next_unique",
@@ -310,6 +309,7 @@ class Graph:
         self._next_unique = 0
         self._names: dict[str, Value | None] = {}  # None: of a value that was skipped
         self._name_suffixes: dict[str, int] = {}
+        self._kinds: set[str] = set()  # of the nodes that were made
         self._block = Block(self, None)
         self._insert_before: Node = self._block._return
         self.range: SourceRange | None = None
@@ -348,11 +348,15 @@ class Graph:
     def return_node(self) -> Node:
         return self._block._return
 
+    def kinds(self) -> Set[str]:
+        """The kinds of its nodes, and perhaps of some that are gone: what is not among them is not there."""
+        return self._kinds
+
     def find_node(self, kind: str, recurse: bool = True) -> Node | None:
-        return self._block.find_node(kind, recurse)
+        return self._block.find_node(kind, recurse) if kind in self._kinds else None
 
     def find_all_nodes(self, kind: str, recurse: bool = True) -> list[Node]:
-        return self._block.find_all_nodes(kind, recurse)
+        return self._block.find_all_nodes(kind, recurse) if kind in self._kinds else []
 
     # --- inputs and outputs ---
 
@@ -381,7 +385,8 @@ class Graph:
 
     def create(self, kind: str, inputs: Iterable[Value] = (), num_outputs: int = 1) -> Node:
         """A new node, not yet in any block, at the graph's current place in the source."""
-        spend(_NODE_NS, _NODE_BYTES)
+        spend(NODE_NS, NODE_BYTES)
+        self._kinds.add(kind)
         node = Node(self, kind)
         node.range = self.range
         node.callstack = self.callstack
@@ -408,7 +413,8 @@ class Graph:
 
     def _clone_node(self, source: Node, lookup: ValueMap) -> Node:
         """A copy of a node without its blocks."""
-        spend(_NODE_NS, _NODE_BYTES)
+        spend(NODE_NS, NODE_BYTES)
+        self._kinds.add(source._kind)
         node = Node(self, source._kind)
         for value in source._outputs:
             node.add_output(value._name, value._type)
@@ -512,30 +518,12 @@ class Graph:
         """The same for one value that also takes a name, until `free_skipped_names`."""
         self._next_unique += 1
         if name in self._names:
-            self._pass_name_on(name)
+            pass_name_on(self, name)
         self._names[name] = None
 
     def free_skipped_names(self) -> None:
         """Let values have the names of those that were skipped."""
         self._names = {name: owner for name, owner in self._names.items() if owner is not None}
-
-    def _pass_name_on(self, name: str) -> None:
-        """Give the owner of a name a free ``name.N`` instead."""
-        names = self._names
-        base, dot, suffix = name.rpartition(".")
-        if dot and is_numeral(suffix):
-            number = int(suffix)
-        else:
-            base, number = name, 1
-        last = self._name_suffixes.get(base)
-        if last is not None:
-            number = max(number, last + 1)  # skips one number each time, as PyTorch does
-        while (free := f"{base}.{number}") in names:
-            number += 1
-        self._name_suffixes[base] = number + 1
-        owner = names[free] = names[name]
-        if owner is not None:
-            owner._name = free
 
     # --- the insertion point ---
 
@@ -564,7 +552,8 @@ class Graph:
     def copy(self) -> Graph:
         """A graph of its own with the same program."""
         graph = Graph()
-        graph._block.clone_from(self._block)
+        graph._kinds |= self._kinds
+        copy_block(graph, self._block, graph._block, {})
         return graph
 
     def insert_graph(self, callee: Graph, inputs: Sequence[Value]) -> list[Value]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from ts.errors import InternalError, TsError
 from ts.ir.attributes import KINDS, kind_of_value
@@ -33,7 +33,10 @@ if TYPE_CHECKING:
 CallStack = tuple[tuple[str, SourceRange | None], ...]
 """(function name, place of the call in it) for every call that inlining dissolved, outermost first."""
 
-_POSITION_STEP = 1 << 20
+# What `ts.limits` count for a node at least: whoever makes nodes is in time, whatever pass it is.
+NODE_NS: Final = 1_000
+NODE_BYTES: Final = 800
+POSITION_STEP: Final = 1 << 20  # between the positions of nodes that follow each other
 _UNSET = object()
 _NO_BLOCKS: Taken[Any] = Taken()
 
@@ -358,9 +361,9 @@ class Node:
         end = block._return
         # One step behind the last node, which is where most go, or before the first; else in the middle.
         if after is end:
-            self._position = 0 if node is end else node._position + _POSITION_STEP
+            self._position = 0 if node is end else node._position + POSITION_STEP
         elif node is end:
-            self._position = after._position - _POSITION_STEP
+            self._position = after._position - POSITION_STEP
         else:
             self._position = (node._position + after._position) // 2
             if self._position == node._position:

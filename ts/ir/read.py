@@ -98,6 +98,7 @@ class _Reader:
                 raise tokens.error(f"no node is called {name}")
             node = nodes.pop(0)
             node._kind = name.rpartition("_")[0]
+            node._graph._kinds.add(node._kind)
             node.set("Subgraph", self.read_graph(), "g")
         if tokens.peek():
             raise tokens.error(f"expected the end of the graph but found {tokens.peek()!r}")

@@ -131,7 +131,7 @@ class Value:
                 f"a value cannot be named {name!r}: plain numbers are for values without a name"
             )
         if name in names:
-            self._node._graph._pass_name_on(name)
+            pass_name_on(self._node._graph, name)
         names[name] = self
         self._name = name
         return self
@@ -213,3 +213,21 @@ also_named(
     isCompleteTensor="is_complete_tensor",
     requiresGrad="requires_grad",
 )
+
+
+def pass_name_on(graph: Graph, name: str) -> None:
+    """Give the value that has a name a free ``name.N`` instead."""
+    names, suffixes = graph._names, graph._name_suffixes
+    base, dot, suffix = name.rpartition(".")
+    if dot and is_numeral(suffix):
+        number = int(suffix)
+    else:
+        base, number = name, 1
+    if base in suffixes:
+        number = max(number, suffixes[base] + 1)  # skips one number each time, as PyTorch does
+    while (free := f"{base}.{number}") in names:
+        number += 1
+    suffixes[base] = number + 1
+    owner = names[free] = names[name]
+    if owner is not None:
+        owner._name = free

@@ -22,7 +22,7 @@ from ts.passes.control_flow import INT64_MAX, LoopKind, constant_value, loop_kin
 
 def canonicalize_modified_loops(graph: Graph) -> bool:
     """Turn loops with a trip count and a condition into loops with a condition only."""
-    return _visit(graph, graph.block())
+    return "prim::Loop" in graph.kinds() and _visit(graph, graph.block())
 
 
 def _visit(graph: Graph, block: Block) -> bool:

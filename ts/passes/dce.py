@@ -65,6 +65,8 @@ class _Eliminator:
 
     def _mark_effects(self, block: Block, writers: list[Node]) -> None:
         for node in block.nodes():
+            if node.kind() == "prim::Constant":
+                continue
             blocks = node.blocks()
             if has_side_effects(node) or (self._keep_failing and may_raise(node)):
                 self._need_node(node)
@@ -132,27 +134,27 @@ class _Eliminator:
             return
         self._needed.add(node)
         owner = node.owning_block().owning_node()
-        if owner is not None:
+        if owner is not None and owner not in self._needed:
             self._need_node(owner)
         kind = node.kind()
-        inputs = node.inputs()
-        self._need_all(inputs)  # of a loop, too: what enters it for nothing goes in a later run
+        self._need_all(node.inputs())  # of a loop, too: what enters it for nothing goes in a later run
         if kind not in ("prim::If", "prim::Loop"):
             for inner in node.blocks():
                 self._need_all(inner.outputs())
 
     def _need_all(self, values: list[Value]) -> None:
+        live = self._live
         for value in values:
-            self._need(value)
+            if value not in live:
+                live.add(value)
+                self._added.append(value)
+                self._pending.append(value)
 
     def _need(self, value: Value) -> None:
-        if value not in self._live:
-            self._live.add(value)
-            self._added.append(value)
-            self._pending.append(value)
+        self._need_all([value])
 
     def _propagate(self) -> None:
-        pending = self._pending
+        pending, needed = self._pending, self._needed
         while pending:
             value = pending.pop()
             node = value.node()
@@ -160,7 +162,8 @@ class _Eliminator:
             if kind == "prim::Param":
                 self._need_carried(value, node.owning_block())
                 continue
-            self._need_node(node)
+            if node not in needed:
+                self._need_node(node)
             if kind == "prim::If":
                 for block in node.blocks():
                     self._need(block.outputs()[value.offset()])

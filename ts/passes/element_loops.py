@@ -39,6 +39,7 @@ from ts.passes.elements import (
     CONVERSIONS,
     IN_PLACE,
     NUMBER,
+    SELECTION,
     UNARY,
     Elements,
     Source,
@@ -57,7 +58,7 @@ _SAFE_INT: Final = 2.0**62  # smaller floats have an int
 
 def version_element_loops(graph: Graph) -> bool:
     """Make versions of the loops that compute with elements, outer ones first."""
-    return _visit(graph.block())
+    return graph.kinds() >= {"prim::Loop", SELECTION} and _visit(graph.block())
 
 
 def _visit(block: Block) -> bool:

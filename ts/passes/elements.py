@@ -33,6 +33,7 @@ CHOICES: Final = {
     "aten::maximum": "aten::gt", "aten::max": "aten::gt",
 }  # fmt: skip
 IN_PLACE: Final = {f"{name}_": name for name in ARITHMETIC}
+SELECTION: Final = "aten::select"
 ASSIGNMENTS: Final = ("aten::copy_", "aten::fill_")
 # From elements to Python's numbers.
 CONVERSIONS: Final = frozenset(("aten::Float", "aten::Int", "aten::Bool", "aten::item"))
@@ -438,7 +439,7 @@ def _joined(choice: Node) -> Iterator[tuple[Value, ...]]:
 
 
 def _selects(node: Node) -> bool:
-    if node.kind() != "aten::select":
+    if node.kind() != SELECTION:
         return False
     dim = constant_value(node.input(1))
     return isinstance(dim, int) and dim == 0

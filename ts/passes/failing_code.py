@@ -9,7 +9,7 @@ node, the graph as it was before them is what runs, `faithful(graph)`, until the
 
 from __future__ import annotations
 
-from ts.analysis.effects import may_raise
+from ts.analysis.effects import FAILING, may_raise
 from ts.ir.graph import Graph
 
 
@@ -59,4 +59,4 @@ def _shape(graph: Graph) -> int:
 
 
 def _count(graph: Graph) -> int:
-    return sum(map(may_raise, graph.all_nodes()))
+    return 0 if graph.kinds().isdisjoint(FAILING) else sum(map(may_raise, graph.all_nodes()))

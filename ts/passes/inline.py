@@ -35,12 +35,12 @@ _everything = False
 
 def inline(graph: Graph) -> bool:
     """Replace calls of functions by their bodies."""
-    return _Inliner(specialize=False).visit(graph.block())
+    return not graph.kinds().isdisjoint(_CALLS) and _Inliner(specialize=False).visit(graph.block())
 
 
 def inline_for_execution(graph: Graph) -> bool:
     """Replace calls of functions by what their bodies are for the constants that they are called with."""
-    return _Inliner(specialize=True).visit(graph.block())
+    return not graph.kinds().isdisjoint(_CALLS) and _Inliner(specialize=True).visit(graph.block())
 
 
 def set_inline_everything_mode(enabled: bool) -> None:

@@ -43,7 +43,7 @@ _NUMBERS: Final = frozenset({"IntType", "FloatType", "BoolType"})
 
 def hoist_loop_invariants(graph: Graph) -> bool:
     """Move constants, and operators on numbers that do not change, out of loops."""
-    return _visit(graph.block())
+    return "prim::Loop" in graph.kinds() and _visit(graph.block())
 
 
 def _visit(block: Block) -> bool:

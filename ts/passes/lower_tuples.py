@@ -26,7 +26,7 @@ def lower_simple_tuples(graph: Graph) -> bool:
 
 def bypass_tuples(graph: Graph) -> bool:
     """Bypass tuples that are built and unpacked in sight; those that nobody reads now are left to `dce`."""
-    return _visit(graph.block())
+    return not graph.kinds().isdisjoint(_TAKING_APART) and _visit(graph.block())
 
 
 def lower_all_tuples(graph: Graph) -> bool:

@@ -21,7 +21,12 @@ _BOOL_COMPARISONS: Final = {"aten::__is__": "aten::eq", "aten::__isnot__": "aten
 
 def normalize_ops(graph: Graph) -> bool:
     """Rename operators to their canonical spelling."""
-    return _visit(graph.block())
+    return any(map(_is_renamed, graph.kinds())) and _visit(graph.block())
+
+
+def _is_renamed(kind: str) -> bool:
+    """Whether nodes of this kind may get another."""
+    return kind == "aten::rsub" or kind in _BOOL_COMPARISONS or registry.canonical(kind) != kind
 
 
 def _visit(block: Block) -> bool:

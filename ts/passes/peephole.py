@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ts.analysis.alias import AliasDb
+from ts.analysis.writes import is_written_by
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, INT, Type
 from ts.passes.control_flow import NOT_CONSTANT, constant_value
@@ -50,15 +51,18 @@ class _Rewriter:
     def visit(self, block: Block) -> bool:
         changed = False
         for node in block.nodes():
+            kind = node.kind()
+            if kind == "prim::Constant":
+                continue
             for inner in node.blocks():
                 changed |= self.visit(inner)
-            if node.kind() == "prim::If":
+            if kind == "prim::If":
                 changed |= _simplify_if_outputs(self, node)
                 continue
-            list_rule = LIST_RULES.get(node.kind())
+            list_rule = LIST_RULES.get(kind)
             if list_rule is not None and node.has_uses():
                 changed |= self.replace(node, list_rule(node, self.is_written))
-            rule = _RULES.get(node.kind())
+            rule = _RULES.get(kind)
             if rule is None or not node.output().has_uses():
                 continue
             replacement = rule(self, node)
@@ -87,6 +91,8 @@ class _Rewriter:
         return call.output().set_type(type)
 
     def is_written(self, value: Value) -> bool:
+        if any(is_written_by(value, use) for use in value.uses()):
+            return True
         if self._aliases is None:
             self._aliases = AliasDb(self.graph)
         return self._aliases.has_writers(value)

@@ -1,0 +1,65 @@
+"""Copies of whole graphs.
+
+    graph(%x : int):                    graph(%x : int):
+      %y.1 : int = aten::neg(%x)   =>     %y.1 : int = aten::neg(%x)       nodes and values of its own
+      return (%y.1)                       return (%y.1)
+
+Every name is free in the new graph; where a block is copied into a graph with values (`Block.clone_from`),
+names may have to change.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ts._core.thread.deadline import spend
+from ts.ir.node import NODE_BYTES, NODE_NS, POSITION_STEP, Node
+from ts.ir.value import Value
+
+if TYPE_CHECKING:
+    from ts.ir.graph import Block, Graph
+
+
+def copy_block(graph: Graph, source: Block, block: Block, copies: dict[Value, Value]) -> None:
+    """Fill the empty `block` of a new graph; `copies` learns what the values of `source` become."""
+    _copy_outputs(graph, source._param, block._param, copies)
+    end = source._return
+    last, position = block._return, 0
+    node = end._next
+    while node is not end:
+        spend(NODE_NS, NODE_BYTES)
+        copy = Node(graph, node._kind)
+        copy.copy_metadata(node)
+        if node._attributes is not None:
+            copy.copy_attributes(node)
+        copy.claimed = node.claimed
+        _copy_outputs(graph, node, copy, copies)
+        _copy_inputs(node, copy, copies)
+        copy._operator = node._operator
+        for inner in node._blocks:
+            copy_block(graph, inner, copy.add_block(), copies)
+        copy._block = block
+        copy._position = position
+        position += POSITION_STEP
+        copy._prev, last._next = last, copy
+        last = copy
+        node = node._next
+    last._next, block._return._prev = block._return, last
+    _copy_inputs(end, block._return, copies)
+
+
+def _copy_outputs(graph: Graph, source: Node, node: Node, copies: dict[Value, Value]) -> None:
+    for value in source._outputs:
+        copy = copies[value] = Value(node, value._offset, graph._next_unique, value._type)
+        graph._next_unique += 1
+        node._outputs.append(copy)
+        if value._name:
+            copy._name = value._name
+            graph._names[value._name] = copy
+
+
+def _copy_inputs(source: Node, node: Node, copies: dict[Value, Value]) -> None:
+    for value in source._inputs:
+        copy = copies[value]
+        node._input_uses.append(copy._new_use(node, len(node._inputs)))
+        node._inputs.append(copy)
