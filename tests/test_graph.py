@@ -7,7 +7,7 @@ from ts.errors import InternalError, ParseError
 from ts.ir import Graph, Source, parse_ir, verify
 from ts.ir.python_print import to_source
 from ts.ir.types import BOOL, INT, ListType
-from ts.ops import registry  # noqa: F401  (lets nodes find their schemas)
+from ts.ops import node_operator  # noqa: F401  (lets nodes find their schemas)
 
 LOOP = """\
 graph(%x.1 : Tensor,
@@ -83,6 +83,38 @@ def test_names():
     assert [v.debug_name() for v in (a, b, c)] == ["x.1", "x.3", "x"]
     with pytest.raises(RuntimeError, match="a value cannot be named '3': plain numbers"):
         a.set_debug_name("3")
+
+
+def test_skipped_values_take_numbers_and_names():
+    """A value that is left out counts as if it had been made; in the end its name is free, and was nobody's."""
+    made, skipped = Graph(), Graph()
+    for graph in made, skipped:
+        graph.register_output(graph.add_input("x"))
+    load = made.insert_node(made.create("prim::Load"))
+    load.output().set_debug_name("x")
+    skipped.skip_named_value("x")
+    for graph in made, skipped:
+        graph.register_output(graph.insert_constant(1).set_debug_name("x"))
+    load.destroy()
+    skipped.free_skipped_names()
+    assert made.numbered() == skipped.numbered()
+    assert str(made) == str(skipped)
+    assert [value.debug_name() for value in skipped.outputs()] == ["x.1", "x"]
+    verify(skipped)
+    skipped.skip_named_value("x")
+    with pytest.raises(InternalError, match="the name x belongs to no value"):
+        verify(skipped)
+
+
+def test_kinds():
+    """A graph knows the kinds of its nodes, in blocks and in copies as well; it may name some that are gone."""
+    graph = parse_ir(LOOP)
+    kinds = {"prim::Constant", "prim::Loop", "aten::add", "prim::Print"}
+    assert graph.kinds() == graph.copy().kinds() == kinds
+    assert [node.kind() for node in graph.find_all_nodes("aten::add")] == ["aten::add"]
+    assert graph.find_all_nodes("aten::mul") == [] and graph.find_node("aten::mul") is None
+    graph.find_node("prim::Print").destroy()
+    assert graph.kinds() == kinds and graph.find_node("prim::Print") is None
 
 
 @pytest.mark.parametrize("suffix", ["²", "٣", "9" * 5000])

@@ -180,6 +180,8 @@ class Emission:
         if line is None:
             return ((self.name, None),)
         calls, place = line
+        if not calls:
+            return ((self.name, place),)
         names = [self.name, *(callee for callee, _ in calls)]
         places = [*(where for _, where in calls), place]
         return tuple(zip(names, places, strict=True))

@@ -424,6 +424,23 @@ def candidates(name: str) -> Sequence[Any]:
 # ---- calls of operators ----------------------------------------------------------------------------
 
 
+# By operator, number of overloads and types of the arguments, which are values and need no conversion: the
+# overload that takes them, and the type of its result.
+_plain_calls: dict[tuple[object, ...] | None, tuple[int, Type]] = {}
+_PLAIN_IDS = frozenset(map(id, _PLAIN))
+
+
+def _key_of_call(name: str, overloads: int, args: Sequence[Actual]) -> tuple[object, ...] | None:
+    """What decides which overload a call means, if types do that alone."""
+    types = []
+    for arg in args:
+        type = id(arg.type()) if isinstance(arg, Value) else 0
+        if type not in _PLAIN_IDS:
+            return None
+        types.append(type)
+    return (name, overloads, *types)
+
+
 def emit_builtin_call(
     range: SourceRange | None,
     graph: Graph,
@@ -434,6 +451,12 @@ def emit_builtin_call(
 ) -> Value:
     """Insert the operator `name` that takes the arguments; several results come as a tuple."""
     operators = candidates(name)
+    key = None if kwargs or self is not None else _key_of_call(name, len(operators), args)
+    if key in _plain_calls:
+        index, returned = _plain_calls[key]
+        plain = MatchedSchema([arg for arg in args if isinstance(arg, Value)], [returned])
+        return insert_operator(graph, name, plain, range, operators[index]).output()
+    numbered = graph.numbered()
     functions = builtin_functions(name)
     schemas = [operator.schema for operator in operators] + [function.schema for function in functions]
     if not schemas:
@@ -445,6 +468,8 @@ def emit_builtin_call(
     index, matched = match_schemas(schemas, graph, range, args, kwargs, self)
     if index >= len(operators):
         return graph.insert_graph(functions[index - len(operators)].graph, matched.inputs)[0]
+    if key is not None and len(matched.returns) == 1 and graph.numbered() == numbered:
+        _plain_calls[key] = index, matched.returns[0]
     outputs = insert_operator(graph, name, matched, range, operators[index]).outputs()
     if len(outputs) == 1:
         return outputs[0]

@@ -26,6 +26,7 @@ from ts._core.thread.deadline import spend
 from ts.errors import InternalError
 from ts.ir.attributes import type_of_constant
 from ts.ir.copying import copy_block
+from ts.ir.inserting import At, Inserting
 from ts.ir.names import also_named
 from ts.ir.node import NODE_BYTES, NODE_NS, CallStack, Node, OperatorLookup
 from ts.ir.source import SourceRange
@@ -249,42 +250,6 @@ also_named(
 )
 
 
-class _Inserting:
-    """Where new nodes go, within ``with``."""
-
-    __slots__ = ("_graph", "_place", "_saved")
-
-    def __init__(self, graph: Graph, place: Node | Block) -> None:
-        self._graph = graph
-        self._place = place
-
-    def __enter__(self) -> Graph:
-        self._saved = self._graph._insert_before
-        self._graph.set_insert_point(self._place)
-        return self._graph
-
-    def __exit__(self, *error: object) -> None:
-        self._graph._insert_before = self._saved
-
-
-class _At:
-    """Where new nodes come from, within ``with``."""
-
-    __slots__ = ("_graph", "_range", "_saved")
-
-    def __init__(self, graph: Graph, range: SourceRange | None) -> None:
-        self._graph = graph
-        self._range = range
-
-    def __enter__(self) -> Graph:
-        self._saved = self._graph.range
-        self._graph.range = self._range
-        return self._graph
-
-    def __exit__(self, *error: object) -> None:
-        self._graph.range = self._saved
-
-
 class Graph:
     """A typed SSA program. `range`, `callstack` and `scope` are given to every node that is created."""
 
@@ -417,13 +382,19 @@ class Graph:
         self._kinds.add(source._kind)
         node = Node(self, source._kind)
         for value in source._outputs:
-            node.add_output(value._name, value._type)
+            copy = Value(node, value._offset, self._next_unique, value._type)
+            self._next_unique += 1
+            node._outputs.append(copy)
+            if value._name:
+                copy.set_debug_name(value._name)
         node.copy_metadata(source)
         if source._attributes is not None:
             node.copy_attributes(source)
         node.claimed = source.claimed
-        for value in source._inputs:
-            node.add_input(lookup(value))
+        for i, value in enumerate(source._inputs):
+            mapped = lookup(value)
+            node._input_uses.append(mapped._new_use(node, i))
+            node._inputs.append(mapped)
         node._operator = source._operator
         return node
 
@@ -510,6 +481,10 @@ class Graph:
 
     # --- numbers and names of values ---
 
+    def numbered(self) -> int:
+        """How many numbers values have taken: where it stays, no value was made."""
+        return self._next_unique
+
     def skip_values(self, count: int) -> None:
         """Leave numbers out, those of values that PyTorch makes, and removes again."""
         self._next_unique += count
@@ -535,17 +510,17 @@ class Graph:
         """Insert before the node, or at the end of the block."""
         self._insert_before = place._return if isinstance(place, Block) else place
 
-    def inserting_before(self, place: Node | Block) -> _Inserting:
+    def inserting_before(self, place: Node | Block) -> Inserting:
         """Within ``with``, insert before a node or at the end of a block."""
-        return _Inserting(self, place)
+        return Inserting(self, place)
 
-    def inserting_at_end(self, block: Block) -> _Inserting:
+    def inserting_at_end(self, block: Block) -> Inserting:
         """Within ``with``, insert at the end of `block`."""
-        return _Inserting(self, block)
+        return Inserting(self, block)
 
-    def at_range(self, range: SourceRange | None) -> _At:
+    def at_range(self, range: SourceRange | None) -> At:
         """Within ``with``, new nodes come from this place in the source."""
-        return _At(self, range)
+        return At(self, range)
 
     # --- whole graphs ---
 

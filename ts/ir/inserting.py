@@ -1,0 +1,51 @@
+"""Where new nodes of a graph go, and where they come from, within ``with``.
+
+    with graph.inserting_before(node), graph.at_range(range):
+        graph.insert_constant(1)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ts.ir.source import SourceRange
+
+if TYPE_CHECKING:
+    from ts.ir.graph import Block, Graph
+    from ts.ir.node import Node
+
+
+class Inserting:
+    """Where new nodes go, within ``with``."""
+
+    __slots__ = ("_graph", "_place", "_saved")
+
+    def __init__(self, graph: Graph, place: Node | Block) -> None:
+        self._graph = graph
+        self._place = place
+
+    def __enter__(self) -> Graph:
+        self._saved = self._graph._insert_before
+        self._graph.set_insert_point(self._place)
+        return self._graph
+
+    def __exit__(self, *error: object) -> None:
+        self._graph._insert_before = self._saved
+
+
+class At:
+    """Where new nodes come from, within ``with``."""
+
+    __slots__ = ("_graph", "_range", "_saved")
+
+    def __init__(self, graph: Graph, range: SourceRange | None) -> None:
+        self._graph = graph
+        self._range = range
+
+    def __enter__(self) -> Graph:
+        self._saved = self._graph.range
+        self._graph.range = self._range
+        return self._graph
+
+    def __exit__(self, *error: object) -> None:
+        self._graph.range = self._saved
