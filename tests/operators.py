@@ -1,7 +1,8 @@
 """The table of all operators, made from their records.
 
 In: the registry, and the samples of `tests.samples`, which tell the dtypes that an operator takes.  Out:
-`docs/operators.md`, and `ts/ops/directory.py`, which says where each operator is declared.  To bring them up to date:
+`docs/operators.md`, `ts/ops/directory.py`, which says where each operator is declared, and `directory.py` beside the kernels of
+the CPU, which says where each of them is.  To bring them up to date:
 
     python -m tests.operators
 """
@@ -9,6 +10,8 @@ In: the registry, and the samples of `tests.samples`, which tell the dtypes that
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import textwrap
 import warnings
 from collections.abc import Iterator
@@ -17,10 +20,12 @@ from typing import Any
 
 import ts
 from tests import samples
+from ts.backends.cpu import kernels
 from ts.ops import registry, shapes
 
 PAGE = Path(__file__).parent.parent / "docs" / "operators.md"
 DIRECTORY = Path(registry.__file__).with_name("directory.py")
+KERNELS = Path(kernels.__file__).with_name("directory.py")
 
 HEAD = """\
 # Operators
@@ -158,14 +163,48 @@ def directory() -> str:
         declared[registry.home(record)].append(record.name)
     # `script` says in which order the operators are tried that are written in C.
     declared["script"] += [name for name in registry._orders if not registry.records(name)]
+    return _with_names(DIRECTORY, {f: {n.removeprefix("aten::") for n in names} for f, names in declared.items()})
+
+
+# Every module of kernels in a process that has imported no other: what is registered then.
+REGISTERED = """
+import importlib, os, pkgutil
+from ts.backends.cpu import kernels
+from ts.backends.cpu.kernels import table
+for module in sorted(m.name for m in pkgutil.iter_modules(kernels.__path__)):
+    child = os.fork()
+    if not child:
+        importlib.import_module(f"ts.backends.cpu.kernels.{module}")
+        print(module, *sorted(table.names()), flush=True)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0, module
+"""
+
+
+def kernel_directory() -> str:
+    """The text of the kernels' directory.py: that of the file, with the names as they are."""
+    done = subprocess.run([sys.executable, "-c", REGISTERED], capture_output=True, text=True, check=True)
+    lines = [line.split() for line in done.stdout.splitlines()]
+    declared: dict[str, set[str]] = {}
+    claimed: set[str] = set()
+    for module, *names in sorted(lines, key=len):  # who imports another has what that registers, and more
+        if set(names) - claimed:
+            declared[module] = set(names) - claimed
+            claimed.update(names)
+    return _with_names(KERNELS, dict(sorted(declared.items())))
+
+
+def _with_names(file: Path, declared: dict[str, set[str]]) -> str:
+    """The text of a directory with these names."""
     table = ["NAMES: Final[dict[str, str]] = {"]
-    for family, names in declared.items():
-        lines = textwrap.wrap(" ".join(sorted({name.removeprefix("aten::") for name in names})), 100)
-        table += [f'    "{family}": """', *(f"        {line}" for line in lines), '    """,']
-    before, rest = DIRECTORY.read_text().split("NAMES: Final", 1)
+    for home, names in declared.items():
+        lines = textwrap.wrap(" ".join(sorted(names)), 100)
+        table += [f'    "{home}": """', *(f"        {line}" for line in lines), '    """,']
+    before, rest = file.read_text().split("NAMES: Final", 1)
     return before + "\n".join(table) + rest[rest.index("\n}\n") :]
 
 
 if __name__ == "__main__":
     PAGE.write_text(page())
     DIRECTORY.write_text(directory())
+    KERNELS.write_text(kernel_directory())

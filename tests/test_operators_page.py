@@ -1,4 +1,4 @@
-"""docs/operators.md and ts/ops/directory.py: made from the records as they are."""
+"""docs/operators.md and the directories of operators and kernels: made from the records as they are."""
 
 import subprocess
 import sys
@@ -19,6 +19,11 @@ def test_what_is_listed_as_missing_is():
 def test_the_directory_is_current():
     """`python -m tests.operators` writes it, too."""
     assert operators.DIRECTORY.read_text() == operators.directory()
+
+
+def test_the_directory_of_kernels_is_current():
+    """So is this one."""
+    assert operators.KERNELS.read_text() == operators.kernel_directory()
 
 
 def test_operators_are_the_same_however_they_are_asked_for():

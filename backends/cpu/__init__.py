@@ -30,9 +30,6 @@ KERNELS = {
     **{f"aten::max_pool{n}d_with_indices": "pool" for n in (1, 2, 3)},
 }
 
-# The modules with kernels in C of such operators, which register them when they are imported.
-REGISTERED = {"conv": "kernels.convolution"}
-
 
 class CpuBackend(Backend):
     """NumPy, with kernels in C where its own are slow."""
@@ -44,9 +41,6 @@ class CpuBackend(Backend):
 
     def bind_kernel(self, operator: Operator) -> None:
         if not self.overridden(operator.record):
-            module = REGISTERED.get(KERNELS.get(operator.record.name, ""))
-            if module is not None:
-                import_module(f"{__name__}.{module}")
             import_module(f"{__name__}.kernels.native").bind(operator)
 
     def bind(self, record: Any) -> Kernel:

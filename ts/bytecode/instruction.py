@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ts.bytecode.opcodes import BY_NAME, register_format
@@ -16,29 +15,40 @@ SCALARS = "ifb"
 COPIES = ("MOVE", "COPY")
 
 
-@dataclass(slots=True, eq=False)
 class Label:
     """A place in the code."""
 
-    uses: int = 0
+    __slots__ = ("uses",)
+
+    def __init__(self) -> None:
+        self.uses = 0
 
 
-@dataclass(slots=True, eq=False)
 class Instruction:
     """One instruction, or a label (`name` is ""). `pool` holds the registers of a list operand; its last
     `results` are written."""
 
-    name: str
-    a: Any = 0
-    b: Any = 0
-    c: Any = 0
-    pool: list[int] | None = None
-    results: int = 0
-    line: Any = None
-    depth: int = 0  # how many blocks around it
-    keeps: tuple[int, ...] = ()  # registers that must hold their value here, though nothing reads them
-    reads: tuple[int, ...] = ()
-    writes: tuple[int, ...] = ()
+    __slots__ = ("a", "b", "c", "depth", "keeps", "line", "name", "pool", "reads", "results", "writes")
+
+    def __init__(
+        self,
+        name: str,
+        a: Any = 0,
+        b: Any = 0,
+        c: Any = 0,
+        pool: list[int] | None = None,
+        results: int = 0,
+        line: Any = None,
+        depth: int = 0,
+    ) -> None:
+        self.name, self.a, self.b, self.c = name, a, b, c
+        self.pool = pool
+        self.results = results
+        self.line = line
+        self.depth = depth  # how many blocks around it
+        self.keeps: tuple[int, ...] = ()  # registers that hold their value here, though nothing reads them
+        self.reads: tuple[int, ...] = ()
+        self.writes: tuple[int, ...] = ()
 
     def refresh(self) -> None:
         """Find out anew which registers are read and written."""

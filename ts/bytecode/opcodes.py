@@ -29,8 +29,7 @@ This module imports the standard library only: the build runs it by itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from typing import NamedTuple
 
 __all__ = [
     "BRANCHES", "BY_NAME", "BY_OPERATOR", "NUMBER", "OBJECTS_IN", "OPCODES", "PAIRS", "Opcode", "cython_enum",
@@ -50,8 +49,7 @@ def register_format(format: str) -> str:
     return "o" if word in OBJECTS_IN else word if word in "ifboxsvr" else ""
 
 
-@dataclass(frozen=True)
-class Opcode:
+class Opcode(NamedTuple):
     """A row of the table. `operators` are the overloads that the instruction implements, inputs in order."""
 
     name: str
@@ -60,7 +58,7 @@ class Opcode:
     operators: tuple[str, ...] = ()
     scalar: bool = True  # touches no Python object: may run without the GIL
 
-    @cached_property
+    @property
     def operands(self) -> tuple[str, ...]:
         """The formats of a, b and c."""
         return tuple(self.format.split())

@@ -12,7 +12,6 @@ holds large tensors) raises `NotPlainError`.  Data is not trusted: `Code` verifi
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
@@ -175,7 +174,9 @@ def constant_of(data: Any, place: Place) -> Any:
         return device(data["device"])
     if "constant" in data:
         return place.constants[data["constant"]]
-    array = np.frombuffer(base64.b64decode(data["tensor"]), np.dtype(data["dtype"]))
+    from binascii import a2b_base64  # few programs hold tensors
+
+    array = np.frombuffer(a2b_base64(data["tensor"]), np.dtype(data["dtype"]))
     return wrap_array(array.reshape(data["sizes"]).copy())
 
 
@@ -204,7 +205,9 @@ def _tensor_data(x: Any, place: Place) -> dict[str, Any]:
     array = x._host()
     if array.nbytes > _MOST_BYTES or array.dtype.kind not in "biufc":
         raise NotPlainError("a tensor")
-    text = base64.b64encode(array.tobytes()).decode()
+    from binascii import b2a_base64
+
+    text = b2a_base64(array.tobytes(), newline=False).decode()
     return {"tensor": text, "dtype": array.dtype.str, "sizes": list(array.shape)}
 
 

@@ -23,7 +23,7 @@ from typing import Any, Final
 from weakref import WeakValueDictionary
 
 from ts._core.value.turns import my_turn
-from ts.frontend import data_classes, parse
+from ts.frontend import parse
 from ts.frontend.markers import modifier_of
 from ts.frontend.parse import ParsedFunction
 from ts.ir.types import ClassType, Property
@@ -100,7 +100,21 @@ def compile_class(cls: type) -> ClassType:
 
 def _is_generated(cls: type, name: str) -> bool:
     member = cls.__dict__.get(name)
-    return isinstance(member, FunctionType) and data_classes.is_generated(cls, member)
+    return isinstance(member, FunctionType) and _made_by_dataclass(cls, member)
+
+
+def _made_by_dataclass(cls: type, function: Any) -> bool:
+    """Whether `@dataclass` made the method."""
+    if not is_dataclass(cls):
+        return False
+    from ts.frontend.data_classes import is_generated
+
+    return is_generated(function)
+
+
+def is_dataclass(cls: type) -> bool:
+    """The answer of `dataclasses`, which is imported by who has one."""
+    return hasattr(cls, "__dataclass_fields__")
 
 
 def declare_methods(type: ClassType, cls: type) -> None:
@@ -108,7 +122,9 @@ def declare_methods(type: ClassType, cls: type) -> None:
     unused = getattr(cls, "__jit_unused_properties__", ())
     for name, member in sorted(vars(cls).items(), key=_constructor_first):
         if isinstance(member, FunctionType):
-            if data_classes.is_generated(cls, member):
+            if _made_by_dataclass(cls, member):
+                from ts.frontend import data_classes
+
                 if name in data_classes.SUPPORTED:
                     _declare(type, cls, name, partial(data_classes.generated_method, cls, name))
             elif not is_marked(member):

@@ -13,8 +13,7 @@ recursive call needs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ts.errors import CompilationError, FrontendError, LimitExceeded, NestingError
 from ts.frontend.defaults import NO_DEFAULT
@@ -44,8 +43,7 @@ from ts.ir.types import NONE, ClassType, ModuleType, Type
 EMITTERS = (calls, closures, expressions, flow, loops, statements, subscripts, with_statements)
 
 
-@dataclass
-class CompiledGraph:
+class CompiledGraph(NamedTuple):
     """What the frontend makes of a function."""
 
     graph: Graph

@@ -53,16 +53,9 @@ def generated_method(cls: type, name: str) -> ParsedFunction:
     return parsed
 
 
-def is_generated(cls: type, function: Any) -> bool:
-    """Whether `@dataclass` made the function, or gave the class its own (`__replace__`, since 3.13)."""
-    if not dataclasses.is_dataclass(cls):
-        return False
+def is_generated(function: Any) -> bool:
+    """Whether `@dataclass` made the function of its class, or gave it its own (`__replace__`, since 3.13)."""
     return inspect.unwrap(function).__code__.co_filename in ("<string>", dataclasses.__file__)
-
-
-def is_frozen(cls: type | None) -> bool:
-    """Whether objects of the class cannot be changed."""
-    return cls is not None and dataclasses.is_dataclass(cls) and cls.__dataclass_params__.frozen  # type: ignore[attr-defined, no-any-return]
 
 
 def _each(template: str, names: Iterable[str]) -> str:

@@ -59,6 +59,10 @@ _MARKS: Final = ("__parameters__", "__buffers__", "__forward_pre_hooks__", "__fo
 class ReadModule(ConcreteModule):
     """What is known about modules of an archive: all of it stands in their class."""
 
+    def __init__(self, python_class: type, type: ModuleType) -> None:
+        super().__init__(python_class, compiled=True)
+        self.type = type
+
     def method(self, name: str) -> Any | None:
         return self.type.methods.get(name)
 
@@ -171,7 +175,7 @@ class Unit:
     def _module(self, name: str, node: ast.ClassDef, file: PrintedFile) -> ModuleType:
         type = ModuleType(name)
         python_class = _class_named(name.rpartition(".")[2])
-        concrete = type.concrete = ReadModule(python_class, type=type, compiled=True)
+        concrete = type.concrete = ReadModule(python_class, type)
         concrete.attributes = type.attributes
         concrete.constants = type.constants
         marks: dict[str, list[str]] = {mark: [] for mark in _MARKS}

@@ -19,7 +19,6 @@ import inspect
 import typing
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any, Final
 
@@ -60,27 +59,28 @@ def install(compile_function: Callable[..., Any]) -> None:
     _compile_function = compile_function
 
 
-@dataclass(eq=False)
 class ConcreteModule:
     """What is known about module instances of one type."""
 
-    python_class: type
-    attributes: dict[str, Type] = field(default_factory=dict)  # all slots, in order
-    parameters: list[str] = field(default_factory=list)
-    buffers: list[str] = field(default_factory=list)
-    submodules: dict[str, ConcreteModule] = field(default_factory=dict)
-    constants: dict[str, object] = field(default_factory=dict)
-    functions: dict[str, Any] = field(default_factory=dict)  # attributes that are functions: compiled
-    python_functions: dict[str, Any] = field(default_factory=dict)  # those that stay in Python
-    failed: dict[str, str] = field(default_factory=dict)  # attribute -> why it has no type
-    ignored: set[str] = field(default_factory=set)
-    overrides: dict[str, Any] = field(default_factory=dict)  # methods that the instance has of its own
     pre_hooks: tuple[Any, ...] = ()  # functions called before `forward`, in order
     hooks: tuple[Any, ...] = ()  # and after it
     container: str | None = None  # "list", "dict", "parameter list", "parameter dict"
-    type: ModuleType = field(default=None)  # type: ignore[assignment]  # set when no equal one is known
-    compiled: bool = False
-    traced: bool = False  # its `forward` is a trace, nothing that can be compiled
+
+    def __init__(self, python_class: type, *, compiled: bool = False, traced: bool = False) -> None:
+        self.python_class = python_class
+        self.compiled = compiled
+        self.traced = traced  # its `forward` is a trace, nothing that can be compiled
+        self.attributes: dict[str, Type] = {}  # all slots, in order
+        self.parameters: list[str] = []
+        self.buffers: list[str] = []
+        self.submodules: dict[str, ConcreteModule] = {}
+        self.constants: dict[str, object] = {}
+        self.functions: dict[str, Any] = {}  # attributes that are functions: compiled
+        self.python_functions: dict[str, Any] = {}  # those that stay in Python
+        self.failed: dict[str, str] = {}  # attribute -> why it has no type
+        self.ignored: set[str] = set()
+        self.overrides: dict[str, Any] = {}  # methods that the instance has of its own
+        self.type: ModuleType = None  # type: ignore[assignment]  # set when no equal one is known
 
     def same_as(self, other: ConcreteModule) -> bool:
         """Whether instances of both can have one type."""

@@ -17,14 +17,13 @@ import ast
 import inspect
 import linecache
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from textwrap import dedent
 from types import FunctionType
 from typing import Any, Final
 
 from ts._core.thread import deadline
 from ts.errors import FrontendError, LimitExceeded, NestingError, NotSupportedError, UnsupportedNodeError
-from ts.frontend import printed_syntax, python_syntax
+from ts.frontend import python_syntax
 from ts.frontend.ignored_blocks import is_ignored_block
 from ts.frontend.ranges import Ranges
 from ts.frontend.resolve import Resolver
@@ -80,22 +79,33 @@ _RESTRICTED = frozenset({
 })  # fmt: skip
 
 
-@dataclass
 class ParsedFunction:
     """A checked function definition, with the text it came from and the names around it."""
 
-    name: str
-    node: ast.FunctionDef
-    source: Source
-    resolver: Resolver
-    type_comment: str | None = None  # "# type: (int, Tensor) -> int", joined from per-argument comments
-    defaults: dict[str, object] = field(default_factory=dict)  # values of the arguments' defaults
-    function: FunctionType | None = None  # the live function; None for text
     self_type: Type | None = None  # of a method: the class that it belongs to
-    printed: bool = False  # whether it is source that `fn.code` showed, which defines tasks inside
-    is_classmethod: bool = False
+    is_classmethod = False
     signature: Any = None  # parameters and return type, where they are not those of `node` (an overload's)
-    ranges: Ranges = field(repr=False, default=None)  # type: ignore[assignment]  # set by the functions below
+
+    def __init__(
+        self,
+        name: str,
+        node: ast.FunctionDef,
+        ranges: Ranges,
+        resolver: Resolver,
+        *,
+        type_comment: str | None = None,
+        function: FunctionType | None = None,
+        printed: bool = False,
+    ) -> None:
+        self.name = name
+        self.node = node
+        self.source = ranges.source
+        self.ranges = ranges
+        self.resolver = resolver
+        self.type_comment = type_comment  # "# type: (int, Tensor) -> int", joined from per-argument comments
+        self.function = function  # the live function; None for text
+        self.printed = printed  # whether it is source that `fn.code` showed, which defines tasks inside
+        self.defaults: dict[str, object] = {}  # values of the arguments' defaults
 
     def range(self, node: ast.AST) -> SourceRange:
         """The source range of a node of this definition."""
@@ -108,9 +118,7 @@ class ParsedFunction:
 
     def inner(self, node: ast.FunctionDef) -> ParsedFunction:
         """A function that is defined inside of this one."""
-        return ParsedFunction(
-            node.name, node, self.source, self.resolver, printed=self.printed, ranges=self.ranges
-        )
+        return ParsedFunction(node.name, node, self.ranges, self.resolver, printed=self.printed)
 
     @property
     def arguments(self) -> list[ast.arg]:
@@ -143,13 +151,12 @@ def function_def(
     parsed = ParsedFunction(
         name or function.__name__,
         definitions[0],
-        source,
+        Ranges(source),
         Resolver.of_function(function),
         type_comment=type_comment(text),
-        defaults=_live_defaults(function),
         function=function,
-        ranges=Ranges(source),
     )
+    parsed.defaults = _live_defaults(function)
     if not signature_only:
         check(parsed)
     return parsed
@@ -166,7 +173,7 @@ def module_defs(
 
     With `classes` it may define classes as well, whose methods are entered there by the class's name.
     """
-    read = printed_syntax.parse if printed else python_syntax.module
+    read = _printed if printed else python_syntax.module
     source = Source(text, filename, 1, 0)
     ranges = Ranges(source, whole_subscripts=True)
     resolver = resolver or Resolver()
@@ -196,9 +203,7 @@ def text_function(
     printed: bool = True,
 ) -> ParsedFunction:
     """One definition of a text that has been parsed, which by default is printed source."""
-    parsed = ParsedFunction(
-        node.name, node, ranges.source, resolver, type_comment=comment, printed=printed, ranges=ranges
-    )
+    parsed = ParsedFunction(node.name, node, ranges, resolver, type_comment=comment, printed=printed)
     check(parsed)
     parsed.defaults = _written_defaults(parsed)
     if printed:  # lists are defaults of operators' wrappers; as constants they are tuples
@@ -209,7 +214,13 @@ def text_function(
 def syntax_tree(source: Source, part: str | None = None, line: int = 0) -> ast.Module:
     """The syntax tree of a printed text, or of a part of it that begins behind so many lines."""
     text = source.text if part is None else "\n" * line + part
-    return _parse_text(text, source, read=printed_syntax.parse)
+    return _parse_text(text, source, read=_printed)
+
+
+def _printed(text: str) -> ast.Module:
+    from ts.frontend import printed_syntax  # for archives
+
+    return printed_syntax.parse(text)
 
 
 def _is_docstring(node: ast.stmt) -> bool:

@@ -16,14 +16,13 @@ same to the bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ts._core.dispatch.operator import Operator
 from ts._core.tensor.tensor import wrap_array
 from ts._core.thread.context import is_limited
 from ts.backends import at as backend_at
-from ts.ops.registry import Record
+from ts.ops.registry import Kernel, Record
 
 TENSOR: Final = "t"
 NUMBER: Final = "n"
@@ -32,31 +31,34 @@ KIND: Final = "prim::FusionGroup"
 _PARAMETERS: Final = {TENSOR: "Tensor", NUMBER: "Scalar", OTHER: "Any"}
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One operator of a group."""
 
     operator: Any  # the overload
     operands: tuple[int, ...]  # values: the first of its arguments; the others have their defaults
 
 
-@dataclass(frozen=True)
 class Program:
     """A group; ValueError where rows read what is not computed yet."""
 
-    inputs: str  # a letter for each: t, n, o
-    rows: tuple[Row, ...]
-    outputs: tuple[int, ...]  # values, each the result of a row
-
-    def __post_init__(self) -> None:
-        first = len(self.inputs)
-        if TENSOR not in self.inputs or set(self.inputs) - {TENSOR, NUMBER, OTHER}:
-            raise ValueError(f"no inputs of a group: {self.inputs!r}")
-        for at, row in enumerate(self.rows, first):
+    def __init__(self, inputs: str, rows: tuple[Row, ...], outputs: tuple[int, ...]) -> None:
+        first = len(inputs)
+        if TENSOR not in inputs or set(inputs) - {TENSOR, NUMBER, OTHER}:
+            raise ValueError(f"no inputs of a group: {inputs!r}")
+        for at, row in enumerate(rows, first):
             if not row.operands or not all(0 <= operand < at for operand in row.operands):
                 raise ValueError(f"a row reads what is not computed before it: {row.operands}")
-        if not self.outputs or not all(first <= out < first + len(self.rows) for out in self.outputs):
-            raise ValueError(f"no results of a group: {self.outputs}")
+        if not outputs or not all(first <= out < first + len(rows) for out in outputs):
+            raise ValueError(f"no results of a group: {outputs}")
+        self.inputs = inputs  # a letter for each: t, n, o
+        self.rows = rows
+        self.outputs = outputs  # values, each the result of a row
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Program) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((self.inputs, self.rows, self.outputs))
 
     def data(self, name_of: Callable[[Any], Any]) -> list[Any]:
         """The program as texts and numbers; `name_of` gives what an operator is found by."""
@@ -74,13 +76,15 @@ def program_of(data: Sequence[Any], operator_named: Callable[[Any], Any]) -> Pro
     )
 
 
-@dataclass
 class GroupRecord(Record):
     """The record of a group's operator."""
 
-    program: Program | None = None
     group: Any = None  # what the CPU's kernel keeps for it, once it has run: its plans
-    elsewhere: dict[Any, Any] = field(default_factory=dict)  # what runs it on another backend
+
+    def __init__(self, schema_text: str, kernel: Kernel, program: Program) -> None:
+        super().__init__(schema_text, kernel, "fusion", loop=KIND, whole=True)
+        self.program = program
+        self.elsewhere: dict[Any, Any] = {}  # what runs it on another backend
 
 
 def operator_of(program: Program) -> Operator:
@@ -101,7 +105,5 @@ def operator_of(program: Program) -> Operator:
             return (False, *(args[first] for _ in program.outputs))
         return (True, *map(wrap_array, made))
 
-    record = GroupRecord(
-        f"{KIND}({parameters}) -> ({results})", run, "fusion", loop=KIND, whole=True, program=program
-    )
+    record = GroupRecord(f"{KIND}({parameters}) -> ({results})", run, program)
     return Operator(record.schema_text, record)

@@ -3,8 +3,9 @@
 Everything between the frontend, which makes graphs, and the bytecode, which is made from them, speaks this.
 """
 
+from typing import Any
+
 from ts.ir.graph import Block, Graph, Node, Use, Value
-from ts.ir.read import parse_ir
 from ts.ir.schema import Argument, FunctionSchema, parse_schema
 from ts.ir.source import Source, SourceRange
 from ts.ir.type_parser import parse_type
@@ -27,3 +28,11 @@ __all__ = [
     "parse_type",
     "verify",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "parse_ir":
+        raise AttributeError(f"module 'ts.ir' has no attribute '{name}'")
+    from ts.ir.read import parse_ir  # few programs read graphs
+
+    return parse_ir

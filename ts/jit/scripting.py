@@ -20,19 +20,16 @@ import re
 import warnings
 from collections.abc import Callable
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ts._core.value.turns import my_turn
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import parse
 from ts.frontend.classes import compile_class, live, qualified_name, text_class
 from ts.frontend.compile import compile_all
-from ts.frontend.enums import enum_type
 from ts.frontend.failures import for_users
-from ts.frontend.observed import Call, observe
 from ts.frontend.overloads import has_overloads
 from ts.frontend.parse import ParsedFunction
-from ts.frontend.printed import PrintedNames, printed_defs
 from ts.frontend.resolve import Resolver
 from ts.ir.types import ClassType
 from ts.passes import log  # noqa: F401 -- wrong switches are refused when this is imported
@@ -45,6 +42,9 @@ from ts.runtime.function import (
 )
 from ts.runtime.objects import RecursiveScriptClass, is_instance, script_instance
 from ts.runtime.switch import enabled
+
+if TYPE_CHECKING:
+    from ts.frontend.observed import Call
 
 # What `fn.code` shows and nobody writes.
 _PRINTED = re.compile(
@@ -85,9 +85,13 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
             f"{type(obj)} is a built-in class; compile a string with ts.jit.CompilationUnit(text)"
         )
     if example_inputs is not None:
+        from ts.frontend.observed import observe
+
         observe(_example_calls(obj, example_inputs))
         forget(obj)
     if inspect.isclass(obj) and issubclass(obj, Enum):
+        from ts.frontend.enums import enum_type
+
         enum_type(obj)  # refused now if it is not one of the language's
         return obj
     if inspect.isclass(obj):
@@ -175,6 +179,8 @@ class CompilationUnit:
 
     def _define_printed(self, lang: str) -> bool:
         """Compile what `fn.code` showed; whether that is what it is."""
+        from ts.frontend.printed import PrintedNames, printed_defs
+
         try:
             found = with_deep_stack(lambda: printed_defs(lang, PrintedNames(find=live)))
             declared = declare_functions(found.values())

@@ -11,9 +11,10 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.outputs import COPIED, EXPECTED, FOUND, SCALAR
+from ts.ops.promotions import SAME
 from ts.ops.refusals import Missing
 from ts.ops.registry import facts, op
-from ts.ops.unary import SAME, in_one_piece, sigmoid
+from ts.ops.unary import in_one_piece, sigmoid
 
 Array = rules.Array
 _NO_CLAMP = Missing("clamp is not supported for complex types")

@@ -18,8 +18,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ts._core.tensor import storage, strides
 from ts.ops import rules
@@ -77,8 +76,7 @@ NEVER: Final = "never"  # it does not: it is written as `copy_` writes, in its o
 Said = str | tuple[str, ...]  # of all outputs, or of each
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """What an operator wants of its outputs: the fields of its record."""
 
     refused: str = ""  # what is said of another dtype than the result's
@@ -201,8 +199,7 @@ def resized_output(target: Any, result: Any, how: str = LIKE_RESULT) -> Any:
 # ---------------------------------------------------------------------------------------- derived forms
 
 
-@dataclass(frozen=True, slots=True)
-class OutputForm:
+class OutputForm(NamedTuple):
     """The `out=` form of an operator: its schema, and where its arguments were before."""
 
     text: str

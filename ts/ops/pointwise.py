@@ -18,9 +18,9 @@ from typing import Any
 from ts.ops import arithmetic, rules
 from ts.ops.arithmetic import PRODUCTS, WITH_PRODUCTS
 from ts.ops.outputs import COPIED, FOUND, OrComplex
+from ts.ops.promotions import BOOLEAN, FLOAT, NOTHING, SAME, Refused, refused_by, special, types_without
 from ts.ops.refusals import check
 from ts.ops.registry import Record, add, facts, inplace_of, op, out_of
-from ts.ops.unary import BOOLEAN, FLOAT, NOTHING, SAME, Refused, refused_by, special, types_without
 
 Array = rules.Array
 Body = str | Callable[[Any, Array, Array], Array]

@@ -29,7 +29,6 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -67,13 +66,9 @@ WARNED = 1  # `overlap` of what writes to a tensor whose elements share places, 
 NAMESPACES = ("linalg", "special", "fft")
 
 
-@dataclass(slots=True, eq=False)
 class Record:
-    """One operator overload: all that is known of it beside its schema."""
+    """One operator overload: all that is known of it beside its schema; what is not said is as it is here."""
 
-    schema_text: str  # PyTorch's text, alias marks included
-    kernel: Kernel  # kernel(xp, *arguments)
-    family: str  # the module that declares it: its shape and sample rules
     where: str = "fm"  # Python spellings: f function, m method
     order: str = ""  # the name's overloads that PyTorch tries first, "-" for the one without a name: `order`
     same_as: str = ""  # the operator that this is another name of: passes know that one
@@ -103,7 +98,7 @@ class Record:
     overlap: int = 0  # of a written tensor whose elements share places, by the numbers of `overlap.pxd`
     assignment: str = "tensor[indices] = tensor"  # what else does it, in the warning about such a tensor
     filled_like: str = ""  # of what fills its tensor: the operator that makes one like it, so filled
-    layout: str | tuple[str, ...] = ()  # a rule of `layouts` for each result; (): they lie as they were made
+    layout: tuple[str, ...] = ()  # a rule of `layouts` for each result; (): they lie as they were made
     out_refused: Said = ""  # what is said of an `out=` in another dtype than the result's; "": it is cast
     out_uncast: Said = ""  # what is said of one that the result may not be cast to, where that is special
     out_resized: str = ""  # how an `out=` of another shape gets the result's: by which rule of `outputs`
@@ -121,15 +116,22 @@ class Record:
     base: Record | None = None  # the record that it computes with
     derive: Callable[[Kernel], Kernel] | None = None  # its kernel from the base's
 
-    name: str = field(init=False)  # "aten::add"
-    overload: str = field(init=False)  # "Tensor"
-    _schema: FunctionSchema | None = field(init=False, default=None)
+    _schema: FunctionSchema | None = None
 
-    def __post_init__(self) -> None:
-        head = self.schema_text.partition("(")[0]
-        self.name, _, self.overload = head.partition(".")
-        if isinstance(self.layout, str):
-            self.layout = (self.layout,)
+    def __init__(
+        self, schema_text: str, kernel: Kernel, family: str, where: str = "fm", **fields: Any
+    ) -> None:
+        if not fields.keys() <= Record.__annotations__.keys():
+            raise TypeError(f"records have no {sorted(fields.keys() - Record.__annotations__.keys())}")
+        self.schema_text = schema_text  # PyTorch's text, alias marks included
+        self.kernel = kernel  # kernel(xp, *arguments)
+        self.family = family  # the module that declares it: its shape and sample rules
+        self.where = where
+        head = schema_text.partition("(")[0]
+        self.name, _, self.overload = head.partition(".")  # "aten::add", "Tensor"
+        if isinstance(fields.get("layout"), str):
+            fields["layout"] = (fields["layout"],)
+        self.__dict__.update(fields)
 
     @property
     def key(self) -> str:

@@ -11,9 +11,10 @@ from typing import Any
 from ts.ops import rules
 from ts.ops.outputs import FOUND, write
 from ts.ops.pointwise import promote
+from ts.ops.promotions import SAME
 from ts.ops.registry import facts, op
 from ts.ops.shapes import ITEM, Made, depends, float_like, itself
-from ts.ops.unary import SAME, digamma
+from ts.ops.unary import digamma
 
 Array = rules.Array
 

@@ -5,8 +5,7 @@ In: one array; out: an array of the same shape.  A row says all there is to say:
     unary("sin", FLOAT, "sin", "sin(a)")
           name   promotion  ufunc or body  CUDA expression
 
-Promotion: SAME keeps the dtype, FLOAT turns integers into the default dtype, BOOLEAN gives bool,
-REAL gives the real dtype of a complex argument.  A body is a NumPy ufunc's name (then the core may
+Promotion is one of `ts.ops.promotions`.  A body is a NumPy ufunc's name (then the core may
 run the ufunc's inner loop directly), or a function (xp, a) for what NumPy has no ufunc for.
 """
 
@@ -18,29 +17,12 @@ from typing import Any
 
 from ts.ops import rules
 from ts.ops.outputs import COPIED, FOUND
-from ts.ops.refusals import Missing, by_kind, check
+from ts.ops.promotions import BOOLEAN, FLOAT, NOTHING, REAL, SAME, Refused, refused_by, special, types_without
+from ts.ops.refusals import Missing, check
 from ts.ops.registry import Record, add, inplace_of, out_of
 
 Array = rules.Array
 Body = str | Callable[[Any, Array], Array]
-Refused = str | Mapping[str, str]  # kinds of dtypes; or what is said of each: see `ts.ops.refusals`
-NOTHING: Mapping[str, str] = {}
-
-SAME, FLOAT, BOOLEAN, REAL = "same", "float", "bool", "real"
-
-
-def special(name: str) -> Callable[..., Array]:
-    """The body that calls the special function of that name in SciPy."""
-
-    def body(xp: Any, *operands: Array) -> Array:
-        return xp.special(name)(*operands)
-
-    return body
-
-
-def refused_by(name: str, no: Refused) -> dict[str, str]:
-    """What is said of the kinds of dtypes in `no`: of letters alone, the usual name of PyTorch's kernel."""
-    return by_kind({no: f"{name.removeprefix('special_')}_cpu"} if isinstance(no, str) else no)
 
 
 def kernel_of(
@@ -63,13 +45,6 @@ def kernel_of(
         return rules.cast(xp, result, dtype)
 
     return kernel
-
-
-def types_without(no: Refused) -> str | None:
-    """The type characters that are left when the kinds in `no` have no kernel."""
-    kinds = {"b": "?", "i": "bhilqBHILQ", "h": "e", "f": "fd", "c": "FD"}
-    given = "".join(no)
-    return "".join(chars for kind, chars in kinds.items() if kind not in given) if no else None
 
 
 def unary(

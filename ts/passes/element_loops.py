@@ -23,9 +23,8 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, FLOAT, INT, Type
@@ -113,8 +112,7 @@ class _Same(dict[Value, Value]):
         return value
 
 
-@dataclass(frozen=True)
-class _Dtypes:
+class _Dtypes(NamedTuple):
     """Of what dtype the elements of each set are: floats are of one dtype in a version."""
 
     floats: int

@@ -13,9 +13,8 @@ What nothing is known about stays as it is, and takes numbers as tensors (`boxed
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Final
+from typing import Final, NamedTuple
 
 from ts.analysis.effects import reshapes
 from ts.analysis.writes import written_inputs
@@ -52,15 +51,13 @@ _CALLS: Final = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """A tensor from outside of the loop."""
 
     value: Value
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """What `depth` indices find in one."""
 
     source: Value

@@ -23,10 +23,9 @@ only such code would have computed is `prim::Uninitialized` (it is never read).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from ts.errors import InternalError
 from ts.ir.graph import Block, Graph, Node, Value
@@ -98,8 +97,7 @@ class _Leaves(Enum):
     RAISES = auto()
 
 
-@dataclass(frozen=True)
-class _Exit:
+class _Exit(NamedTuple):
     """How a block is left: `taken` is the boolean that says so at run time, `values` is what the exit
     carries.
 

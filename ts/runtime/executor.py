@@ -29,15 +29,21 @@ from ts.ir.graph import Graph
 from ts.ir.source import SourceRange
 from ts.passes.failing_code import faithful
 from ts.passes.pipelines import OPTIMIZE, run_pipeline
-from ts.passes.shape_analysis import propagate_shapes
 from ts.runtime.deep import with_deep_stack
 from ts.runtime.garbage import no_collection
-from ts.runtime.text import script_text
 
 if TYPE_CHECKING:
     from ts.runtime.function import ScriptFunction
 
-register_script_text(script_text)
+
+
+def _script_text(value: object) -> str:
+    from ts.runtime.text import script_text  # few programs print tensors
+
+    return script_text(value)
+
+
+register_script_text(_script_text)
 worker.attend()
 
 _optimize = ContextVar("optimize", default=True)  # of the thread, as in PyTorch
@@ -95,6 +101,8 @@ def fusion_strategy() -> Strategy:
 
 def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Graph:
     """What runs for these arguments, with the types that its tensors then have."""
+    from ts.passes.shape_analysis import propagate_shapes  # for who looks at it
+
     inputs = function.bind(args, kwargs)
     return propagate_shapes(runs(function), inputs)
 

@@ -69,7 +69,7 @@ class _Assembly:
         type = ModuleType(unique_name(before.qualified_name()))
         for name, value in left.items():
             type.attributes[name] = value.cls.type if isinstance(value, Object) else before.attributes[name]
-        concrete = type.concrete = ReadModule(before.concrete.python_class, type=type, compiled=True)
+        concrete = type.concrete = ReadModule(before.concrete.python_class, type)
         concrete.attributes = type.attributes
         concrete.parameters = [name for name in before.concrete.parameters if name in left]
         concrete.buffers = [name for name in before.concrete.buffers if name in left]

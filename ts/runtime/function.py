@@ -210,7 +210,7 @@ class ScriptFunction(Function):
         from ts.frontend.imported import ReadModule
 
         type = ModuleType("__torch__.PlaceholderModule", {"training": BOOL})
-        concrete = type.concrete = ReadModule(_Placeholder, type=type, compiled=True)
+        concrete = type.concrete = ReadModule(_Placeholder, type)
         concrete.attributes = type.attributes
         graph = self.graph.copy()
         receiver = graph.param_node().insert_output(0)

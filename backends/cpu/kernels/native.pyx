@@ -11,12 +11,6 @@ from ts._core.tensor.tensor cimport BACKEND_CPU
 from ts.backends.cpu.kernels.pointwise cimport bind_loops
 from ts.backends.cpu.kernels.table cimport kernel_named
 
-from ts.backends.cpu.kernels import (  # they register theirs
-    activation, addmm, any_all, arithmetic, attention, batch_norm, cat, class_loss, convert, create, distances, draw,
-    element, fourier, gather, grid_sample, lines, masked, minmax, norm, normal, pad, pooling, ranks, recurrent, reduce,
-    reshape, scan, scatter, softmax, spectra, tiles, triangles, turn, vectors, view,
-)
-
 
 def bind(Operator op not None):
     """Set the operator's kernel for the CPU; nothing where it has only the record's."""

@@ -1,13 +1,32 @@
-"""The kernels in C of the CPU: each module registers its own when it is imported.
+"""The kernels in C of the CPU: each module registers its own when it is imported, which is when one is asked for.
 
     register_kernel("aten::cumsum", cumsum)        for the overload without a name
     register_kernel("softmax", softmax)            for the records that name it: `loop="softmax"`
+
+Which module that is, `directory` says.
 """
+
+from importlib import import_module
+
+from ts.backends.cpu.kernels.directory import HOMES
 
 cdef dict kernels = {}                 # name -> address
 cdef dict tiles = {}
 cdef dict choices = {}
 cdef set conversions = set()
+
+
+def names():
+    """All names for which the modules that are imported have registered something."""
+    return {*kernels, *tiles, *choices, *conversions}
+
+
+cdef int bring(str name) except -1:
+    """Import the module that registers something for a name, if there is one."""
+    home = HOMES.get(name)
+    if home is not None:
+        import_module(f"ts.backends.cpu.kernels.{home}")
+    return 0
 
 
 cdef int register_kernel(str name, Kernel kernel) except -1:
@@ -16,6 +35,7 @@ cdef int register_kernel(str name, Kernel kernel) except -1:
 
 
 cdef Kernel kernel_named(str name) except? NULL:
+    bring(name)
     return <Kernel><void *><size_t>kernels.get(name, 0)
 
 
@@ -25,6 +45,7 @@ cdef int register_tile(str name, ReadTile read) except -1:
 
 
 cdef ReadTile tile_named(str name) except? NULL:
+    bring(name)
     return <ReadTile><void *><size_t>tiles.get(name, 0)
 
 
@@ -34,6 +55,7 @@ cdef int register_choice(str name, int mask, int first, int second) except -1:
 
 
 cdef tuple choice_named(str name):
+    bring(name)
     return choices.get(name)
 
 
@@ -43,4 +65,5 @@ cdef int register_conversion(str name) except -1:
 
 
 cdef bint conversion_named(str name) except -1:
+    bring(name)
     return name in conversions

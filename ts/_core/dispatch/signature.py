@@ -13,8 +13,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ts.dtypes import DEFAULT_NAMES
 
@@ -23,8 +22,7 @@ _ALIAS = re.compile(r"(?<!Future)(?<!RRef)(?<!Await)\(([a-z*|]+)(!?)(?: -> [a-z*
 _SIZED = re.compile(r"^(.*)\[(\d+)\](\??)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     """One parameter: `int[2]? stride=None` has kind "int[]", size 2, optional."""
 
     name: str
@@ -38,8 +36,7 @@ class Parameter:
     written: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Return:
+class Return(NamedTuple):
     """One result.
 
     `alias_of` is the parameter that is written and returned, `view_of` the one that it may view; or -1.
@@ -51,8 +48,7 @@ class Return:
     view_of: int = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(NamedTuple):
     """A schema, read for calling."""
 
     name: str

@@ -16,11 +16,10 @@ from ts._core.value.container cimport Tuple
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_NONE, TENSOR_SPEC, box, copy_value, set_object
 from ts._core.value.type_of cimport conforms
 
-import string
 
 from ts._core.dispatch.overloads import overloads
 
-cdef str LETTERS = string.ascii_uppercase + string.ascii_lowercase
+cdef str LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 cdef list tensors_of(Operator op, Tuple given, Py_ssize_t count):

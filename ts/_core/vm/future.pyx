@@ -13,7 +13,6 @@ changes no thread, and nested forks need no second one.
 """
 
 import threading
-import traceback
 from types import GenericAlias
 
 cimport cython
@@ -135,6 +134,8 @@ cdef class Future:
         try:
             callback(self)
         except Exception:
+            import traceback
+
             traceback.print_exc()
 
     def add_done_callback(self, callback):

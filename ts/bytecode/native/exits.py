@@ -8,8 +8,7 @@ registers are stored first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ts.bytecode.opcodes import NUMBER, OPCODES
 
@@ -37,8 +36,7 @@ OPERATORS: Final = "the loop is mostly operators"
 MOST_INSTRUCTIONS: Final = 1_000  # LLVM takes some seconds for so many
 
 
-@dataclass(frozen=True)
-class Exit:
+class Exit(NamedTuple):
     """A way out."""
 
     pc: int  # the next instruction
@@ -46,8 +44,7 @@ class Exit:
     dirty: tuple[int, ...]  # registers that are newer in the machine than in the frame: stored first
 
 
-@dataclass(frozen=True)
-class Loop:
+class Loop(NamedTuple):
     """From the instruction that a LOOP jumps back to, to that LOOP."""
 
     head: int

@@ -19,7 +19,6 @@ from typing import Final
 from ts._core.dispatch.recorder import Stage
 from ts._core.vm.code import Code
 from ts._core.vm.native import layout, register_compiler
-from ts.bytecode.native.exits import LARGE, MOST_INSTRUCTIONS, NO_LOOP, loops_of
 
 HOT: Final = 65_536  # backward jumps, a fraction of a millisecond, until a Code is compiled
 
@@ -44,6 +43,8 @@ def available() -> bool:
 
 def why(code: Code) -> str:
     """Why a Code has no machine code, if there is a reason to have none; else ""."""
+    from ts.bytecode.native.exits import LARGE, MOST_INSTRUCTIONS, NO_LOOP, loops_of
+
     loops = loops_of(code)
     if not loops:
         return NO_LOOP
@@ -61,6 +62,7 @@ def compile_now(code: Code, forced: bool = False) -> str:
     if reason or code.machine_code is not None:
         return reason
     from ts.bytecode.native.compiler import compile  # LLVM, which takes longer to load than most programs run
+    from ts.bytecode.native.exits import loops_of
     from ts.bytecode.native.translate import translate
 
     loops = loops_of(code)

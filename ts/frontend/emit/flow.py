@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
 
 from ts.errors import CompilationError
 from ts.frontend.emit import statements
@@ -38,13 +39,12 @@ from ts.ir.types import (
 from ts.ir.value import Value
 
 
-@dataclass
-class Condition:
+class Condition(NamedTuple):
     """A boolean value, what it tells about variables, and whether it is known at compile time."""
 
     value: Value
-    if_true: list[Refinement] = field(default_factory=list)
-    if_false: list[Refinement] = field(default_factory=list)
+    if_true: Sequence[Refinement] = ()
+    if_false: Sequence[Refinement] = ()
     static: bool | None = None
 
 
@@ -129,19 +129,8 @@ def _comparison(em: Emitter, node: ast.Compare) -> Condition:
     result = link(0)
     for i in range(1, len(node.ops)):
         where = _joined(em, operands[0], operands[i + 1])
-        result = _short_circuit(em, where, result, _Link(link, i), False)
+        result = _short_circuit(em, where, result, partial(link, i), False)
     return result
-
-
-@dataclass
-class _Link:
-    """The comparison at one place of a chain, to be emitted later."""
-
-    emit: Callable[[int], Condition]
-    position: int
-
-    def __call__(self) -> Condition:
-        return self.emit(self.position)
 
 
 def _evaluated_once(em: Emitter, node: ast.expr) -> ast.expr:
@@ -280,7 +269,7 @@ def emit_condition(em: Emitter, node: ast.expr, hint: Type | None) -> Value:
 # ---- if --------------------------------------------------------------------------------------------
 
 
-def refine(em: Emitter, range: SourceRange, refinements: list[Refinement]) -> None:
+def refine(em: Emitter, range: SourceRange, refinements: Sequence[Refinement]) -> None:
     """Give variables the types that are known to hold here."""
     for name, type in refinements:
         em.scope.set(range, name, em.unchecked_cast(em.variable(name, range), type))

@@ -20,7 +20,7 @@ from ts.ir.types import ANY, NONE, OptionalType, Type, UnionType, unify_list, un
 Refinement = tuple[str, Type]
 
 
-def both(a: list[Refinement], b: list[Refinement]) -> list[Refinement]:
+def both(a: Sequence[Refinement], b: Sequence[Refinement]) -> list[Refinement]:
     """What holds where both hold; a variable that they disagree on is left out."""
     result = dict(a)
     for name, type in b:
@@ -31,7 +31,7 @@ def both(a: list[Refinement], b: list[Refinement]) -> list[Refinement]:
     return list(result.items())
 
 
-def either(a: list[Refinement], b: list[Refinement]) -> list[Refinement]:
+def either(a: Sequence[Refinement], b: Sequence[Refinement]) -> list[Refinement]:
     """What holds where one of them holds."""
     return [refinement for refinement in a if refinement in b]
 

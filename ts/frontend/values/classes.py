@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import hints
 from ts.frontend.classes import class_type, is_marked, static_method
-from ts.frontend.data_classes import is_frozen
 from ts.frontend.match import Actual, convert_to_type, emit_builtin_call, match_schema
 from ts.frontend.resolve import attribute as attribute_of
 from ts.frontend.values.python_functions import PythonFunction, no_value
@@ -238,6 +237,11 @@ def _inherited(cls: type | None, name: str) -> str:
     return ""
 
 
+def _is_frozen(cls: type | None) -> bool:
+    """Whether objects of the class cannot be changed: it is a dataclass that says so."""
+    return getattr(getattr(cls, "__dataclass_params__", None), "frozen", False)
+
+
 def set_attribute(
     em: Emitter,
     range: SourceRange,
@@ -249,7 +253,7 @@ def set_attribute(
     """`base.name = assigned`; `annotated` is the type that the assignment declares."""
     value = base.simple or base.receiver
     type = value.type() if value is not None else None
-    if isinstance(type, ClassType) and not _is_constructing(em, type) and is_frozen(type.python_class):
+    if isinstance(type, ClassType) and not _is_constructing(em, type) and _is_frozen(type.python_class):
         raise CompilationError(
             f"cannot assign to field '{name}': {type.repr_str} is a frozen dataclass", range
         )

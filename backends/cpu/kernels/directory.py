@@ -1,0 +1,149 @@
+"""Which module registers the kernels in C of a name (`table`), so that a program imports what it uses.
+
+Made from what they register by `python -m tests.operators`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+NAMES: Final[dict[str, str]] = {
+    "activation": """
+        aten::celu aten::elu aten::gelu aten::hardshrink aten::hardtanh aten::leaky_relu aten::log_sigmoid
+        aten::relu6 aten::selu aten::silu aten::softplus aten::softshrink aten::threshold
+    """,
+    "addmm": """
+        aten::addmm aten::baddbmm aten::bmm aten::linear aten::matmul aten::mm
+    """,
+    "any_all": """
+        aten::all aten::all.dim aten::any aten::any.dim aten::count_nonzero aten::count_nonzero.dim_IntList
+    """,
+    "arithmetic": """
+        aten::addcmul aten::clamp aten::clamp_max aten::clamp_min aten::clip aten::floor_divide.Scalar
+        aten::lerp.Scalar aten::pow.Tensor_Scalar aten::remainder.Scalar aten::rsub.Scalar scaled_sum
+    """,
+    "attention": """
+        aten::_transformer_encoder_layer_fwd aten::scaled_dot_product_attention
+    """,
+    "batch_norm": """
+        aten::batch_norm
+    """,
+    "cat": """
+        aten::cat aten::concat aten::concatenate aten::stack
+    """,
+    "class_loss": """
+        aten::cross_entropy_loss aten::multi_margin_loss aten::multilabel_margin_loss aten::nll_loss
+        aten::nll_loss2d aten::nll_loss_nd
+    """,
+    "convert": """
+        aten::_to_copy aten::to.dtype aten::to.other aten::to.prim_dtype aten::type_as
+    """,
+    "convolution": """
+        aten::_convolution aten::_convolution.deprecated aten::conv1d aten::conv2d aten::conv3d
+        aten::conv_transpose1d aten::conv_transpose2d.input aten::conv_transpose3d.input aten::convolution
+    """,
+    "create": """
+        aten::arange aten::arange.start aten::as_tensor.list aten::clone aten::contiguous
+        aten::empty.memory_format aten::empty_like aten::fill_.Scalar aten::full aten::full_like
+        aten::new_empty aten::new_full aten::new_ones aten::new_zeros aten::ones aten::ones_like
+        aten::tensor aten::zero_ aten::zeros aten::zeros_like
+    """,
+    "distances": """
+        aten::_cdist_forward aten::cdist aten::cosine_similarity aten::pairwise_distance
+    """,
+    "draw": """
+        aten::bernoulli aten::bernoulli.p aten::bernoulli_.float aten::dropout aten::rand aten::rand_like
+        aten::randint aten::randint.low aten::randperm aten::uniform_
+    """,
+    "element": """
+        copy item tensor_of_number to_bool to_float to_int
+    """,
+    "fourier": """
+        aten::fft_fft aten::fft_ifft aten::fft_irfft aten::fft_rfft
+    """,
+    "gather": """
+        aten::embedding aten::gather aten::index.Tensor aten::index.Tensor_hacked_twin aten::index_select
+        aten::take
+    """,
+    "grid_sample": """
+        aten::grid_sampler aten::grid_sampler_2d
+    """,
+    "heads": """
+        aten::log_softmax.int aten::logsumexp aten::softmax.int aten::special_log_softmax
+        aten::special_logsumexp aten::special_softmax
+    """,
+    "lines": """
+        aten::linspace
+    """,
+    "masked": """
+        aten::masked_fill.Scalar aten::masked_fill_.Scalar aten::masked_select aten::nonzero
+        aten::where.ScalarOther aten::where.ScalarSelf aten::where.self
+    """,
+    "minmax": """
+        aten::amax aten::amin aten::argmax aten::argmin aten::max aten::max.dim aten::min aten::min.dim
+    """,
+    "norm": """
+        aten::group_norm aten::layer_norm aten::rms_norm
+    """,
+    "normal": """
+        aten::normal_ aten::randn aten::randn_like
+    """,
+    "pad": """
+        aten::constant_pad_nd aten::pad
+    """,
+    "pooling": """
+        aten::adaptive_avg_pool1d aten::adaptive_avg_pool2d aten::adaptive_max_pool1d
+        aten::adaptive_max_pool2d aten::avg_pool1d aten::avg_pool2d aten::avg_pool3d aten::max_pool1d
+        aten::max_pool1d_with_indices aten::max_pool2d aten::max_pool2d_with_indices aten::max_pool3d
+        aten::max_pool3d_with_indices
+    """,
+    "ranks": """
+        aten::argsort aten::argsort.stable aten::kthvalue aten::median aten::median.dim aten::msort
+        aten::nanmedian aten::nanmedian.dim aten::sort aten::sort.stable aten::topk
+    """,
+    "recurrent": """
+        aten::gru.data aten::gru.input aten::gru_cell aten::lstm.data aten::lstm.input aten::lstm_cell
+        aten::rnn_relu.data aten::rnn_relu.input aten::rnn_relu_cell aten::rnn_tanh.data
+        aten::rnn_tanh.input aten::rnn_tanh_cell
+    """,
+    "reduce": """
+        aten::linalg_vector_norm aten::mean aten::mean.dim aten::norm.Scalar aten::norm.ScalarOpt_dim
+        aten::prod aten::prod.dim_int aten::std aten::std.correction aten::std.dim aten::sum
+        aten::sum.dim_IntList aten::var aten::var.correction aten::var.dim
+    """,
+    "reshape": """
+        aten::_unsafe_view aten::broadcast_to aten::expand_as aten::flatten.using_ints aten::reshape_as
+        aten::unflatten.int aten::view_as aten::view_as_complex aten::view_as_real expand reshape view
+    """,
+    "scan": """
+        aten::cumprod aten::cumsum
+    """,
+    "scatter": """
+        aten::index_add aten::index_add_ aten::index_copy aten::index_copy_ aten::index_put
+        aten::index_put.hacked_twin aten::index_put_ aten::index_put_.hacked_twin aten::index_reduce
+        aten::index_reduce_ aten::scatter.src aten::scatter.value aten::scatter_.src aten::scatter_.value
+        aten::scatter_add aten::scatter_add_ aten::scatter_reduce.two aten::scatter_reduce_.two
+    """,
+    "spectra": """
+        aten::istft aten::stft aten::stft.center
+    """,
+    "tiles": """
+        prim::FusionGroup
+    """,
+    "triangles": """
+        aten::eye aten::eye.m aten::tril aten::tril_indices aten::triu aten::triu_indices
+    """,
+    "turn": """
+        aten::flip aten::fliplr aten::flipud aten::roll
+    """,
+    "vectors": """
+        aten::cross aten::dot aten::ger aten::linalg_cross aten::mv aten::outer aten::vdot
+    """,
+    "view": """
+        aten::mT aten::moveaxis.int aten::movedim.int aten::numpy_T aten::split aten::split.sizes
+        aten::split_with_sizes aten::swapaxes aten::swapdims chunk narrow permute select slice split squeeze
+        squeeze_dim t transpose unbind unsqueeze
+    """,
+}
+
+HOMES: Final[dict[str, str]] = {name: home for home, names in NAMES.items() for name in names.split()}
