@@ -49,6 +49,7 @@ class CompiledGraph(NamedTuple):
     graph: Graph
     schema: FunctionSchema
     holds_breakpoint: bool = False
+    warned: bool = False  # whether who compiles it was told something
 
 
 def declare(parsed: ParsedFunction) -> FunctionSchema | None:
@@ -94,7 +95,7 @@ def compile_function(
     if emitter.noted.errors:  # what failed behind the first of them may be its consequence
         raise together(emitter.noted.errors) from None
     assert schema is not None
-    return CompiledGraph(emitter.graph, schema, emitter.holds_breakpoint)
+    return CompiledGraph(emitter.graph, schema, emitter.holds_breakpoint, emitter.warned)
 
 
 def _declared(parsed: ParsedFunction, returns: Type | None) -> Type | None:

@@ -59,6 +59,11 @@ def annotation_of(function: FunctionType | MethodType | None, name: str) -> Any 
     return _observed.get(function.__code__, {}).get(name)
 
 
+def is_observed(function: FunctionType) -> bool:
+    """Whether something was learnt of a function."""
+    return function.__code__ in _observed
+
+
 def annotation_of_value(value: Any) -> Any:
     """The annotation of a parameter that takes this value: `list[int]` for [1, 2]."""
     if isinstance(value, DType):

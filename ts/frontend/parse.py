@@ -19,7 +19,7 @@ import linecache
 from collections.abc import Callable, Iterator
 from textwrap import dedent
 from types import FunctionType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ts._core.thread import deadline
 from ts.errors import FrontendError, LimitExceeded, NestingError, NotSupportedError, UnsupportedNodeError
@@ -127,33 +127,56 @@ class ParsedFunction:
         return [*args.posonlyargs, *args.args, *args.kwonlyargs]
 
 
+class FunctionText(NamedTuple):
+    """The text of a live function with its decorators, and where it stands."""
+
+    text: str
+    dedented: str
+    filename: str
+    first_line: int
+
+    def source(self) -> Source:
+        """The text as errors show it."""
+        indent = len(self.text.split("\n", 1)[0]) - len(self.dedented.split("\n", 1)[0])
+        return Source(self.text, self.filename, self.first_line, indent)
+
+
+def text_of(function: FunctionType) -> FunctionText:
+    """The text of a live function; OSError where there is none."""
+    lines, first_line, filename = _source_lines(function)
+    text = "".join(_align(lines))
+    return FunctionText(text, dedent(text), filename, first_line)
+
+
 def function_def(
-    function: Callable[..., object], name: str | None = None, signature_only: bool = False
+    function: Callable[..., object],
+    name: str | None = None,
+    signature_only: bool = False,
+    text: FunctionText | None = None,
 ) -> ParsedFunction:
-    """Parse the source of a live function; with `signature_only` its body may be any Python."""
+    """Parse the source of a live function, or the `text` that it had; with `signature_only` its body may be
+    any Python."""
     function = inspect.unwrap(function)
     if not isinstance(function, FunctionType):
         raise TypeError(f"expected a Python function, got {type(function).__name__}")
-    lines, first_line, filename = _source_lines(function)
-    lines = _align(lines)
-    text = "".join(lines)
-    dedented = dedent(text)
-    indent = len(text.split("\n", 1)[0]) - len(dedented.split("\n", 1)[0])
-    source = Source(text, filename, first_line, indent)
-    definitions = _parse_text(dedented, source).body
+    text = text or text_of(function)
+    source = text.source()
+    definitions = _parse_text(text.dedented, source).body
     if len(definitions) != 1 or not isinstance(definitions[0], ast.FunctionDef):
         reason = ""
         if function.__name__ == "<lambda>":
             reason = "; a lambda cannot be compiled, write it with `def`"
         elif function.__code__.co_flags & inspect.CO_COROUTINE:
             reason = "; an `async` function cannot be compiled, use ts.jit.fork and wait"
-        raise FrontendError(f"Expected a single top-level function: {filename}:{first_line}{reason}")
+        raise FrontendError(
+            f"Expected a single top-level function: {text.filename}:{text.first_line}{reason}"
+        )
     parsed = ParsedFunction(
         name or function.__name__,
         definitions[0],
         Ranges(source),
         Resolver.of_function(function),
-        type_comment=type_comment(text),
+        type_comment=type_comment(text.text),
         function=function,
     )
     parsed.defaults = _live_defaults(function)

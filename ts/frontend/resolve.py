@@ -34,7 +34,7 @@ class Resolver:
     @classmethod
     def of_function(cls, function: FunctionType) -> Resolver:
         """The scope of a live function.  It knows itself, also while its decorator still runs."""
-        return cls(_closure(function), function.__globals__, fallback={function.__name__: function})
+        return cls(closure_of(function), function.__globals__, fallback={function.__name__: function})
 
     @classmethod
     def of_frame(cls, depth: int = 0) -> Resolver:
@@ -147,7 +147,7 @@ def _ts() -> ModuleType:
     return ts
 
 
-def _closure(function: FunctionType) -> dict[str, object]:
+def closure_of(function: FunctionType) -> dict[str, object]:
     """The values of a function's free variables; those not yet assigned are left out."""
     captured = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):

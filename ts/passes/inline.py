@@ -123,7 +123,7 @@ class _Inliner:
 
     def _graph(self, callee: Any) -> tuple[Graph, bool]:
         if callee not in self._graphs:
-            graph = faithful(callee.graph)
+            graph = faithful(callee.as_compiled())
             self._graphs[callee] = graph, graph.find_node("prim::If") is not None
         return self._graphs[callee]
 

@@ -1,6 +1,7 @@
-"""Code of archives on disk: what a process has compiled, the next one reads.
+"""Code on disk: what a process has compiled, the next one reads.
 
-In: a function of an archive that is called for the first time.  Out: its code, if a process before left it:
+In: a function of an archive that is called for the first time, or one of Python that is scripted.  Out: its
+code, if a process before left it:
 
     entry = entry_of(function)          None where nothing is kept, or may be
     entry.read()                        the Code, or None
@@ -8,10 +9,11 @@ In: a function of an archive that is called for the first time.  Out: its code, 
 
     ~/.cache/ts/1f/9a…c3.json           `bytecode/kept` says where
 
-The name of a file is the hash of all that the code follows from: the archive's source and constants, this
-build of `ts`, what new tensors are by default.  Of what a file says nothing is believed: its own hash has to
-fit, names are looked up in the archive at hand, and `Code` verifies the instructions.  One that does not fit
-is as good as none.  The folder is the user's own, or it is not used.
+The name of a file is the hash of all that the code follows from: the archive's source and constants, or the
+function's text and what its names mean (`surroundings`), this build of `ts`, what new tensors are by default.
+Of what a file says nothing is believed: its own hash has to fit, names are looked up in the archive at hand,
+and `Code` verifies the instructions.  One that does not fit is as good as none.  The folder is the user's
+own, or it is not used.
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ from ts.passes import log
 from ts.passes.inline import get_inline_everything_mode
 
 if TYPE_CHECKING:
+    from ts.ir.types import Type
     from ts.runtime.function import ScriptFunction
 
 _FORMAT: Final = 1
@@ -51,14 +54,17 @@ class Entry:
     """The file of one function's code."""
 
     def __init__(self, path: Path, function: ScriptFunction) -> None:
-        self._path = path
+        self.path = path
         self._function = function
         unit = function.unit
-        self._place = Place(unit.type, self._compiled, unit.sources, unit.constants)
+        if unit is None:
+            self._place = Place(_type_anywhere, lambda name: None, {}, ())
+        else:
+            self._place = Place(unit.type, self._compiled, unit.sources, unit.constants)
 
     def read(self) -> Code | None:
         """The code, and the function's signature if it has none yet; None if no file fits."""
-        body = kept.read(self._path)
+        body = kept.read(self.path)
         if body is None:
             return None
         try:
@@ -90,7 +96,7 @@ class Entry:
             }
         except NotPlainError:
             return
-        kept.write(self._path, json.dumps(data, separators=(",", ":")).encode())
+        kept.write(self.path, json.dumps(data, separators=(",", ":")).encode())
 
     def _compiled(self, name: str) -> Any:
         """A function that is called: code is verified against its arguments, which its graph has."""
@@ -109,13 +115,31 @@ class Entry:
 
 
 def entry_of(function: ScriptFunction) -> Entry | None:
-    """Where the code of a function of an archive is kept; None where it is not, as under some switches."""
-    unit = function.unit
-    if unit.terms.restricted or log.is_configured() or get_inline_everything_mode():
+    """Where the code of a function is kept; None where it is not, as under some switches."""
+    if log.is_configured() or get_inline_everything_mode() or kept.cache_folder() is None:
         return None
-    if kept.cache_folder() is None or unit.fingerprint is None:
+    digest = _digest(function)
+    if digest is None:
         return None
-    dtype = str(get_default_dtype())
-    words = [_FORMAT, kept.build(), sys.version, dtype, unit.fingerprint, function.qualified_name]
+    words = [_FORMAT, kept.build(), sys.version, str(get_default_dtype()), *digest]
     path = kept.place(kept.digest(json.dumps(words).encode()), ".json")
     return None if path is None else Entry(path, function)
+
+
+def _digest(function: ScriptFunction) -> tuple[str, str] | None:
+    """What tells a function from all others, wherever they come from; None where nothing does."""
+    unit = function.unit
+    if unit is None:
+        return None if function.digest is None else ("scripted", function.digest)
+    if unit.terms.restricted or unit.fingerprint is None:
+        return None
+    return unit.fingerprint, function.qualified_name
+
+
+def _type_anywhere(text: str) -> Type:
+    """The type that a text means in printed source; there are no classes."""
+    from ts.frontend.annotations import to_type
+    from ts.frontend.printed import PrintedNames
+    from ts.frontend.python_syntax import expression
+
+    return to_type(expression(text), PrintedNames())

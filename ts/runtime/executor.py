@@ -124,17 +124,19 @@ def prepare(function: ScriptFunction) -> Any:
         from ts.debugger.process import prepare_with_breakpoints
 
         return prepare_with_breakpoints(function)
-    if function.unit is None or not _optimize.get():
-        return prepare_graph(function.graph, function.name, function.terms)
-    from ts.runtime.code_cache import entry_of  # only archives need it
+    if not _optimize.get() or (function.unit is None and function.digest is None):
+        return prepare_graph(function.as_compiled(), function.name, function.terms)
+    from ts.runtime.code_cache import entry_of  # only archives and functions of Python need it
 
     entry = entry_of(function)
     if entry is None:
-        return prepare_graph(function.graph, function.name, function.terms)
+        return prepare_graph(function.as_compiled(), function.name, function.terms)
+    if function.kept is not None and function.kept[0] == entry.path:
+        return function.kept[1]
     with function.terms.within():
         code = entry.read()
     if code is None:
-        code, program = prepare_program(function.graph, function.name, function.terms)
+        code, program = prepare_program(function.as_compiled(), function.name, function.terms)
         entry.keep(program)
     return code
 

@@ -22,7 +22,8 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import partial
-from typing import Any
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
 
 from ts._core.dispatch.recorder import Stage
 from ts._core.value.ivalue import new_object, object_set, register_object_conversion
@@ -32,6 +33,7 @@ from ts._core.value.turns import my_turn
 from ts._core.value.type_of import register_class_spec, register_interface_test
 from ts._core.value.values import register_object_order
 from ts._core.vm.function import Function
+from ts.bytecode import kept
 from ts.bytecode.typespec import argument_spec, object_class, sized_spec, type_spec
 from ts.errors import CompilationError, InternalError
 from ts.frontend import classes, compile, parse
@@ -46,6 +48,11 @@ from ts.ir.types import BOOL, CustomClassType, ModuleType, TupleType, Type
 from ts.runtime.deep import with_deep_stack
 from ts.runtime.garbage import no_collection
 from ts.runtime.objects import has_interface, instance_of, object_of, order_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ts.runtime.surroundings import Surroundings
 
 ToCompile = ParsedFunction | Callable[[], ParsedFunction]  # the latter where parsing waits for the first use
 
@@ -71,6 +78,8 @@ class ScriptFunction(Function):
         self._graph: Graph | None = None
         self._adopted = False  # whether it has its signature, though it may have no graph
         self._schema: FunctionSchema | None = None
+        self.surroundings: Surroundings | None = None  # all that its code follows from, if that is known
+        self.kept: tuple[Path, Any] | None = None  # code that another process has left, and where
         if isinstance(parsed, ParsedFunction) and parsed.function is not None:
             self.__doc__ = parsed.function.__doc__
             self.__module__ = parsed.function.__module__
@@ -101,7 +110,21 @@ class ScriptFunction(Function):
 
     @property
     def graph(self) -> Graph:
-        """The graph as the frontend left it."""
+        """The graph as the frontend left it.  Who has it may change it, so nothing kept stands for it."""
+        graph = self.as_compiled()
+        self.surroundings = None
+        return graph
+
+    @property
+    def digest(self) -> str | None:
+        """What is the same in another process only if its code is; None where nothing says so."""
+        around = self.surroundings
+        if around is None or any(callee.digest is None for callee in around.scripted):
+            return None
+        return around.digest
+
+    def as_compiled(self) -> Graph:
+        """The graph, for those who do not change it."""
         self.ensure_compiled()
         if self._graph is None:
             raise CompilationError(f"function '{self.name}' is being compiled")
@@ -124,7 +147,7 @@ class ScriptFunction(Function):
         """A copy of the graph with the calls of other functions inlined."""
         from ts.passes.inline import inline
 
-        graph = self.graph.copy()
+        graph = self.as_compiled().copy()
         inline(graph)
         return graph
 
@@ -139,7 +162,7 @@ class ScriptFunction(Function):
         """The graph as source text."""
         from ts.ir.python_print import to_source
 
-        return with_deep_stack(lambda: to_source(self.graph, self.name, self.schema))
+        return with_deep_stack(lambda: to_source(self.as_compiled(), self.name, self.schema))
 
     @property
     def bytecode(self) -> str:
@@ -188,6 +211,8 @@ class ScriptFunction(Function):
                         lambda: compile.compile_function(parsed, compile_function, schema=schema)
                     )
             self.holds_breakpoint = compiled.holds_breakpoint
+            if compiled.holds_breakpoint or compiled.warned:
+                self.surroundings = None
             self.finish(compiled.graph, compiled.schema)
         except BaseException:
             self._parsed, self._schema = to_compile, None
@@ -212,7 +237,7 @@ class ScriptFunction(Function):
         type = ModuleType("__torch__.PlaceholderModule", {"training": BOOL})
         concrete = type.concrete = ReadModule(_Placeholder, type)
         concrete.attributes = type.attributes
-        graph = self.graph.copy()
+        graph = self.as_compiled().copy()
         receiver = graph.param_node().insert_output(0)
         receiver.set_type(type)
         receiver.set_debug_name("self")
@@ -335,11 +360,13 @@ def _compile_anew(function: Callable[..., Any]) -> ScriptFunction:
         _session = []
     assert _session is not None
     try:
-        parsed = with_deep_stack(lambda: parse.function_def(function))
-        script = _named(function, parsed)
+        around = _surroundings(function)
+        script = _as_kept(function, around) or _declared(function)
+        script.surroundings = around
         _scripted[function] = script
         _session.append(function)
-        script.ensure_compiled()
+        if script.kept is None:
+            script.ensure_compiled()
     except BaseException:
         if outermost:
             for added in _session:
@@ -349,6 +376,37 @@ def _compile_anew(function: Callable[..., Any]) -> ScriptFunction:
         if outermost:
             _session = None
     return script
+
+
+def _declared(function: Any) -> ScriptFunction:
+    parsed = with_deep_stack(lambda: parse.function_def(function))
+    return _named(function, ScriptFunction(function.__name__, "", parsed))
+
+
+def _surroundings(function: Any) -> Surroundings | None:
+    """All that the code of a function follows from, where it is kept for other processes."""
+    if kept.cache_folder() is None or not isinstance(function, FunctionType):
+        return None
+    from ts.runtime.surroundings import surroundings_of
+
+    return surroundings_of(function)
+
+
+def _as_kept(function: Any, around: Surroundings | None) -> ScriptFunction | None:
+    """The scripted form of a function whose code another process has left; its graph is made if asked for."""
+    if around is None:
+        return None
+    from ts.runtime.code_cache import entry_of
+
+    parse_it = partial(parse.function_def, around.frozen, text=around.source)
+    script = ScriptFunction(function.__name__, "", parse_it)
+    script.surroundings = around
+    entry = entry_of(script)
+    code = None if entry is None else entry.read()
+    if entry is None or code is None:
+        return None
+    script.kept = entry.path, code
+    return _named(function, script)
 
 
 def forget(function: object) -> None:
@@ -361,7 +419,7 @@ def _compile_overload(function: Callable[..., Any], declaration: Callable[..., A
     from ts.frontend.overloads import parse_overload
 
     parsed = parse_overload(function, declaration)
-    script = _named(function, parsed)
+    script = _named(function, ScriptFunction(function.__name__, "", parsed))
     script.ensure_compiled()
     return script
 
@@ -373,10 +431,10 @@ def get_overloads(function: Callable[..., Any]) -> list[Any]:
     return compiled_overloads(function, compile_function)
 
 
-def _named(function: Callable[..., Any], parsed: ParsedFunction) -> ScriptFunction:
+def _named(function: Callable[..., Any], script: ScriptFunction) -> ScriptFunction:
     """The scripted function of a function of Python, under a name that no other has."""
-    name = classes.unique_name(classes.qualified_name(function))
-    script = ScriptFunction(function.__name__, name, parsed)
+    script.qualified_name = classes.unique_name(classes.qualified_name(function))
+    script.__doc__, script.__module__ = function.__doc__, function.__module__
     classes.note_live(script)
     return script
 

@@ -106,6 +106,7 @@ class Emitter:
         self.calling: ast.Call | None = None  # the call last begun: where a callee is compiled
         self.lines = False  # whether the debugger wants a `prim::Line` before each statement
         self.holds_breakpoint = False
+        self.warned = False
         self.noted = Noted()
         self.failed_names: set[str] = set()  # of variables whose assignment does not compile
         self.loop: str | None = None  # what encloses the statement: "loop", "unrolled" or nothing

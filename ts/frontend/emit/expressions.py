@@ -170,6 +170,7 @@ def _common_type(
         if key is not None:
             kind, what, it = "Dict", "Dict values consist", "the dict"
             held = f"Dict[{key.annotation_str}, {held}]"
+        em.warned = True
         warnings.warn_explicit(
             f"{what} of heterogeneous types, which means that {it} has been typed as containing {held}. "
             f"To use any of the values in this {kind}, it will be necessary to add "

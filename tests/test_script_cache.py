@@ -1,0 +1,263 @@
+"""Code of functions of Python between processes: `ts/runtime/surroundings.py` and `ts/runtime/code_cache.py`.
+
+A program is a text that defines `f`.  It runs as in another process: its functions are new each time.
+"""
+
+import linecache
+import math
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+import ts
+from ts.runtime import executor
+from ts.runtime.function import ScriptFunction
+
+PROGRAM = """
+    import math
+    import ts
+    from typing import List, Optional
+    N = 3
+    F = ts.float64
+
+    @ts.jit.script
+    def g(x: ts.Tensor, by: float = 0.5):
+        return x * N + by
+
+    @ts.jit.script
+    def f(x: ts.Tensor, n: int = 2, y: Optional[List[int]] = None):
+        '''Words: sys, os.'''
+        for i in range(n):
+            x = ts.nn.functional.relu(g(x)) + math.pi
+        return x.to(F)
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Where code is kept."""
+    monkeypatch.setenv("TS_CACHE", "1")
+    monkeypatch.setenv("TS_CACHE_DIR", str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+def run(text, filename="<program>", **names):
+    """The names that a program defines."""
+    text = textwrap.dedent(text)
+    linecache.cache[filename] = len(text), None, text.splitlines(keepends=True), filename
+    scope = {"__name__": "program", **names}
+    exec(compile(text, filename, "exec"), scope)
+    return scope
+
+
+def was_kept(text, *args, **names):
+    """Whether `f` of a program comes from a file; it is called, so that it is in one afterwards if it may be."""
+    f = run(text, **names)["f"]
+    f(*(args or (ts.ones(2),)))
+    return f.kept is not None
+
+
+def test_read_by_the_next():
+    """The same code, without a graph until somebody asks for it."""
+    first = run(PROGRAM)["f"]
+    want = first(ts.ones(2)).tolist()
+    again = run(PROGRAM)["f"]
+    assert again.kept is not None and not again.is_compiled
+    assert again(ts.ones(2)).tolist() == want and not again.is_compiled
+    assert again.bytecode == first.bytecode and not again.is_compiled
+    assert (again.__name__, again.__doc__, again.__module__) == (first.__name__, first.__doc__, first.__module__)
+    assert str(again.schema) == str(first.schema) and str(again.graph) == str(first.graph)
+
+
+def test_read_in_another_process(tmp_path):
+    text = textwrap.dedent(PROGRAM) + "print(f.kept is not None, f(ts.ones(2)).tolist())\n"
+    (tmp_path / "program.py").write_text(text)
+    command = [sys.executable, str(tmp_path / "program.py")]
+    out = [subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2)]
+    assert out[0].startswith("False [") and out[1] == out[0].replace("False", "True")
+
+
+def test_hits():
+    assert not was_kept(PROGRAM)
+    assert was_kept(PROGRAM)
+    assert was_kept(PROGRAM.replace("import ts\n", "import ts\n    unrelated = object()\n").replace("import math\n    ", "import math; "))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("N = 3", "N = 4"),  # a constant, of a callee
+        ("N = 3", "N = 3.0"),
+        ("N = 3", "N = True"),
+        ("F = ts.float64", "F = ts.float32"),
+        ("x * N + by", "x * N - by"),  # the body of a callee
+        ("by: float = 0.5", "by: float = 0.25"),  # a default of a callee
+        ("n: int = 2", "n: int = 3"),
+        ("ts.nn.functional.relu", "ts.nn.functional.tanh"),
+        ("math.pi", "math.tau"),
+        ("for i", "\n        for i"),  # lines have other numbers
+        ("Optional[List[int]] = None", "Optional[List[float]] = None"),
+        ("import math", "math = ts_math"),  # an object that is no module
+        ("N = 3", "N = Three.N"),  # a class is in between, but the value is the same
+        ("import List, Optional", "import Optional, List; List = Optional"),
+        ("@ts.jit.script\n    def g", "def g"),  # what is not scripted itself
+    ],
+)
+def test_misses(old, new):
+    """Whatever the code follows from is another."""
+
+    class ts_math:
+        pi = 3.0
+
+    class Three:
+        N = 3
+
+    assert not was_kept(PROGRAM)
+    changed = PROGRAM.replace(old, new)
+    assert changed != PROGRAM
+    try:
+        same = new == "N = Three.N"  # a value has no history
+        assert was_kept(changed, ts_math=ts_math, Three=Three) == same
+    except ts.errors.TsError:  # which says what is wrong, instead of what was kept
+        pass
+    assert was_kept(PROGRAM)
+
+
+def test_a_file_of_another_name():
+    """Errors name it."""
+    assert not was_kept(PROGRAM)
+    run(PROGRAM, "<other>")
+    assert run(PROGRAM, "<other>")["f"].kept is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class C:\n    def __init__(self): self.n = 1\n@ts.jit.script\ndef f(x: int): return C().n + x\n",
+        "class P(NamedTuple):\n    n: int\n@ts.jit.script\ndef f(x: int): return P(x).n\n",
+        "class E(Enum):\n    A = 1\n@ts.jit.script\ndef f(x: int): return E.A.value + x\n",
+        "L = [1, 2]\n@ts.jit.script\ndef f(x: int): return (x, L)[0]\n",
+        "T = ts.ones(2)\n@ts.jit.script\ndef f(x: int): return T.size(0) + x\n",
+        "def h(x: int): return x\n@ts.jit.script\ndef f(x: int): return h(x)\n",
+        "@ts.jit.ignore\ndef h(x: int) -> int: return x\n@ts.jit.script\ndef f(x: int): return h(x)\n",
+        "@ts.jit.script\ndef f(x: int) -> int: return x if x < 9 else f(x - 1)\n",
+        "@ts.jit.script\ndef f(x):\n    # type: (int) -> int\n    return x\n",
+        "def f(x): return x\nf = ts.jit.script(f, example_inputs=[(1,)])\n",
+        "h = ts.jit.CompilationUnit('def h(x: int): return x').h\n@ts.jit.script\ndef f(x: int): return h(x)\n",
+        "@ts.jit.script\ndef f(x: int):\n    y = [1, 'a']\n    return x\n",  # which warns
+        "import os\n@ts.jit.script\ndef f(x: int):\n    if len('os') > 9:\n        raise ValueError(os.sep)\n    return x\n",
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_what_cannot_be_said(text):
+    """Code that follows from more than a digest says is compiled each time."""
+    before = "import ts\nfrom enum import Enum\nfrom typing import NamedTuple\n"
+    for _ in range(2):
+        try:
+            assert not was_kept(before + text, 1)
+        except ts.errors.TsError:
+            pass
+
+
+def test_closures():
+    text = """
+        import ts
+        def make(n):
+            @ts.jit.script
+            def f(x: int):
+                return x + n
+            return f
+        f = make({})
+    """
+    assert not was_kept(text.format(1), 1) and was_kept(text.format(1), 1)
+    assert not was_kept(text.format(2), 1) and run(text.format(2))["f"](1) == 3
+
+
+def test_names_stay_as_they_were():
+    """Also for a graph that is made later: a function means what it meant when it was scripted."""
+    run(PROGRAM)["f"](ts.ones(2))
+    scope = run(PROGRAM)
+    f, g = scope["f"], scope["g"]
+    scope["N"] = 100
+    scope["g"] = None
+    want = str(run(PROGRAM, "<fresh>")["g"].graph).replace("<fresh>", "<program>")
+    assert f.kept is not None and str(g.graph) == want
+    assert "prim::CallFunction" in str(f.graph)
+
+
+def test_a_text_that_changes_meanwhile():
+    run(PROGRAM)["f"](ts.ones(2))
+    f = run(PROGRAM)["f"]
+    linecache.cache["<program>"] = 1, None, ["nothing\n"] * 50, "<program>"
+    assert f.kept is not None and "aten::add" in str(f.graph)
+
+
+def test_a_graph_that_may_be_changed():
+    """Who has asked for a graph may have changed it: neither is the code kept, nor the kept code run."""
+    f = run(PROGRAM)["f"]
+    for node in f.graph.all_nodes():
+        if node.kind() == "aten::add":
+            node.output().replace_all_uses_with(node.input(0))
+    before = f(ts.ones(2)).tolist()
+    again = run(PROGRAM)["f"]
+    assert again.kept is None and again(ts.ones(2)).tolist() != before
+    third = run(PROGRAM)
+    assert third["f"].kept is not None
+    (times,) = [node for node in third["g"].graph.all_nodes() if node.kind() == "aten::add"]
+    times.output().replace_all_uses_with(times.input(0))
+    assert third["f"](ts.ones(2), 1).tolist() == pytest.approx([3 + math.pi] * 2)
+
+
+def test_switches(monkeypatch):
+    """What is not optimised, or computed for another default, is not what was kept."""
+    assert not was_kept(PROGRAM)
+    with executor.optimized_execution(False):
+        f = run(PROGRAM)["f"]
+        assert "relu" in f.bytecode and f.compiled_code is not f.kept[1]
+    ts.set_default_dtype(ts.float64)
+    try:
+        assert not was_kept(PROGRAM)
+    finally:
+        ts.set_default_dtype(ts.float32)
+    monkeypatch.setenv("TS_CACHE", "0")
+    f = run(PROGRAM)["f"]
+    assert f.kept is None and f.surroundings is None
+
+
+def test_other_callers(folder):
+    """Kept code serves those who call it in their own, trace it, save it."""
+    run(PROGRAM)["f"](ts.ones(2))
+    scope = run(PROGRAM)
+    f = scope["f"]
+    assert f.kept is not None and ts.jit.script(f) is f
+    unit = ts.jit.CompilationUnit("def h(x: Tensor):\n    return f(x) + 1\n")
+    assert unit.h(ts.ones(2)).tolist() == (f(ts.ones(2)) + 1).tolist()
+    path = folder.parent / "f.pt"
+    run(PROGRAM)["f"].save(str(path))
+    assert ts.jit.load(str(path))(ts.ones(2)).tolist() == f(ts.ones(2)).tolist()
+
+
+def test_files_of_others(folder):
+    """What was not written so is compiled."""
+    run(PROGRAM)["f"](ts.ones(2))
+    want = run(PROGRAM)["f"](ts.ones(2)).tolist()
+    for file in folder.rglob("*.json"):
+        file.write_bytes(file.read_bytes()[:-1])
+    f = run(PROGRAM)["f"]
+    assert isinstance(f, ScriptFunction) and f.kept is None and f(ts.ones(2)).tolist() == want
+
+
+def test_errors_are_the_same():
+    text = "import ts\n@ts.jit.script\ndef f(x: int, y: int):\n    return x // y\n"
+    found = []
+    for _ in range(2):
+        f = run(text)["f"]
+        f(1, 1)
+        with pytest.raises(RuntimeError) as error:
+            f(1, 0)
+        with pytest.raises(RuntimeError) as missing:
+            f(1)
+        found.append((str(error.value), str(missing.value)))
+    assert f.kept is not None and found[0] == found[1]

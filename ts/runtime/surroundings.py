@@ -1,0 +1,220 @@
+"""What the code of a Python function follows from: its text, and what the names in it mean.
+
+    around = surroundings_of(function)       None where it cannot be said in full
+    around.digest                            the same in another process only where all of it is the same
+    around.frozen                            the function, with the names as they are now
+    around.source                            its text, as it is now
+
+Said are numbers, texts and tuples of them, dtypes, devices, types that annotations are made of, functions
+and operators of `ts`, functions of `math` and the builtins, and scripted functions of which all this is
+known.  Whoever names anything else, a class or a list say, has code that no other process reads.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import collections
+import json
+import math
+import re
+import sys
+import typing
+from collections.abc import Iterator
+from types import BuiltinFunctionType, CellType, EllipsisType, FunctionType, ModuleType
+from typing import Any, Final, NamedTuple
+
+from ts import devices, dtypes
+from ts._core.dispatch.overloads import OverloadSet
+from ts._core.tensor.tensor import Tensor
+from ts.bytecode import kept
+from ts.frontend import parse, python_syntax
+from ts.frontend.observed import is_observed
+from ts.frontend.parse import FunctionText
+from ts.frontend.resolve import attribute, closure_of, of_ts
+
+_MODULES: Final = ("math", "typing")  # of Python, whose attributes mean what they always do
+_PLAIN: Final = frozenset({type(None), bool, int, float, complex, str, EllipsisType})
+_HOMES: Final = {home.__name__: home for home in (builtins, typing, collections, math)}
+_NAME: Final = re.compile(r"[^\W\d]\w*")
+_OWN: Final = ("ts", "torch")
+
+
+class _UnsaidError(Exception):
+    """Something that a digest cannot say."""
+
+
+class Surroundings(NamedTuple):
+    """A function's text and its names, as they were when it was scripted."""
+
+    digest: str
+    source: FunctionText
+    frozen: FunctionType
+    scripted: tuple[Any, ...]  # the scripted functions among the names
+
+
+def surroundings_of(function: FunctionType) -> Surroundings | None:
+    """What the code of a function follows from; None where there is more to it than can be said."""
+    if vars(function).keys() - {"__ts_script__"} or is_observed(function):  # which its text does not say
+        return None
+    try:
+        source = parse.text_of(function)
+        tree = python_syntax.module(source.dedented)
+        names = _Names(function, tree, source.text)
+        words = [
+            [function.__name__, source.text, source.filename, source.first_line],
+            names.said(),
+            [[name, _said(value)] for name, value in sorted(function.__annotations__.items())],
+            [_said(value) for value in function.__defaults__ or ()],
+            [[name, _said(value)] for name, value in (function.__kwdefaults__ or {}).items()],
+        ]
+    except (_UnsaidError, OSError, SyntaxError, ValueError, RecursionError, AttributeError):
+        return None
+    digest = kept.digest(json.dumps(words).encode())
+    return Surroundings(digest, source, names.frozen(), tuple(names.scripted))
+
+
+class _Names:
+    """The names in a function's text, also those in its strings, which may be annotations."""
+
+    def __init__(self, function: FunctionType, tree: ast.AST, text: str) -> None:
+        if re.search(r"#\s*type:", text):  # annotations that are no part of the tree
+            raise _UnsaidError
+        self._function = function
+        self._closure = closure_of(function)
+        self._words: set[str] = set()
+        self._chains: dict[str, Any] = {}
+        self.scripted: list[Any] = []
+        prose: set[ast.AST] = set()
+        texts = [value for value in function.__annotations__.values() if isinstance(value, str)]
+        for node in [*ast.walk(tree), *(node for text in texts for node in _of_text(text))]:
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):  # a docstring
+                prose.add(node.value)
+            elif node in prose:
+                continue
+            elif isinstance(node, ast.Name):
+                self._words.add(node.id)
+            elif isinstance(node, ast.Attribute):
+                self._chain(node)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                self._words.update(_NAME.findall(node.value))
+                for inner in _of_text(node.value):
+                    if isinstance(inner, ast.Attribute):
+                        self._chain(inner)
+
+    def said(self) -> list[Any]:
+        """Each name with what it means, and each attribute of a module."""
+        found = [[word, self._meaning(word)] for word in sorted(self._words)]
+        return [*found, *sorted(self._chains.items())]
+
+    def _meaning(self, word: str) -> Any:
+        value = self._lookup(word)
+        if not hasattr(type(value), "ensure_compiled"):
+            return _said(value)
+        digest = getattr(value, "digest", None)
+        if digest is None:
+            raise _UnsaidError(word)
+        self.scripted.append(value)
+        return ["scripted", digest]
+
+    def frozen(self) -> FunctionType:
+        """The function, for which these names always mean the same."""
+        function, code = self._function, self._function.__code__
+        values = function.__globals__
+        scope = {word: values[word] for word in self._words if word in values}
+        captured = ([self._closure[name]] if name in self._closure else [] for name in code.co_freevars)
+        cells = tuple(CellType(*contents) for contents in captured)
+        made = FunctionType(code, scope, function.__name__, function.__defaults__, cells)
+        made.__kwdefaults__ = dict(function.__kwdefaults__ or {}) or None
+        made.__annotations__ = dict(function.__annotations__)
+        made.__doc__, made.__module__ = function.__doc__, function.__module__
+        made.__qualname__ = function.__qualname__
+        return made
+
+    def _lookup(self, name: str) -> Any:
+        """As `Resolver.lookup` finds it; `_ABSENT` where it does not."""
+        for scope in (self._closure, self._function.__globals__):
+            if name in scope:
+                return of_ts(scope[name])
+        if name in _OWN:
+            return sys.modules["ts"]
+        if name == self._function.__name__:  # its code would name a function that is made anew
+            raise _UnsaidError
+        return vars(builtins).get(name, _ABSENT)
+
+    def _chain(self, node: ast.Attribute) -> None:
+        """Note what an attribute of a module is: `ts.nn.functional.relu`."""
+        path: list[str] = []
+        inner: ast.expr = node
+        while isinstance(inner, ast.Attribute):
+            path.append(inner.attr)
+            inner = inner.value
+        if not isinstance(inner, ast.Name):
+            return
+        value = self._lookup(inner.id)
+        text = inner.id
+        while isinstance(value, ModuleType) and path:
+            _said(value)  # which has to be one whose attributes stay
+            name = path.pop()
+            text += f".{name}"
+            try:
+                value = attribute(value, name)
+            except AttributeError:
+                value = _ABSENT
+        self._chains[text] = _said(value)
+
+
+_ABSENT: Final = object()
+
+
+def _of_text(text: str) -> Iterator[ast.AST]:
+    """The nodes of what may be an annotation."""
+    try:
+        yield from ast.walk(python_syntax.expression(text))
+    except (SyntaxError, ValueError):
+        return
+
+
+def _said(value: Any) -> Any:
+    """A value in numbers and texts that no other value has; `_UnsaidError` where it has none."""
+    kind = type(value)
+    if value is _ABSENT:
+        return "absent"
+    if kind in _PLAIN:
+        return [kind.__name__, repr(value)]
+    if kind is tuple:
+        return ["tuple", *map(_said, value)]
+    if kind in (dtypes.dtype, dtypes.layout, dtypes.memory_format, devices.device):
+        return [kind.__name__, str(value)]
+    if kind is OverloadSet:
+        return ["operator", value.name]
+    if kind is ModuleType:
+        return ["module", _module(value)]
+    arguments = typing.get_args(value)
+    if arguments:
+        return ["of", _said(typing.get_origin(value)), *map(_said, arguments)]
+    return _known(value)
+
+
+def _module(module: ModuleType) -> str:
+    name = module.__name__
+    if sys.modules.get(name) is not module or name.partition(".")[0] not in ("ts", *_MODULES):
+        raise _UnsaidError(name)
+    return name
+
+
+def _known(value: Any) -> list[str]:
+    """Classes and functions that are found where they say that they are from."""
+    if value in (Tensor, type(None)):
+        return ["class", value.__name__]
+    name = getattr(value, "_name", None) or getattr(value, "__name__", "")
+    home: Any = None
+    if isinstance(value, type | BuiltinFunctionType):
+        home = _HOMES.get(value.__module__ or "")
+    elif type(value).__module__ == "typing":
+        home = typing
+    elif isinstance(value, FunctionType) and value.__module__.partition(".")[0] == "ts":
+        home = sys.modules.get(value.__module__)
+    if home is None or vars(home).get(name) is not value:
+        raise _UnsaidError(name)
+    return [type(value).__name__, home.__name__, name]
