@@ -44,6 +44,12 @@ def test_operators_are_the_same_however_they_are_asked_for():
         assert done.stdout.split() == [str(len(names))], done.stderr
 
 
+def modules_after(program: str) -> set[str]:
+    """The modules that a process has imported after a program."""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
 def test_a_program_imports_what_it_uses():
     program = (
         "import sys, ts\n"
@@ -51,7 +57,38 @@ def test_a_program_imports_what_it_uses():
         "assert unit.f(1) == 2\n"
         "print(*sys.modules)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split())
+    loaded = modules_after(program)
     assert "ts.ops.pointwise" in loaded
     assert not loaded & {"ts.ops.quantized", "ts.ops.fft", "ts.ops.conv", "ts.backends.cpu.kernels.native"}
+
+
+FIRST_LINE = """
+import sys, ts
+
+@ts.jit.script
+def f(x: ts.Tensor):
+    return x + 1
+
+assert f(ts.ones(3)).tolist() == [2, 2, 2] and (f.kept is not None) == bool(len(sys.argv) - 1)
+print(*sys.modules)
+"""
+
+
+def test_what_a_first_line_imports(tmp_path, monkeypatch):
+    """Each module takes its part of a millisecond: how many there are is known, also where the code is there already."""
+    monkeypatch.setenv("TS_CACHE", "1")
+    monkeypatch.setenv("TS_CACHE_DIR", str(tmp_path / "kept"))
+    program = tmp_path / "program.py"
+    program.write_text(FIRST_LINE)
+
+    def ours(*arguments: str) -> list[str]:
+        command = [sys.executable, str(program), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert not {"dataclasses", "tempfile", "string"} & set(done.stdout.split())
+        return [name for name in done.stdout.split() if name.partition(".")[0] == "ts"]
+
+    first, again = ours(), ours("kept")
+    assert len(first) < 270 and len(again) < 195, (len(first), len(again))
+    kernels = {name.rpartition(".")[2] for name in first if name.startswith("ts.backends.cpu.kernels.")}
+    assert {"create", "pointwise"} <= kernels and not kernels & {"matmul", "recurrent", "softmax", "pooling"}
+    assert not [name for name in again if name.startswith(("ts.frontend.emit", "ts.passes.pipelines", "ts.bytecode.lower"))]

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from threading import get_ident
 from typing import Final
 
 from ts.ir.hashing import blake2b
@@ -72,9 +73,8 @@ def _write(path: Path, content: bytes) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not is_ours(path.parent):
         return
-    from tempfile import mkstemp  # only here: it takes longer to import than a file to read
-
-    handle, temporary = mkstemp(dir=path.parent)
+    temporary = f"{path}.{os.getpid()}.{get_ident()}"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with open(handle, "wb") as file:
             file.write(content)

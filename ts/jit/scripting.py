@@ -26,7 +26,6 @@ from ts._core.value.turns import my_turn
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import parse
 from ts.frontend.classes import compile_class, live, qualified_name, text_class
-from ts.frontend.compile import compile_all
 from ts.frontend.failures import for_users
 from ts.frontend.overloads import has_overloads
 from ts.frontend.parse import ParsedFunction
@@ -179,6 +178,7 @@ class CompilationUnit:
 
     def _define_printed(self, lang: str) -> bool:
         """Compile what `fn.code` showed; whether that is what it is."""
+        from ts.frontend.compile import compile_all
         from ts.frontend.printed import PrintedNames, printed_defs
 
         try:
@@ -191,6 +191,8 @@ class CompilationUnit:
         return True
 
     def _define(self, lang: str, resolver: Resolver) -> None:
+        from ts.frontend.compile import compile_all
+
         parsed: dict[str, list[ParsedFunction]] = {}
         declared = declare_functions(
             with_deep_stack(lambda: parse.module_defs(lang, resolver, classes=parsed))

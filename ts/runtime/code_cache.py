@@ -40,14 +40,14 @@ from ts.bytecode.program import (
 from ts.bytecode.typespec import argument_spec
 from ts.dtypes import get_default_dtype
 from ts.errors import LimitExceeded
+from ts.ir.types import BOOL, FLOAT, INT, NONE, STR, TENSOR, Type
 from ts.passes import log
-from ts.passes.inline import get_inline_everything_mode
 
 if TYPE_CHECKING:
-    from ts.ir.types import Type
     from ts.runtime.function import ScriptFunction
 
 _FORMAT: Final = 1
+_TYPES: Final[dict[str, Type]] = {type.annotation_str: type for type in (TENSOR, INT, FLOAT, BOOL, STR, NONE)}
 
 
 class Entry:
@@ -116,7 +116,10 @@ class Entry:
 
 def entry_of(function: ScriptFunction) -> Entry | None:
     """Where the code of a function is kept; None where it is not, as under some switches."""
-    if log.is_configured() or get_inline_everything_mode() or kept.cache_folder() is None:
+    inline = sys.modules.get("ts.passes.inline")  # whose mode nobody has set if it is not imported
+    if inline is not None and inline.get_inline_everything_mode():
+        return None
+    if log.is_configured() or kept.cache_folder() is None:
         return None
     digest = _digest(function)
     if digest is None:
@@ -138,6 +141,8 @@ def _digest(function: ScriptFunction) -> tuple[str, str] | None:
 
 def _type_anywhere(text: str) -> Type:
     """The type that a text means in printed source; there are no classes."""
+    if text in _TYPES:
+        return _TYPES[text]
     from ts.frontend.annotations import to_type
     from ts.frontend.printed import PrintedNames
     from ts.frontend.python_syntax import expression

@@ -20,7 +20,6 @@ from ts._core.dispatch.recorder import Stage
 from ts._core.value.turns import my_turn
 from ts._core.value.values import register_script_text
 from ts._core.vm.function import last_executed
-from ts.bytecode.lower import lower_to_program
 from ts.bytecode.native import worker
 from ts.bytecode.program import Program
 from ts.errors import LimitExceeded
@@ -28,7 +27,6 @@ from ts.frontend.terms import ANY_TERMS, Terms
 from ts.ir.graph import Graph
 from ts.ir.source import SourceRange
 from ts.passes.failing_code import faithful
-from ts.passes.pipelines import OPTIMIZE, run_pipeline
 from ts.runtime.deep import with_deep_stack
 from ts.runtime.garbage import no_collection
 
@@ -54,6 +52,8 @@ _strategy: Strategy = [("STATIC", 2), ("DYNAMIC", 10)]  # PyTorch's
 
 def optimized(graph: Graph) -> Graph:
     """An optimised copy."""
+    from ts.passes.pipelines import OPTIMIZE, run_pipeline
+
     graph = faithful(graph).copy()
     run_pipeline(graph, OPTIMIZE)
     return graph
@@ -139,6 +139,13 @@ def prepare(function: ScriptFunction) -> Any:
         code, program = prepare_program(function.as_compiled(), function.name, function.terms)
         entry.keep(program)
     return code
+
+
+def lower_to_program(*args: Any) -> tuple[Any, Program]:
+    """`ts.bytecode.lower`, which programs need that compile something."""
+    from ts.bytecode import lower
+
+    return lower.lower_to_program(*args)
 
 
 def _place(graph: Graph) -> SourceRange | None:

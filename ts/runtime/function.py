@@ -36,8 +36,7 @@ from ts._core.vm.function import Function
 from ts.bytecode import kept
 from ts.bytecode.typespec import argument_spec, object_class, sized_spec, type_spec
 from ts.errors import CompilationError, InternalError
-from ts.frontend import classes, compile, parse
-from ts.frontend.annotations import object_type
+from ts.frontend import classes, parse
 from ts.frontend.attached import Attached
 from ts.frontend.failures import compilation
 from ts.frontend.parse import ParsedFunction
@@ -190,6 +189,8 @@ class ScriptFunction(Function):
     def _declare(self) -> bool:
         """Read the declaration only, unless that was done; whether it says all."""
         if self._schema is None:
+            from ts.frontend import compile
+
             with my_turn(), self.terms.within(), compilation(self):
                 if callable(self._parsed):
                     self._parsed = self._parsed()
@@ -201,6 +202,8 @@ class ScriptFunction(Function):
         to_compile, self._parsed = self._parsed, None
         if to_compile is None:
             return
+        from ts.frontend import compile  # which a program without anything to compile does not need
+
         try:
             with self.terms.within(), compilation(self), no_collection():
                 with Stage("compile: parse", self.name):
@@ -320,6 +323,8 @@ def _class_spec(cls: type) -> TypeSpec | None:
     """What the core knows a class of Python as, where its instances are given for an `Any`."""
     type: Type | None = cls.__dict__.get("__ts_type__")
     if not isinstance(type, CustomClassType):
+        from ts.frontend.annotations import object_type
+
         type = object_type(cls) if issubclass(cls, Enum) or type is not None else None
     return None if type is None else type_spec(type)
 
