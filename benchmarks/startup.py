@@ -20,6 +20,16 @@ FIRST_RESULT = (
     "import {0} as torch; "
     "unit = torch.jit.CompilationUnit('def f(x: int) -> int:\\n    return x + 1\\n'); unit.f(1)"
 )
+FIRST_TENSOR = """
+import time; t = time.perf_counter()
+import {0} as torch
+
+@torch.jit.script
+def f(x: torch.Tensor):
+    return x + 1
+
+f(torch.ones(3)); print(time.perf_counter() - t)
+"""
 FROM_ARCHIVE = (
     "import {0} as torch; torch.set_grad_enabled(False); torch.jit.load({1!r}).eval()(torch.zeros(1, 64, 40))"
 )
@@ -53,11 +63,16 @@ def import_seconds(module: str, rounds: int) -> float:
 def best_seconds(statements: str, rounds: int) -> float:
     """The best of `rounds` runs of the statements, each in a fresh interpreter, in seconds."""
     code = f"import time; t = time.perf_counter(); {statements}; print(time.perf_counter() - t)"
-    command = [sys.executable, "-c", code]
+    return best_of([sys.executable, "-c", code], rounds)
+
+
+def best_of(command: list[str], rounds: int, **variables: str) -> float:
+    """The best of `rounds` runs of a command that prints its seconds, with variables of the environment."""
     # Bytecode is cached, as for a user: the second import finds it.
     environment = {
         **os.environ,
         "PYTHONDONTWRITEBYTECODE": "",
+        **variables,
     }
     runs = [
         subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
@@ -80,6 +95,24 @@ class Listener(ts.nn.Module):
         for conv in self.convs:
             x = ts.relu(conv(x))
         return ts.sigmoid(self.head(self.lstm(x.permute(2, 0, 1))[0]))
+
+
+def first_tensors() -> dict[str, float]:
+    """Import, and a scripted function of a tensor: compiled, and where a process has left its code."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = {}
+        for name in ("ts", "torch") if peers.has_torch() else ("ts",):
+            path = os.path.join(folder, f"{name}_line.py")
+            with open(path, "w") as file:
+                file.write(FIRST_TENSOR.format(name))
+            command = [sys.executable, path]
+            if name == "ts":
+                kept = os.path.join(folder, "kept")
+                found["ts"] = best_of(command, 7, TS_CACHE="0")
+                found["ts, kept"] = best_of(command, 7, TS_CACHE="1", TS_CACHE_DIR=kept)
+            else:
+                found["PyTorch"] = best_of(command, 2)
+        return found
 
 
 def first_results_of_a_model() -> dict[str, float]:
@@ -117,6 +150,7 @@ def cases() -> list[Case]:
     return [
         Case("import", {}, seconds=imports),
         Case("import, compile and run one line of script", {}, seconds=first),
+        Case("import, script and call one line on a tensor", {}, seconds=first_tensors()),
         Case("import, load a model from its archive and call it", {}, seconds=first_results_of_a_model()),
         Case("compile 100 lines", compiles),
     ]

@@ -63,6 +63,7 @@ def surroundings_of(function: FunctionType) -> Surroundings | None:
         names = _Names(function, tree, source.text)
         words = [
             [function.__name__, source.text, source.filename, source.first_line],
+            str(dtypes.get_default_dtype()),
             names.said(),
             [[name, _said(value)] for name, value in sorted(function.__annotations__.items())],
             [_said(value) for value in function.__defaults__ or ()],
