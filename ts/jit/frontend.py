@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from ts.errors import FrontendError, NotSupportedError, UnsupportedNodeError
@@ -20,11 +19,12 @@ from ts.frontend.definition_text import definition_text
 from ts.frontend.parse import ParsedFunction, function_def
 
 
-@dataclass
 class Definition(ParsedFunction):
     """A parsed definition that prints as PyTorch's trees do."""
 
-    self_name: str | None = None  # the class of a method's first parameter
+    def __init__(self, parsed: ParsedFunction, self_name: str | None) -> None:
+        vars(self).update(vars(parsed))
+        self.self_name = self_name  # the class of a method's first parameter
 
     def __str__(self) -> str:
         return definition_text(self.name, self.node, self.type_comment, self.self_name)
@@ -34,7 +34,7 @@ def get_jit_def(
     fn: Callable[..., Any], def_name: str, self_name: str | None = None, is_classmethod: bool = False
 ) -> Definition:
     """The parsed definition of a function, with every construct that the language does not have refused."""
-    return Definition(**vars(function_def(fn, def_name)), self_name=self_name)
+    return Definition(function_def(fn, def_name), self_name)
 
 
 def get_default_args(fn: Callable[..., Any] | None) -> dict[str, Any]:
