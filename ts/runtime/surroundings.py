@@ -69,7 +69,9 @@ def surroundings_of(function: FunctionType) -> Surroundings | None:
             [_said(value) for value in function.__defaults__ or ()],
             [[name, _said(value)] for name, value in (function.__kwdefaults__ or {}).items()],
         ]
-    except (_UnsaidError, OSError, SyntaxError, ValueError, RecursionError, AttributeError):
+    except (_UnsaidError, OSError, SyntaxError, ValueError, AttributeError):
+        return None
+    except (RecursionError, MemoryError):  # as of texts that are nested too deep, of which the compiler tells
         return None
     digest = kept.digest(json.dumps(words).encode())
     return Surroundings(digest, source, names.frozen(), tuple(names.scripted))
