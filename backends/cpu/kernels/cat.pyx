@@ -9,12 +9,13 @@ do not fit, are left to the record's own kernel, which has the messages.
 """
 
 cimport numpy as cnp
+from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from ts._core.value.container cimport List
+from ts._core.value.container cimport List, list_place
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -34,8 +35,8 @@ cdef enum:
 
 cdef PyArrayObject *part_of(List parts, Py_ssize_t i, int kind, int nd) noexcept:
     """Part `i`, where it is of this dtype and rank."""
-    cdef PyArrayObject *a = flat_array(&parts.items[i])
-    return a if a != NULL and scalar_type(&parts.items[i]) == kind and ndim_of(a) == nd else NULL
+    cdef PyArrayObject *a = flat_array(list_place(<PyObject *>parts, i))
+    return a if a != NULL and scalar_type(list_place(<PyObject *>parts, i)) == kind and ndim_of(a) == nd else NULL
 
 
 cdef void copy_part(const char *source, npy_intp length, npy_intp rows, npy_intp pitch, char *to) noexcept nogil:
@@ -72,11 +73,11 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
     cdef Away away
     if type(parts) is not List or parts.size == 0:
         return run_in_order(op, r, at)
-    first = flat_array(&parts.items[0])
+    first = flat_array(list_place(<PyObject *>parts, 0))
     if first == NULL or ndim_of(first) + stacked > MOST_DIMS:
         return run_in_order(op, r, at)
     count = parts.size
-    kind = scalar_type(&parts.items[0])
+    kind = scalar_type(list_place(<PyObject *>parts, 0))
     nd = ndim_of(first)
     if dim < 0:
         dim += nd + stacked
@@ -106,7 +107,7 @@ cdef int join(Operator op, IValue *r, const int32_t *at, bint stacked) except -1
             raise MemoryError()
         lengths = <npy_intp *>(sources + count)
     for i in range(count):  # while the list is as it was looked at
-        a = flat_array(&parts.items[i])
+        a = flat_array(list_place(<PyObject *>parts, i))
         sources[i] = data_of(a)
         lengths[i] = inner if stacked else inner * dims_of(a)[dim]
     away = leave_gil(outer * total * inner // 8, r, at, op.nargs)

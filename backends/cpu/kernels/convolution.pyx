@@ -12,10 +12,11 @@ record's own kernel.
 cimport cython
 cimport numpy as cnp
 from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.value.container cimport List
+from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.conv cimport Source, correlate_fitting
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -94,7 +95,7 @@ cdef bint add_list(Key *key, IValue *x) noexcept:
     numbers = <List>x.v.o
     add_number(key, numbers.size)
     for i in range(numbers.size):
-        add_number(key, numbers.items[i].v.i)
+        add_number(key, list_item(<PyObject *>numbers, i).v.i)
     return True
 
 

@@ -16,7 +16,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcmp, memcpy, memset
 from numpy cimport npy_bool, npy_intp
 
-from ts._core.value.container cimport List
+from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
@@ -73,7 +73,7 @@ cdef bint read_sizes(IValue *x, npy_intp *dims, int *nd) noexcept:
     if sizes.size > MOST_DIMS:
         return False
     for i in range(sizes.size):
-        n = sizes.items[i].v.i
+        n = list_item(<PyObject *>sizes, i).v.i
         if not 0 <= n <= MOST_ELEMENTS:
             return False
         dims[i] = n
@@ -271,6 +271,7 @@ cdef int arange(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int of_numbers(Operator op, IValue *r, const int32_t *at) except -1:
     """ts.tensor([1, 2]), of a list of numbers."""
     cdef List given
+    cdef IValue number
     cdef npy_intp n, i
     cdef int kind, missing = -1
     cdef npy_intp width
@@ -283,9 +284,9 @@ cdef int of_numbers(Operator op, IValue *r, const int32_t *at) except -1:
     n = given.size
     if n == 0:
         return run_record(op, r, at)
-    if given.items[0].tag == TAG_INT:
+    if list_item(<PyObject *>given, 0).tag == TAG_INT:
         missing = INT64
-    elif given.items[0].tag == TAG_BOOL:
+    elif list_item(<PyObject *>given, 0).tag == TAG_BOOL:
         missing = BOOL
     kind = wanted(&r[at[1]], missing)
     if kind < 0:
@@ -294,7 +295,10 @@ cdef int of_numbers(Operator op, IValue *r, const int32_t *at) except -1:
     out = data_of(<PyArrayObject *>made)
     width = item_size(<PyArrayObject *>made)
     for i in range(n):
-        if given.size != n or not store(&given.items[i], kind, out + i * width):
+        if given.size != n:
+            return run_record(op, r, at)
+        number = list_item(<PyObject *>given, i)
+        if not store(&number, kind, out + i * width):
             return run_record(op, r, at)
     return put_array(&r[at[op.nargs]], made, kind)
 

@@ -12,11 +12,12 @@ another element, or to the record's own kernel.
 """
 
 cimport numpy as cnp
+from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memset
 from numpy cimport npy_intp
 
-from ts._core.value.container cimport List
+from ts._core.value.container cimport List, list_item, list_place
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
@@ -367,7 +368,7 @@ cdef Py_ssize_t only_index(List indices) noexcept:
     """Where the one tensor is among indices; -1 where there are several, or none."""
     cdef Py_ssize_t i, found = -1
     for i in range(indices.size):
-        if indices.items[i].tag == TAG_OBJECT:
+        if list_item(<PyObject *>indices, i).tag == TAG_OBJECT:
             if found >= 0:
                 return -1
             found = i
@@ -382,14 +383,14 @@ cdef int index(Operator op, IValue *r, const int32_t *at) except -1:
         return run_record(op, r, at)
     dim = only_index(indices)
     if dim > 0 or (dim == 0 and indices.size > 1):
-        return put_or_run(op, r, at, selected(op.nargs, r, at, &r[at[0]], dim, &indices.items[dim], True, False))
-    if indices.items[0].tag != TAG_OBJECT:
+        return put_or_run(op, r, at, selected(op.nargs, r, at, &r[at[0]], dim, list_place(<PyObject *>indices, dim), True, False))
+    if list_item(<PyObject *>indices, 0).tag != TAG_OBJECT:
         return run_record(op, r, at)
     if indices.size > 1:
         return put_or_run(op, r, at, selected_together(op.nargs, r, at, indices))
-    if flat_array(&indices.items[0]) != NULL and scalar_type(&indices.items[0]) == BOOL:
-        return put_or_run(op, r, at, masked(op.nargs, r, at, &r[at[0]], &indices.items[0]))
-    return put_or_run(op, r, at, selected(op.nargs, r, at, &r[at[0]], 0, &indices.items[0], True, False))
+    if flat_array(list_place(<PyObject *>indices, 0)) != NULL and scalar_type(list_place(<PyObject *>indices, 0)) == BOOL:
+        return put_or_run(op, r, at, masked(op.nargs, r, at, &r[at[0]], list_place(<PyObject *>indices, 0)))
+    return put_or_run(op, r, at, selected(op.nargs, r, at, &r[at[0]], 0, list_place(<PyObject *>indices, 0), True, False))
 
 
 register_kernel("aten::index_select", index_select)

@@ -5,7 +5,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from libc.stdlib cimport free, malloc
 
 from ts._core.tensor.tensor cimport Tensor
-from ts._core.value.container cimport List
+from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport TAG_OBJECT
 
 cdef extern from "Python.h":
@@ -17,6 +17,7 @@ cdef Py_ssize_t arrays_of(IValue *x, PyObject **held) noexcept:
     """The array of a tensor, or those of a list of tensors, into `held` unless that is NULL; how many they are."""
     cdef Py_ssize_t i, n = 0
     cdef List several
+    cdef IValue item
     if x.tag != TAG_OBJECT:
         return 0
     if isinstance(<object>x.v.o, Tensor):
@@ -27,7 +28,8 @@ cdef Py_ssize_t arrays_of(IValue *x, PyObject **held) noexcept:
     if type(<object>x.v.o) is List:
         several = <List>x.v.o
         for i in range(several.size):
-            n += arrays_of(&several.items[i], NULL if held == NULL else held + n)
+            item = list_item(<PyObject *>several, i)
+            n += arrays_of(&item, NULL if held == NULL else held + n)
     return n
 
 

@@ -1,6 +1,7 @@
 """Arguments copied into the order in which they are written down, for a kernel in C: `in_order.pxd` says when."""
 
 cimport numpy as cnp
+from cpython.ref cimport PyObject
 from libc.limits cimport LONG_MAX
 from libc.stdint cimport int32_t
 from numpy cimport npy_intp
@@ -9,7 +10,7 @@ from ts._core.dispatch.operator cimport Operator, run_record
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.overlap cimport repeats
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrap_cpu
-from ts._core.value.container cimport List, list_new
+from ts._core.value.container cimport List, list_item, list_new, list_place
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec
 from ts._core.value.ivalue cimport copy_value, move_value, release, set_object
 from ts.backends.cpu.kernels.kernel cimport FLAT, is_tensor
@@ -80,8 +81,8 @@ cdef int put_list_in_order(List xs, IValue *out) except -1:
     for i in range(made.capacity):
         if i >= xs.size:
             break
-        made.items[i].tag = TAG_NONE
-        put_in_order(&xs.items[i], &made.items[i])
+        list_place(<PyObject *>made, i).tag = TAG_NONE
+        put_in_order(list_place(<PyObject *>xs, i), list_place(<PyObject *>made, i))
         made.size = i + 1
     set_object(out, made)
     return 0
@@ -92,7 +93,11 @@ cdef List tensors_in(IValue *x):
     if x.tag != TAG_OBJECT or type(<object>x.v.o) is not List:
         return None
     cdef List xs = <List>x.v.o
-    return xs if xs.size and is_tensor(&xs.items[0]) else None
+    cdef IValue first
+    if xs.size == 0:
+        return None
+    first = list_item(<PyObject *>xs, 0)
+    return xs if is_tensor(&first) else None
 
 
 cdef int run_in_order(Operator op, IValue *r, const int32_t *at) except -1:
@@ -110,7 +115,7 @@ cdef int run_in_order(Operator op, IValue *r, const int32_t *at) except -1:
             found = worst(found, &r[at[i]])
         else:
             for k in range(xs.size):
-                found = worst(found, &xs.items[k])
+                found = worst(found, list_place(<PyObject *>xs, k))
     if found == IN_ORDER or found == ELSEWHERE or (found == OTHERWISE and order_matters(op)):
         return run_record(op, r, at)
     for i in range(n + op.nrets):

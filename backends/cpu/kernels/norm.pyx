@@ -9,12 +9,13 @@ Everything else is left to the record's own kernel: other layouts and dtypes, no
 """
 
 cimport numpy as cnp
+from cpython.ref cimport PyObject
 from libc.float cimport DBL_EPSILON, FLT_EPSILON
 from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.value.container cimport List
+from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -142,9 +143,9 @@ cdef npy_intp length_of(PyArrayObject *a, List shape) noexcept:
     if type(shape) is not List or shape.size == 0 or first < 0:
         return 0
     for i in range(<int>shape.size):
-        if shape.items[i].v.i != dims_of(a)[first + i]:
+        if list_item(<PyObject *>shape, i).v.i != dims_of(a)[first + i]:
             return 0
-        n *= shape.items[i].v.i
+        n *= list_item(<PyObject *>shape, i).v.i
     return n
 
 

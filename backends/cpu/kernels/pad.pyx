@@ -10,13 +10,14 @@ dtype does not hold, and wrong arguments are left to the record's own kernel.
 """
 
 cimport numpy as cnp
+from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts._core.tensor.ndarray cimport BOOL, PyArrayObject, data_of, dims_of, ndim_of, size_of
-from ts._core.value.container cimport List
+from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts.backends.cpu.kernels.create cimport store
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
@@ -181,8 +182,8 @@ cdef bint make_plan(Plan *p, PyArrayObject *a, IValue *pads) noexcept:
         p.step[d] = p.width if d == p.nd - 1 else p.step[d + 1] * p.size[d + 1]
         before = after = 0
         if d >= p.first:
-            before = pairs.items[2 * (p.nd - 1 - d)].v.i
-            after = pairs.items[2 * (p.nd - 1 - d) + 1].v.i
+            before = list_item(<PyObject *>pairs, 2 * (p.nd - 1 - d)).v.i
+            after = list_item(<PyObject *>pairs, 2 * (p.nd - 1 - d) + 1).v.i
             if not -MOST_ELEMENTS < before < MOST_ELEMENTS or not -MOST_ELEMENTS < after < MOST_ELEMENTS:
                 return False
             if not fits(p, before, after, p.size[d]):

@@ -1,6 +1,7 @@
 """Elements that indices name: `places.pxd` says how they are walked over."""
 
 cimport numpy as cnp
+from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint64_t
 from numpy cimport npy_intp
 
@@ -8,7 +9,7 @@ from ts._core.tensor.ndarray cimport (
     DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, dims_of, flags_of, ndim_of, strides_of
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
-from ts._core.value.container cimport List
+from ts._core.value.container cimport List, list_place
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, is_tensor, new_flat, scalar_type
 
@@ -158,14 +159,14 @@ cdef object places_together(List indices, npy_intp *lengths):
     cdef char *data
     cdef bint narrow
     for k in range(count):
-        index = indices_at(&indices.items[k])
+        index = indices_at(list_place(<PyObject *>indices, k))
         if index == NULL:
             return None
         nd = max(nd, ndim_of(index))
     for d in range(nd):
         dims[d] = 1
     for k in range(count):
-        index = indices_at(&indices.items[k])
+        index = indices_at(list_place(<PyObject *>indices, k))
         lead = nd - ndim_of(index)
         for d in range(ndim_of(index)):
             if dims_of(index)[d] != 1:
@@ -174,8 +175,8 @@ cdef object places_together(List indices, npy_intp *lengths):
                 dims[lead + d] = dims_of(index)[d]
     made = new_flat(nd, dims, INT64)
     for k in range(count):
-        index = indices_at(&indices.items[k])
-        narrow = scalar_type(&indices.items[k]) == INT32
+        index = indices_at(list_place(<PyObject *>indices, k))
+        narrow = scalar_type(list_place(<PyObject *>indices, k)) == INT32
         lead, data, n = nd - ndim_of(index), data_of(index), 1
         places = <int64_t *>data_of(<PyArrayObject *>made)
         for d in range(nd):

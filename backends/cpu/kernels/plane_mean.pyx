@@ -9,6 +9,7 @@ Sums are in double.  Other sizes, layouts and dtypes, and no elements, are left 
 """
 
 cimport numpy as cnp
+from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from numpy cimport npy_intp
@@ -16,7 +17,7 @@ from numpy cimport npy_intp
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
-from ts._core.value.container cimport List
+from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport flat_array, is_tensor, new_flat, put_array, scalar_type
@@ -63,7 +64,7 @@ cdef bint are_ones(IValue *x) noexcept:
     sizes = <List>x.v.o
     if sizes.size != 1 and sizes.size != 2:
         return False
-    return sizes.items[0].v.i == 1 and sizes.items[sizes.size - 1].v.i == 1
+    return list_item(<PyObject *>sizes, 0).v.i == 1 and list_item(<PyObject *>sizes, sizes.size - 1).v.i == 1
 
 
 cdef int mean_of_planes(Operator op, IValue *r, const int32_t *at) except -1:

@@ -9,6 +9,7 @@ Channels that lie innermost, other dtypes, wrong arguments, and what several thr
 """
 
 cimport numpy as cnp
+from cpython.ref cimport PyObject
 from libc.math cimport INFINITY
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
@@ -16,7 +17,7 @@ from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts._core.tensor.ndarray cimport FLOAT, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
-from ts._core.value.container cimport List
+from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_INT, TAG_OBJECT
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.in_order cimport run_in_order
@@ -64,7 +65,7 @@ cdef bint read_sizes(IValue *x, int n, int64_t least, int64_t *out):
     if sizes.size != 1 and sizes.size != n:
         return False
     for d in range(n):
-        out[3 - n + d] = sizes.items[0 if sizes.size == 1 else d].v.i
+        out[3 - n + d] = list_item(<PyObject *>sizes, 0 if sizes.size == 1 else d).v.i
         if not least <= out[3 - n + d] < LONGEST:
             return False
     return True

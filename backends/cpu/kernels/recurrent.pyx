@@ -11,6 +11,7 @@ the record's own kernel.
 """
 
 cimport numpy as cnp
+from cpython.ref cimport PyObject
 from libc.math cimport exp, tanh
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
@@ -22,7 +23,7 @@ from ts._core.tensor.ndarray cimport (
 )
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.thread.deadline cimport take_time, timed
-from ts._core.value.container cimport List
+from ts._core.value.container cimport List, list_place
 from ts._core.value.sealed cimport seal
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 from ts.backends.cpu.kernels cimport one_thread
@@ -405,7 +406,7 @@ cdef tuple states_of(Cell kind, IValue *given, int dtype, int nd):
     if kind == LSTM:
         if type(first) is not List or (<List>first).size < 2:
             return None
-        first, second = object_at(&(<List>first).items[0]), object_at(&(<List>first).items[1])
+        first, second = object_at(list_place(<PyObject *>first, 0)), object_at(list_place(<PyObject *>first, 1))
     hidden = state_copy(first, dtype, nd)
     cell = state_copy(second, dtype, nd) if kind == LSTM else None
     if hidden is None or (cell is None and kind == LSTM):
@@ -512,7 +513,7 @@ cdef list weights_in(object params, int dtype):
     if type(params) is not List:
         return None
     while i < (<List>params).size:
-        found.append(weight_at(&(<List>params).items[i], dtype))
+        found.append(weight_at(list_place(<PyObject *>params, i), dtype))
         i += 1
     return found
 
@@ -525,8 +526,8 @@ cdef list kept_in(object params, int64_t slabs, npy_intp total, npy_intp batch):
         return None
     each = (<List>params).size // slabs
     for i in range(slabs):
-        found.append(kept_at(&(<List>params).items[i * each], total))
-        found.append(kept_at(&(<List>params).items[i * each + 1], batch))
+        found.append(kept_at(list_place(<PyObject *>params, i * each), total))
+        found.append(kept_at(list_place(<PyObject *>params, i * each + 1), batch))
     return found
 
 
@@ -535,7 +536,7 @@ cdef npy_intp states_rows(Cell kind, IValue *given):
     cdef object first = object_at(given)
     cdef PyArrayObject *a
     if kind == LSTM:
-        first = object_at(&(<List>first).items[0]) if type(first) is List and (<List>first).size else None
+        first = object_at(list_place(<PyObject *>first, 0)) if type(first) is List and (<List>first).size else None
     if not isinstance(first, Tensor) or (<Tensor>first).backend != BACKEND_CPU:
         return 1
     a = <PyArrayObject *>(<Tensor>first).array

@@ -14,11 +14,12 @@ Everything else is left to the record's own kernel: other layouts and dtypes, no
 """
 
 cimport numpy as cnp
+from cpython.ref cimport PyObject
 from libc.math cimport sqrt
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from numpy cimport npy_intp
 
-from ts._core.value.container cimport List
+from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -86,6 +87,7 @@ cdef bint read_shape(PyArrayObject *a, IValue *dims, bint keepdim, Shape *s) noe
     """The array as (outer, n, inner); false where reduced dimensions are not neighbours, or an argument is wrong."""
     cdef bint marked[MOST_DIMS]
     cdef List listed
+    cdef IValue dim
     cdef int i, nd = ndim_of(a), stage = 0
     cdef bint everything = dims == NULL or dims.tag == TAG_NONE
     s.outer = s.n = s.inner = 1
@@ -100,7 +102,8 @@ cdef bint read_shape(PyArrayObject *a, IValue *dims, bint keepdim, Shape *s) noe
         listed = <List>dims.v.o
         everything = listed.size == 0
         for i in range(<int>listed.size):
-            if not mark(&listed.items[i], nd, marked):
+            dim = list_item(<PyObject *>listed, i)
+            if not mark(&dim, nd, marked):
                 return False
     elif dims.tag == TAG_INT:
         if not mark(dims, nd, marked):

@@ -10,6 +10,7 @@ A shape that does not fit, and a view that would need a copy, are left to the re
 """
 
 cimport numpy as cnp
+from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
@@ -18,7 +19,7 @@ from ts._core.tensor.ndarray cimport CDOUBLE, CFLOAT, DOUBLE, FLOAT
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.subscripts cimport retyped_at
 from ts._core.tensor.tensor cimport Tensor
-from ts._core.value.container cimport List
+from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, set_object_steal
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, put_array, put_object, scalar_type
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -39,7 +40,7 @@ cdef bint read_sizes(List sizes, npy_intp count, npy_intp *dims) noexcept:
     if sizes.size > MOST_DIMS or count == 0:
         return False
     for i in range(sizes.size):
-        n = sizes.items[i].v.i
+        n = list_item(<PyObject *>sizes, i).v.i
         if n == -1 and open_at < 0:
             open_at = <int>i
         elif n <= 0 or n > count:
@@ -174,7 +175,7 @@ cdef int expand(Operator op, IValue *r, const int32_t *at) except -1:
     if a == NULL or sizes.size > MOST_DIMS:
         return run_record(op, r, at)
     for i in range(sizes.size):
-        dims[i] = sizes.items[i].v.i
+        dims[i] = list_item(<PyObject *>sizes, i).v.i
     return put_expanded(op, r, at, a, <int>sizes.size, dims)
 
 

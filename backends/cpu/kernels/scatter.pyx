@@ -9,6 +9,7 @@ any width up to that are put.  Everything else is left to the record's own kerne
 """
 
 cimport numpy as cnp
+from cpython.ref cimport PyObject
 from libc.math cimport INFINITY
 from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t
 from numpy cimport npy_intp
@@ -19,7 +20,7 @@ from ts._core.tensor.ndarray cimport (
 )
 from ts._core.tensor.overlap cimport meet
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, wrote
-from ts._core.value.container cimport List
+from ts._core.value.container cimport List, list_place
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
@@ -318,8 +319,8 @@ cdef int index_put(Operator op, IValue *r, const int32_t *at) except -1:
     if a == NULL or values == NULL or scalar_type(&r[at[0]]) != scalar_type(&r[at[2]]):
         return run_record(op, r, at)
     count = <int>indices.size
-    if count == 1 and is_tensor(&indices.items[0]) and scalar_type(&indices.items[0]) == BOOL:
-        return put_masked(op, r, at, a, &indices.items[0], values, in_place, adds)
+    if count == 1 and is_tensor(list_place(<PyObject *>indices, 0)) and scalar_type(list_place(<PyObject *>indices, 0)) == BOOL:
+        return put_masked(op, r, at, a, list_place(<PyObject *>indices, 0), values, in_place, adds)
     if not 0 < count <= ndim_of(a):
         return run_record(op, r, at)
     places = places_together(indices, dims_of(a))

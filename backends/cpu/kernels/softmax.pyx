@@ -11,13 +11,14 @@ Everything else is left to the record's own kernel: other layouts and dtypes, no
 """
 
 cimport numpy as cnp
+from cpython.ref cimport PyObject
 from libc.math cimport isinf, log
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from ts._core.value.container cimport List
+from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -384,7 +385,7 @@ cdef int log_sum_exp(Operator op, IValue *r, const int32_t *at) except -1:
     dims = <List>r[at[1]].v.o
     if dims.size != 1:
         return run_in_order(op, r, at)
-    return run_softmax(op, r, at, LOG_SUM_EXP, dims.items[0].v.i, r[at[2]].v.i)
+    return run_softmax(op, r, at, LOG_SUM_EXP, list_item(<PyObject *>dims, 0).v.i, r[at[2]].v.i)
 
 
 register_kernel("aten::softmax.int", softmax)

@@ -9,13 +9,14 @@ arguments are left to the record's own kernel.
 """
 
 cimport numpy as cnp
+from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, size_of
-from ts._core.value.container cimport List
+from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
@@ -115,7 +116,7 @@ cdef int flip(Operator op, IValue *r, const int32_t *at) except -1:
     for d in range(ndim_of(a)):
         turns[d] = False
     for i in range(listed.size):
-        d = wrapped(listed.items[i].v.i, ndim_of(a))
+        d = wrapped(list_item(<PyObject *>listed, i).v.i, ndim_of(a))
         if d < 0 or turns[d]:
             return run_record(op, r, at)
         turns[d] = True
@@ -176,9 +177,9 @@ cdef int roll(Operator op, IValue *r, const int32_t *at) except -1:
     made = None
     for i in range(shifts.size):
         axis.outer, axis.n, axis.inner = 1, size_of(a), 1
-        if listed.size and read_axis(a, listed.items[i].v.i, &axis) < 0:
+        if listed.size and read_axis(a, list_item(<PyObject *>listed, i).v.i, &axis) < 0:
             return run_record(op, r, at)
-        shift = in_range(shifts.items[i].v.i, axis.n)
+        shift = in_range(list_item(<PyObject *>shifts, i).v.i, axis.n)
         held, made = made, new_like(a, kind)
         out = data_of(<PyArrayObject *>made)
         away = leave_gil(size_of(a) // 4, r, at, op.nargs)

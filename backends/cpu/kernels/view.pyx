@@ -16,7 +16,7 @@ from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.value.container cimport List, list_new
+from ts._core.value.container cimport List, list_item, list_new, list_place
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec, set_object, set_object_steal
@@ -116,8 +116,8 @@ cdef int put_parts(IValue *r, const int32_t *at, int axis, int64_t size, IValue 
     for i in range(count):
         dims[axis] = min(size, n - start)
         worked(0)
-        parts.items[i].v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
-        parts.items[i].tag = TAG_OBJECT
+        list_place(<PyObject *>parts, i).v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
+        list_place(<PyObject *>parts, i).tag = TAG_OBJECT
         parts.size = i + 1
         start += size
     Py_INCREF(parts)
@@ -158,12 +158,12 @@ cdef int split_sizes(Operator op, IValue *r, const int32_t *at) except -1:
     held = <object>a
     cdef List parts = list_new(list_spec(TENSOR_SPEC), sizes.size)
     while i < sizes.size and i < parts.capacity:
-        dims[axis] = sizes.items[i].v.i
+        dims[axis] = list_item(<PyObject *>sizes, i).v.i
         if not 0 <= dims[axis] <= total - start:
             return run_record(op, r, at)
         worked(0)
-        parts.items[i].v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
-        parts.items[i].tag = TAG_OBJECT
+        list_place(<PyObject *>parts, i).v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, start * strides[axis])
+        list_place(<PyObject *>parts, i).tag = TAG_OBJECT
         start += dims[axis]
         i += 1
         parts.size = i
@@ -192,8 +192,8 @@ cdef int unbind(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List parts = list_new(list_spec(TENSOR_SPEC), count)
     for i in range(count):
         worked(0)
-        parts.items[i].v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, i * step)
-        parts.items[i].tag = TAG_OBJECT
+        list_place(<PyObject *>parts, i).v.o = view_at(<Tensor>r[at[0]].v.o, a, nd, dims, strides, i * step)
+        list_place(<PyObject *>parts, i).tag = TAG_OBJECT
         parts.size = i + 1
     Py_INCREF(parts)
     set_object_steal(&r[at[2]], <PyObject *>parts)
@@ -267,7 +267,7 @@ cdef int permute(Operator op, IValue *r, const int32_t *at) except -1:
     if a == NULL or order.size != ndim_of(a):
         return run_record(op, r, at)
     for i in range(ndim_of(a)):
-        axis = wrapped(order.items[i].v.i, ndim_of(a))
+        axis = wrapped(list_item(<PyObject *>order, i).v.i, ndim_of(a))
         if axis < 0 or seen >> axis & 1:
             return run_record(op, r, at)
         seen |= <int64_t>1 << axis

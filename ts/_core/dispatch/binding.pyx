@@ -18,7 +18,7 @@ from cpython.ref cimport Py_INCREF
 from libc.stdint cimport int32_t, int64_t
 
 from ts._core.dispatch.arguments cimport spec_of_text
-from ts._core.value.container cimport List, list_new
+from ts._core.value.container cimport List, list_new, list_store
 from ts._core.dispatch.operator cimport Operator, has_kernel, invoke
 from ts._core.value.ivalue cimport (
     IValue,
@@ -320,20 +320,22 @@ cdef inline Taken take_int(object x, IValue *out) except *:
 cdef Taken take_items(Slot slot, List made, PyObject **items, Py_ssize_t n, IValue *out) except *:
     """Into a new List of the core, which has room for them: making it may run code that changes `items`."""
     cdef Py_ssize_t i
+    cdef IValue item
     cdef object x
     for i in range(n):
         x = <object>items[i]
         if slot.kind == INT_LIST:
-            if not PyLong_CheckExact(x) or take_int(x, &made.items[i]) != BORROWED:
+            if not PyLong_CheckExact(x) or take_int(x, &item) != BORROWED:
                 return MAYBE
         elif isinstance(x, Tensor):
             Py_INCREF(x)
-            made.items[i].v.o = <PyObject *>x
-            made.items[i].tag = TAG_OBJECT
+            item.v.o = <PyObject *>x
+            item.tag = TAG_OBJECT
         elif x is None and slot.kind == OPTIONAL_TENSOR_LIST:
-            made.items[i].tag = TAG_NONE
+            item.tag = TAG_NONE
         else:
             return MAYBE
+        list_store(<PyObject *>made, i, &item)
         made.size = i + 1
     Py_INCREF(made)
     out.v.o = <PyObject *>made

@@ -25,7 +25,7 @@ from libc.stdint cimport int32_t
 from ts._core.thread.context cimport LIMITED, PROFILING, context_flags
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.container cimport List
-from ts._core.value.ivalue cimport IValue, TAG_OBJECT, TypeSpec
+from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TypeSpec
 
 ctypedef int (*Kernel)(Operator op, IValue *r, const int32_t *at) except -1
 
@@ -96,8 +96,8 @@ cdef inline int backend_at(Operator op, IValue *r, const int32_t *at) noexcept:
         return 0
     if isinstance(<object>x.v.o, Tensor):
         return (<Tensor>x.v.o).backend
-    if type(<object>x.v.o) is List and (<List>x.v.o).size:
-        x = (<List>x.v.o).items
+    if type(<object>x.v.o) is List and (<List>x.v.o).size and (<List>x.v.o).item == TAG_NONE:
+        x = <IValue *>(<List>x.v.o).items
         if x.tag == TAG_OBJECT and x.v.o != NULL and isinstance(<object>x.v.o, Tensor):
             return (<Tensor>x.v.o).backend
     return 0

@@ -22,7 +22,7 @@ from ts._core.dispatch.operator cimport Operator, backend_at, call_limited, invo
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.thread.allowance cimport Allowance, drop_allowance, new_allowance, watch_allowance
 from ts._core.thread.context cimport PROFILING, context_flags, set_flag
-from ts._core.value.container cimport List
+from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_OBJECT
 from ts._core.value.sealed cimport seal
 
@@ -213,12 +213,16 @@ def library_of(size_t address):
 cdef object described(IValue *x):
     """(sizes, dtype) of a tensor; of a list of tensors a list of these; else None."""
     cdef List items
+    cdef IValue item
     cdef Py_ssize_t i
     if x.tag != TAG_OBJECT or x.v.o == NULL:
         return None
     if type(<object>x.v.o) is List:
         items = <List>x.v.o
-        found = [described(&items.items[i]) for i in range(items.size)]
+        found = []
+        for i in range(items.size):
+            item = list_item(<PyObject *>items, i)
+            found.append(described(&item))
         return found if None not in found and found else None
     return described_object(<object>x.v.o)
 

@@ -8,9 +8,10 @@ Sorting is stable.  Tensors are compared by their truth: `x == y` and `x < y` of
 """
 
 from cpython.ref cimport PyObject
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
+from libc.math cimport isnan
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy
+from libc.string cimport memchr, memcmp, memcpy, memset
 
 from ts._core.thread.allowance cimport give_bytes, limited
 from ts._core.value.container cimport (
@@ -18,6 +19,7 @@ from ts._core.value.container cimport (
     List,
     Tuple,
     compare_values,
+    list_item,
     list_remove_at,
     list_slice,
     type_text,
@@ -26,10 +28,12 @@ from ts._core.value.container cimport (
 )
 from ts._core.dispatch.operator cimport Operator
 from ts._core.prims.row cimport row
-from ts._core.value.lists cimport release_items
+from ts._core.value.lists cimport item_bytes, raise_list_index, release_items
 from ts._core.value.tagged cimport (
     IValue,
+    TAG_BOOL,
     TAG_FLOAT,
+    TAG_INT,
     TAG_NONE,
     TAG_OBJECT,
     copy_value,
@@ -38,6 +42,10 @@ from ts._core.value.tagged cimport (
     set_int,
     set_object,
 )
+
+ctypedef fused Number:
+    int64_t
+    double
 
 cdef int tensor_mark
 cdef void *of_tensors = &tensor_mark  # data of the rows whose items are tensors
@@ -59,9 +67,36 @@ cdef bint items_match(Operator op, IValue *a, IValue *b) except -1:
 
 cdef Py_ssize_t find(Operator op, List x, IValue *value) except -2:
     """The index of the first item that equals `value`, or -1."""
-    cdef Py_ssize_t i = 0
+    return find_from(op, x, 0, value)
+
+
+cdef Py_ssize_t find_from(Operator op, List x, Py_ssize_t i, IValue *value) except -2:
+    cdef IValue item
+    if x.item == value.tag == TAG_BOOL:
+        return find_byte(x, i, <char>value.v.i)
+    if x.item == value.tag == TAG_INT:
+        return find_number[int64_t](<int64_t *>x.items, i, x.size, value.v.i)
+    if x.item == value.tag == TAG_FLOAT:
+        return find_number[double](<double *>x.items, i, x.size, value.v.f)
     while i < x.size:  # comparing tensors gives other threads a turn, which may shorten x
-        if items_match(op, &x.items[i], value):
+        item = list_item(<PyObject *>x, i)
+        if items_match(op, &item, value):
+            return i
+        i += 1
+    return -1
+
+
+cdef Py_ssize_t find_byte(List x, Py_ssize_t i, char value) noexcept:
+    cdef const char *found
+    if i == x.size:
+        return -1
+    found = <const char *>memchr(<char *>x.items + i, value, x.size - i)
+    return -1 if found == NULL else found - <char *>x.items
+
+
+cdef Py_ssize_t find_number(const Number *items, Py_ssize_t i, Py_ssize_t n, Number value) noexcept:
+    while i < n:
+        if items[i] == value:
             return i
         i += 1
     return -1
@@ -82,10 +117,10 @@ cdef int index(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int count(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List x = list_of(&r[at[0]])
-    cdef Py_ssize_t i = 0, n = 0
-    while i < x.size:
-        n += items_match(op, &x.items[i], &r[at[1]])
-        i += 1
+    cdef Py_ssize_t i = find(op, x, &r[at[1]]), n = 0
+    while i >= 0:
+        n += 1
+        i = find_from(op, x, i + 1, &r[at[1]])
     set_int(&r[at[2]], n)
     return 0
 
@@ -103,10 +138,14 @@ cdef int remove(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef bint lists_match(Operator op, List a, List b) except -1:
     cdef Py_ssize_t i = 0
+    cdef IValue x, y
+    if a.item == b.item != TAG_NONE and a.item != TAG_FLOAT:
+        return a.size == b.size and (a.size == 0 or memcmp(a.items, b.items, a.size * item_bytes(a.item)) == 0)
     while a.size == b.size:
         if i >= a.size:
             return True
-        if not items_match(op, &a.items[i], &b.items[i]):
+        x, y = list_item(<PyObject *>a, i), list_item(<PyObject *>b, i)
+        if not items_match(op, &x, &y):
             return False
         i += 1
     return False
@@ -183,20 +222,26 @@ cdef int check_sortable(IValue *x) except -1:
 
 
 cdef int sort_items(List x, bint descending) except -1:
+    if x.item == TAG_NONE:
+        return sort_tagged(x, descending)
+    return sort_numbers(x, descending)
+
+
+cdef int sort_tagged(List x, bint descending) except -1:
     """Whoever looks at the list meanwhile finds it empty, as in Python: comparing objects runs scripts."""
     cdef Py_ssize_t size = x.size, capacity = x.capacity
-    cdef IValue *items = x.items
+    cdef void *items = x.items
     cdef bint changed
     x.items = NULL
     x.size = x.capacity = 0
     try:
-        sort_values(items, size, descending)
+        sort_values(<IValue *>items, size, descending)
     finally:
         changed = x.items != NULL
         x.items, items = items, x.items
         x.size, size = size, x.size
         x.capacity, capacity = capacity, x.capacity
-        release_items(items, size)  # what was put there meanwhile
+        release_items(<IValue *>items, size)  # what was put there meanwhile
         free(items)
         if limited:
             give_bytes(capacity * sizeof(IValue))
@@ -221,6 +266,64 @@ cdef int sort_values(IValue *items, Py_ssize_t n, bint descending) except -1:
         free(scratch)
 
 
+cdef int sort_numbers(List x, bint descending) except -1:
+    cdef Py_ssize_t i, first = 0
+    cdef void *scratch
+    if x.item == TAG_BOOL:
+        for i in range(x.size):
+            first += (<char *>x.items)[i] == descending
+        memset(x.items, descending, first)
+        memset(<char *>x.items + first, not descending, x.size - first)
+        return 0
+    scratch = malloc((x.size + 1) * item_bytes(x.item))
+    if scratch == NULL:
+        raise MemoryError()
+    if x.item == TAG_INT:
+        merge_numbers[int64_t](<int64_t *>x.items, <int64_t *>scratch, x.size, descending)
+    else:
+        merge_numbers[double](<double *>x.items, <double *>scratch, x.size, descending)
+    free(scratch)
+    return 0
+
+
+cdef inline bint is_behind(Number x, Number y, bint descending) noexcept:
+    """Whether x has to stand behind y; no number is greater than any."""
+    if descending:
+        x, y = y, x
+    if Number is double:
+        return x > y or (isnan(x) and not isnan(y))
+    else:
+        return x > y
+
+
+cdef void merge_numbers(Number *items, Number *scratch, Py_ssize_t n, bint descending) noexcept:
+    """As `merge_sort`."""
+    cdef Py_ssize_t i, j, k, half = n // 2
+    cdef Number item
+    if n <= 16:
+        for i in range(1, n):
+            item = items[i]
+            j = i
+            while j > 0 and is_behind(items[j - 1], item, descending):
+                items[j] = items[j - 1]
+                j -= 1
+            items[j] = item
+        return
+    merge_numbers(items, scratch, half, descending)
+    merge_numbers(items + half, scratch, n - half, descending)
+    memcpy(scratch, items, half * sizeof(Number))
+    i, j, k = 0, half, 0
+    while i < half and j < n:
+        if is_behind(scratch[i], items[j], descending):
+            items[k] = items[j]
+            j += 1
+        else:
+            items[k] = scratch[i]
+            i += 1
+        k += 1
+    memcpy(items + k, scratch + i, (half - i) * sizeof(Number))
+
+
 cdef int sort(Operator op, IValue *r, const int32_t *at) except -1:
     return sort_items(list_of(&r[at[0]]), r[at[1]].v.i != 0)
 
@@ -234,16 +337,22 @@ cdef int sorted_list(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int extreme(List x, int sign, IValue *out, str name) except -1:
     """The first item that none of the others is above (sign 1) or below (sign -1), by `<` of its kind."""
-    cdef Py_ssize_t i, best = 0
+    cdef Py_ssize_t i = 1, best = 0
+    cdef IValue item, other
     if x.size == 0:
         raise RuntimeError(f"{name}() arg is an empty sequence")
-    for i in range(1, x.size):
-        if x.items[0].tag == TAG_FLOAT:
-            if sign * x.items[i].v.f > sign * x.items[best].v.f:
+    while i < x.size:  # comparing objects runs scripts, which may shorten x
+        item, other = list_item(<PyObject *>x, i), list_item(<PyObject *>x, best)
+        if x.item == TAG_FLOAT:
+            if sign * item.v.f > sign * other.v.f:
                 best = i
-        elif sign * compare_values(&x.items[i], &x.items[best]) > 0:
+        elif sign * compare_values(&item, &other) > 0:
             best = i
-    copy_value(out, &x.items[best])
+        i += 1
+    if best >= x.size:
+        return raise_list_index()
+    other = list_item(<PyObject *>x, best)
+    copy_value(out, &other)
     return 0
 
 
@@ -258,8 +367,10 @@ cdef int max_item(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int compare_lists(List a, List b) except? -2:
     cdef Py_ssize_t i
     cdef int order
+    cdef IValue x, y
     for i in range(min(a.size, b.size)):
-        order = compare_values(&a.items[i], &b.items[i])
+        x, y = list_item(<PyObject *>a, i), list_item(<PyObject *>b, i)
+        order = compare_values(&x, &y)
         if order:
             return order
     return (a.size > b.size) - (a.size < b.size)

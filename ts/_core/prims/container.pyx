@@ -4,36 +4,41 @@ In: nothing.  Out: `operators()`, the list of Operator records; their kernels wo
 
     aten::append.t(t[](a!) self, t(c -> *) el) -> t[](a!)          append
 
-Kernels are generic in the element type: IValues carry their tags, so one function serves the overloads
-of all types.  A list that is returned by an operator that mutates it is the list itself.
+Kernels are generic in the element type: items are IValues to them, whatever stands in the list, so one function serves
+the overloads of all types.  A list that is returned by an operator that mutates it is the list itself.
 """
 
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport free
-from libc.string cimport memcpy, memmove
+from libc.string cimport memmove, memset
 
-from ts._core.thread.allowance cimport give_bytes, limited
 from ts._core.value.container cimport (
     List,
     list_append,
+    list_clear_items,
+    list_fill,
     list_get_item,
     list_grow,
+    list_item,
     list_new,
     list_remove_at,
+    list_reverse,
     list_set_item,
     list_slice,
+    list_store,
+    list_store_number,
 )
 from ts._core.dispatch.operator cimport Operator
-from ts._core.value.ivalue cimport INT_SPEC, box_shallow, list_spec
+from ts._core.value.ivalue cimport INT_SPEC, list_spec
 from ts._core.prims.row cimport row
 from ts._core.prims.slicing cimport slice_bounds
 from ts._core.prims.splitting cimport split_characters
-from ts._core.value.lists cimport release_items
+from ts._core.value.lists cimport item_bytes
 from ts._core.value.tagged cimport (
     IValue,
+    TAG_BOOL,
     TAG_FLOAT,
-    TAG_INT,
+    TAG_NONE,
     TAG_OBJECT,
     copy_value,
     release,
@@ -102,23 +107,24 @@ cdef int append(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int insert(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List x = list_of(&r[at[0]])
     cdef int64_t i = r[at[1]].v.i, n = x.size
+    cdef Py_ssize_t bytes = item_bytes(x.item)
+    cdef char *place
     i = max(i + n, 0) if i < 0 else min(i, n)
     list_grow(<PyObject *>x, n + 1)
-    memmove(x.items + i + 1, x.items + i, (n - i) * sizeof(IValue))
-    x.items[i] = r[at[2]]
-    retain(&x.items[i])
+    place = <char *>x.items + i * bytes
+    memmove(place + bytes, place, (n - i) * bytes)
+    retain(&r[at[2]])
+    list_store(<PyObject *>x, i, &r[at[2]])
     x.size = n + 1
     return 0
 
 
 cdef int extend_with(List x, List other) except -1:
-    cdef Py_ssize_t i, n = other.size, m = x.size  # other may be x
+    cdef Py_ssize_t n = other.size, m = x.size  # other may be x
     if n == 0:
         return 0
     list_grow(<PyObject *>x, m + n)
-    memcpy(x.items + m, other.items, n * sizeof(IValue))
-    for i in range(n):
-        retain(&x.items[m + i])
+    list_fill(<PyObject *>x, m, <PyObject *>other, n)
     x.size = m + n
     return 0
 
@@ -134,26 +140,11 @@ cdef int extend_and_return(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int clear_list(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef List x = list_of(&r[at[0]])
-    cdef Py_ssize_t n = x.size, capacity = x.capacity
-    cdef IValue *items = x.items
-    x.items = NULL
-    x.size = x.capacity = 0
-    release_items(items, n)  # which may run Python code, and that look at x
-    if x.items == NULL:
-        x.items, x.capacity = items, capacity
-        return 0
-    free(items)
-    if limited:
-        give_bytes(capacity * sizeof(IValue))
-    return 0
+    return list_clear_items(r[at[0]].v.o)
 
 
 cdef int reverse(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef List x = list_of(&r[at[0]])
-    cdef Py_ssize_t i, n = x.size
-    for i in range(n // 2):
-        x.items[i], x.items[n - 1 - i] = x.items[n - 1 - i], x.items[i]
+    list_reverse(r[at[0]].v.o)
     return 0
 
 
@@ -189,12 +180,20 @@ cdef List repeat(List x, int64_t n):
     cdef int64_t i
     if n > 0 and x.size > (<int64_t>1 << 57) // n:
         raise MemoryError()
-    if x.size == 1 and x.items[0].tag != TAG_OBJECT:  # [0] * n
-        only = x.items[0]
+    if x.size == 1 and list_item(<PyObject *>x, 0).tag != TAG_OBJECT:  # [0] * n
+        only = list_item(<PyObject *>x, 0)
         result = list_new(x.spec, max(n, 0))
-        for i in range(n):
-            result.items[i] = only
-        result.size = max(n, 0)
+        if n <= 0:
+            return result
+        if x.item == TAG_BOOL:
+            memset(result.items, <int>only.v.i, n)
+        elif x.item == TAG_NONE:
+            for i in range(n):
+                (<IValue *>result.items)[i] = only
+        else:
+            for i in range(n):
+                (<int64_t *>result.items)[i] = only.v.i
+        result.size = n
         return result
     result = list_new(x.spec, x.size * max(n, 0))
     for i in range(n):
@@ -225,8 +224,7 @@ cdef int range_list(Operator op, IValue *r, const int32_t *at) except -1:
     cdef int64_t i, n = max(r[at[0]].v.i, 0)
     cdef List result = list_new(list_spec(INT_SPEC), n)
     for i in range(n):
-        result.items[i].v.i = i
-        result.items[i].tag = TAG_INT
+        list_store_number(<PyObject *>result, i, i)
     result.size = n
     set_object(&r[at[1]], result)
     return 0
@@ -243,8 +241,12 @@ cdef int sum_ints(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List x = list_of(&r[at[0]])
     cdef int64_t total = 0
     cdef Py_ssize_t i
-    for i in range(x.size):
-        total += x.items[i].v.i
+    if x.item == TAG_BOOL:
+        for i in range(x.size):
+            total += (<char *>x.items)[i]
+    else:
+        for i in range(x.size):
+            total += (<int64_t *>x.items)[i]
     set_int(&r[at[1]], total)
     return 0
 
@@ -254,13 +256,13 @@ cdef int sum_floats(Operator op, IValue *r, const int32_t *at) except -1:
     cdef double total = 0
     cdef Py_ssize_t i
     for i in range(x.size):
-        total += x.items[i].v.f
+        total += (<double *>x.items)[i]
     set_float(&r[at[1]], total)
     return 0
 
 
 cdef int sum_complex(Operator op, IValue *r, const int32_t *at) except -1:
-    set_object(&r[at[1]], sum([box_shallow(&list_of(&r[at[0]]).items[i]) for i in range(list_of(&r[at[0]]).size)], 0j))
+    set_object(&r[at[1]], sum(list_of(&r[at[0]]), 0j))
     return 0
 
 
@@ -272,23 +274,24 @@ cdef inline bint is_true(IValue *x) except -1:
     return x.v.i != 0
 
 
-cdef int all_true(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef List x = list_of(&r[at[0]])
+cdef Py_ssize_t first_of_truth(List x, bint truth) except -2:
+    """The index of the first item that is true, or the first that is not; -1 where there is none."""
     cdef Py_ssize_t i
-    cdef bint result = True
+    cdef IValue value
     for i in range(x.size):
-        result = result and is_true(&x.items[i])
-    set_bool(&r[at[1]], result)
+        value = list_item(<PyObject *>x, i)
+        if is_true(&value) == truth:
+            return i
+    return -1
+
+
+cdef int all_true(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[1]], first_of_truth(list_of(&r[at[0]]), False) < 0)
     return 0
 
 
 cdef int any_true(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef List x = list_of(&r[at[0]])
-    cdef Py_ssize_t i
-    cdef bint result = False
-    for i in range(x.size):
-        result = result or is_true(&x.items[i])
-    set_bool(&r[at[1]], result)
+    set_bool(&r[at[1]], first_of_truth(list_of(&r[at[0]]), True) >= 0)
     return 0
 
 

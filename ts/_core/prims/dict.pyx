@@ -24,6 +24,7 @@ from ts._core.value.container cimport (
     dict_pop,
     dict_set,
     list_append,
+    list_item,
     list_new,
     raise_key_error,
     tuple_new,
@@ -188,7 +189,7 @@ cdef int dict_from_items(Operator op, IValue *r, const int32_t *at) except -1:
         spec = None
     result = dict_new(spec, items.size)
     while i < items.size:
-        item = <Tuple>items.items[i].v.o
+        item = <Tuple>list_item(<PyObject *>items, i).v.o
         dict_set(<PyObject *>result, &item.items[0], &item.items[1])
         i += 1
     set_object(&r[at[1]], result)

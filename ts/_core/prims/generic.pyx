@@ -9,9 +9,10 @@ import builtins
 import time
 import warnings
 
+from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
-from ts._core.value.container cimport Dict, List, Tuple, list_new
+from ts._core.value.container cimport Dict, List, Tuple, list_new, list_store_number
 from ts._core.dispatch.operator cimport Operator
 from ts._core.vm.future cimport Future
 from ts._core.value.ivalue cimport ANY_SPEC, INT_SPEC, TypeSpec, box_shallow, list_spec, unbox_shallow
@@ -143,16 +144,13 @@ cdef TypeSpec INTS_SPEC = list_spec(INT_SPEC)
 cdef List ints_list(object values):
     cdef List result = list_new(list_spec(INT_SPEC), len(values))
     for value in values:
-        result.items[result.size].v.i = value
-        result.items[result.size].tag = TAG_INT
+        list_store_number(<PyObject *>result, result.size, value)
         result.size += 1
     return result
 
 
 cdef list ints_of(IValue *x):
-    cdef List values = <List>x.v.o
-    cdef Py_ssize_t i
-    return [values.items[i].v.i for i in range(values.size)]
+    return list(<List>x.v.o)
 
 
 cdef list broadcast(list a, list b):

@@ -16,7 +16,7 @@ from libc.stdint cimport int64_t
 from ts._core.thread.allowance cimport TEXT_BYTES, limited, take_text
 from ts._core.prims.pieces cimport piece, word_behind
 from ts._core.thread.deadline cimport worked
-from ts._core.value.container cimport List, list_append, list_new
+from ts._core.value.container cimport List, list_append, list_new, list_reverse
 from ts._core.value.ivalue cimport STR_SPEC, list_spec
 from ts._core.value.tagged cimport IValue, TAG_OBJECT
 
@@ -40,8 +40,7 @@ cdef int add_part(List parts, str text, Py_ssize_t start, Py_ssize_t end, str ma
 
 cdef List split_at(str text, str separator, int64_t most, bint backwards):
     cdef List parts = list_new(list_spec(STR_SPEC), 0)
-    cdef Py_ssize_t start = 0, end = len(text), place, i, n = len(separator)
-    cdef IValue other
+    cdef Py_ssize_t start = 0, end = len(text), place, n = len(separator)
     while most != 0:
         place = PyUnicode_Find(text, separator, start, end, -1 if backwards else 1)
         if place < 0:
@@ -55,10 +54,7 @@ cdef List split_at(str text, str separator, int64_t most, bint backwards):
         most -= 1
     add_part(parts, text, start, end)
     if backwards:
-        for i in range(parts.size // 2):
-            other = parts.items[i]
-            parts.items[i] = parts.items[parts.size - 1 - i]
-            parts.items[parts.size - 1 - i] = other
+        list_reverse(<PyObject *>parts)
     return parts
 
 

@@ -20,7 +20,7 @@ from libc.stdint cimport int32_t, int64_t
 
 from ts._core.thread.allowance cimport TEXT_BYTES, limited, take_text
 from ts._core.thread.deadline cimport take_time, timed
-from ts._core.value.container cimport List, Tuple, value_text
+from ts._core.value.container cimport List, Tuple, list_item, value_text
 from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport box_shallow
 from ts._core.prims.row cimport row
@@ -198,7 +198,7 @@ cdef int join(Operator op, IValue *r, const int32_t *at) except -1:
     cdef List parts = <List>r[at[1]].v.o
     cdef Py_ssize_t i
     spend(PART * parts.size)
-    texts = [text_of(&parts.items[i]) for i in range(parts.size)]
+    texts = [<str>list_item(<PyObject *>parts, i).v.o for i in range(parts.size)]
     if limited:
         separator = text_of(&r[at[0]])
         width = max([PyUnicode_KIND(text) for text in texts], default=1)

@@ -11,7 +11,7 @@ cimport numpy as cnp
 from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 
-from ts._core.value.container cimport List, Tuple, list_new
+from ts._core.value.container cimport List, Tuple, list_new, list_store_number
 from ts._core.dispatch.operator cimport Operator
 from ts._core.value.ivalue cimport (
     BOOL_SPEC,
@@ -52,8 +52,7 @@ cdef int rank_of(Tensor t) except -1:
 cdef List list_of_ints(object values):
     cdef List result = list_new(list_spec(INT_SPEC), len(values))
     for value in values:
-        result.items[result.size].v.i = value  # not `set_int`: nothing is there yet that could be released
-        result.items[result.size].tag = TAG_INT
+        list_store_number(<PyObject *>result, result.size, value)
         result.size += 1
     return result
 
@@ -63,8 +62,7 @@ cdef List list_of_lengths(cnp.npy_intp *values, int n, Py_ssize_t unit):
     cdef List result = list_new(list_spec(INT_SPEC), n)
     cdef int i
     for i in range(n):
-        result.items[i].v.i = values[i] // unit
-        result.items[i].tag = TAG_INT
+        list_store_number(<PyObject *>result, i, values[i] // unit)
     result.size = n
     return result
 

@@ -12,8 +12,8 @@ from libc.stdlib cimport free
 
 from ts._core.thread.allowance cimport give_bytes, limited
 from ts._core.value.container cimport Dict, List, Object, TAG_DELETED, Tuple, dict_clear
-from ts._core.value.lists cimport release_items
-from ts._core.value.tagged cimport IValue, TAG_OBJECT, set_none, set_object_steal
+from ts._core.value.lists cimport item_bytes, release_items
+from ts._core.value.tagged cimport IValue, TAG_NONE, TAG_OBJECT, set_none, set_object_steal
 
 
 cdef extern from "Python.h":
@@ -55,7 +55,9 @@ cdef int visit_items(IValue *items, Py_ssize_t n, Visit visit, void *arg) noexce
 
 cdef int list_traverse(PyObject *x, Visit visit, void *arg) noexcept:
     cdef int status = list_base_traverse(x, visit, arg)
-    return status if status else visit_items((<List>x).items, (<List>x).size, visit, arg)
+    if status or (<List>x).item != TAG_NONE:
+        return status
+    return visit_items(<IValue *>(<List>x).items, (<List>x).size, visit, arg)
 
 
 cdef int tuple_traverse(PyObject *x, Visit visit, void *arg) noexcept:
@@ -81,13 +83,14 @@ cdef int dict_traverse(PyObject *x, Visit visit, void *arg) noexcept:
 
 cdef int list_clear(PyObject *x) noexcept:
     cdef Py_ssize_t n = (<List>x).size, capacity = (<List>x).capacity
-    cdef IValue *items = (<List>x).items
+    cdef void *items = (<List>x).items
     (<List>x).size = (<List>x).capacity = 0
     (<List>x).items = NULL
-    release_items(items, n)
+    if (<List>x).item == TAG_NONE:
+        release_items(<IValue *>items, n)
     free(items)
     if limited:
-        give_bytes(capacity * sizeof(IValue))
+        give_bytes(capacity * item_bytes((<List>x).item))
     return list_base_clear(x)
 
 

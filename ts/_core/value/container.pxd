@@ -1,6 +1,6 @@
 """The containers of scripted programs, over C arrays of IValue: `lists`, `dicts` and `objects` in one place.
 
-    List    items -> [ IValue | IValue | IValue | spare ... ]            size, capacity
+    List    items -> [ IValue | IValue | IValue | spare ... ]            size, capacity; numbers: see `lists.pxd`
     Tuple   items -> [ IValue | IValue ]  inside the object up to four   size
     Dict    index -> [ -1 | 0 | -1 | 2 | -2 | 1 ... ]    open addressing, entry numbers
             entries -> [ key value hash | key value hash | ... ]         in insertion order
@@ -46,14 +46,23 @@ from ts._core.value.lists cimport (
     List,
     Tuple,
     list_append,
-    list_at,
+    list_clear_items,
+    list_fill,
     list_get_item,
     list_grow,
+    list_index,
+    list_item,
     list_new,
+    list_number,
+    list_place,
     list_remove_at,
+    list_replace,
+    list_reverse,
     list_set_item,
     list_size,
     list_slice,
+    list_store,
+    list_store_number,
     raise_list_index,
     tuple_at,
     tuple_new,

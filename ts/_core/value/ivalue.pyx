@@ -38,7 +38,10 @@ from ts._core.value.container cimport (
     Tuple,
     dict_new,
     dict_set,
+    list_item,
     list_new,
+    list_store,
+    list_store_number,
     object_new,
     tuple_new,
 )
@@ -196,31 +199,37 @@ cdef int unbox_number(object x, TypeSpec spec, IValue *out) except -1:
     return mismatch(x, spec)
 
 
-cdef Py_ssize_t unbox_exact(object x, Py_ssize_t n, int kind, IValue *items) noexcept:
-    """The strings, ints or floats that a list starts with, `n` at most, as long as they are nothing else that is taken
+cdef Py_ssize_t unbox_exact(object x, Py_ssize_t n, int kind, List result) noexcept:
+    """The strings, ints, floats or bools that a list starts with, `n` at most, as long as they are nothing else that is taken
     for one: how many there were."""
     cdef Py_ssize_t i = 0
     cdef PyObject *item
+    cdef IValue value
     cdef int overflow = 0
     n = min(n, PyList_GET_SIZE(x))
     if kind == KIND_STR:
         while i < n and PyUnicode_CheckExact(<object>PyList_GET_ITEM(x, i)):
             item = PyList_GET_ITEM(x, i)
             Py_INCREF(item)
-            items[i].v.o = item
-            items[i].tag = TAG_OBJECT
+            value.v.o = item
+            value.tag = TAG_OBJECT
+            list_store(<PyObject *>result, i, &value)
             i += 1
     elif kind == KIND_INT:
         while i < n and PyLong_CheckExact(<object>PyList_GET_ITEM(x, i)):
-            items[i].v.i = PyLong_AsLongLongAndOverflow(<object>PyList_GET_ITEM(x, i), &overflow)
+            value.v.i = PyLong_AsLongLongAndOverflow(<object>PyList_GET_ITEM(x, i), &overflow)
             if overflow:
                 break
-            items[i].tag = TAG_INT
+            list_store_number(<PyObject *>result, i, value.v.i)
             i += 1
     elif kind == KIND_FLOAT:
         while i < n and PyFloat_CheckExact(<object>PyList_GET_ITEM(x, i)):
-            items[i].v.f = PyFloat_AS_DOUBLE(<object>PyList_GET_ITEM(x, i))
-            items[i].tag = TAG_FLOAT
+            value.v.f = PyFloat_AS_DOUBLE(<object>PyList_GET_ITEM(x, i))
+            list_store_number(<PyObject *>result, i, value.v.i)
+            i += 1
+    elif kind == KIND_BOOL:
+        while i < n and PyBool_Check(<object>PyList_GET_ITEM(x, i)):
+            list_store_number(<PyObject *>result, i, <object>PyList_GET_ITEM(x, i) is True)
             i += 1
     return i
 
@@ -228,6 +237,7 @@ cdef Py_ssize_t unbox_exact(object x, Py_ssize_t n, int kind, IValue *items) noe
 cdef int unbox_list(object x, TypeSpec spec, IValue *out, PyObject **copies) except -1:
     cdef List result
     cdef TypeSpec element = <TypeSpec>spec.children[0]
+    cdef IValue value
     cdef Py_ssize_t i, n
     if type(x) is List:
         return put_typed(x, spec, out)
@@ -239,16 +249,17 @@ cdef int unbox_list(object x, TypeSpec spec, IValue *out, PyObject **copies) exc
         n = PyList_GET_SIZE(x)
         worked(n)
         result = list_new(spec, n)
-        i = unbox_exact(x, n, element.kind, result.items)
+        i = unbox_exact(x, n, element.kind, result)
         result.size = i
         for i in range(i, n):
             if i >= PyList_GET_SIZE(x):  # converting an element ran Python code that shortened x
                 break
             item = <object>PyList_GET_ITEM(x, i)
             if element.acyclic:
-                unbox_inside(item, element, &result.items[i], copies)
+                unbox_inside(item, element, &value, copies)
             else:
-                unbox_part(item, element, &result.items[i], copies)
+                unbox_part(item, element, &value, copies)
+            list_store(<PyObject *>result, i, &value)
             result.size = i + 1
         return put_object(result, out)
     if isinstance(x, (str, bytes, Mapping)) or type(x) is tensor_type or not isinstance(x, (Collection, Generator)):
@@ -547,18 +558,21 @@ cdef object box_shallow(IValue *x):
 
 cdef object box_list(List x, PyObject **copies, bint shared):
     cdef Py_ssize_t i = 0, n = x.size
+    cdef IValue value
     cdef list result
     converted(n, ITEM_BYTES)
     if shared:  # others may meet it before it is full
         result = []
         remember(x, result, copies)
         while i < n and i < x.size:
-            result.append(box_inside(&x.items[i], copies))
+            value = list_item(<PyObject *>x, i)
+            result.append(box_inside(&value, copies))
             i += 1
         return result
     result = PyList_New(n)
     while i < n and i < x.size:  # converting an item may run Python code, and that shorten x
-        element = box_inside(&x.items[i], copies)
+        value = list_item(<PyObject *>x, i)
+        element = box_inside(&value, copies)
         Py_INCREF(<PyObject *>element)
         PyList_SET_ITEM(result, i, element)
         i += 1

@@ -1,12 +1,20 @@
-"""List and Tuple: see `container.pxd` for what holds of every container."""
+"""List and Tuple: see `container.pxd` for what holds of every container.
+
+What stands in a list follows from its type, and stays so:
+
+    List[int], List[float]    items -> [ int64 | int64 | ... ]        item TAG_INT, TAG_FLOAT
+    List[bool]                items -> [ byte | byte | ... ]          item TAG_BOOL
+    any other                 items -> [ IValue | IValue | ... ]      item TAG_NONE: each has a tag of its own
+
+Only this file, `lists.pyx`, loops of `prims` over all numbers of a list and machine code know of that.
+"""
 
 cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
-from libc.string cimport memmove
 
 from ts._core.value.spec cimport TypeSpec
-from ts._core.value.tagged cimport IValue, copy_value, release, retain
+from ts._core.value.tagged cimport IValue, TAG_BOOL, TAG_NONE, Tag, copy_value, retain
 
 
 cdef enum:
@@ -15,9 +23,10 @@ cdef enum:
 
 @cython.final
 cdef class List:
-    cdef IValue *items
+    cdef void *items
     cdef Py_ssize_t size
     cdef Py_ssize_t capacity
+    cdef Tag item                     # of every item, if they are numbers
     cdef readonly TypeSpec spec       # of the list, List[int]
 
 
@@ -31,7 +40,7 @@ cdef class Tuple:
 
 # ---------------------------------------------------------------- construction: new references
 
-# With room for `capacity` items, all unset: write items[0 .. n) and then size.
+# With room for `capacity` items, all unset: `list_store` items 0 .. n - 1 and then write size.
 cdef List list_new(TypeSpec spec, Py_ssize_t capacity)
 # All items None: overwrite them in place.
 cdef Tuple tuple_new(TypeSpec spec, Py_ssize_t size)
@@ -49,34 +58,95 @@ cdef int list_grow(PyObject *x, Py_ssize_t size) except -1 nogil
 # The `n` items from `start` on, every `step`-th, as a new list.
 cdef List list_slice(List x, int64_t start, int64_t step, Py_ssize_t n)
 cdef int list_remove_at(PyObject *x, Py_ssize_t i, IValue *out) except -1 nogil
+# Put the `n` items of another list, from the first on, into places from `start` on, which are there and unset.
+cdef void list_fill(PyObject *x, Py_ssize_t start, PyObject *other, Py_ssize_t n) noexcept
+cdef void list_reverse(PyObject *x) noexcept nogil
+# Take all items out: of a list that owns some, whoever looks meanwhile finds it empty.
+cdef int list_clear_items(PyObject *x) except -1
 
 
 cdef inline Py_ssize_t list_size(PyObject *x) noexcept nogil:
     return (<List>x).size
 
 
-cdef inline IValue *list_at(PyObject *x, int64_t i) noexcept nogil:
-    """The place of item `i`, which may count from the end; NULL when out of range."""
+cdef inline Py_ssize_t item_bytes(Tag item) noexcept nogil:
+    """How many an item takes."""
+    return sizeof(IValue) if item == TAG_NONE else 1 if item == TAG_BOOL else sizeof(int64_t)
+
+
+cdef inline Py_ssize_t list_index(PyObject *x, int64_t i) noexcept nogil:
+    """An index as it counts from the start, which `i` need not; -1 when out of range."""
     if i < 0:
         i += (<List>x).size
-    return &(<List>x).items[i] if <size_t>i < <size_t>(<List>x).size else NULL
+    return i if <size_t>i < <size_t>(<List>x).size else -1
 
+
+# ---- an item that is there, by its index from the start
+
+cdef inline IValue list_item(PyObject *x, Py_ssize_t i) noexcept nogil:
+    """x[i], a borrowed reference."""
+    cdef IValue value
+    if (<List>x).item == TAG_NONE:
+        return (<IValue *>(<List>x).items)[i]
+    value.v.i = list_number(x, i)
+    value.tag = (<List>x).item
+    return value
+
+
+cdef inline void list_store(PyObject *x, Py_ssize_t i, IValue *value) noexcept nogil:
+    """x[i] := value, which gives its reference away; the place is unset, or what it held was taken."""
+    if (<List>x).item == TAG_NONE:
+        (<IValue *>(<List>x).items)[i] = value[0]
+    else:
+        list_store_number(x, i, value.v.i)
+
+
+cdef inline void list_replace(PyObject *x, Py_ssize_t i, IValue *value) noexcept nogil:
+    """x[i] := value, with a reference of its own."""
+    if (<List>x).item == TAG_NONE:
+        copy_value(&(<IValue *>(<List>x).items)[i], value)
+    else:
+        list_store_number(x, i, value.v.i)
+
+
+cdef inline int64_t list_number(PyObject *x, Py_ssize_t i) noexcept nogil:
+    """The payload of x[i] in a list of numbers."""
+    if (<List>x).item == TAG_BOOL:
+        return (<char *>(<List>x).items)[i]
+    return (<int64_t *>(<List>x).items)[i]
+
+
+cdef inline void list_store_number(PyObject *x, Py_ssize_t i, int64_t value) noexcept nogil:
+    if (<List>x).item == TAG_BOOL:
+        (<char *>(<List>x).items)[i] = <char>value
+    else:
+        (<int64_t *>(<List>x).items)[i] = value
+
+
+cdef inline IValue *list_place(PyObject *x, Py_ssize_t i) noexcept nogil:
+    """The place of x[i] in a list of no numbers."""
+    return &(<IValue *>(<List>x).items)[i]
+
+
+# ---- by any index
 
 cdef inline int list_get_item(PyObject *x, int64_t i, IValue *out) except -1 nogil:
     """out := x[i], releasing what `out` held."""
-    cdef IValue *place = list_at(x, i)
-    if place == NULL:
+    cdef Py_ssize_t place = list_index(x, i)
+    cdef IValue value
+    if place < 0:
         return raise_list_index()
-    copy_value(out, place)
+    value = list_item(x, place)
+    copy_value(out, &value)
     return 0
 
 
 cdef inline int list_set_item(PyObject *x, int64_t i, IValue *value) except -1 nogil:
     """x[i] := value."""
-    cdef IValue *place = list_at(x, i)
-    if place == NULL:
+    cdef Py_ssize_t place = list_index(x, i)
+    if place < 0:
         return raise_list_index()
-    copy_value(place, value)
+    list_replace(x, place, value)
     return 0
 
 
@@ -85,7 +155,7 @@ cdef inline int list_append(PyObject *x, IValue *value) except -1 nogil:
     if n == (<List>x).capacity:
         list_grow(x, n + 1)
     retain(value)
-    (<List>x).items[n] = value[0]
+    list_store(x, n, value)
     (<List>x).size = n + 1
     return 0
 

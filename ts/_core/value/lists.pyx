@@ -9,11 +9,13 @@ operators only:
 
 cimport cython
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy, memmove, memset
 
 from ts._core.thread.allowance cimport give_bytes, limited, take_bytes
 from ts._core.value.ivalue cimport box_shallow
 from ts._core.value.sealed cimport seal
+from ts._core.value.spec cimport KIND_BOOL, KIND_FLOAT, KIND_INT
+from ts._core.value.tagged cimport TAG_FLOAT, TAG_INT, release
 from ts._core.value.values cimport core_equal, core_text
 
 
@@ -42,25 +44,29 @@ cdef enum:
 @cython.freelist(64)
 cdef class List:
     def __dealloc__(self):
-        if self.spec is None or not (<TypeSpec>self.spec.children[0]).plain:
-            release_items(self.items, self.size)
+        if owns_items(self):
+            release_items(<IValue *>self.items, self.size)
         free(self.items)
         if limited:
-            give_bytes(LIST_BYTES + self.capacity * sizeof(IValue))
+            give_bytes(LIST_BYTES + self.capacity * item_bytes(self.item))
 
     def __len__(self):
         return self.size
 
     def __getitem__(self, Py_ssize_t i):
-        cdef IValue *place = list_at(<PyObject *>self, i)
-        if place == NULL:
+        cdef Py_ssize_t place = list_index(<PyObject *>self, i)
+        cdef IValue value
+        if place < 0:
             raise_list_index()
-        return box_shallow(place)
+        value = list_item(<PyObject *>self, place)
+        return box_shallow(&value)
 
     def __iter__(self):
         cdef Py_ssize_t i = 0
+        cdef IValue value
         while i < self.size:
-            yield box_shallow(&self.items[i])
+            value = list_item(<PyObject *>self, i)
+            yield box_shallow(&value)
             i += 1
 
     def __eq__(self, other):
@@ -75,16 +81,29 @@ cdef class List:
 seal(List)
 
 
+cdef inline bint owns_items(List x) noexcept:
+    """Whether items may be objects."""
+    return x.item == TAG_NONE and (x.spec is None or not (<TypeSpec>x.spec.children[0]).plain)
+
+
+cdef inline Tag item_of(TypeSpec spec) noexcept:
+    """The tag that all items of a list have, TAG_NONE where each has its own."""
+    cdef int kind = (<TypeSpec>spec.children[0]).kind
+    return TAG_INT if kind == KIND_INT else TAG_FLOAT if kind == KIND_FLOAT else TAG_BOOL if kind == KIND_BOOL else TAG_NONE
+
+
 cdef List list_new(TypeSpec spec, Py_ssize_t capacity):
+    cdef Tag item = TAG_NONE if spec is None else item_of(spec)
     if limited:
-        take_bytes(LIST_BYTES + capacity * sizeof(IValue))
+        take_bytes(LIST_BYTES + capacity * item_bytes(item))
     cdef List x = List.__new__(List)
+    x.item = item
     if spec is not None:
         x.spec = spec
         if (<TypeSpec>spec.children[0]).acyclic:
             PyObject_GC_UnTrack(<PyObject *>x)  # nothing in it can lead back to it
     if capacity > 0:
-        x.items = <IValue *>malloc(capacity * sizeof(IValue))
+        x.items = malloc(capacity * item_bytes(item))
         if x.items == NULL:
             raise MemoryError()
         x.capacity = capacity
@@ -101,11 +120,11 @@ cdef int list_grow(PyObject *x, Py_ssize_t size) except -1 nogil:
     if size > (<Py_ssize_t>1 << 58):
         return raise_no_memory()
     if limited:
-        take_bytes((capacity - (<List>x).capacity) * sizeof(IValue))
-    items = realloc((<List>x).items, capacity * sizeof(IValue))
+        take_bytes((capacity - (<List>x).capacity) * item_bytes((<List>x).item))
+    items = realloc((<List>x).items, capacity * item_bytes((<List>x).item))
     if items == NULL:
         return raise_no_memory()
-    (<List>x).items = <IValue *>items
+    (<List>x).items = items
     (<List>x).capacity = capacity
     return 0
 
@@ -113,23 +132,71 @@ cdef int list_grow(PyObject *x, Py_ssize_t size) except -1 nogil:
 cdef List list_slice(List x, int64_t start, int64_t step, Py_ssize_t n):
     cdef List result = list_new(x.spec, n)
     cdef Py_ssize_t i
+    cdef IValue value
     while n > 0 and max(start, start + (n - 1) * step) >= x.size:
         n -= 1  # making the new list has collected garbage, whose finalizers have shortened x
-    for i in range(n):
-        result.items[i] = x.items[start + i * step]
-        retain(&result.items[i])
+    if step == 1 and x.item != TAG_NONE:
+        memcpy(result.items, <char *>x.items + start * item_bytes(x.item), n * item_bytes(x.item))
+    else:
+        for i in range(n):
+            value = list_item(<PyObject *>x, start + i * step)
+            retain(&value)
+            list_store(<PyObject *>result, i, &value)
     result.size = n
     return result
 
 
 cdef int list_remove_at(PyObject *x, Py_ssize_t i, IValue *out) except -1 nogil:
     """Move item `i` (in range) to `out`, whose old value is not released, and close the gap."""
-    cdef IValue *items = (<List>x).items
-    cdef Py_ssize_t rest = (<List>x).size - i - 1
-    out[0] = items[i]
+    cdef Py_ssize_t bytes = item_bytes((<List>x).item), rest = (<List>x).size - i - 1
+    cdef char *place = <char *>(<List>x).items + i * bytes
+    out[0] = list_item(x, i)
     if rest:
-        memmove(items + i, items + i + 1, rest * sizeof(IValue))
+        memmove(place, place + bytes, rest * bytes)
     (<List>x).size = (<List>x).size - 1
+    return 0
+
+
+cdef void list_fill(PyObject *x, Py_ssize_t start, PyObject *other, Py_ssize_t n) noexcept:
+    cdef Py_ssize_t i, bytes = item_bytes((<List>x).item)
+    cdef IValue value
+    if (<List>x).item == (<List>other).item and n > 0:
+        memcpy(<char *>(<List>x).items + start * bytes, (<List>other).items, n * bytes)
+        if not owns_items(<List>x):
+            return
+        for i in range(n):
+            retain(&(<IValue *>(<List>x).items)[start + i])
+        return
+    for i in range(n):
+        value = list_item(other, i)
+        retain(&value)
+        list_store(x, start + i, &value)
+
+
+cdef void list_reverse(PyObject *x) noexcept nogil:
+    cdef Py_ssize_t i, last = (<List>x).size - 1
+    cdef IValue value, other
+    for i in range((<List>x).size // 2):
+        value, other = list_item(x, i), list_item(x, last - i)
+        list_store(x, i, &other)
+        list_store(x, last - i, &value)
+
+
+cdef int list_clear_items(PyObject *x) except -1:
+    cdef Py_ssize_t n = (<List>x).size, capacity = (<List>x).capacity
+    cdef void *items = (<List>x).items
+    (<List>x).size = 0
+    if not owns_items(<List>x):
+        return 0
+    (<List>x).items = NULL
+    (<List>x).capacity = 0
+    release_items(<IValue *>items, n)  # which may run Python code, and that look at x
+    if (<List>x).items == NULL:
+        (<List>x).items, (<List>x).capacity = items, capacity
+        return 0
+    free(items)
+    if limited:
+        give_bytes(capacity * sizeof(IValue))
     return 0
 
 

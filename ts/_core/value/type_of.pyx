@@ -12,10 +12,11 @@ made to hold, objects their class; what a future gives is looked at when it is t
 
 from enum import Enum
 
+from cpython.ref cimport PyObject
 from cpython.complex cimport PyComplex_CheckExact
 from cpython.unicode cimport PyUnicode_CheckExact
 
-from ts._core.value.container cimport Dict, List, Object, Tuple
+from ts._core.value.container cimport Dict, List, Object, Tuple, list_item
 from ts._core.value.spec cimport (
     ANY_SPEC,
     BOOL_SPEC,
@@ -249,10 +250,14 @@ cdef bint object_is_of(object o, TypeSpec spec, set asked) except -1:
 
 cdef bint list_is_of(List o, TypeSpec spec, set asked) except -1:
     cdef Py_ssize_t i = 0
+    cdef IValue value
     if o.spec is not None:
         return same_layout(<TypeSpec>o.spec.children[0], <TypeSpec>spec.children[0])
+    if (<TypeSpec>spec.children[0]).kind in (KIND_INT, KIND_FLOAT, KIND_BOOL):
+        return False  # its items would stand side by side
     while i < o.size:
-        if not is_of(&o.items[i], <TypeSpec>spec.children[0], asked):
+        value = list_item(<PyObject *>o, i)
+        if not is_of(&value, <TypeSpec>spec.children[0], asked):
             return False
         i += 1
     return True

@@ -5,6 +5,7 @@ In: IValues.  Out: the truth of a comparison, or the text that `print`, `str()` 
 
 from enum import Enum
 
+from cpython.ref cimport PyObject
 from libc.math cimport isnan
 from libc.stdint cimport int64_t
 from libc.stdio cimport snprintf
@@ -12,7 +13,7 @@ from libc.stdio cimport snprintf
 from ts._core.thread.allowance cimport TEXT_BYTES, limited, take_text
 from ts._core.thread.deadline cimport worked
 from ts._core.value.dicts cimport Dict, TAG_DELETED, dict_find
-from ts._core.value.lists cimport List, Tuple
+from ts._core.value.lists cimport List, Tuple, list_item
 from ts._core.value.objects cimport Object
 from ts._core.value.tagged cimport (
     Py_INCREF,
@@ -51,13 +52,15 @@ cdef object core_equal(object a, object b):
 
 cdef bint lists_equal(List x, List y) except -1:
     cdef Py_ssize_t i = 0
+    cdef IValue a, b
     enter_recursion(b" while containers are compared")
     try:
         worked(x.size)
         while x.size == y.size:
             if i >= x.size:
                 return True
-            if not values_equal(&x.items[i], &y.items[i]):
+            a, b = list_item(<PyObject *>x, i), list_item(<PyObject *>y, i)
+            if not values_equal(&a, &b):
                 return False
             i += 1
         return False
@@ -255,10 +258,12 @@ cdef str core_text(object x):
 cdef str list_text(List x):
     cdef Py_ssize_t i = 0
     cdef list texts = []
+    cdef IValue value
     enter_recursion(b" while a container is printed")
     try:
         while i < x.size:  # the text of an item may run Python code, and that shorten x
-            texts.append(text_inside(&x.items[i]))
+            value = list_item(<PyObject *>x, i)
+            texts.append(text_inside(&value))
             i += 1
         return f"[{joined(texts)}]"
     finally:
@@ -320,12 +325,14 @@ cdef Py_ssize_t least_text(IValue *x, PyObject **sizes) except -1:
 
 cdef Py_ssize_t least_inside(object o, PyObject **sizes) except -1:
     cdef Py_ssize_t i = 0, size = 2, n = len(o)
+    cdef IValue value
     worked(n)
     enter_recursion(b" while a container is printed")
     try:
         if type(o) is List:
             while i < (<List>o).size:
-                size = min(size + least_text(&(<List>o).items[i], sizes), LONGEST_TEXT)
+                value = list_item(<PyObject *>o, i)
+                size = min(size + least_text(&value, sizes), LONGEST_TEXT)
                 i += 1
         elif type(o) is Tuple:
             for i in range(n):

@@ -15,7 +15,7 @@ from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t
 
 from ts._core.vm.code cimport Callee, Code, Instruction, Method
-from ts._core.value.container cimport Object, list_at, list_size, object_slot
+from ts._core.value.container cimport Object, list_size, object_slot
 from ts._core.vm.elements cimport has_elements, load_float, load_int, store_float, store_int
 from ts._core.vm.frame cimport (
     Frame,
@@ -50,7 +50,9 @@ from ts._core.vm.parts cimport (
     dict_put,
     drop,
     list_get,
+    list_get_number,
     list_put,
+    list_put_number,
     new_dict,
     new_list,
     new_object,
@@ -253,21 +255,17 @@ cdef int loop(State *state) noexcept nogil:
         elif op == LIST_LEN:
             I(r, at.a)[0] = list_size(O(r, at.b))
         elif op == LIST_GET_SCALAR:
-            place = list_at(O(r, at.b), I(r, at.c)[0])
-            if place == NULL:
-                status = BAD_INDEX
+            status = list_get_number(r, at)
+            if status:
                 break
-            I(r, at.a)[0] = place.v.i
         elif op == LIST_GET:
             status = list_get(r, at)
             if status:
                 break
         elif op == LIST_SET_SCALAR:
-            place = list_at(O(r, at.a), I(r, at.b)[0])
-            if place == NULL:
-                status = BAD_INDEX
+            status = list_put_number(r, at)
+            if status:
                 break
-            place.v.i = I(r, at.c)[0]
         elif op == LIST_SET:
             status = list_put(r, at)
             if status:
@@ -657,21 +655,17 @@ cdef int loop(State *state) noexcept nogil:
             pc += 2
             F(r, at.a)[0] = F(r, at.b)[0] - F(r, at.c)[0]
         elif op == LIST_GET_SCALAR__JUMP_IF_NOT:
-            place = list_at(O(r, at.b), I(r, at.c)[0])
-            if place == NULL:
-                status = BAD_INDEX
+            status = list_get_number(r, at)
+            if status:
                 break
-            I(r, at.a)[0] = place.v.i
             at = pc
             pc += 1
             if not I(r, at.b)[0]:
                 pc = target(at)
         elif op == LIST_SET_SCALAR__ADD_I64__LOOP_NE_I64:
-            place = list_at(O(r, at.a), I(r, at.b)[0])
-            if place == NULL:
-                status = BAD_INDEX
+            status = list_put_number(r, at)
+            if status:
                 break
-            place.v.i = I(r, at.c)[0]
             at = pc
             pc += 1
             I(r, at.a)[0] = I(r, at.b)[0] + I(r, at.c)[0]

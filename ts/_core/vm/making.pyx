@@ -11,6 +11,7 @@ from ts._core.value.container cimport (
     dict_new,
     dict_set,
     list_new,
+    list_store,
     object_new,
     tuple_new,
     value_text,
@@ -41,8 +42,8 @@ cdef int make_list(PyObject *spec, IValue *r, const int32_t *items, IValue *out)
     cdef int i, n = items[0]
     cdef List x = list_new(<TypeSpec>spec, n)
     for i in range(n):
-        x.items[i] = r[items[i + 1]]
-        retain(&x.items[i])
+        retain(&r[items[i + 1]])
+        list_store(<PyObject *>x, i, &r[items[i + 1]])
     x.size = n
     set_new(out, x)
     return 0

@@ -151,6 +151,7 @@ def layout():
         "tag": <char *>&value.tag - <char *>&value,
         "instruction": sizeof(Instruction),
         "items": <char *>&(<List>x).items - <char *>x,
+        "item": <char *>&(<List>x).item - <char *>x,
         "size": <char *>&(<List>x).size - <char *>x,
         "capacity": <char *>&(<List>x).capacity - <char *>x,
         "slots": <char *>&(<Object>x).slots - <char *>x,

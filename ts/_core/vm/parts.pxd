@@ -15,12 +15,17 @@ from ts._core.value.container cimport (
     dict_find,
     dict_recent,
     dict_set,
-    list_at,
     list_grow,
+    list_index,
+    list_item,
+    list_number,
+    list_replace,
+    list_store,
+    list_store_number,
     object_slot,
     tuple_at,
 )
-from ts._core.value.ivalue cimport IValue, TAG_OBJECT, copy_value, release, retain
+from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, copy_value, release, retain
 from ts._core.value.texts cimport text_character, text_equal, text_length
 from ts._core.vm.checked cimport CHECKED, require
 from ts._core.vm.code cimport Code, Instruction
@@ -91,18 +96,44 @@ cdef inline int test_instance(char *r, const Instruction *at) noexcept nogil:
 # ---------------------------------------------------------------- containers
 
 cdef inline int list_get(char *r, const Instruction *at) noexcept nogil:
-    cdef IValue *place = list_at(O(r, at.b), I(r, at.c)[0])
-    if place == NULL:
+    cdef PyObject *x = O(r, at.b)
+    cdef Py_ssize_t i = list_index(x, I(r, at.c)[0])
+    cdef IValue value
+    if i < 0:
         return BAD_INDEX
-    copy_value(R(r, at.a), place)
+    value = list_item(x, i)
+    copy_value(R(r, at.a), &value)
+    return 0
+
+
+cdef inline int list_get_number(char *r, const Instruction *at) noexcept nogil:
+    cdef PyObject *x = O(r, at.b)
+    cdef Py_ssize_t i = list_index(x, I(r, at.c)[0])
+    if i < 0:
+        return BAD_INDEX
+    if CHECKED:
+        require((<List>x).item != TAG_NONE, b"a list of numbers is none")
+    I(r, at.a)[0] = list_number(x, i)
     return 0
 
 
 cdef inline int list_put(char *r, const Instruction *at) noexcept nogil:
-    cdef IValue *place = list_at(O(r, at.a), I(r, at.b)[0])
-    if place == NULL:
+    cdef PyObject *x = O(r, at.a)
+    cdef Py_ssize_t i = list_index(x, I(r, at.b)[0])
+    if i < 0:
         return BAD_INDEX
-    copy_value(place, R(r, at.c))
+    list_replace(x, i, R(r, at.c))
+    return 0
+
+
+cdef inline int list_put_number(char *r, const Instruction *at) noexcept nogil:
+    cdef PyObject *x = O(r, at.a)
+    cdef Py_ssize_t i = list_index(x, I(r, at.b)[0])
+    if i < 0:
+        return BAD_INDEX
+    if CHECKED:
+        require((<List>x).item != TAG_NONE, b"a list of numbers is none")
+    list_store_number(x, i, I(r, at.c)[0])
     return 0
 
 
@@ -112,7 +143,7 @@ cdef inline int append(char *r, const Instruction *at) noexcept nogil:
     if n == (<List>x).capacity and (<GrowCall>list_grow)(x, n + 1) < 0:
         return FAILED
     retain(R(r, at.b))
-    (<List>x).items[n] = R(r, at.b)[0]
+    list_store(x, n, R(r, at.b))
     (<List>x).size = n + 1
     return 0
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ts._core.prims.math import c_function as of_one
 from ts._core.prims.scalar import c_function as of_two
 from ts.bytecode.native.liveness import reads_and_writes
-from ts.bytecode.native.writer import FRAME, HEAD, ITEM, Writer
+from ts.bytecode.native.writer import FRAME, HEAD, SLOT, Writer
 from ts.bytecode.opcodes import NUMBER, OPCODES
 
 if TYPE_CHECKING:
@@ -215,13 +215,13 @@ def _cast(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     w.set(a, w.new(f"load {w.type(a)}, ptr {w.place(b)}, {FRAME}"))
 
 
-def _element(w: Writer, pc: int, items: int, index: int) -> str:
-    """The place of an item of a list; a wrong index is the interpreter's."""
+def _item(w: Writer, pc: int, items: int, index: int, number: int) -> str:
+    """The place of an item of a list of such numbers as in a register; a wrong index is the interpreter's."""
     if w.is_known(pc):
-        return w.item(w.known_items(items), w.value(index))
+        return w.item(w.known_items(items), w.value(index), number)
     x = w.object(items)
     i = w.index(pc, index, w.field(x, "size", "i64"))
-    return w.item(w.field(x, "items", "ptr"), i)
+    return w.item(w.field(x, "items", "ptr"), i, number)
 
 
 @builds("LIST_LEN")
@@ -231,13 +231,16 @@ def _length(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("LIST_GET_SCALAR")
 def _get_number(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-    w.set(a, w.new(f"load {w.type(a)}, ptr {_element(w, pc, b, c)}, {ITEM}"))
+    place = _item(w, pc, b, c, a)
+    if w.is_bool(a):
+        w.set(a, w.new(f"zext i8 {w.new(f'load i8, ptr {place}, {w.kind_of_item(a)}')} to i64"))
+    else:
+        w.set(a, w.new(f"load {w.type(a)}, ptr {place}, {w.kind_of_item(a)}"))
 
 
 @builds("LIST_SET_SCALAR")
 def _set_number(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-    place = _element(w, pc, a, b)
-    w.do(f"store {w.type(c)} {w.value(c)}, ptr {place}, {ITEM}")
+    w.put_item(_item(w, pc, a, b, c), c)
 
 
 @builds("LIST_CHECK_LEN")
@@ -246,17 +249,18 @@ def _check_length(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 
 def _slot(w: Writer, object: int, number: int) -> str:
-    return w.item(w.field(w.object(object), "slots", "ptr"), str(number))
+    offset = number * w.layout["value"]
+    return w.new(f"getelementptr i8, ptr {w.field(w.object(object), 'slots', 'ptr')}, i64 {offset}")
 
 
 @builds("ATTR_GET_SCALAR")
 def _get_attribute(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-    w.set(a, w.new(f"load {w.type(a)}, ptr {_slot(w, b, c)}, {ITEM}"))
+    w.set(a, w.new(f"load {w.type(a)}, ptr {_slot(w, b, c)}, {SLOT}"))
 
 
 @builds("ATTR_SET_SCALAR")
 def _set_attribute(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-    w.do(f"store {w.type(c)} {w.value(c)}, ptr {_slot(w, a, b)}, {ITEM}")
+    w.do(f"store {w.type(c)} {w.value(c)}, ptr {_slot(w, a, b)}, {SLOT}")
 
 
 @builds(
@@ -288,22 +292,21 @@ def _part(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("LIST_APPEND")
 def _append(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-    """A number, where there is room, is written here; all else by the loop's function."""
+    """A number, where such numbers stand and there is room, is written here; all else by the function."""
     if not w.is_number(b):
         _part(w, pc, a, b, c)
         return
     x = w.object(a)
     size = w.field(x, "size", "i64")
     full, room, after = w.fresh(), w.fresh(), w.fresh()
-    w.branch(w.new(f"icmp eq i64 {size}, {w.field(x, 'capacity', 'i64')}"), full, room)
+    fits = w.new(f"icmp ne i64 {size}, {w.field(x, 'capacity', 'i64')}")
+    same = w.new(f"icmp eq i32 {w.field(x, 'item', 'i32')}, {w.layout['tag_' + w.code.classes[b]]}")
+    w.branch(w.new(f"and i1 {fits}, {same}"), room, full)
     w.label(full)
     _part(w, pc, a, b, c)
     w.go(after)
     w.label(room)
-    item = w.item(w.field(x, "items", "ptr"), size)
-    w.do(f"store {w.type(b)} {w.value(b)}, ptr {item}, {ITEM}")
-    tag = w.new(f"getelementptr i8, ptr {item}, i64 {w.layout['tag']}")
-    w.do(f"store i64 {w.layout['tag_' + w.code.classes[b]]}, ptr {tag}, {ITEM}")
+    w.put_item(w.item(w.field(x, "items", "ptr"), size, b), b)
     place = w.new(f"getelementptr i8, ptr {x}, i64 {w.layout['size']}")
     w.do(f"store i64 {w.new(f'add i64 {size}, 1')}, ptr {place}, {HEAD}")
     w.go(after)
@@ -411,7 +414,9 @@ def _step(w: Writer, pc: int, a: int, b: int, c: int) -> None:
         _loop("NE_I64")(w, pc, a, b, c)
         return
     stopped, ended = w.fresh(), w.fresh()
-    w.branch(w.new(f"icmp ne i64 {w.value(b)}, {w.new(f'load i64, ptr %limit.{pc}')}"), w.at(a), stopped)
+    goes_on = w.new(f"icmp ne i64 {w.value(b)}, {w.new(f'load i64, ptr %limit.{pc}')}")
+    several = ", !llvm.loop !30" if w.asks_each_turn(pc) else ""
+    w.do(f"br i1 {goes_on}, label %{w.at(a)}, label %{stopped}{several}")
     w.label(stopped)
     w.branch(w.new(f"icmp eq i64 {w.value(b)}, {w.value(c)}"), ended, w.leave(a, w.layout["meter_zero"]))
     w.label(ended)

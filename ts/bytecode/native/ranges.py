@@ -23,7 +23,7 @@ Ranges = dict[int, Range]  # by register
 LEAST: Final = -(1 << 63)
 MOST: Final = (1 << 63) - 1
 ANY: Final = (LEAST, MOST)
-_LONGEST: Final = 1 << 59  # a list's items are 16 bytes each
+_LONGEST: Final = 1 << 59  # `lists.pyx` makes none of more than 2 ** 58 items
 _PATIENCE: Final = 4  # how often a bound may grow before it is given up
 _SWEEPS: Final = 3
 

@@ -39,6 +39,7 @@ _ONE: Final = -1  # stands for no register, but for 1
 _MOST_TERMS: Final = 4
 _MOST_FACTOR: Final = 1 << 20
 _MOST_INSTRUCTIONS: Final = 100  # the loop is there twice
+_SHORT: Final = 12  # instructions of a turn
 
 Sum = dict[int, int]  # factors, by register that no turn changes, or `_ONE`
 Holder = int | tuple[Seen, int]  # what an index is one of: a list in a register, or a dimension of a tensor
@@ -71,11 +72,17 @@ class Steady:
     end: int
     steps: Steps | None
     lines: dict[tuple[int, int], tuple[Holder, Line]]  # by instruction and dimension: the index, and of what
+    others: bool  # are there, which are no lines
 
     @property
     def lists(self) -> list[int]:
         """The lists that it asks for."""
         return sorted({holder for holder, _ in self.lines.values() if isinstance(holder, int)})
+
+    @property
+    def asks_each_turn(self) -> bool:
+        """Whether a turn, which is short, looks at other indices, too."""
+        return self.others and self.end - self.head <= _SHORT
 
     @property
     def lengths(self) -> list[tuple[Seen, int]]:
@@ -131,6 +138,7 @@ def steady(code: Code, loop: Loop, tensors: bool = False) -> Steady | None:
     if steps is None and not is_simple(code, loop):
         return None
     lines: dict[tuple[int, int], tuple[Holder, Line]] = {}
+    others = False
     counter = steps.counter if steps else rows[loop.end][2]
     known: dict[int, Line] = {counter: Line({_ONE: 1}, {})}
     sources = jumps_to(code)
@@ -145,12 +153,14 @@ def steady(code: Code, loop: Loop, tensors: bool = False) -> Steady | None:
             register = holder if isinstance(holder, int) else holder[0].register
             if line is not None and register not in written:
                 lines[pc, k] = holder, line
+            else:
+                others = True
         result = _result(code, known, written, pc)
         for register in reads_and_writes(code, pc)[1]:
             known.pop(register, None)
         if result is not None:
             known[rows[pc][1]] = result
-    return Steady(loop.head, loop.end, steps, lines) if lines else None
+    return Steady(loop.head, loop.end, steps, lines, others) if lines else None
 
 
 def _asked(code: Code, pc: int, tensors: bool) -> list[tuple[Holder, int]]:

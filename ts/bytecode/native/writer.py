@@ -22,23 +22,18 @@ if TYPE_CHECKING:
     from ts._core.vm.code import Code
     from ts.bytecode.native.elements import Tensors
 
-# Machine code uses memory of five kinds, none of which is another's: LLVM may keep what it knows of one.
-# !1 registers of the frame, !2 heads of lists, objects and tensors, !3 items of lists,
-# !6 elements of tensors, !7 how often these were written
-MEMORY = """\
-!0 = !{!"memory"}
-!11 = !{!"frame", !0}
-!12 = !{!"head", !0}
-!13 = !{!"item", !0}
-!1 = !{!11, !11, i64 0}
-!2 = !{!12, !12, i64 0}
-!3 = !{!13, !13, i64 0}
-!16 = !{!"element", !0}
-!17 = !{!"writes", !0}
-!6 = !{!16, !16, i64 0}
-!7 = !{!17, !17, i64 0}
-"""
-FRAME, HEAD, ITEM, ELEMENT, WRITES = "!tbaa !1", "!tbaa !2", "!tbaa !3", "!tbaa !6", "!tbaa !7"
+# Machine code uses memory of these kinds, none of which is another's: LLVM may keep what it knows of one.
+# !1 registers of the frame, !2 heads of lists, objects and tensors, !3 attributes of objects, !6 elements of
+# tensors, !7 how often these were written, !8 !9 !10 items of lists of ints, floats, bools
+_KINDS = {1: "frame", 2: "head", 3: "slot", 6: "element", 7: "writes", 8: "int", 9: "float", 10: "bool"}
+MEMORY = '!0 = !{!"memory"}\n' + "".join(
+    f'!{10 + k} = !{{!"{name}", !0}}\n!{k} = !{{!{10 + k}, !{10 + k}, i64 0}}\n' for k, name in _KINDS.items()
+)
+# Of the jump back of loops that are to be unrolled: four turns in a row.
+MEMORY += '!30 = distinct !{!30, !31}\n!31 = !{!"llvm.loop.unroll.count", i32 4}\n'
+FRAME, HEAD, SLOT, ELEMENT, WRITES = "!tbaa !1", "!tbaa !2", "!tbaa !3", "!tbaa !6", "!tbaa !7"
+_ITEM = {"i": "!tbaa !8", "f": "!tbaa !9", "b": "!tbaa !10"}
+_ITEM_TYPE = {"i": "i64", "f": "double", "b": "i8"}
 
 _TYPE = {"i": "i64", "b": "i64", "f": "double"}
 
@@ -60,6 +55,7 @@ class Writer:
         self._bounds = bounds
         self._singles = singles_before(code)
         self.pc = 0  # of the instruction under way
+        self._block = ""  # that is written
         self._constants = self._immediates()
         self._exits: dict[str, tuple[Exit, Steady | None]] = {}  # by label
         self._names = 0
@@ -83,6 +79,7 @@ class Writer:
         if not name:
             name = self.fresh()
         self.lines.append(f"{name}:")
+        self._block = name
         return name
 
     def fresh(self) -> str:
@@ -117,6 +114,10 @@ class Writer:
     def is_number(self, register: int) -> bool:
         """Whether a register is a variable, or an immediate."""
         return self.code.classes[register] in _TYPE
+
+    def is_bool(self, register: int) -> bool:
+        """Whether a register holds bools."""
+        return self.code.classes[register] == "b"
 
     def type(self, register: int) -> str:
         """LLVM's type of a register of numbers."""
@@ -199,19 +200,41 @@ class Writer:
         """The same by its place."""
         return self.new(f"load {type}, ptr {place}, {HEAD}")
 
-    def item(self, items: str, index: str) -> str:
-        """The place of an item."""
-        offset = self.new(f"mul i64 {index}, {self.layout['value']}")
-        return self.new(f"getelementptr i8, ptr {items}, i64 {offset}")
+    def item(self, items: str, index: str, number: int) -> str:
+        """The place of an item in a list of such numbers as in a register."""
+        type = _ITEM_TYPE[self.code.classes[number]]
+        return self.new(f"getelementptr {type}, ptr {items}, i64 {index}")
+
+    def kind_of_item(self, number: int) -> str:
+        """The memory that such items are in."""
+        return _ITEM[self.code.classes[number]]
+
+    def put_item(self, place: str, number: int) -> None:
+        """Write the number in a register to the place of an item."""
+        type, value = _ITEM_TYPE[self.code.classes[number]], self.value(number)
+        if self.is_bool(number):
+            value = self.new(f"trunc i64 {value} to i8")
+        self.do(f"store {type} {value}, ptr {place}, {self.kind_of_item(number)}")
 
     def index(self, pc: int, register: int, size: str) -> str:
-        """An index as it counts from the start; a wrong one is the interpreter's."""
+        """An index as it counts from the start; a wrong one is the interpreter's.
+
+        Whether one counts from the end is asked only when it is not there from the start.
+        """
         i = self.value(register)
-        if not self.is_natural(pc, register):
-            negative = self.new(f"icmp slt i64 {i}, 0")
-            i = self.new(f"add i64 {i}, {self.new(f'select i1 {negative}, i64 {size}, i64 0')}")
-        self.rarely(self.new(f"icmp uge i64 {i}, {size}"), self.leave(pc))
-        return i
+        if self.is_natural(pc, register):
+            self.rarely(self.new(f"icmp uge i64 {i}, {size}"), self.leave(pc))
+            return i
+        start, odd, after = self._block, self.fresh(), self.fresh()
+        beyond = self.new(f"icmp uge i64 {i}, {size}")
+        self.do(f"br i1 {beyond}, label %{odd}, label %{after}, !prof !4")
+        self.label(odd)
+        j = self.new(f"add i64 {i}, {size}")
+        self.rarely(self.new(f"icmp uge i64 {j}, {size}"), self.leave(pc))
+        odd = self._block
+        self.go(after)
+        self.label(after)
+        return self.new(f"phi i64 [ {i}, %{start} ], [ {j}, %{odd} ]")
 
     def tell_tensors(self) -> None:
         """Other code is to run, which may want to know how often tensors were written."""
@@ -304,6 +327,11 @@ class Writer:
         """Whether a loop ends there whose turns are counted beside its counter."""
         steps = self._steps(pc)
         return steps is not None and steps.end == pc
+
+    def asks_each_turn(self, pc: int) -> bool:
+        """Whether a short loop ends there that LLVM does not unroll, as its turns look at indices."""
+        steady = self.steady
+        return steady is not None and steady.end == pc and steady.asks_each_turn
 
     def counts(self, pc: int) -> bool:
         """Whether an instruction is in such a loop."""
