@@ -221,6 +221,14 @@ def test_dtypes_that_meet(prepare):
     assert not refused(f)
 
 
+def test_an_element_is_rounded_where_it_meets_others(prepare):
+    """6.0827 is 6.09375 in bfloat16, and so not less than that."""
+    f = script("def f(x, y):\n    a = x * y\n    return a, a * (x > y)\n")
+    x = ts.full((24,), 6.09375, dtype=ts.bfloat16)
+    all_compare(prepare, [(f, x, ts.tensor(6.082742214202881)), (f, x, ts.tensor(6.082742214202881, dtype=ts.float64))])
+    assert f(x, ts.tensor(6.082742214202881))[1].count_nonzero() == 0
+
+
 def test_replaced_operators_are_called(cuda):
     """An operator that somebody replaced on the backend is not part of a group."""
     f = script("def f(x):\n    return torch.exp(x) * 2\n")
@@ -290,3 +298,10 @@ def test_random_groups(prepare, seed):
     for f, *args in calls:
         compare(f, *args, tolerance=8 * CLOSE[args[0].dtype.name])
     assert sum(runs(f) > 0 for f, *_ in calls) > 24
+
+
+@pytest.mark.parametrize("end", ["torch.softmax(h, -1)", "h.sum()", "h.mean(0)", "torch.layer_norm(h, [y.size(0)], y, y)"])
+def test_what_ends_a_group_runs_behind_it(prepare, end):
+    f = script(f"def f(x, y):\n    h = x * y + x\n    return h, {end}\n")
+    all_compare(prepare, [(f, ts.rand(5, 24), ts.rand(24)), (f, ts.rand(2, 3, 24), ts.rand(24))])
+    assert not refused(f)

@@ -336,7 +336,7 @@ def test_programs_are_data():
     mul, neg = operator("aten::mul.Tensor"), operator("aten::neg")
     program = Program("tn", (Row(mul, (0, 1)), Row(neg, (2,))), (3,))
     data = program.data(lambda op: op.key)
-    assert data == ["tn", [["aten::mul.Tensor", 0, 1], ["aten::neg", 2]], [3]]
+    assert data == ["tn", [["aten::mul.Tensor", 0, 1], ["aten::neg", 2]], [3], []]
     assert program_of(data, operator) == program
 
 
@@ -515,3 +515,67 @@ def test_limits_keep_zeros_in_every_layout(dtype):
         for a, b in zip(f(laid), one_by_one(f, laid), strict=True):
             same(a, b)
             assert ts.signbit(a).all()
+
+
+NORMS = """
+def f(x: Tensor, y: Tensor, w: Optional[Tensor], b: Optional[Tensor], mean: Tensor, var: Tensor) -> Tensor:
+    h = torch.batch_norm(x, w, b, mean, var, False, 0.1, 1e-5, True)
+    return torch.relu(h + y)
+"""
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.bfloat16], ids=str)
+@pytest.mark.parametrize("shape", [(5, 7), (2, 7, 31), (3, 7, 5, 9), (1, 7, 64, 64), (2, 7, 3, 4, 5), (2, 7, 1, 1), (0, 7, 3, 3)], ids=str)
+def test_batch_norm_by_running_moments(shape, dtype):
+    """Its vectors are those of the channels, however many tiles and threads there are."""
+    f = script(NORMS)
+    x, y = ts.randn(shape, dtype=dtype), ts.randn(shape, dtype=dtype)
+    w, b, mean, var = (ts.rand(7, dtype=dtype) + 0.5 for _ in range(4))
+    layouts = [(x, y)]
+    if len(shape) == 4:
+        layouts.append((x.to(memory_format=ts.channels_last), y.to(memory_format=ts.channels_last)))
+        layouts.append((x.to(memory_format=ts.channels_last), y))
+        layouts.append((x.permute(0, 1, 3, 2).contiguous().permute(0, 1, 3, 2), y))
+    for a, c in layouts:
+        for weights in ((w, b), (None, b), (w, None), (None, None)):
+            same(f(a, c, *weights, mean, var), one_by_one(f, a, c, *weights, mean, var))
+    assert (runs(f) > 0) is (dtype is not ts.bfloat16 and 0 not in shape)
+
+
+def test_batch_norm_on_threads():
+    f = script(NORMS)
+    x, y = ts.randn(4, 7, 300, 101), ts.randn(4, 7, 300, 101)
+    w, b, mean, var = (ts.rand(7) + 0.5 for _ in range(4))
+    before = ts.get_num_threads()
+    try:
+        for threads in (1, 2, 3):
+            ts.set_num_threads(threads)
+            same(f(x, y, w, b, mean, var), one_by_one(f, x, y, w, b, mean, var))
+    finally:
+        ts.set_num_threads(before)
+    assert runs(f) == 3
+
+
+def test_batch_norm_by_moments_of_the_batch_stays_alone():
+    f = script("""
+def f(x: Tensor, mean: Tensor, var: Tensor, training: bool) -> Tensor:
+    h = torch.batch_norm(x * 2, None, None, mean, var, training, 0.1, 1e-5, True)
+    return torch.relu(h) + 1
+""")
+    x, mean, var = ts.randn(5, 7, 4), ts.zeros(7), ts.ones(7)
+    for training in (True, False):
+        expected = one_by_one(f, x, mean.clone(), var.clone(), training)
+        same(f(x, mean.clone(), var.clone(), training), expected)
+    f(x, mean, var, True)
+    assert mean.count_nonzero() == 7
+
+
+def test_wrong_weights_of_batch_norm():
+    f = script(NORMS)
+    x, ones = ts.randn(5, 7, 4), ts.ones(7)
+    for weights in ((ts.ones(6), ones, ones, ones), (ones, ones, ts.ones(8), ones)):
+        with pytest.raises(RuntimeError) as alone:
+            one_by_one(f, x, x, *weights)
+        with pytest.raises(RuntimeError) as together:
+            f(x, x, *weights)
+        assert str(together.value) == str(alone.value)

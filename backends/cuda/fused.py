@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from .sources import C_TYPES, LETTERS, PREAMBLE, value_type
+from .sources import C_TYPES, LETTERS, PREAMBLE, SHORT, value_type
 
 NAME: Final = "ts_fused"
 ELEMENT: Final = "element"
@@ -152,7 +152,11 @@ def _row_lines(spec: Spec) -> Iterator[str]:
         for letter, operand in zip(LETTERS, row.operands, strict=False):
             given = spec.inputs[operand] if operand < len(spec.inputs) else None
             kind = f"word_{given.text}" if isinstance(given, Word) else value_type(row.compute)
-            yield f"    const {kind} {letter} = ({kind})v{operand};"
+            value = f"({kind})v{operand}"
+            is_element = not isinstance(given, Word | Number)
+            if is_element and row.compute in SHORT and spec.dtype(operand) != row.compute:
+                value = f"rounded<{C_TYPES[row.compute]}>::of({value})"
+            yield f"    const {kind} {letter} = {value};"
         yield f"    v{v} = rounded<{C_TYPES[row.result]}>::of({row.expression});"
         yield "}"
     yield from (f"r{v} = v{v};" for v in spec.outputs)

@@ -107,7 +107,8 @@ template <class T> __device__ inline T floor_divide(T x, T y) {
 """
 
 
-FLOATS = ("float16", "bfloat16", "float32", "float64")
+SHORT = ("float16", "bfloat16")
+FLOATS = (*SHORT, "float32", "float64")
 LETTERS = "abcd"  # the operands of an expression: the tensors and numbers among the parameters, in order
 WORDS = re.findall(r"struct word_(\w+)", PREAMBLE)  # None and texts among them, which functions are chosen by
 
@@ -155,7 +156,7 @@ def fits(record: Any, compute: str) -> bool:
 
 def value_type(dtype: str) -> str:
     """What an element is computed with: 16-bit floats are computed in 32 bits."""
-    return "float" if dtype in ("float16", "bfloat16") else C_TYPES[dtype]
+    return "float" if dtype in SHORT else C_TYPES[dtype]
 
 
 def _parameters(record: Any) -> list[str]:

@@ -1,4 +1,5 @@
-"""Random programs of operators on elements, of which the optimiser makes groups, and tensors of every kind for them.
+"""Random programs of operators on elements and of what reads their rows, of which the optimiser makes groups, and tensors of
+every kind for them.
 
 In: `choose(n)`, a source of choices 0 .. n-1.  Out: the source of `f(a, b, c, d, s: float, n: int)`, which returns a tuple
 of tensors; lengths, layouts and dtypes for its arguments.
@@ -34,6 +35,12 @@ CONVERSIONS = (
     "(({m}) * {x})", "({x} + ({m}))", "({m}).to({g}.dtype) * {x}", "{g}.to(torch.int64) * {x}", "({g}.int() + {x})", "{x}.float() * {y}",
     "({x} * {y}).to({x}.dtype)", "({m}).type_as({g}) + {x}", "({x} - {g}.long())", "({g}.long() / 2) * {x}", "{x}.float() + {h}.double()",
     "torch.sigmoid({g}.int()) + {x}", "torch.where({m}, {x}.float(), {y}.float())", "{x}.half().float()", "{x}.bfloat16()", "{x}.half()",
+)  # fmt: skip
+ROWS = (
+    "torch.softmax({x}, -1)", "torch.softmax({x} * {y}, -1)", "torch.log_softmax({x} + {y}, -1)", "({x} * {y}).sum(-1, True)",
+    "({x} - {y}).mean(-1, True)", "torch.amax({x} + {y}, -1, True)", "torch.softmax({x}, 0)", "({x} * 0.5).sum(0, True)",
+    "torch.layer_norm({x} * 2 + {y}, [{x}.size(-1)])", "({x} * {y}).mean()", "torch.logsumexp({x} * s, [-1], True)",
+    "torch.square({x}).sum()", "({x} - {y}).abs().max()", "({m}).sum(-1, True)", "({x} + {y}).amin(0, True)",
 )  # fmt: skip
 LOOPS = (
     "for i in range(n + 2):\n    {u}\n    r = r * u + {v}",
@@ -73,8 +80,8 @@ class GroupWriter:
         return [f"    {line}" for line in (f"r = {self.pick(self.names)}", *form.splitlines(), f"t{i} = r")]
 
     def value(self) -> str:
-        kind = self.choose(12)
-        forms = UNARY if kind < 4 else BINARY if kind < 10 else CONVERSIONS
+        kind = self.choose(13)
+        forms = UNARY if kind < 4 else BINARY if kind < 10 else CONVERSIONS if kind < 12 else ROWS
         g, h = self.pick(GIVEN), self.pick(GIVEN)
         mask = self.pick(MASKS).format(g=g, h=h)
         return self.pick(forms).format(x=self.pick(self.names), y=self.pick(self.names), m=mask, g=g, h=h)

@@ -1,9 +1,12 @@
 """A fused group as a backend gets it: rows, each an operator over values.
 
     tanh(x * y + x)        Program("tt", (Row(mul, (0, 1)), Row(add, (2, 0)), Row(tanh, (3,))), (4,))
+    logsumexp(x * y, [1])  Program("tt--", (Row(mul, (0, 1)),), (5,), ends=(Row(logsumexp, (4, 2, 3)),))
 
 Values are numbered: the group's inputs first (t: a tensor, n: a number, o: None, a bool or
-a text), then the result of each row.
+a text, -: what an end takes beside its tensor), then the result of each row, then those of ends.  A
+row reads elements beside each other; an end (`Record.ends`) reads whole rows of what another has computed,
+and no row reads its result.
 `operator_of` makes the operator that the code calls.  It says whether the group ran:
 
     ran, *results = prim::FusionGroup(x, y)
@@ -15,7 +18,7 @@ same to the bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from ts._core.dispatch.operator import Operator
@@ -27,6 +30,7 @@ from ts.ops.registry import Kernel, Record
 TENSOR: Final = "t"
 NUMBER: Final = "n"
 OTHER: Final = "o"
+ARGUMENT: Final = "-"
 KIND: Final = "prim::FusionGroup"
 _PARAMETERS: Final = {TENSOR: "Tensor", NUMBER: "Scalar", OTHER: "Any"}
 
@@ -41,39 +45,73 @@ class Row(NamedTuple):
 class Program:
     """A group; ValueError where rows read what is not computed yet."""
 
-    def __init__(self, inputs: str, rows: tuple[Row, ...], outputs: tuple[int, ...]) -> None:
-        first = len(inputs)
-        if TENSOR not in inputs or set(inputs) - {TENSOR, NUMBER, OTHER}:
+    def __init__(
+        self, inputs: str, rows: tuple[Row, ...], outputs: tuple[int, ...], ends: tuple[Row, ...] = ()
+    ) -> None:
+        self.inputs = inputs  # a letter for each: t, n, o, -
+        self.rows = rows
+        self.outputs = outputs  # values, each the result of a row or an end
+        self.ends = ends  # they read the result of a row, and inputs of their own: all their arguments
+        first, behind = len(inputs), len(inputs) + len(rows)
+        if TENSOR not in inputs or set(inputs) - {TENSOR, NUMBER, OTHER, ARGUMENT}:
             raise ValueError(f"no inputs of a group: {inputs!r}")
         for at, row in enumerate(rows, first):
             if not row.operands or not all(0 <= operand < at for operand in row.operands):
                 raise ValueError(f"a row reads what is not computed before it: {row.operands}")
-        if not outputs or not all(first <= out < first + len(rows) for out in outputs):
+            takes = [i for i in row.operands if i < first and inputs[i] == ARGUMENT]
+            if takes and (not row.operator.record.channels or row.operands[0] in takes):
+                raise ValueError(f"a row reads what an end takes: {row.operands}")
+        for end in ends:
+            record = end.operator.record
+            if record is None or not record.ends:
+                raise ValueError(f"no end of a group: {end.operator.name} of {end.operands}")
+            if not first <= end.operands[0] < behind:
+                raise ValueError(f"an end reads what is no result of a row: {end.operands}")
+        arguments = [i for i, kind in enumerate(inputs) if kind == ARGUMENT]
+        if sorted(i for row in self.takers() for i in row.operands[1:]) != arguments:
+            raise ValueError(f"inputs {arguments} do not go to one operator each")
+        for row in self.takers():
+            if len(row.operands) != len(row.operator.record.schema.arguments):
+                raise ValueError(f"not all arguments of {row.operator.name}: {row.operands}")
+        if not outputs or not all(first <= out < behind + len(ends) for out in outputs):
             raise ValueError(f"no results of a group: {outputs}")
-        self.inputs = inputs  # a letter for each: t, n, o
-        self.rows = rows
-        self.outputs = outputs  # values, each the result of a row
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Program) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
-        return hash((self.inputs, self.rows, self.outputs))
+        return hash((self.inputs, self.rows, self.outputs, self.ends))
+
+    def takers(self) -> list[Row]:
+        """Rows with channels, and ends: they read one value, and take arguments beside it."""
+        return [*(row for row in self.rows if row.operator.record.channels), *self.ends]
+
+    def without_ends(self) -> Program:
+        """Its rows: they give what its results are, and what its ends read; inputs stay as they are."""
+        behind = len(self.inputs) + len(self.rows)
+        outputs = [out for out in self.outputs if out < behind]
+        sources = dict.fromkeys(end.operands[0] for end in self.ends if end.operands[0] not in outputs)
+        taken = {i for end in self.ends for i in end.operands[1:]}
+        inputs = "".join(OTHER if i in taken else kind for i, kind in enumerate(self.inputs))
+        return Program(inputs, self.rows, (*outputs, *sources))
 
     def data(self, name_of: Callable[[Any], Any]) -> list[Any]:
         """The program as texts and numbers; `name_of` gives what an operator is found by."""
-        rows = [[name_of(row.operator), *row.operands] for row in self.rows]
-        return [self.inputs, rows, list(self.outputs)]
+
+        def data_of(rows: Iterable[Row]) -> list[Any]:
+            return [[name_of(row.operator), *row.operands] for row in rows]
+
+        return [self.inputs, data_of(self.rows), list(self.outputs), data_of(self.ends)]
 
 
 def program_of(data: Sequence[Any], operator_named: Callable[[Any], Any]) -> Program:
     """The program that `Program.data` gave; TypeError or ValueError for what it cannot have given."""
-    inputs, rows, outputs = data
-    return Program(
-        str(inputs),
-        tuple(Row(operator_named(name), tuple(map(int, operands))) for name, *operands in rows),
-        tuple(map(int, outputs)),
-    )
+
+    def rows_of(rows: Iterable[Any]) -> tuple[Row, ...]:
+        return tuple(Row(operator_named(name), tuple(map(int, operands))) for name, *operands in rows)
+
+    inputs, rows, outputs, ends = data
+    return Program(str(inputs), rows_of(rows), tuple(map(int, outputs)), rows_of(ends))
 
 
 class GroupRecord(Record):
@@ -89,21 +127,34 @@ class GroupRecord(Record):
 
 def operator_of(program: Program) -> Operator:
     """The operator of a group; every group has its own, which keeps what it found out about its inputs."""
-    parameters = ", ".join(f"{_PARAMETERS[kind]} x{i}" for i, kind in enumerate(program.inputs))
+    types = {i: _PARAMETERS[kind] for i, kind in enumerate(program.inputs) if kind != ARGUMENT}
+    for row in program.takers():
+        arguments = row.operator.record.schema.arguments[1:]
+        types.update(zip(row.operands[1:], (str(x).partition(" ")[0] for x in arguments), strict=True))
+    parameters = ", ".join(f"{types[i]} x{i}" for i in range(len(program.inputs)))
     results = ", ".join(["bool", *("Tensor" for _ in program.outputs)])
-
     first = program.inputs.index(TENSOR)
+    rows = program.without_ends()
 
     def run(*args: Any) -> tuple[Any, ...]:
         """On another backend than the CPU's, whose kernel stands before this one."""
         backend = backend_at(args[first].backend)
         if backend not in record.elsewhere:
-            record.elsewhere[backend] = backend.group(program)
+            record.elsewhere[backend] = backend.group(rows)
         group = record.elsewhere[backend]
-        made = None if group is None or is_limited() else group(args)
+        given = [None if kind == ARGUMENT else x for kind, x in zip(program.inputs, args, strict=True)]
+        made = None if group is None or is_limited() else group(given)
         if made is None:
             return (False, *(args[first] for _ in program.outputs))
-        return (True, *map(wrap_array, made))
+        return (True, *_with_ends(program, rows, args, [wrap_array(array) for array in made]))
 
     record = GroupRecord(f"{KIND}({parameters}) -> ({results})", run, program)
     return Operator(record.schema_text, record)
+
+
+def _with_ends(program: Program, rows: Program, args: Sequence[Any], made: Sequence[Any]) -> list[Any]:
+    """The results of the program by those of its rows."""
+    found = dict(zip(rows.outputs, made, strict=True))
+    for value, end in enumerate(program.ends, len(program.inputs) + len(program.rows)):
+        found[value] = end.operator(found[end.operands[0]], *(args[i] for i in end.operands[1:]))
+    return [found[out] for out in program.outputs]

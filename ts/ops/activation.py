@@ -398,11 +398,13 @@ def softmax_kernel(xp: Any, self: Array, dim: int, dtype: int | None, log: bool)
     "aten::softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     out="int_out",
     out_refused=EXPECTED,
+    ends=True,
 )
 @op(
     "aten::special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     refuses={"c": "softmax_lastdim_kernel_impl"},
     same_as="aten::softmax",
+    ends=True,
 )
 @facts(layout="contiguous")
 def _softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
@@ -427,11 +429,13 @@ def _safe_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> A
     "aten::log_softmax.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor",
     out="int_out",
     out_refused=EXPECTED,
+    ends=True,
 )
 @op(
     "aten::special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor",
     refuses={"c": "log_softmax_lastdim_kernel_impl"},
     same_as="aten::log_softmax",
+    ends=True,
 )
 @facts(layout="contiguous")
 def _log_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:

@@ -77,6 +77,7 @@ def batch_norm_kernel(
     "aten::batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
     "running_var, bool training, float momentum, float eps, bool cudnn_enabled) -> Tensor",
     where="f",
+    channels=True,
     layout="channels",
 )
 def _batch_norm(xp: Any, input: Array, *rest: Any) -> Array:

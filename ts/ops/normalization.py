@@ -90,6 +90,7 @@ def _last_axes(
     "bias=None, float eps=1.0000000000000001e-05, bool cudnn_enable=True) -> Tensor",
     where="f",
     layout="contiguous",
+    ends=True,
 )
 def layer_norm(
     xp: Any,
@@ -136,6 +137,7 @@ def _native_layer_norm(
     "aten::rms_norm(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None) -> Tensor",
     where="f",
     layout="channels",
+    ends=True,
 )
 def _rms_norm(
     xp: Any,

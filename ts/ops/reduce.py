@@ -45,12 +45,13 @@ def sum_kernel(
     out="IntList_out",
     layout="contiguous",
     computes_in_out=True,
+    ends=True,
 )
 def _sum_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int | None = None) -> Array:
     return sum_kernel(xp, self, dim, keepdim, dtype)
 
 
-@op("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="out", **COPIED)
+@op("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="out", ends=True, **COPIED)
 def _sum(xp: Any, self: Array, dtype: int | None = None) -> Array:
     return sum_kernel(xp, self, None, False, dtype)
 
@@ -73,6 +74,7 @@ def _nansum(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype
     "aten::prod(Tensor self, *, ScalarType? dtype=None) -> Tensor",
     out="out",
     order="- dim_int int_out",
+    ends=True,
     **COPIED,
 )
 def _prod(xp: Any, self: Array, dtype: int | None = None) -> Array:
@@ -85,6 +87,7 @@ def _prod(xp: Any, self: Array, dtype: int | None = None) -> Array:
     out="int_out",
     layout="contiguous",
     computes_in_out=True,
+    ends=True,
 )
 def _prod_dim(xp: Any, self: Array, dim: int, keepdim: bool = False, dtype: int | None = None) -> Array:
     target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))
@@ -111,7 +114,12 @@ def mean_kernel(
     return rules.cast(xp, total / count if count else total * xp.nan, target)
 
 
-@op("aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="dtype_out", order="- dim out")
+@op(
+    "aten::mean(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+    out="dtype_out",
+    order="- dim out",
+    ends=True,
+)
 def _mean(xp: Any, self: Array, dtype: int | None = None) -> Array:
     return mean_kernel(xp, self, None, False, dtype)
 
@@ -120,6 +128,7 @@ def _mean(xp: Any, self: Array, dtype: int | None = None) -> Array:
     "aten::mean.dim(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor",
     out="out",
     layout="contiguous",
+    ends=True,
 )
 def _mean_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int | None = None) -> Array:
     return mean_kernel(xp, self, dim, keepdim, dtype)
@@ -175,6 +184,7 @@ def _moments(
     "aten::std(Tensor self, bool unbiased=True) -> Tensor",
     layout="contiguous",
     order="- dim correction correction_out",
+    ends=True,
 )
 def _std(xp: Any, self: Array, unbiased: bool = True) -> Array:
     return _moments("std", xp, self, None, int(unbiased), False)[0]
@@ -184,6 +194,7 @@ def _std(xp: Any, self: Array, unbiased: bool = True) -> Array:
     "aten::std.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
     out="out",
     layout="contiguous",
+    ends=True,
 )
 def _std_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Array:
     return _moments("std", xp, self, dim, int(unbiased), keepdim)[0]
@@ -194,6 +205,7 @@ def _std_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bo
     "keepdim=False) -> Tensor",
     out="correction_out",
     layout="contiguous",
+    ends=True,
 )
 def _std_correction(
     xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
@@ -205,6 +217,7 @@ def _std_correction(
     "aten::var(Tensor self, bool unbiased=True) -> Tensor",
     layout="contiguous",
     order="- dim correction correction_out",
+    ends=True,
 )
 def _var(xp: Any, self: Array, unbiased: bool = True) -> Array:
     return _moments("var", xp, self, None, int(unbiased), False)[0]
@@ -214,6 +227,7 @@ def _var(xp: Any, self: Array, unbiased: bool = True) -> Array:
     "aten::var.dim(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False) -> Tensor",
     out="out",
     layout="contiguous",
+    ends=True,
 )
 def _var_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Array:
     return _moments("var", xp, self, dim, int(unbiased), keepdim)[0]
@@ -224,6 +238,7 @@ def _var_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bo
     "keepdim=False) -> Tensor",
     out="correction_out",
     layout="contiguous",
+    ends=True,
 )
 def _var_correction(
     xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
@@ -359,6 +374,7 @@ _OTHER_OUT = (
     out="out",
     layout="contiguous",
     out_refused=_OTHER_OUT,
+    ends=True,
 )
 def _amax(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
     return extreme(xp, "amax", self, dim, keepdim)
@@ -369,6 +385,7 @@ def _amax(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
     out="out",
     layout="contiguous",
     out_refused=_OTHER_OUT,
+    ends=True,
 )
 def _amin(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
     return extreme(xp, "amin", self, dim, keepdim)
@@ -452,6 +469,7 @@ def _extreme_of_two(xp: Any, name: str, self: Array, other: Array) -> Array:
     out="unary_out",
     order="other - dim dim_max unary_out",
     out_uncast=_UNCAST,
+    ends=True,
 )
 def _max(xp: Any, self: Array) -> Array:
     return extreme(xp, "max", self, None, False)
@@ -482,6 +500,7 @@ def _min_other(xp: Any, self: Array, other: Array) -> Array:
     out="unary_out",
     order="other - dim dim_min unary_out",
     out_uncast=_UNCAST,
+    ends=True,
 )
 def _min(xp: Any, self: Array) -> Array:
     return extreme(xp, "min", self, None, False)
@@ -580,6 +599,7 @@ def _count_nonzero(xp: Any, self: Array, dim: Dims = None) -> Array:
     "aten::logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
     out="out",
     out_uncast=OfCategory("logsumexp(): Expected floating point type for result tensor, but got: {got}"),
+    ends=True,
 )
 @op(
     "aten::special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor",
@@ -587,6 +607,7 @@ def _count_nonzero(xp: Any, self: Array, dim: Dims = None) -> Array:
     where="f",
     same_as="aten::logsumexp",
     out_uncast=OfCategory("logsumexp(): Expected floating point type for result tensor, but got: {got}"),
+    ends=True,
 )
 @facts(layout="contiguous")
 def _logsumexp(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:

@@ -82,6 +82,8 @@ class Record:
     loop: str | None = None  # the kernel in C to try before this one, by the name it is registered under
     keeps_dtype: bool = False  # of one tensor, with a result of its dtype, whatever that is: an activation
     tile: bool = False  # pointwise, with a tensor first or a mask: a row of groups though it is no ufunc
+    channels: bool = False  # pointwise with vectors for the channels, unless `training`: a row of groups, too
+    ends: bool = False  # may end a group: it reads rows along the last dimensions of its first argument
     converts: bool = False  # its first argument to the dtype that the second is or has: a row of groups
     cuda: str | None = None  # pointwise: the CUDA expression over a, b, c
     whole: bool = False  # kernel(*arguments) takes and gives tensors, not arrays: it may cross backends

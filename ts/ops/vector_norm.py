@@ -51,6 +51,7 @@ def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype:
     out="out",
     layout="contiguous",
     out_refused=EXPECTED,
+    ends=True,
 )
 def _vector_norm(
     xp: Any, self: Array, ord: Any = 2, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
@@ -63,6 +64,7 @@ def _vector_norm(
     layout="contiguous",
     order="Scalar ScalarOpt_dim ScalarOpt_dim_dtype dtype_out out ScalarOpt_dtype ScalarOpt_dtype_out",
     out="Scalar_out",
+    ends=True,
     **COPIED,
 )
 def _norm_scalar(xp: Any, self: Array, p: Any = 2) -> Array:
@@ -74,6 +76,7 @@ def _norm_scalar(xp: Any, self: Array, p: Any = 2) -> Array:
     out="out",
     layout="contiguous",
     out_refused=EXPECTED,
+    ends=True,
 )
 def _norm_dim(xp: Any, self: Array, p: Any, dim: Dims, keepdim: bool = False) -> Array:
     return vector_norm(xp, self, 2 if p is None else p, dim, keepdim)

@@ -6,6 +6,8 @@
                                                  %d : Tensor = aten::tanh(%c)
                                                  return (%d)
 
+What reads whole rows (`softmax`, a norm, a sum) may end a group, and nothing of the group reads its result.
+
 Whether a group runs as one is seen when it runs, by its inputs: the nodes stay in its subgraph for where it
 does not.  A group collects what joins it and stands where its first result is needed, or something is
 written: its nodes sink, and nothing moves past a node that writes.
@@ -15,7 +17,17 @@ from __future__ import annotations
 
 from ts.analysis.effects import has_side_effects
 from ts.analysis.writes import writes_to_inputs
-from ts.fusion.groups import LEAST, MOST_INPUTS, MOST_ROWS, converts, is_tensor, operands
+from ts.fusion.groups import (
+    LEAST,
+    MOST_ENDS,
+    MOST_INPUTS,
+    MOST_ROWS,
+    converts,
+    ends,
+    is_tensor,
+    operands,
+    taken,
+)
 from ts.fusion.program import KIND
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.log import debug, optimization_allowed, update
@@ -54,6 +66,8 @@ class _Fuser:
                 self.changed |= _Fuser(inner).run()
             if node.kind() == "prim::Constant":
                 continue
+            if ends(node) and self.end(node):
+                continue
             found = operands(node)
             if not isinstance(found, str):
                 self.join(node)
@@ -66,8 +80,22 @@ class _Fuser:
         self.close_all(self.block.return_node())
         return self.changed
 
+    def end(self, node: Node) -> bool:
+        """Whether it ends the group that has its first argument: with others, perhaps."""
+        group = self.open.get(node.inputs()[0])
+        if group is None or ends(node.inputs()[0].node()) or sum(map(ends, group.nodes)) >= MOST_ENDS:
+            return False
+        self.close(node, taken(node))
+        if self.open.get(node.inputs()[0]) is not group:  # it was one of these
+            return False
+        self.place[node] = len(self.place)
+        group.nodes.append(node)
+        self.open[node.output()] = group
+        return True
+
     def join(self, node: Node) -> None:
         """To the groups that it reads, which become one; or to one of its own."""
+        self.close(node, [*taken(node), *(value for value in node.inputs() if ends(value.node()))])
         self.place[node] = len(self.place)
         groups = list(dict.fromkeys(self.open[value] for value in node.inputs() if value in self.open))
         together = [other for group in groups for other in group.nodes]

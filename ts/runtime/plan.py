@@ -48,7 +48,7 @@ def _group_lines(operator: Any) -> Iterator[str]:
     if not isinstance(record, GroupRecord) or record.program is None:
         return
     program, group = record.program, record.group
-    yield "  " + " ".join(row.operator.name.partition("::")[2] for row in program.rows)
+    yield "  " + " ".join(row.operator.name.partition("::")[2] for row in (*program.rows, *program.ends))
     if group is None and not record.elsewhere:
         yield "    has not run yet"
     for other in filter(None, record.elsewhere.values()):

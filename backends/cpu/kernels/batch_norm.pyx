@@ -16,7 +16,7 @@ from libc.stdlib cimport free, malloc
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, run_record
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.table cimport Tile, register_channels, register_kernel
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, flags_of, ndim_of, size_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
@@ -128,12 +128,23 @@ cdef void scale_channels(const floating *x, Batch *batch, const floating *scale,
             out += batch.inner
 
 
+cdef inline void factors_of(
+    npy_intp c, double mean, double variance, double eps, const floating *weight, const floating *bias, floating *scale, floating *shift
+) noexcept nogil:
+    """(x - mean) / sqrt(variance + eps) * weight + bias as x * scale + shift."""
+    cdef double by = 1 / sqrt(variance + eps)
+    if weight != NULL:
+        by *= weight[c]
+    scale[c] = <floating>by
+    shift[c] = <floating>((0 if bias == NULL else bias[c]) - mean * by)
+
+
 cdef void normalise(const floating *x, Batch *batch, void **parts, Moments *m, floating *out) noexcept nogil:
-    """(x - mean) / sqrt(variance + eps) * weight + bias; `parts` are weight, bias and the running moments."""
+    """`parts` are weight, bias and the running moments."""
     cdef const floating *weight = <const floating *>parts[0]
     cdef const floating *bias = <const floating *>parts[1]
     cdef npy_intp c
-    cdef double by, count = <double>(batch.images * batch.inner)
+    cdef double count = <double>(batch.images * batch.inner)
     cdef floating *scale = <floating *>m.scale
     cdef floating *shift = <floating *>m.shift
     if batch.training:
@@ -147,11 +158,7 @@ cdef void normalise(const floating *x, Batch *batch, void **parts, Moments *m, f
             m.mean[c] = (<floating *>parts[2])[c]
             m.variance[c] = (<floating *>parts[3])[c]
     for c in range(batch.channels):
-        by = 1 / sqrt(m.variance[c] + batch.eps)
-        if weight != NULL:
-            by *= weight[c]
-        scale[c] = <floating>by
-        shift[c] = <floating>((0 if bias == NULL else bias[c]) - m.mean[c] * by)
+        factors_of(c, m.mean[c], m.variance[c], batch.eps, weight, bias, scale, shift)
     scale_channels(x, batch, scale, shift, out)
 
 
@@ -223,5 +230,69 @@ cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
     free(m.mean)
     return put_array(&r[at[op.nargs]], made, kind)
 
+
+# ---------------------------------------------------------------- rows of groups
+
+cdef void scale_tile(Tile *tile, const floating *x, npy_intp n, floating *out) noexcept nogil:
+    """The elements from `tile.at` on, by the scales and shifts of their channels."""
+    cdef const floating *scale = <const floating *>tile.vectors
+    cdef const floating *shift = scale + tile.channels
+    cdef npy_intp c = tile.at // tile.inner % tile.channels, count = tile.inner - tile.at % tile.inner, j
+    cdef floating by, plus
+    while n > 0:
+        if tile.inner == 1:
+            count = min(n, tile.channels - c)
+            for j in range(count):
+                out[j] = x[j] * scale[c + j] + shift[c + j]
+            c = 0
+        else:
+            count = min(n, count)
+            by = scale[c]
+            plus = shift[c]
+            for j in range(count):
+                out[j] = x[j] * by + plus
+            c = c + 1 if c + 1 < tile.channels else 0
+        x += count
+        out += count
+        n -= count
+        count = tile.inner
+
+
+cdef void scale_floats(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    scale_tile[float](<Tile *>data, <const float *>args[0], n[0], <float *>args[1])
+
+
+cdef void scale_doubles(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
+    scale_tile[double](<Tile *>data, <const double *>args[0], n[0], <double *>args[1])
+
+
+cdef void read_factors(void **parts, npy_intp channels, double eps, floating *scale) noexcept:
+    cdef npy_intp c
+    for c in range(channels):
+        factors_of(
+            c, (<floating *>parts[2])[c], (<floating *>parts[3])[c], eps, <const floating *>parts[0], <const floating *>parts[1],
+            scale, scale + channels,
+        )
+
+
+cdef bint read_batch_norm(int kind, IValue **others, Tile *tile, void *memory) noexcept:
+    """By the running moments."""
+    cdef void *parts[4]
+    cdef int i
+    if others[4].v.i:
+        return False
+    for i in range(4):
+        if not vector(others[i], kind, tile.channels, False, &parts[i]) or (i > 1 and parts[i] == NULL):
+            return False
+    if kind == FLOAT:
+        tile.function = scale_floats
+        read_factors[float](parts, tile.channels, others[6].v.f, <float *>memory)
+    else:
+        tile.function = scale_doubles
+        read_factors[double](parts, tile.channels, others[6].v.f, <double *>memory)
+    return True
+
+
+register_channels("aten::batch_norm", read_batch_norm)
 
 register_kernel("aten::batch_norm", batch_norm)

@@ -15,14 +15,15 @@ from numpy cimport npy_bool, npy_intp
 
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.table cimport End, register_end, register_kernel
 from ts.backends.cpu.kernels.wide cimport run_widened
 from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, HALF, INT32, INT64, PyArrayObject, data_of, size_of
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport flat_array, item_size, new_flat, put_array, scalar_type
 from ts.backends.cpu.kernels.elementwise cimport Loop, Loops
-from ts.backends.cpu.kernels.reduce cimport Shape, read_shape
+from ts.backends.cpu.kernels.elementwise cimport item_size as width_of
+from ts.backends.cpu.kernels.reduce cimport Shape, read_lengths, read_shape
 
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
@@ -111,6 +112,49 @@ cdef int largest(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int smallest(Operator op, IValue *r, const int32_t *at) except -1:
     return extreme(op, r, at, False, &r[at[1]], r[at[2]].v.i)
+
+
+# ---------------------------------------------------------------- values at the end of groups
+
+cdef void end_extremes(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
+    cdef const End *e = <const End *>end
+    cdef Shape s
+    s.outer, s.n, s.inner = rows, e.n, 1
+    reduce_by_loop(<Loop>e.vectors[0], <char *>x, width_of(e.kind), &s, out)
+
+
+cdef bint read_extremes(bint largest, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, End *end) noexcept:
+    """`reduced` NULL: all dimensions."""
+    cdef Shape s
+    cdef int d
+    if kind == HALF or (kind > DOUBLE and kind != BOOL) or not read_lengths(ndim, dims, reduced, keepdim, &s) or s.inner != 1:
+        return False
+    end.vectors[0] = <const void *>(_maximum if largest else _minimum).function[kind]
+    if end.vectors[0] == NULL:
+        return False
+    end.function, end.kind, end.n, end.given, end.ndim = end_extremes, kind, s.n, 1, s.nd
+    for d in range(s.nd):
+        end.dims[d] = s.dims[d]
+    return True
+
+
+cdef bint end_largest_all(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return read_extremes(True, kind, ndim, dims, NULL, False, end)
+
+cdef bint end_smallest_all(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return read_extremes(False, kind, ndim, dims, NULL, False, end)
+
+cdef bint end_largest(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return read_extremes(True, kind, ndim, dims, others[0], others[1].v.i, end)
+
+cdef bint end_smallest(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return read_extremes(False, kind, ndim, dims, others[0], others[1].v.i, end)
+
+
+register_end("aten::max", end_largest_all)
+register_end("aten::min", end_smallest_all)
+register_end("aten::amax", end_largest)
+register_end("aten::amin", end_smallest)
 
 
 # ---------------------------------------------------------------- places

@@ -18,7 +18,7 @@ from numpy cimport npy_intp
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.table cimport End, register_end, register_kernel
 from ts.backends.cpu.kernels.wide cimport run_widened
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
@@ -136,23 +136,23 @@ cdef object layer_norm_rows(object x, object weight, object bias, double eps):
     return made
 
 
-cdef npy_intp length_of(PyArrayObject *a, List shape) noexcept:
+cdef npy_intp length_of(int ndim, const npy_intp *dims, List shape) noexcept:
     """How many elements the last dimensions have, which are to have that shape; 0 where they have another."""
     cdef npy_intp n = 1
-    cdef int i, first = ndim_of(a) - <int>shape.size
+    cdef int i, first = ndim - <int>shape.size
     if type(shape) is not List or shape.size == 0 or first < 0:
         return 0
     for i in range(<int>shape.size):
-        if list_item(<PyObject *>shape, i).v.i != dims_of(a)[first + i]:
+        if list_item(<PyObject *>shape, i).v.i != dims[first + i]:
             return 0
         n *= list_item(<PyObject *>shape, i).v.i
     return n
 
 
-cdef bint row(IValue *x, int kind, PyArrayObject *a, List shape, npy_intp n, void **data) noexcept:
-    """An optional tensor of the very shape of the last dimensions of a."""
+cdef bint row(IValue *x, int kind, int ndim, const npy_intp *dims, List shape, npy_intp n, void **data) noexcept:
+    """An optional tensor of the very shape of the last of these dimensions."""
     cdef PyArrayObject *w
-    cdef int d, first = ndim_of(a) - <int>shape.size
+    cdef int d, first = ndim - <int>shape.size
     if not vector(x, kind, n, data):
         return False
     if data[0] == NULL:
@@ -161,7 +161,7 @@ cdef bint row(IValue *x, int kind, PyArrayObject *a, List shape, npy_intp n, voi
     if ndim_of(w) != shape.size:
         return False
     for d in range(ndim_of(w)):
-        if dims_of(w)[d] != dims_of(a)[first + d]:
+        if dims_of(w)[d] != dims[first + d]:
             return False
     return True
 
@@ -172,16 +172,16 @@ cdef int layer_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef void *weight
     cdef void *bias
     cdef void *out
-    cdef npy_intp n = 0 if a == NULL else length_of(a, shape)
+    cdef npy_intp n = 0 if a == NULL else length_of(ndim_of(a), dims_of(a), shape)
     cdef int kind
     cdef object made
     cdef Away away
     if n == 0 or size_of(a) == 0:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
-    if (kind != FLOAT and kind != DOUBLE) or not row(&r[at[2]], kind, a, shape, n, &weight):
+    if (kind != FLOAT and kind != DOUBLE) or not row(&r[at[2]], kind, ndim_of(a), dims_of(a), shape, n, &weight):
         return run_widened(op, r, at)
-    if not row(&r[at[3]], kind, a, shape, n, &bias):
+    if not row(&r[at[3]], kind, ndim_of(a), dims_of(a), shape, n, &bias):
         return run_in_order(op, r, at)
     made = new_like(a, kind)
     out = data_of(<PyArrayObject *>made)
@@ -230,12 +230,17 @@ cdef void scale_rows(
         out += n
 
 
+cdef inline double read_eps(IValue *x, int kind) noexcept:
+    """What the dtype rounds by, unless it is given."""
+    return x.v.f if x.tag == TAG_FLOAT else (FLT_EPSILON if kind == FLOAT else DBL_EPSILON)
+
+
 cdef int rms_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef List shape = <List>r[at[1]].v.o
     cdef void *weight
     cdef void *out
-    cdef npy_intp n = 0 if a == NULL else length_of(a, shape)
+    cdef npy_intp n = 0 if a == NULL else length_of(ndim_of(a), dims_of(a), shape)
     cdef double eps
     cdef int kind
     cdef object made
@@ -243,9 +248,9 @@ cdef int rms_norm(Operator op, IValue *r, const int32_t *at) except -1:
     if n == 0 or size_of(a) == 0:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
-    if (kind != FLOAT and kind != DOUBLE) or not row(&r[at[2]], kind, a, shape, n, &weight):
+    if (kind != FLOAT and kind != DOUBLE) or not row(&r[at[2]], kind, ndim_of(a), dims_of(a), shape, n, &weight):
         return run_in_order(op, r, at)
-    eps = r[at[3]].v.f if r[at[3]].tag == TAG_FLOAT else (FLT_EPSILON if kind == FLOAT else DBL_EPSILON)
+    eps = read_eps(&r[at[3]], kind)
     made = new_like(a, kind)
     out = data_of(<PyArrayObject *>made)
     away = leave_gil(size_of(a) * COSTLY, r, at, op.nargs)
@@ -292,6 +297,62 @@ cdef int group_norm(Operator op, IValue *r, const int32_t *at) except -1:
     take_gil(away)
     return put_array(&r[at[op.nargs]], made, kind)
 
+
+# ---------------------------------------------------------------- at the end of groups
+
+cdef void end_layers(const End *end, const floating *x, npy_intp rows, floating *out) noexcept nogil:
+    normalise_rows(x, rows, end.n, <const floating *>end.vectors[0], <const floating *>end.vectors[1], end.by, out)
+
+
+cdef void end_float_layers(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
+    end_layers[float](<const End *>end, <const float *>x, rows, <float *>out)
+
+
+cdef void end_double_layers(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
+    end_layers[double](<const End *>end, <const double *>x, rows, <double *>out)
+
+
+cdef void end_float_scales(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
+    cdef const End *e = <const End *>end
+    scale_rows[float](<const float *>x, rows, e.n, <const float *>e.vectors[0], e.by, <float *>out)
+
+
+cdef void end_double_scales(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
+    cdef const End *e = <const End *>end
+    scale_rows[double](<const double *>x, rows, e.n, <const double *>e.vectors[0], e.by, <double *>out)
+
+
+cdef bint read_rows(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    """Rows of the shape that the first argument says, with the weights that the second one has."""
+    cdef int d
+    if kind != FLOAT and kind != DOUBLE:
+        return False
+    end.n = end.given = length_of(ndim, dims, <List>others[0].v.o)
+    if end.n == 0 or not row(others[1], kind, ndim, dims, <List>others[0].v.o, end.n, <void **>&end.vectors[0]):
+        return False
+    end.kind, end.ndim = kind, ndim
+    for d in range(ndim):
+        end.dims[d] = dims[d]
+    return True
+
+
+cdef bint read_layer_norm(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    if not read_rows(kind, ndim, dims, others, end):
+        return False
+    end.function, end.by = (end_float_layers if kind == FLOAT else end_double_layers), others[3].v.f
+    return row(others[2], kind, ndim, dims, <List>others[0].v.o, end.n, <void **>&end.vectors[1])
+
+
+cdef bint read_rms_norm(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    if not read_rows(kind, ndim, dims, others, end):
+        return False
+    end.function = end_float_scales if kind == FLOAT else end_double_scales
+    end.by = read_eps(others[2], kind)
+    return True
+
+
+register_end("aten::layer_norm", read_layer_norm)
+register_end("aten::rms_norm", read_rms_norm)
 
 register_kernel("aten::layer_norm", layer_norm)
 register_kernel("aten::rms_norm", rms_norm)

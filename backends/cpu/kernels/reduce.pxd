@@ -23,6 +23,7 @@ ctypedef struct Shape:
 
 # The array by the dimensions to reduce (an int, a list of them; NULL, None or an empty list: all); false where they are no
 # neighbours, where there are no elements, or an argument is wrong.
+cdef bint read_lengths(int nd, const npy_intp *lengths, IValue *dims, bint keepdim, Shape *s) noexcept
 cdef bint read_shape(PyArrayObject *a, IValue *dims, bint keepdim, Shape *s) noexcept
 
 

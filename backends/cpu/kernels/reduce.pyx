@@ -22,7 +22,7 @@ from numpy cimport npy_intp
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.table cimport End, register_end, register_kernel
 from ts.backends.cpu.kernels.wide cimport is_short_tensor, run_widened
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8
@@ -84,11 +84,15 @@ cdef bint mark(IValue *dim, int nd, bint *marked) noexcept:
 
 
 cdef bint read_shape(PyArrayObject *a, IValue *dims, bint keepdim, Shape *s) noexcept:
-    """The array as (outer, n, inner); false where reduced dimensions are not neighbours, or an argument is wrong."""
+    return read_lengths(ndim_of(a), dims_of(a), dims, keepdim, s) and size_of(a) > 0
+
+
+cdef bint read_lengths(int nd, const npy_intp *lengths, IValue *dims, bint keepdim, Shape *s) noexcept:
+    """Dimensions as (outer, n, inner); false where reduced ones are not neighbours, or an argument is wrong."""
     cdef bint marked[MOST_DIMS]
     cdef List listed
     cdef IValue dim
-    cdef int i, nd = ndim_of(a), stage = 0
+    cdef int i, stage = 0
     cdef bint everything = dims == NULL or dims.tag == TAG_NONE
     s.outer = s.n = s.inner = 1
     s.nd = 0
@@ -110,25 +114,25 @@ cdef bint read_shape(PyArrayObject *a, IValue *dims, bint keepdim, Shape *s) noe
             return False
     for i in range(nd):
         if everything or marked[i]:
-            if stage == 2 and dims_of(a)[i] != 1:
+            if stage == 2 and lengths[i] != 1:
                 return False
             if stage < 2:
                 stage = 1
-            s.n *= dims_of(a)[i]
+            s.n *= lengths[i]
             if keepdim:
                 s.dims[s.nd] = 1
                 s.nd += 1
             continue
-        s.dims[s.nd] = dims_of(a)[i]
+        s.dims[s.nd] = lengths[i]
         s.nd += 1
-        if dims_of(a)[i] == 1:
+        if lengths[i] == 1:
             continue
         if stage == 0:
-            s.outer *= dims_of(a)[i]
+            s.outer *= lengths[i]
         else:
             stage = 2
-            s.inner *= dims_of(a)[i]
-    return size_of(a) > 0
+            s.inner *= lengths[i]
+    return True
 
 
 # ---------------------------------------------------------------- rows of floating numbers
@@ -416,16 +420,21 @@ cdef int moment_all(Operator op, IValue *r, const int32_t *at, Reduction what) e
 cdef int moment_dims(Operator op, IValue *r, const int32_t *at, Reduction what) except -1:
     return run_reduction(op, r, at, what, &r[at[1]], r[at[3]].v.i, 1 if r[at[2]].v.i else 0)
 
+cdef bint read_correction(IValue *x, double *correction) noexcept:
+    if x.tag == TAG_INT:
+        correction[0] = <double>x.v.i
+    elif x.tag == TAG_FLOAT:
+        correction[0] = x.v.f
+    else:
+        correction[0] = 1
+        return x.tag == TAG_NONE
+    return True
+
 cdef int moment_corrected(Operator op, IValue *r, const int32_t *at, Reduction what) except -1:
-    cdef IValue *correction = &r[at[2]]
-    cdef double value = 1
-    if correction.tag == TAG_INT:
-        value = <double>correction.v.i
-    elif correction.tag == TAG_FLOAT:
-        value = correction.v.f
-    elif correction.tag != TAG_NONE:
+    cdef double correction
+    if not read_correction(&r[at[2]], &correction):
         return run_in_order(op, r, at)
-    return run_reduction(op, r, at, what, &r[at[1]], r[at[3]].v.i, value)
+    return run_reduction(op, r, at, what, &r[at[1]], r[at[3]].v.i, correction)
 
 cdef int variance_all(Operator op, IValue *r, const int32_t *at) except -1:
     return moment_all(op, r, at, VARIANCE)
@@ -471,6 +480,152 @@ cdef int vector_norm(Operator op, IValue *r, const int32_t *at) except -1:
         return run_in_order(op, r, at)
     return norm(op, r, at, &r[at[2]], r[at[3]].v.i)
 
+
+# ---------------------------------------------------------------- at the end of groups
+
+cdef void end_floating(const End *end, const floating *x, npy_intp rows, floating *out) noexcept nogil:
+    cdef npy_intp i
+    for i in range(rows):
+        out[i] = <floating>reduce_row(<Reduction>end.what, x + i * end.n, end.n, end.by)
+
+
+cdef void end_floats(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
+    end_floating[float](<const End *>end, <const float *>x, rows, <float *>out)
+
+
+cdef void end_doubles(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
+    end_floating[double](<const End *>end, <const double *>x, rows, <double *>out)
+
+
+cdef void end_integers(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
+    cdef Shape s
+    s.outer, s.n, s.inner = rows, (<const End *>end).n, 1
+    if (<const End *>end).source == INT64:
+        reduce_integers[int64_t](<Reduction>(<const End *>end).what, <const int64_t *>x, &s, <int64_t *>out, False)
+    else:
+        reduce_integers[uint8_t](<Reduction>(<const End *>end).what, <const uint8_t *>x, &s, <int64_t *>out, True)
+
+
+cdef double block_of_floats(const char *x, npy_intp n) noexcept nogil:
+    return block_sum(<const float *>x, n, 0)
+
+
+cdef double block_of_doubles(const char *x, npy_intp n) noexcept nogil:
+    return block_sum(<const double *>x, n, 0)
+
+
+cdef void finish_sum(const void *end, double total, char *out) noexcept nogil:
+    if (<const End *>end).what == MEAN:
+        total /= <double>(<const End *>end).n
+    if (<const End *>end).kind == FLOAT:
+        (<float *>out)[0] = <float>total
+    else:
+        (<double *>out)[0] = total
+
+
+cdef bint read_reduction(
+    Reduction what, int kind, int ndim, const npy_intp *dims, IValue *reduced, bint keepdim, IValue *dtype, double correction, End *end
+) noexcept:
+    """`reduced` NULL: all dimensions; `dtype` NULL: it has no such argument."""
+    cdef Shape s
+    cdef int d
+    if not read_lengths(ndim, dims, reduced, keepdim, &s) or s.inner != 1:
+        return False
+    if dtype != NULL and not same_dtype(dtype, kind):
+        return False
+    if (what == VARIANCE or what == DEVIATION) and s.n <= correction:
+        return False                   # it warns
+    end.kind = kind
+    if kind == FLOAT:
+        end.function = end_floats
+    elif kind == DOUBLE:
+        end.function = end_doubles
+    elif (kind == INT64 or kind == BOOL) and (what == SUM or what == PRODUCT):
+        end.function, end.kind = end_integers, INT64
+    else:
+        return False
+    if (what == SUM or what == MEAN) and end.kind != INT64:
+        end.block = block_of_floats if kind == FLOAT else block_of_doubles
+        end.finish = finish_sum
+    end.what, end.n, end.given, end.ndim, end.by = what, s.n, 1, s.nd, correction
+    for d in range(s.nd):
+        end.dims[d] = s.dims[d]
+    return True
+
+
+cdef bint end_sum_all(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return read_reduction(SUM, kind, ndim, dims, NULL, False, others[0], 0, end)
+
+cdef bint end_sum_dims(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return read_reduction(SUM, kind, ndim, dims, others[0], others[1].v.i, others[2], 0, end)
+
+cdef bint end_mean_all(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return read_reduction(MEAN, kind, ndim, dims, NULL, False, others[0], 0, end)
+
+cdef bint end_mean_dims(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return read_reduction(MEAN, kind, ndim, dims, others[0], others[1].v.i, others[2], 0, end)
+
+cdef bint end_product_all(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return read_reduction(PRODUCT, kind, ndim, dims, NULL, False, others[0], 0, end)
+
+cdef bint end_product_dim(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return read_reduction(PRODUCT, kind, ndim, dims, others[0], others[1].v.i, others[2], 0, end)
+
+cdef bint end_moment_all(Reduction what, int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return read_reduction(what, kind, ndim, dims, NULL, False, NULL, 1 if others[0].v.i else 0, end)
+
+cdef bint end_moment_dims(Reduction what, int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return read_reduction(what, kind, ndim, dims, others[0], others[2].v.i, NULL, 1 if others[1].v.i else 0, end)
+
+cdef bint end_moment_corrected(Reduction what, int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    cdef double correction
+    return read_correction(others[1], &correction) and read_reduction(
+        what, kind, ndim, dims, others[0], others[2].v.i, NULL, correction, end
+    )
+
+cdef bint end_variance_all(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return end_moment_all(VARIANCE, kind, ndim, dims, others, end)
+
+cdef bint end_deviation_all(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return end_moment_all(DEVIATION, kind, ndim, dims, others, end)
+
+cdef bint end_variance_dims(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return end_moment_dims(VARIANCE, kind, ndim, dims, others, end)
+
+cdef bint end_deviation_dims(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return end_moment_dims(DEVIATION, kind, ndim, dims, others, end)
+
+cdef bint end_variance_corrected(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return end_moment_corrected(VARIANCE, kind, ndim, dims, others, end)
+
+cdef bint end_deviation_corrected(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return end_moment_corrected(DEVIATION, kind, ndim, dims, others, end)
+
+cdef bint end_norm_all(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return is_two(others[0]) and read_reduction(NORM, kind, ndim, dims, NULL, False, NULL, 0, end)
+
+cdef bint end_norm_dims(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return is_two(others[0]) and read_reduction(NORM, kind, ndim, dims, others[1], others[2].v.i, NULL, 0, end)
+
+cdef bint end_vector_norm(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return others[3].tag == TAG_NONE and end_norm_dims(kind, ndim, dims, others, end)
+
+
+register_end("aten::sum", end_sum_all)
+register_end("aten::sum.dim_IntList", end_sum_dims)
+register_end("aten::mean", end_mean_all)
+register_end("aten::mean.dim", end_mean_dims)
+register_end("aten::prod", end_product_all)
+register_end("aten::prod.dim_int", end_product_dim)
+register_end("aten::var", end_variance_all)
+register_end("aten::std", end_deviation_all)
+register_end("aten::var.dim", end_variance_dims)
+register_end("aten::std.dim", end_deviation_dims)
+register_end("aten::var.correction", end_variance_corrected)
+register_end("aten::std.correction", end_deviation_corrected)
+register_end("aten::norm.Scalar", end_norm_all)
+register_end("aten::norm.ScalarOpt_dim", end_norm_dims)
+register_end("aten::linalg_vector_norm", end_vector_norm)
 
 register_kernel("aten::sum", sum_all)
 register_kernel("aten::sum.dim_IntList", sum_dims)

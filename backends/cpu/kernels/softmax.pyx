@@ -21,7 +21,7 @@ from numpy cimport npy_intp
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.in_order cimport run_in_order
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.table cimport End, register_end, register_kernel
 from ts.backends.cpu.kernels.wide cimport is_short_tensor, run_widened
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
@@ -387,6 +387,58 @@ cdef int log_sum_exp(Operator op, IValue *r, const int32_t *at) except -1:
         return run_in_order(op, r, at)
     return run_softmax(op, r, at, LOG_SUM_EXP, list_item(<PyObject *>dims, 0).v.i, r[at[2]].v.i)
 
+
+# ---------------------------------------------------------------- at the end of groups
+
+cdef void end_floats(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
+    along_float_rows(<Kind>(<const End *>end).what, <const float *>x, rows, (<const End *>end).n, <float *>out)
+
+
+cdef void end_doubles(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
+    along_rows[double](SOFTMAX, <double *>x, rows, (<const End *>end).n, <double *>out, NULL)
+
+
+cdef bint read_rows(Kind what, int kind, int ndim, const npy_intp *dims, int64_t dim, IValue *dtype, End *end) noexcept:
+    cdef int d
+    if ndim == 0 or (dim != -1 and dim != ndim - 1) or not same_dtype(dtype, kind):
+        return False
+    if kind != FLOAT and (kind != DOUBLE or what != SOFTMAX):
+        return False
+    end.function = end_floats if kind == FLOAT else end_doubles
+    end.what, end.kind, end.n, end.given, end.ndim = what, kind, dims[ndim - 1], dims[ndim - 1], ndim
+    for d in range(ndim):
+        end.dims[d] = dims[d]
+    return True
+
+
+cdef bint read_softmax(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return read_rows(SOFTMAX, kind, ndim, dims, others[0].v.i, others[1], end)
+
+
+cdef bint read_log_softmax(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    return read_rows(LOG_SOFTMAX, kind, ndim, dims, others[0].v.i, others[1], end)
+
+
+cdef bint read_log_sum_exp(int kind, int ndim, const npy_intp *dims, IValue **others, End *end) noexcept:
+    cdef IValue same
+    cdef List listed = <List>others[0].v.o
+    same.tag = TAG_NONE
+    if listed.size != 1 or not read_rows(LOG_SUM_EXP, kind, ndim, dims, list_item(<PyObject *>listed, 0).v.i, &same, end):
+        return False
+    end.given = 1
+    if others[1].v.i:
+        end.dims[ndim - 1] = 1
+    else:
+        end.ndim = ndim - 1
+    return True
+
+
+register_end("aten::softmax.int", read_softmax)
+register_end("aten::special_softmax", read_softmax)
+register_end("aten::log_softmax.int", read_log_softmax)
+register_end("aten::special_log_softmax", read_log_softmax)
+register_end("aten::logsumexp", read_log_sum_exp)
+register_end("aten::special_logsumexp", read_log_sum_exp)
 
 register_kernel("aten::softmax.int", softmax)
 register_kernel("aten::special_softmax", softmax)

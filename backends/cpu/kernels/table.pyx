@@ -12,13 +12,15 @@ from ts.backends.cpu.kernels.directory import HOMES
 
 cdef dict kernels = {}                 # name -> address
 cdef dict tiles = {}
+cdef dict channels = {}
+cdef dict ends = {}
 cdef dict choices = {}
 cdef set conversions = set()
 
 
 def names():
     """All names for which the modules that are imported have registered something."""
-    return {*kernels, *tiles, *choices, *conversions}
+    return {*kernels, *tiles, *channels, *ends, *choices, *conversions}
 
 
 cdef int bring(str name) except -1:
@@ -47,6 +49,26 @@ cdef int register_tile(str name, ReadTile read) except -1:
 cdef ReadTile tile_named(str name) except? NULL:
     bring(name)
     return <ReadTile><void *><size_t>tiles.get(name, 0)
+
+
+cdef int register_channels(str name, ReadChannels read) except -1:
+    channels[name] = <size_t><void *>read
+    return 0
+
+
+cdef ReadChannels channels_named(str name) except? NULL:
+    bring(name)
+    return <ReadChannels><void *><size_t>channels.get(name, 0)
+
+
+cdef int register_end(str name, ReadEnd read) except -1:
+    ends[name] = <size_t><void *>read
+    return 0
+
+
+cdef ReadEnd end_named(str name) except? NULL:
+    bring(name)
+    return <ReadEnd><void *><size_t>ends.get(name, 0)
 
 
 cdef int register_choice(str name, int mask, int first, int second) except -1:

@@ -2,20 +2,22 @@
 
     Place      memory, and the steps from element to element and from tile to tile
     Gather     an input with gaps: each tile of it is copied before it is read
-    Run        both, for all slots, with the numbers and loops that were read for this run
+    Ends       what reads whole rows of a stage's results, piece by piece
+    Run        all of these, with the numbers and loops that were read for this run
     Layout     lengths and strides of all slots, where they are not all alike
 
 The functions are false where a group has no way for the shapes or layouts.
 """
 
+from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, uint32_t
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.ivalue cimport IValue
-from ts.backends.cpu.kernels.table cimport Tile
-from ts.backends.cpu.kernels.tile_plans cimport MOST_BUFFERS, MOST_SLOTS, MOST_TILES, Group, Plan, Schedule
+from ts.backends.cpu.kernels.table cimport End, Tile
+from ts.backends.cpu.kernels.tile_plans cimport MOST_BUFFERS, MOST_ENDS, MOST_SLOTS, MOST_TILES, Group, Plan, Schedule
 
 cdef enum:
     MOST_RANK = 8                      # dimensions of what does not lie flat
@@ -36,6 +38,25 @@ ctypedef struct Gather:                # an input that is copied tile by tile
     char *tile
 
 
+ctypedef struct EndPlace:              # an operator at the end
+    End end
+    int slot                           # whose rows it reads
+    npy_intp memory                    # where these are, behind a thread's buffers; NOWHERE: they are a result
+    char *out                          # its own results
+    double *totals                     # ... of blocks, if rows come in pieces
+
+
+ctypedef struct Ends:
+    int count
+    int placed                         # a bit for each of the group's ends that is here
+    npy_intp row                       # elements
+    npy_intp piece                     # elements that run together: some rows, or some blocks of one
+    npy_intp pieces_of_row             # 1, unless they are blocks
+    npy_intp bytes                     # of memory for rows
+    EndPlace each[MOST_ENDS]
+    PyObject *result[MOST_ENDS]        # of the group's ends: arrays, tensors of those that ran by themselves, or NULL
+
+
 ctypedef struct Run:                   # of a stage
     npy_intp size
     Schedule *schedule
@@ -46,6 +67,8 @@ ctypedef struct Run:                   # of a stage
     Gather gather[MOST_BUFFERS]
     double numbers[MOST_SLOTS]
     Tile tile[MOST_TILES]
+    PyObject *array[MOST_SLOTS]        # of results, and what ends read from arrays of their own
+    Ends ends
 
 
 ctypedef struct Layout:
@@ -69,6 +92,8 @@ cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil
 cdef bint place_elements(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept
 # All tensors have one shape, and their elements lie in the same order, without gaps; `first`: some of these.
 cdef bint place_flat(Group g, Plan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject **first) noexcept
+# The vectors of rows by channels, for tensors that lie like that one; `held` keeps them.
+cdef bint place_channels(Group g, Plan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list held) except -1
 # Tensors that broadcast, have gaps, or their dimensions in different orders; and how results lie.
 cdef bint lay_slots(Group g, Plan plan, IValue *r, const int32_t *at, Layout *layout) noexcept
 # Which steps go together: by the lengths of their results.

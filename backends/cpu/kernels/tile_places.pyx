@@ -6,12 +6,15 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
-from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, same_shape, size_of, strides_of
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, same_shape, size_of, strides_of
 from ts._core.tensor.overlap cimport repeats
-from ts._core.tensor.tensor cimport Tensor
+from ts._core.tensor.tensor cimport Tensor, number_of_scalar_type
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.elementwise cimport item_size, store_element, store_number
 from ts.backends.cpu.kernels.kernel cimport FLAT
+from ts.backends.cpu.kernels.placing cimport channels_innermost
+from ts.backends.cpu.kernels.table cimport Tile
+from ts.backends.cpu.kernels.tile_plans cimport MOST_END_ARGUMENTS
 from ts.backends.cpu.kernels.tile_plans cimport A_NUMBER, A_TENSOR, AN_ELEMENT, MOST_ARGUMENTS, MOST_BUFFERS, MOST_OPERANDS, MOST_SLOTS
 from ts.backends.cpu.kernels.tile_plans cimport MOST_STAGES, NOWHERE, Group, Plan, Schedule, Step
 from ts.backends.cpu.kernels.walk cimport Operand, bring_in_order, broadcast_into, lay_out
@@ -304,7 +307,7 @@ cdef bint place_stage(Group g, Plan plan, Run *run, Layout *layout, int *order) 
     cdef Schedule *schedule = run.schedule
     for i in range(run.first, run.last):
         slot = plan.steps[schedule.steps[i]].out
-        if leader == NOWHERE or (plan.given[slot] and not plan.given[leader]):
+        if leader == NOWHERE or (plan.kept[slot] and not plan.kept[leader]):
             leader = slot
     order_of(layout, leader, order)
     run.size, run.gathers = 1, 0
@@ -313,7 +316,7 @@ cdef bint place_stage(Group g, Plan plan, Run *run, Layout *layout, int *order) 
         run.size *= shape[d]
     for i in range(run.first, run.last):
         slot = plan.steps[schedule.steps[i]].out
-        if plan.given[slot] and not lies_in(layout, slot, order):
+        if plan.kept[slot] and not lies_in(layout, slot, order):
             return False
     for slot in range(g.inputs):
         placed[slot] = plan.is_element[slot]
@@ -393,11 +396,42 @@ cdef bint read_tiles(Group g, Plan plan, IValue *r, const int32_t *at, Run *run)
     for i in range(plan.count):
         step = &plan.steps[i]
         row = step.out - g.inputs
-        if step.tile != NOWHERE:
+        if step.tile != NOWHERE and step.by_channels == NULL:
             for k in range(1, g.arity[row]):
                 others[k - 1] = &r[at[g.operands[row][k]]]
             if not step.read(plan.kind[step.out], others, &run.tile[step.tile]):
                 return False
+    return True
+
+
+cdef bint place_channels(Group g, Plan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list held) except -1:
+    cdef IValue *others[MOST_END_ARGUMENTS]
+    cdef Tile *tile
+    cdef Step *step
+    cdef npy_intp count, inner = 1
+    cdef int i, k, d, row
+    if ndim_of(like) < 2:
+        return False
+    if not (ndim_of(like) > 3 and channels_innermost(like)):
+        if flags_of(like) & FLAT != FLAT:
+            return False
+        for d in range(2, ndim_of(like)):
+            inner *= dims_of(like)[d]
+    for i in range(plan.count):
+        step = &plan.steps[i]
+        if step.by_channels == NULL:
+            continue
+        row = step.out - g.inputs
+        for k in range(1, g.arity[row]):
+            others[k - 1] = &r[at[g.operands[row][k]]]
+        tile = &run.tile[step.tile]
+        tile.inner, tile.channels = inner, dims_of(like)[1]
+        count = 2 * tile.channels
+        vectors = new_array(1, &count, number_of_scalar_type(plan.kind[step.out]))
+        held.append(vectors)
+        tile.vectors = data_of(<PyArrayObject *>vectors)
+        if not step.by_channels(plan.kind[step.out], others, tile, data_of(<PyArrayObject *>vectors)):
+            return False
     return True
 
 

@@ -4,6 +4,7 @@
     steps      a row each, or a conversion: its loop, the slots that it reads, the one that it gives
     stages     steps whose results have the same lengths, the smaller ones first: `x * sigmoid(row)` computes the row once
     buffers    tiles of memory for results that nobody outside of their stage reads
+    ends       operators that read whole rows of such results, behind all steps (`tile_ends`)
 
 `tiles.pyx` runs a plan; `tile_places` says where the elements of its slots are.
 """
@@ -14,7 +15,7 @@ from numpy cimport npy_intp
 
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.elementwise cimport Loops
-from ts.backends.cpu.kernels.table cimport ReadTile
+from ts.backends.cpu.kernels.table cimport ReadChannels, ReadEnd, ReadTile
 from ts.backends.cpu.kernels.walk cimport Loop
 
 cdef enum:
@@ -26,6 +27,8 @@ cdef enum:
     MOST_STAGES = 8
     MOST_OPERANDS = 3
     MOST_ARGUMENTS = 4                 # of a row, operands and what it reads beside them
+    MOST_ENDS = 4                      # operators at the end
+    MOST_END_ARGUMENTS = 9             # of such an operator, and of a row by channels
     MOST_TILES = 24                    # rows that read numbers beside their tensor
     NOWHERE = -1
 
@@ -34,7 +37,7 @@ cdef enum Word:                        # what a plan asks of an input: one word
     A_NUMBER = 1 << 8                  # and its tag
     A_TENSOR = 1 << 9                  # and its ScalarType
     AN_ELEMENT = 1 << 10               # the same, without dimensions
-    ANOTHER = 1 << 11                  # None, a bool, a text: rows read it when they run
+    ANOTHER = 1 << 11                  # None, a bool, a text, what an end takes: read when the group runs
     A_DTYPE = 1 << 12                  # and its ScalarType, a number
 
 ctypedef struct Step:
@@ -45,6 +48,7 @@ ctypedef struct Step:
     int out
     int tile                           # which of the run's tiles has the loop; NOWHERE: the loop is here
     ReadTile read
+    ReadChannels by_channels           # the loop has vectors; or NULL
 
 ctypedef struct Schedule:              # which steps run together
     int stages
@@ -67,7 +71,11 @@ cdef class Plan:
     cdef int source[MOST_SLOTS]        # of a slot behind the results: what it has in another dtype
     cdef int made_by[MOST_SLOTS]       # of a slot: its step, or NOWHERE
     cdef bint given[MOST_SLOTS]        # a slot that is a result of the group
-    cdef int out_at[MOST_SLOTS]        # slots of these
+    cdef bint kept[MOST_SLOTS]         # ... or that an end reads
+    cdef int keeps                     # how many, and which
+    cdef int keep_at[MOST_SLOTS]
+    cdef int out_at[MOST_SLOTS]        # slots of the results; NOWHERE: an end's
+    cdef int end_slot[MOST_ENDS]       # what each end reads
     cdef int count                     # of steps
     cdef int default                   # the default dtype that the kinds follow from, or NOWHERE
     cdef int tiles                     # rows that have one
@@ -94,9 +102,16 @@ cdef class Group:
     cdef int out_at[MOST_SLOTS]        # rows and inputs, by their numbers
     cdef bint is_dtype[MOST_INPUTS]    # a number that says what a row converts to
     cdef int arity[MOST_SLOTS]
-    cdef int operands[MOST_SLOTS][MOST_ARGUMENTS]
+    cdef int operands[MOST_SLOTS][MOST_END_ARGUMENTS]
     cdef bint is_plain[MOST_SLOTS]     # a row whose result lies in the order in which it is written down
     cdef bint in_any_order             # there is no such row
+    cdef bint by_channels              # there is a row that has vectors for the channels
+    cdef bint is_argument[MOST_INPUTS] # what an end takes beside its tensor
+    cdef int ends
+    cdef list end_operators
+    cdef ReadEnd end_read[MOST_ENDS]
+    cdef int end_arity[MOST_ENDS]
+    cdef int end_operands[MOST_ENDS][MOST_END_ARGUMENTS]
     cdef Plan last
     cdef int read(self, program) except -1
     # The plan for these inputs, made now if there is none; None where there cannot be one.
@@ -105,6 +120,7 @@ cdef class Group:
     cdef str choose_loops(self, Plan plan)
     cdef str choose_loop(self, Plan plan, int row, Loops loops)
     cdef str choose_tile(self, Plan plan, int row, ReadTile read)
+    cdef str choose_channels(self, Plan plan, int row, ReadChannels read)
     cdef str choose_choice(self, Plan plan, int row, tuple order)
     cdef str choose_conversion(self, Plan plan, int row)
     cdef str choose_results(self, Plan plan)

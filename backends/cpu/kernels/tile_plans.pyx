@@ -21,7 +21,8 @@ from ts.backends.cpu.kernels.kernel cimport is_tensor
 from ts.backends.cpu.kernels.masked cimport choice_of
 from ts.backends.cpu.kernels.pointwise cimport loops_behind
 from ts.backends.cpu.kernels.short_floats cimport BRAIN
-from ts.backends.cpu.kernels.table cimport ReadTile, choice_named, conversion_named, tile_named
+from ts.backends.cpu.kernels.table cimport ReadChannels, ReadTile, channels_named, choice_named
+from ts.backends.cpu.kernels.table cimport conversion_named, end_named, tile_named
 
 from ts import dtypes
 
@@ -71,7 +72,7 @@ cdef class Plan:
 
 cdef Step *add_step(Plan plan, int out, int kind) noexcept:
     cdef Step *step = &plan.steps[plan.count]
-    step.out, step.tile = out, NOWHERE
+    step.out, step.tile, step.by_channels = out, NOWHERE, NULL
     plan.kind[out], plan.made_by[out] = kind, plan.count
     plan.count += 1
     return step
@@ -195,16 +196,20 @@ cdef class Group:
         self.inputs = len(program.inputs)
         self.rows = len(program.rows)
         self.outputs = len(program.outputs)
-        if self.inputs > MOST_INPUTS or self.inputs + self.rows > MOST_SLOTS // 2:
+        self.ends = len(program.ends)
+        if self.inputs > MOST_INPUTS or self.inputs + self.rows > MOST_SLOTS // 2 or self.ends > MOST_ENDS:
             raise ValueError("a group of so many operators does not run as one")
         self.operators = [row.operator for row in program.rows]
         self.in_any_order = True
         for i in range(self.inputs):
             self.is_dtype[i] = False
+            self.is_argument[i] = program.inputs[i] == "-"
         for i in range(self.rows):
             operands = program.rows[i].operands
-            if len(operands) > MOST_ARGUMENTS:
+            by_channels = program.rows[i].operator.record.channels
+            if len(operands) > (MOST_END_ARGUMENTS if by_channels else MOST_ARGUMENTS):
                 raise ValueError("a row has no more than four arguments")
+            self.by_channels = self.by_channels or by_channels
             self.is_plain[i] = program.rows[i].operator.record.layout == ("contiguous",)
             self.in_any_order = self.in_any_order and not self.is_plain[i]
             self.arity[i] = len(operands)
@@ -214,6 +219,15 @@ cdef class Group:
                 self.operands[i][k] = operands[k]
         for i in range(self.outputs):
             self.out_at[i] = program.outputs[i]
+        self.end_operators = [end.operator for end in program.ends]
+        for i in range(self.ends):
+            operands = program.ends[i].operands
+            if len(operands) > MOST_END_ARGUMENTS:
+                raise ValueError("an end has no more than eight arguments")
+            self.end_read[i] = end_named(self.end_operators[i].key)
+            self.end_arity[i] = len(operands)
+            for k in range(self.end_arity[i]):
+                self.end_operands[i][k] = operands[k]
         return 0
 
     cdef Plan plan_for(self, IValue *r, const int32_t *at):
@@ -222,7 +236,7 @@ cdef class Group:
         cdef Plan plan
         cdef int i
         for i in range(self.inputs):
-            words[i] = word_of(&r[at[i]])
+            words[i] = ANOTHER if self.is_argument[i] else word_of(&r[at[i]])
             if self.is_dtype[i] and words[i] == (A_NUMBER | TAG_INT):
                 if not 0 <= r[at[i]].v.i < SCALAR_TYPES:
                     return None
@@ -275,7 +289,9 @@ cdef class Group:
             op = self.operators[i]
             key = op.key
             order, read = choice_named(key), tile_named(key)
-            if order is not None:
+            if channels_named(key) != NULL:
+                reason = self.choose_channels(plan, i, channels_named(key))
+            elif order is not None:
                 reason = self.choose_choice(plan, i, order)
             elif read != NULL:
                 reason = self.choose_tile(plan, i, read)
@@ -340,6 +356,24 @@ cdef class Group:
         finish_step(plan, step)
         return ""
 
+    cdef str choose_channels(self, Plan plan, int row, ReadChannels read):
+        """One that reads vectors when it runs."""
+        cdef int first = plan.at[self.operands[row][0]], kind = plan.kind[first], k
+        cdef Step *step
+        for k in range(1, self.arity[row]):
+            if self.operands[row][k] >= self.inputs or not self.is_argument[self.operands[row][k]]:
+                return "an argument that is computed"
+        if (kind != FLOAT and kind != DOUBLE) or self.arity[row] != (<Operator>self.operators[row]).nargs:
+            return "no loop for that dtype"
+        if plan.tiles >= MOST_TILES:
+            return "too many like it beside it"
+        step = add_step(plan, self.inputs + row, kind)
+        step.arity, step.operands[0], step.by_channels, step.tile = 1, first, read, plan.tiles
+        plan.in_rows[first] = True
+        plan.tiles += 1
+        finish_step(plan, step)
+        return ""
+
     cdef str choose_choice(self, Plan plan, int row, tuple order):
         """One of two, by a mask; `order`: which arguments these are, the mask first."""
         cdef int slots[3]
@@ -386,15 +420,28 @@ cdef class Group:
         return ""
 
     cdef str choose_results(self, Plan plan):
-        """The slots of the group's results: each is made by a step, and given once."""
+        """The slots of the group's results, and of what its ends read: each is made by a step, and given once."""
         cdef int i, slot
         for slot in range(MOST_SLOTS):
-            plan.given[slot] = False
+            plan.given[slot] = plan.kept[slot] = False
         for i in range(self.outputs):
+            plan.out_at[i] = NOWHERE
+            if self.out_at[i] >= self.inputs + self.rows:
+                continue
             slot = plan.out_at[i] = plan.at[self.out_at[i]]
             if plan.made_by[slot] == NOWHERE or plan.given[slot]:
                 return "a conversion gives its operand itself"
-            plan.given[slot] = True
+            plan.given[slot] = plan.kept[slot] = True
+        for i in range(self.ends):
+            slot = plan.end_slot[i] = plan.at[self.end_operands[i][0]]
+            if plan.made_by[slot] == NOWHERE:
+                return "a conversion gives its operand itself"
+            plan.kept[slot] = True
+        plan.keeps = 0
+        for slot in range(plan.slots):
+            if plan.kept[slot]:
+                plan.keep_at[plan.keeps] = slot
+                plan.keeps += 1
         return ""
 
     cdef bint arrange(self, Plan plan, const int *stage, int stages, Schedule *schedule) noexcept:
@@ -403,7 +450,7 @@ cdef class Group:
         cdef bint taken[MOST_BUFFERS]
         cdef int i, k, b, s, slot, n = 0
         for slot in range(plan.slots):
-            last[slot], whole[slot] = NOWHERE, plan.given[slot]
+            last[slot], whole[slot] = NOWHERE, plan.kept[slot]
         for s in range(stages):
             for i in range(plan.count):
                 if stage[i] == s:

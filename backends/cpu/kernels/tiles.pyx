@@ -16,25 +16,27 @@ What has no way here is left: the result is False, and the code goes on with the
 cimport cython
 cimport numpy as cnp
 from cpython.exc cimport PyErr_Occurred
+from cpython.object cimport PyObject
 from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, set_kernel
 from ts._core.tensor.ndarray cimport RELEASE_GIL_FROM, PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array
-from ts._core.tensor.tensor cimport BACKEND_CPU, number_of_scalar_type
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, number_of_scalar_type
 from ts._core.thread.context cimport LIMITED, context_flags
 from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_OBJECT, copy_value
 from ts._core.value.sealed cimport seal
 from ts.backends.cpu.kernels.elementwise cimport item_size
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
-from ts.backends.cpu.kernels.kernel cimport FLAT, MOST_DIMS, put_array
+from ts.backends.cpu.kernels.kernel cimport FLAT, MOST_DIMS, is_tensor, put_array, put_made, put_object
 from ts.backends.cpu.kernels.parts cimport require_part
 from ts.backends.cpu.kernels.placing cimport new_strided
 from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.tile_ends cimport add_blocks, begin_piece, end_piece, in_tiles, no_ends, pieces_of, place_end, place_rows, run_others
 from ts.backends.cpu.kernels.tile_places cimport MOST_RANK, Layout, Place, Run, array_at, gather, lay_slots, lay_whole
-from ts.backends.cpu.kernels.tile_places cimport place_elements, place_flat, place_stage, schedule_by_lengths
-from ts.backends.cpu.kernels.tile_plans cimport A_TENSOR, AN_ELEMENT, BUFFER, MOST_BUFFERS, MOST_OPERANDS, NOWHERE
+from ts.backends.cpu.kernels.tile_places cimport place_channels, place_elements, place_flat, place_stage, schedule_by_lengths
+from ts.backends.cpu.kernels.tile_plans cimport BUFFER, MOST_BUFFERS, MOST_OPERANDS, NOWHERE
 from ts.backends.cpu.kernels.tile_plans cimport Group, Plan, Schedule, Step, read_group
 from ts.backends.cpu.kernels.walk cimport Operand, lay_out, new_result
 
@@ -43,8 +45,12 @@ from ts.backends.cpu import workers
 
 cnp.import_array()
 
+cdef enum:
+    BUFFERS = MOST_BUFFERS * BUFFER    # bytes; rows for operators at the end lie behind them
+    SCRATCH_ROWS = 4 * BUFFER
+
 # For groups that keep the GIL: nobody else computes meanwhile.
-cdef char scratch[MOST_BUFFERS * BUFFER]
+cdef char scratch[BUFFERS + SCRATCH_ROWS]
 
 
 cdef void run_tiles(Plan plan, Run *run, char *memory, npy_intp start, npy_intp end) noexcept nogil:
@@ -79,22 +85,35 @@ cdef void run_tiles(Plan plan, Run *run, char *memory, npy_intp start, npy_intp 
             if step.tile == NOWHERE:
                 step.function(args, &count, steps, step.data)
             else:
+                run.tile[step.tile].at = start
                 run.tile[step.tile].function(args, &count, steps, &run.tile[step.tile])
         start += count
+
+
+cdef void run_pieces(Plan plan, Run *run, char *memory, npy_intp first, npy_intp last) noexcept nogil:
+    """Some of a stage's tiles; or of the pieces that operators at the end read, each followed by these."""
+    cdef npy_intp piece, start, end
+    if run.ends.count == 0:
+        run_tiles(plan, run, memory, first * plan.tile, min(run.size, last * plan.tile))
+        return
+    for piece in range(first, last):
+        begin_piece(plan, run, piece, memory + BUFFERS, &start, &end)
+        run_tiles(plan, run, memory, start, end)
+        end_piece(plan, run, start, end)
 
 
 cdef int run_alone(Plan plan, Run *run, Operator op, IValue *r, const int32_t *at) except -1:
     """On this thread; without the GIL where there is enough to do."""
     cdef char *memory
     cdef Away away
-    if run.size < RELEASE_GIL_FROM:
-        run_tiles(plan, run, scratch, 0, run.size)
+    if run.size < RELEASE_GIL_FROM and run.ends.bytes <= SCRATCH_ROWS:
+        run_pieces(plan, run, scratch, 0, pieces_of(plan, run))
         return 0
-    memory = <char *>malloc(MOST_BUFFERS * BUFFER)
+    memory = <char *>malloc(BUFFERS + run.ends.bytes)
     if memory == NULL:
         raise MemoryError
     away = leave_gil(run.size, r, at, op.nargs)
-    run_tiles(plan, run, memory, 0, run.size)
+    run_pieces(plan, run, memory, 0, pieces_of(plan, run))
     take_gil(away)
     free(memory)
     return 0
@@ -111,18 +130,15 @@ cdef class Shared:
         """For `workers.run`."""
         cdef Run own
         cdef char *memory
-        cdef npy_intp tiles
+        cdef npy_intp pieces
         require_part(part, parts, self.run != NULL)
-        memory = <char *>malloc(MOST_BUFFERS * BUFFER)
+        memory = <char *>malloc(BUFFERS + self.run.ends.bytes)
         if memory == NULL:
             raise MemoryError
         own = self.run[0]
-        tiles = (own.size + self.plan.tile - 1) // self.plan.tile
         with nogil:
-            run_tiles(
-                self.plan, &own, memory,
-                tiles * part // parts * self.plan.tile, min(own.size, tiles * (part + 1) // parts * self.plan.tile),
-            )
+            pieces = pieces_of(self.plan, &own)
+            run_pieces(self.plan, &own, memory, pieces * part // parts, pieces * (part + 1) // parts)
         free(memory)
 
 
@@ -134,7 +150,7 @@ cdef int run_shared(Group g, Plan plan, Run *run, IValue *r, const int32_t *at, 
     cdef int i
     shared.plan, shared.run, shared.held = plan, run, []
     for i in range(g.inputs):
-        if plan.words[i] & (A_TENSOR | AN_ELEMENT):
+        if is_tensor(&r[at[i]]):
             shared.held.append(<object>array_at(r, at, i))
     try:
         workers.run(shared.part, parts)
@@ -162,24 +178,35 @@ cdef int run_stage(Group g, Plan plan, Run *run, Operator op, IValue *r, const i
     if run.size >= RELEASE_GIL_FROM:
         parts = workers.parts(run.size * (run.last - run.first) // 2)
     if parts > 1:
-        return run_shared(g, plan, run, r, at, parts)
-    return run_alone(plan, run, op, r, at)
+        run_shared(g, plan, run, r, at, parts)
+    else:
+        run_alone(plan, run, op, r, at)
+    add_blocks(run, run.size)
+    return 0
 
 
 cdef inline void put_whole(Run *run, int slot, object array, npy_intp item) noexcept:
     """Results that somebody reads have an array."""
+    run.array[slot] = <PyObject *>array
     run.place[slot].data = data_of(<PyArrayObject *>array)
     run.place[slot].step = run.place[slot].advance = item
 
 
 cdef list run_alike(Group g, Plan plan, Run *run, PyArrayObject *like, Operator op, IValue *r, const int32_t *at):
-    """All have one shape, and lie alike."""
+    """All have one shape, and lie alike; what holds the results."""
     cdef npy_intp shape[MOST_DIMS]
     cdef Operand operands[2]
     cdef int i, d, slot, kind
-    made = []
-    for i in range(g.outputs):
-        slot = plan.out_at[i]
+    held = []
+    if g.by_channels and not place_channels(g, plan, r, at, run, like, held):
+        return None
+    if g.ends and flags_of(like) & FLAT == FLAT:
+        for i in range(g.ends):
+            place_end(g, plan, run, i, r, at, ndim_of(like), dims_of(like), held)
+    for i in range(plan.keeps):
+        slot = plan.keep_at[i]
+        if not plan.given[slot] and in_tiles(g, plan, run, slot):
+            continue
         kind = plan.kind[slot]
         if flags_of(like) & FLAT == FLAT:
             array = new_array(ndim_of(like), dims_of(like), number_of_scalar_type(kind))
@@ -189,11 +216,20 @@ cdef list run_alike(Group g, Plan plan, Run *run, PyArrayObject *like, Operator 
             lay_out(&operands[0], like, ndim_of(like), shape)
             array = new_result(operands, 1, ndim_of(like), shape, kind)
         put_whole(run, slot, array, item_size(kind))
-        made.append(array)
+        held.append(array)
+    place_rows(plan, run)
     run.schedule = &plan.whole
     run.gathers, run.first, run.last = 0, 0, plan.whole.end[0]
     run_stage(g, plan, run, op, r, at)
-    return made
+    return held
+
+
+cdef int shape_of(Layout *layout, int slot, npy_intp *shape) noexcept:
+    """The lengths of a slot's dimensions, and how many it has."""
+    cdef int rank = layout.rank[slot], lead = layout.ndim - rank, d
+    for d in range(rank):
+        shape[d] = layout.shape[lead + d] if layout.longs[slot] >> (lead + d) & 1 else 1
+    return rank
 
 
 cdef object new_laid(Layout *layout, int slot, int kind):
@@ -201,11 +237,37 @@ cdef object new_laid(Layout *layout, int slot, int kind):
     cdef npy_intp shape[MOST_RANK]
     cdef npy_intp strides[MOST_RANK]
     cdef npy_intp item = item_size(kind)
-    cdef int rank = layout.rank[slot], lead = layout.ndim - rank, d
+    cdef int rank = shape_of(layout, slot, shape), lead = layout.ndim - rank, d
     for d in range(rank):
-        shape[d] = layout.shape[lead + d] if layout.longs[slot] >> (lead + d) & 1 else 1
         strides[d] = layout.strides[slot][lead + d] * item
     return new_strided(rank, shape, strides, kind)
+
+
+cdef int place_ends(Group g, Plan plan, Run *run, Layout *layout, IValue *r, const int32_t *at, list held) except -1:
+    """Those that read what a stage computes in order."""
+    cdef npy_intp shape[MOST_RANK]
+    cdef int e, i, slot
+    run.ends.count, run.ends.bytes = 0, 0
+    for i in range(run.first, run.last):
+        slot = plan.steps[run.schedule.steps[i]].out
+        for e in range(g.ends):
+            if plan.end_slot[e] == slot and layout.is_flat[slot]:
+                place_end(g, plan, run, e, r, at, shape_of(layout, slot, shape), shape, held)
+    return 0
+
+
+cdef bint is_whole(Plan plan, Run *run, int slot) noexcept:
+    """Whether others read a slot than its stage and the ends."""
+    cdef Step *step
+    cdef int i, k
+    if plan.given[slot]:
+        return True
+    for i in range(run.last, plan.count):
+        step = &plan.steps[run.schedule.steps[i]]
+        for k in range(step.arity):
+            if step.operands[k] == slot:
+                return True
+    return False
 
 
 cdef list run_in_stages(Group g, Plan plan, Run *run, Operator op, IValue *r, const int32_t *at):
@@ -215,39 +277,70 @@ cdef list run_in_stages(Group g, Plan plan, Run *run, Operator op, IValue *r, co
     cdef int order[MOST_RANK]
     cdef npy_intp item
     cdef int i, s, slot
-    if not lay_slots(g, plan, r, at, &layout) or not schedule_by_lengths(g, plan, &layout, &schedule):
+    if g.by_channels or not lay_slots(g, plan, r, at, &layout) or not schedule_by_lengths(g, plan, &layout, &schedule):
         return None
     run.schedule, run.last = &schedule, 0
-    made = {}
+    held = []
     for s in range(schedule.stages):
         run.first, run.last = run.last, schedule.end[s]
         if not place_stage(g, plan, run, &layout, order):
             return None
+        if g.ends:
+            place_ends(g, plan, run, &layout, r, at, held)
         for i in range(run.first, run.last):
             slot = plan.steps[schedule.steps[i]].out
             if schedule.buffer[slot] == NOWHERE:
                 item = item_size(plan.kind[slot])
-                if plan.given[slot]:
+                if plan.kept[slot] and not is_whole(plan, run, slot) and in_tiles(g, plan, run, slot):
+                    continue
+                if plan.kept[slot]:
                     array = new_laid(&layout, slot, plan.kind[slot])
                 else:
                     array = new_array(1, &run.size, number_of_scalar_type(plan.kind[slot]))
-                made[slot] = array
+                held.append(array)
                 put_whole(run, slot, array, item)
                 lay_whole(&layout, slot, run.place[slot].data, order, item)
+        place_rows(plan, run)
         run_stage(g, plan, run, op, r, at)
-    return [made[plan.out_at[i]] for i in range(g.outputs)]
+    return held
+
+
+cdef inline int put_result(IValue *out, object result) except -1:
+    """Of an end: an array, or the tensor that its operator gave."""
+    return put_object(out, result) if isinstance(result, Tensor) else put_made(out, result)
 
 
 cdef inline bint default_holds(Plan plan):
     return plan.default == NOWHERE or plan.default == dtypes.get_default_dtype().code
 
 
+cdef list compute(Group g, Plan plan, Run *run, Operator op, IValue *r, const int32_t *at):
+    """What holds the results; None where there is no way."""
+    cdef PyArrayObject *like = NULL
+    cdef list held
+    no_ends(g, plan, run)
+    if place_flat(g, plan, r, at, run, &like):
+        held = run_alike(g, plan, run, like, op, r, at) if run.size else None
+    else:
+        held = run_in_stages(g, plan, run, op, r, at)
+    if g.ends and held is not None:
+        run_others(g, plan, run, r, at, held)
+    return held
+
+
+cdef list try_to_compute(Group g, Plan plan, Run *run, Operator op, IValue *r, const int32_t *at):
+    """The same where ends may refuse what they are given: the nodes one by one refuse that, too, and say where."""
+    try:
+        return compute(g, plan, run, op, r, at)
+    except Exception:
+        return None
+
+
 cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Group g = <Group>op.state[BACKEND_CPU]
     cdef Plan plan
     cdef Run run
-    cdef PyArrayObject *like = NULL
-    cdef list made
+    cdef list held
     cdef int i
     if context_flags() & LIMITED:
         g.left_to_limits += 1
@@ -256,18 +349,18 @@ cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
     if plan is None or not plan.runnable or not default_holds(plan) or not place_elements(g, plan, r, at, &run):
         g.left_for_inputs += 1
         return leave(op, r, at)
-    if place_flat(g, plan, r, at, &run, &like):
-        made = run_alike(g, plan, &run, like, op, r, at) if run.size else None
-    else:
-        made = run_in_stages(g, plan, &run, op, r, at)
-    if made is None:
+    held = (try_to_compute if g.ends else compute)(g, plan, &run, op, r, at)
+    if held is None:
         g.left_for_shapes += 1
         return leave(op, r, at)
     if PyErr_Occurred():
         return -1
     plan.runs += 1
     for i in range(g.outputs):
-        put_array(&r[at[op.nargs + 1 + i]], made[i], plan.kind[plan.out_at[i]])
+        if plan.out_at[i] != NOWHERE:
+            put_array(&r[at[op.nargs + 1 + i]], <object>run.array[plan.out_at[i]], plan.kind[plan.out_at[i]])
+        else:
+            put_result(&r[at[op.nargs + 1 + i]], <object>run.ends.result[g.out_at[i] - g.inputs - g.rows])
     r[at[op.nargs]].v.i = 1
     r[at[op.nargs]].tag = TAG_BOOL
     return 0

@@ -1,0 +1,276 @@
+"""Operators at the end of groups: the bits, layouts, warnings and errors of the same operators one by one."""
+
+import warnings
+
+import pytest
+
+import ts
+from tests.test_fusion import groups, one_by_one, runs, same, script
+from ts.fusion.program import ARGUMENT, GroupRecord, Program, Row, program_of
+from ts.ops import registry
+
+ENDS = {
+    "softmax": "torch.softmax(h, -1)",
+    "log_softmax": "torch.log_softmax(h, -1)",
+    "logsumexp": "torch.logsumexp(h, [-1])",
+    "logsumexp, kept": "torch.logsumexp(h, [-1], True)",
+    "layer_norm": "torch.layer_norm(h, [w.size(0)], w, b)",
+    "layer_norm, plain": "torch.layer_norm(h, [w.size(0)])",
+    "rms_norm": "torch.rms_norm(h, [w.size(0)], w)",
+    "rms_norm, plain": "torch.rms_norm(h, [w.size(0)], None, 1e-3)",
+    "sum": "h.sum()",
+    "sum of rows": "h.sum(-1)",
+    "sum of rows, kept": "h.sum([-1], True)",
+    "mean": "h.mean()",
+    "mean of rows": "h.mean(-1)",
+    "prod of rows": "h.prod(-1)",
+    "amax": "h.amax(-1)",
+    "amin": "h.amin([0, -1]) if h.dim() == 2 else h.amin(-1, True)",
+    "max": "h.max()",
+    "min": "h.min()",
+    "var": "h.var(-1)",
+    "std": "h.std()",
+    "var, biased": "h.var([-1], False, True)",
+    "var, corrected": "torch.var(h, [-1], correction=2)",
+    "norm": "h.norm()",
+    "norm of rows": "torch.linalg.vector_norm(h, 2, [-1])",
+}
+SHAPES = [(5,), (3, 4), (7, 128), (40, 33), (2, 3, 700), (3, 5000), (1, 70_001), (2, 2048), (5, 512, 3), (300_001,)]
+
+
+def ended(expression):
+    text = f"""
+def f(x: Tensor, y: Tensor, w: Tensor, b: Tensor) -> Tensor:
+    h = x * y + 0.5
+    return {expression}
+"""
+    return script(text)
+
+
+@pytest.mark.parametrize("expression", ENDS.values(), ids=ENDS)
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.bfloat16], ids=str)
+def test_the_bits_of_the_operator_alone(expression, dtype):
+    f = ended(expression)
+    for shape in SHAPES:
+        x, y = ts.randn(shape, dtype=dtype), ts.randn(shape, dtype=dtype)
+        w, b = ts.randn(shape[-1], dtype=dtype), ts.randn(shape[-1], dtype=dtype)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of degrees of freedom
+            same(f(x, y, w, b), one_by_one(f, x, y, w, b))
+    assert runs(f) == len(SHAPES)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("name", ["softmax", "layer_norm", "sum", "mean of rows", "max"])
+def test_threads(name, threads):
+    before = ts.get_num_threads()
+    ts.set_num_threads(threads)
+    try:
+        f = ended(ENDS[name])
+        for shape in [(600, 700), (3, 200_001), (2_000_003,), (64, 3, 2500)]:
+            x, y = ts.randn(shape), ts.randn(shape)
+            w, b = ts.randn(shape[-1]), ts.randn(shape[-1])
+            same(f(x, y, w, b), one_by_one(f, x, y, w, b))
+        assert runs(f) == 4
+    finally:
+        ts.set_num_threads(before)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["h.sum(0)", "torch.softmax(h, 0)", "h.mean([0])", "h.amax(0)", "h.norm(1)", "h.sum(-1, dtype=torch.float64)", "h.var(0)"],
+)
+def test_along_other_dimensions_it_runs_by_itself(expression):
+    f = ended(expression)
+    x, y, w = ts.randn(30, 40), ts.randn(30, 40), ts.randn(40)
+    same(f(x, y, w, w), one_by_one(f, x, y, w, w))
+    assert runs(f) == 1
+
+
+LAYOUTS = {
+    "a row": (lambda: ts.randn(30, 50), lambda: ts.randn(50)),
+    "a column": (lambda: ts.randn(30, 50), lambda: ts.randn(30, 1)),
+    "a number": (lambda: ts.randn(30, 50), lambda: ts.randn(())),
+    "transposed": (lambda: ts.randn(50, 30).t(), lambda: ts.randn(30, 50)),
+    "both transposed": (lambda: ts.randn(50, 30).t(), lambda: ts.randn(50, 30).t()),
+    "halves": (lambda: ts.randn(30, 100)[:, :50], lambda: ts.randn(30, 100)[:, 50:]),
+    "rows and columns": (lambda: ts.randn(30, 1), lambda: ts.randn(1, 50)),
+    "channels last": (
+        lambda: ts.randn(2, 3, 4, 5).to(memory_format=ts.channels_last),
+        lambda: ts.randn(2, 3, 4, 5).to(memory_format=ts.channels_last),
+    ),
+    "a row of one": (lambda: ts.randn(30, 1), lambda: ts.randn(30, 1)),
+    "integers": (lambda: ts.arange(60).reshape(3, 20), lambda: ts.arange(20)),
+    "bools": (lambda: ts.rand(4, 30) < 0.5, lambda: ts.rand(4, 30) < 0.5),
+    "no elements": (lambda: ts.randn(0, 5), lambda: ts.randn(0, 5)),
+    "no columns": (lambda: ts.randn(5, 0), lambda: ts.randn(5, 0)),
+    "two dtypes": (lambda: ts.randn(4, 30), lambda: ts.randn(4, 30, dtype=ts.float64)),
+    "no dimensions": (lambda: ts.randn(()), lambda: ts.randn(())),
+}
+
+
+@pytest.mark.parametrize("inputs", LAYOUTS.values(), ids=LAYOUTS)
+@pytest.mark.parametrize("expression", ["torch.softmax(h, -1)", "h.sum(-1)", "h.sum()", "h.amax(-1)", "h.mean()"])
+def test_layouts(expression, inputs):
+    f = ended(expression)
+    x, y, w = inputs[0](), inputs[1](), ts.randn(5)
+    try:
+        expected = one_by_one(f, x, y, w, w)
+    except (RuntimeError, IndexError) as error:
+        with pytest.raises(type(error)) as info:
+            f(x, y, w, w)
+        assert str(info.value) == str(error)
+    else:
+        same(f(x, y, w, w), expected)
+
+
+def test_what_an_end_reads_may_be_given_too():
+    f = script("""
+def f(x: Tensor, y: Tensor, w: Tensor) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
+    h = x + y
+    return h, torch.layer_norm(h, [w.size(0)], w, w), h.mean(-1), h * 2
+""")
+    for shape in [(6, 100), (3, 5000), (3, 4, 64)]:
+        x, y, w = ts.randn(shape), ts.randn(shape), ts.randn(shape[-1])
+        for a, b in zip(f(x, y, w), one_by_one(f, x, y, w), strict=True):
+            same(a, b)
+    assert runs(f) == 3
+
+
+def test_several_ends_of_several_values():
+    f = script("""
+def f(x: Tensor, y: Tensor) -> Tuple[Tensor, Tensor, Tensor, Tensor]:
+    h = x * y
+    k = torch.tanh(h)
+    return h.sum(-1), k.amax(-1), torch.softmax(k, -1), k.sum()
+""")
+    for shape in [(6, 100), (3, 5000), (50_000,)]:
+        x, y = ts.randn(shape), ts.randn(shape)
+        for a, b in zip(f(x, y), one_by_one(f, x, y), strict=True):
+            same(a, b)
+    assert runs(f) == 3 and len(groups(f)) == 1
+
+
+def test_a_row_of_another_length_is_computed_once_and_summed():
+    """What the end reads belongs to a stage of its own, and another stage reads it, too."""
+    f = script("""
+def f(x: Tensor, row: Tensor) -> Tuple[Tensor, Tensor]:
+    k = torch.exp(row) * 2
+    return k.sum(), x * k
+""")
+    x, row = ts.randn(20, 300), ts.randn(300)
+    for a, b in zip(f(x, row), one_by_one(f, x, row), strict=True):
+        same(a, b)
+    assert runs(f) == 1
+
+
+def test_nothing_of_a_group_reads_its_end():
+    f = script("""
+def f(x: Tensor, y: Tensor) -> Tensor:
+    h = x * y
+    p = torch.softmax(h, -1)
+    return p * y + h
+""")
+    x, y = ts.randn(5, 30), ts.randn(5, 30)
+    same(f(x, y), one_by_one(f, x, y))
+    assert [len(group.program.ends) for group in groups(f)] == [1, 0]
+
+
+def test_its_weights_may_be_what_the_group_computes():
+    f = script("""
+def f(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
+    k = w * 2
+    h = x + y
+    return torch.layer_norm(h + k, [w.size(0)], k, w)
+""")
+    x, y, w = ts.randn(5, 30), ts.randn(5, 30), ts.randn(30)
+    same(f(x, y, w), one_by_one(f, x, y, w))
+
+
+def test_what_is_written_between_is_seen():
+    f = script("""
+def f(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
+    h = x + y
+    w.add_(1)
+    p = torch.layer_norm(h, [w.size(0)], w, w)
+    w.mul_(2)
+    return p
+""")
+    x, y, w, v = ts.randn(5, 30), ts.randn(5, 30), *[ts.ones(30)] * 2
+    v = w.clone()
+    same(f(x, y, w), one_by_one(f, x, y, v))
+    same(w, v)
+
+
+def test_errors_say_where():
+    f = script("""
+def f(x: Tensor, y: Tensor) -> Tensor:
+    h = x * y
+    return h.sum(3)
+""")
+    x = ts.randn(5, 30)
+    with pytest.raises(RuntimeError, match="Dimension out of range") as info:
+        f(x, x)
+    assert "return h.sum(3)\n           ~~~~~ <--- HERE" in str(info.value)
+
+
+def test_it_warns_once():
+    f = script("""
+def f(x: Tensor, y: Tensor) -> Tensor:
+    return (x * y).var(-1)
+""")
+    x = ts.randn(5, 1)
+    with pytest.warns(UserWarning, match="degrees of freedom") as caught:
+        result = f(x, x)
+    assert len(caught) == 1 and result.isnan().all()
+
+
+def test_weights_of_another_dtype_or_length():
+    f = script("""
+def f(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
+    return torch.layer_norm(x + y, [30], w, w)
+""")
+    x = ts.randn(5, 30)
+    for w in (ts.randn(30, dtype=ts.float64), ts.randn(29), ts.randn(60)[::2], ts.randn(1, 30)):
+        try:
+            expected = one_by_one(f, x, x, w)
+        except RuntimeError as error:
+            with pytest.raises(RuntimeError) as info:
+                f(x, x, w)
+            assert str(info.value) == str(error)
+        else:
+            same(f(x, x, w), expected)
+
+
+def operator(name, overload=""):
+    return next(o for o in registry.lookup(name) if o.overload == overload)
+
+
+def test_programs_with_ends_are_checked():
+    mul, softmax = operator("aten::mul", "Tensor"), operator("aten::softmax", "int")
+    row, end = Row(mul, (0, 1)), Row(softmax, (4, 2, 3))
+    program = Program("tt--", (row,), (5,), (end,))
+    name = {"mul": mul, "softmax": softmax}
+    data = program.data(lambda operator: operator.name.partition("::")[2])
+    assert program_of(data, name.__getitem__) == program
+    assert program.without_ends() == Program("ttoo", (row,), (4,))
+    for inputs, rows, outputs, ends in (
+        ("tt--", (row,), (6,), (end,)),  # no such result
+        ("tt--", (row,), (5,), ()),  # nobody takes the arguments
+        ("tt---", (Row(mul, (0, 1)),), (5,), (Row(softmax, (5, 2, 3)),)),  # ... or one of them
+        ("tt-", (row,), (4,), (Row(softmax, (3, 2)),)),  # too few
+        ("tt--", (row,), (5,), (Row(softmax, (0, 2, 3)),)),  # of an input
+        ("tt--", (row,), (5,), (Row(softmax, (4, 2, 2)),)),  # one twice
+        ("tt--", (Row(mul, (0, 2)),), (5,), (end,)),  # a row reads one
+        ("tt--", (row,), (5,), (Row(mul, (4, 2, 3)),)),  # of an operator that is none
+    ):
+        with pytest.raises(ValueError):
+            Program(inputs, rows, outputs, ends)
+
+
+def test_the_types_of_what_an_end_takes_are_those_of_its_operator():
+    f = ended(ENDS["layer_norm"])
+    record = next(o.record for o in f.compiled_code.operators if isinstance(o.record, GroupRecord))
+    assert record.program.inputs.count(ARGUMENT) == 5
+    assert record.schema_text.startswith("prim::FusionGroup(Tensor x0, Tensor x1, ")
+    assert record.schema_text.endswith(", SymInt[] x3, Tensor? x4, Tensor? x5, float x6, bool x7) -> (bool, Tensor)")
