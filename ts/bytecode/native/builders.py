@@ -386,7 +386,7 @@ def _loop(name: str) -> Builder:
             again = w.fresh()
             w.branch(_condition(w, name, b, c), again, w.at(pc + 1))
             w.label(again)
-        w.rarely(w.new(f"icmp slt i64 {w.spend(pc, 1)}, 0"), w.leave(a, w.layout["meter_zero"]))
+        w.rarely(w.spend_one(pc), w.leave(a, w.layout["meter_zero"]))
         w.go(w.at(a))
 
     return build

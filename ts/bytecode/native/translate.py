@@ -60,7 +60,8 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
         if is_simple(code, loop):
             w.count(loop.end)
     w.do("%given = alloca i64")
-    w.do(f"store i64 {w.new('load i64, ptr %budget')}, ptr %left")
+    given = w.new("load i64, ptr %budget")
+    w.do(f"store i64 {w.new(f'call i64 @llvm.smax.i64(i64 {given}, i64 0)')}, ptr %left")  # `spend_one` counts on it
     _load_functions(
         w, {code.instructions[pc][1] for pc in within if code.instructions[pc][0] == _CALL_SCALAR}
     )
@@ -178,6 +179,8 @@ declare double @llvm.fabs.f64(double)
 declare double @llvm.floor.f64(double)
 declare i64 @llvm.sadd.sat.i64(i64, i64)
 declare i64 @llvm.smin.i64(i64, i64)
+declare i64 @llvm.smax.i64(i64, i64)
+declare {{i64, i1}} @llvm.usub.with.overflow.i64(i64, i64)
 {memory}!4 = !{{!"branch_weights", i32 1, i32 2000}}
 !5 = !{{}}
 """

@@ -318,6 +318,12 @@ class Writer:
         self.do(f"store i64 {left}, ptr %left")
         return left
 
+    def spend_one(self, pc: int) -> str:
+        """Take one from the budget, which is never negative here; whether there was none."""
+        both = self.new(f"call {{i64, i1}} @llvm.usub.with.overflow.i64(i64 {self.left(pc)}, i64 1)")
+        self.do(f"store i64 {self.new(f'extractvalue {{i64, i1}} {both}, 0')}, ptr %left")
+        return self.new(f"extractvalue {{i64, i1}} {both}, 1")
+
     def count(self, end: int) -> None:
         """From now on the counter of the loop that ends there says what is left: base - counter."""
         _, head, counter, _ = self.code.instructions[end]
