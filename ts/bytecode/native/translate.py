@@ -61,7 +61,8 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
             w.count(loop.end)
     w.do("%given = alloca i64")
     given = w.new("load i64, ptr %budget")
-    w.do(f"store i64 {w.new(f'call i64 @llvm.smax.i64(i64 {given}, i64 0)')}, ptr %left")  # `spend_one` counts on it
+    budget = w.new(f"call i64 @llvm.smax.i64(i64 {given}, i64 0)")  # `spend_one` counts on it
+    w.do(f"store i64 {budget}, ptr %left")
     _load_functions(
         w, {code.instructions[pc][1] for pc in within if code.instructions[pc][0] == _CALL_SCALAR}
     )
