@@ -58,28 +58,43 @@ cdef inline void meet_in_line(Way way, npy_intp n, element *array, npy_intp step
             meet_at(way, <element *>(<char *>array + j * step), <element *>(<char *>other + j * other_step))
 
 
+cdef inline bint walk_indices(
+    bint narrow, Way way, uint64_t most, npy_intp step, npy_intp n, char *array, npy_intp array_step, const char *index,
+    npy_intp index_step, element *other, npy_intp other_step
+) noexcept nogil:
+    """What the elements share are values of its own, or each that is stored could have changed them."""
+    cdef npy_intp j
+    cdef int64_t place
+    cdef char *to = <char *>other
+    for j in range(n):
+        place = place_at(index, narrow, 0, 0)
+        if <uint64_t>place >= most:
+            return False
+        meet_at(way, <element *>(array + place * step), <element *>to)
+        array += array_step
+        index += index_step
+        to += other_step
+    return True
+
+
 cdef bint walk_row(
     Walk *walk, Way way, npy_intp n, char *array, npy_intp array_step, const char *index, npy_intp index_step, element *other,
     npy_intp other_step
 ) noexcept nogil:
-    cdef npy_intp j
     cdef int64_t place
-    cdef char *to = <char *>other
     if index_step == 0:
         place = place_at(index, walk.narrow, 0, 0)
         if <uint64_t>place >= <uint64_t>walk.n:
             return False
         meet_in_line(way, n, <element *>(array + place * walk.step), array_step, other, other_step)
         return True
-    for j in range(n):
-        place = place_at(index, walk.narrow, 0, 0)
-        if <uint64_t>place >= <uint64_t>walk.n:
-            return False
-        meet_at(way, <element *>(array + place * walk.step), <element *>to)
-        array += array_step
-        index += index_step
-        to += other_step
-    return True
+    if way == PUT and not walk.narrow:
+        return walk_indices(False, PUT, walk.n, walk.step, n, array, array_step, index, index_step, other, other_step)
+    if way == ADD and not walk.narrow:
+        return walk_indices(False, ADD, walk.n, walk.step, n, array, array_step, index, index_step, other, other_step)
+    if way == TAKE and not walk.narrow:
+        return walk_indices(False, TAKE, walk.n, walk.step, n, array, array_step, index, index_step, other, other_step)
+    return walk_indices(walk.narrow, way, walk.n, walk.step, n, array, array_step, index, index_step, other, other_step)
 
 
 cdef bint walk_elements(Walk *walk, Way way, char *array, const char *index, element *other) noexcept nogil:
