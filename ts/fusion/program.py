@@ -19,6 +19,7 @@ same to the bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 from ts._core.dispatch.operator import Operator
@@ -68,9 +69,10 @@ class Program:
             if not first <= end.operands[0] < behind:
                 raise ValueError(f"an end reads what is no result of a row: {end.operands}")
         arguments = [i for i, kind in enumerate(inputs) if kind == ARGUMENT]
-        if sorted(i for row in self.takers() for i in row.operands[1:]) != arguments:
+        takers = self.takers()
+        if sorted(i for row in takers for i in row.operands[1:]) != arguments:
             raise ValueError(f"inputs {arguments} do not go to one operator each")
-        for row in self.takers():
+        for row in takers:
             if len(row.operands) != len(row.operator.record.schema.arguments):
                 raise ValueError(f"not all arguments of {row.operator.name}: {row.operands}")
         if not outputs or not all(first <= out < behind + len(ends) for out in outputs):
@@ -134,19 +136,19 @@ def operator_of(program: Program) -> Operator:
     parameters = ", ".join(f"{types[i]} x{i}" for i in range(len(program.inputs)))
     results = ", ".join(["bool", *("Tensor" for _ in program.outputs)])
     first = program.inputs.index(TENSOR)
-    rows = program.without_ends()
+    rows = cache(program.without_ends)  # which only another backend asks for
 
     def run(*args: Any) -> tuple[Any, ...]:
         """On another backend than the CPU's, whose kernel stands before this one."""
         backend = backend_at(args[first].backend)
         if backend not in record.elsewhere:
-            record.elsewhere[backend] = backend.group(rows)
+            record.elsewhere[backend] = backend.group(rows())
         group = record.elsewhere[backend]
         given = [None if kind == ARGUMENT else x for kind, x in zip(program.inputs, args, strict=True)]
         made = None if group is None or is_limited() else group(given)
         if made is None:
             return (False, *(args[first] for _ in program.outputs))
-        return (True, *_with_ends(program, rows, args, [wrap_array(array) for array in made]))
+        return (True, *_with_ends(program, rows(), args, [wrap_array(array) for array in made]))
 
     record = GroupRecord(f"{KIND}({parameters}) -> ({results})", run, program)
     return Operator(record.schema_text, record)

@@ -31,14 +31,19 @@ cdef int bring(str name) except -1:
     return 0
 
 
+cdef void *found(dict where, str name) except? NULL:
+    """The address under a name; NULL where there is none."""
+    bring(name)
+    return <void *><size_t>where.get(name, 0)
+
+
 cdef int register_kernel(str name, Kernel kernel) except -1:
     kernels[name] = <size_t><void *>kernel
     return 0
 
 
 cdef Kernel kernel_named(str name) except? NULL:
-    bring(name)
-    return <Kernel><void *><size_t>kernels.get(name, 0)
+    return <Kernel>found(kernels, name)
 
 
 cdef int register_tile(str name, ReadTile read) except -1:
@@ -47,8 +52,7 @@ cdef int register_tile(str name, ReadTile read) except -1:
 
 
 cdef ReadTile tile_named(str name) except? NULL:
-    bring(name)
-    return <ReadTile><void *><size_t>tiles.get(name, 0)
+    return <ReadTile>found(tiles, name)
 
 
 cdef int register_channels(str name, ReadChannels read) except -1:
@@ -57,8 +61,7 @@ cdef int register_channels(str name, ReadChannels read) except -1:
 
 
 cdef ReadChannels channels_named(str name) except? NULL:
-    bring(name)
-    return <ReadChannels><void *><size_t>channels.get(name, 0)
+    return <ReadChannels>found(channels, name)
 
 
 cdef int register_end(str name, ReadEnd read) except -1:
@@ -67,8 +70,7 @@ cdef int register_end(str name, ReadEnd read) except -1:
 
 
 cdef ReadEnd end_named(str name) except? NULL:
-    bring(name)
-    return <ReadEnd><void *><size_t>ends.get(name, 0)
+    return <ReadEnd>found(ends, name)
 
 
 cdef int register_choice(str name, int mask, int first, int second) except -1:

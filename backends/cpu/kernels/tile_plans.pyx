@@ -184,6 +184,19 @@ cdef int converted(Plan plan, int slot, int kind) noexcept:
     return found
 
 
+cdef Step *add_tile(Plan plan, int out, int first) noexcept:
+    """A step that reads the rows of one slot, by a loop that is read when it runs; NULL where there are too many of them."""
+    cdef Step *step
+    if plan.tiles >= MOST_TILES:
+        return NULL
+    step = add_step(plan, out, plan.kind[first])
+    step.arity, step.operands[0], step.tile = 1, first, plan.tiles
+    plan.in_rows[first] = True
+    plan.tiles += 1
+    finish_step(plan, step)
+    return step
+
+
 @cython.final
 cdef class Group:
     """A program as the kernel reads it, and the plans that were made for it."""
@@ -347,13 +360,10 @@ cdef class Group:
         for k in range(1, self.arity[row]):
             if self.operands[row][k] >= self.inputs or plan.kind[self.operands[row][k]] != NOWHERE:
                 return "a tensor where it reads a number"
-        if plan.tiles >= MOST_TILES:
+        step = add_tile(plan, self.inputs + row, first)
+        if step == NULL:
             return "too many like it beside it"
-        step = add_step(plan, self.inputs + row, kind)
-        step.arity, step.operands[0], step.read, step.tile = 1, first, read, plan.tiles
-        plan.in_rows[first] = True
-        plan.tiles += 1
-        finish_step(plan, step)
+        step.read = read
         return ""
 
     cdef str choose_channels(self, Plan plan, int row, ReadChannels read):
@@ -365,13 +375,10 @@ cdef class Group:
                 return "an argument that is computed"
         if (kind != FLOAT and kind != DOUBLE) or self.arity[row] != (<Operator>self.operators[row]).nargs:
             return "no loop for that dtype"
-        if plan.tiles >= MOST_TILES:
+        step = add_tile(plan, self.inputs + row, first)
+        if step == NULL:
             return "too many like it beside it"
-        step = add_step(plan, self.inputs + row, kind)
-        step.arity, step.operands[0], step.by_channels, step.tile = 1, first, read, plan.tiles
-        plan.in_rows[first] = True
-        plan.tiles += 1
-        finish_step(plan, step)
+        step.by_channels = read
         return ""
 
     cdef str choose_choice(self, Plan plan, int row, tuple order):
