@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ts import dtypes
 from ts.ops import rules
 
 
@@ -30,7 +31,7 @@ def test_promotion_is_symmetric_and_keeps_the_category():
             c = rules.promote_types(a, b)
             assert c == rules.promote_types(b, a)
             assert rules.CATEGORY_OF[c] == max(rules.CATEGORY_OF[a], rules.CATEGORY_OF[b])
-    assert rules.promote_types(rules.HALF, rules.BFLOAT16) == rules.FLOAT
+    assert rules.promote_types(rules.HALF, dtypes.bfloat16.numpy_dtype) == rules.FLOAT
 
 
 def test_casts_go_up_the_categories():

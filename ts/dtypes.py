@@ -9,14 +9,16 @@ In: a name, a code or a NumPy dtype; out: the one object that stands for it.
     True
 
 The codes are PyTorch's `ScalarType` numbers: graphs, archives and kernels carry those.
+NumPy has no bfloat16: `ml_dtypes` has, which takes longer to import than this file and all that it serves
+at first, and is imported when somebody asks for `bfloat16.numpy_dtype`.
 This module is vocabulary: it imports nothing of `ts`, and every stage may import it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, final
 
-import ml_dtypes
 import numpy as np
 
 
@@ -36,16 +38,26 @@ class dtype:
         "type_name",
     )
 
-    def __init__(self, name: str, code: int, numpy_type: Any, category: int, type_name: str) -> None:
+    numpy_dtype: np.dtype[Any]
+
+    def __init__(
+        self, name: str, code: int, numpy_type: Any, category: int, type_name: str, itemsize: int = 0
+    ) -> None:
         self.name: Final = name
         self.code: Final = code  # PyTorch's ScalarType
-        self.numpy_dtype: Final[np.dtype[Any]] = np.dtype(numpy_type)
+        if numpy_type is not None:  # bfloat16's comes with the first look at it
+            self.numpy_dtype = np.dtype(numpy_type)
         self.category: Final = category  # 0 bool < 1 integral < 2 floating < 3 complex: promotion's order
         self.type_name: Final = type_name  # "Float" as in `FloatTensor` and in graph text
-        self.itemsize: Final = self.numpy_dtype.itemsize
+        self.itemsize: Final = itemsize or self.numpy_dtype.itemsize
         self.is_floating_point: Final = category == FLOATING
         self.is_complex: Final = category == COMPLEX
         self.is_signed: Final = category >= FLOATING or self.numpy_dtype.kind == "i"
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "numpy_dtype":
+            raise AttributeError(f"'dtype' object has no attribute '{name}'")
+        return _bring_bfloat16()
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
@@ -95,7 +107,7 @@ float64 = double = dtype("float64", 7, np.float64, FLOATING, "Double")
 complex64 = cfloat = dtype("complex64", 9, np.complex64, COMPLEX, "ComplexFloat")
 complex128 = cdouble = dtype("complex128", 10, np.complex128, COMPLEX, "ComplexDouble")
 bool_ = dtype("bool", 11, np.bool_, BOOLEAN, "Bool")
-bfloat16 = dtype("bfloat16", 15, ml_dtypes.bfloat16, FLOATING, "BFloat16")
+bfloat16 = dtype("bfloat16", 15, None, FLOATING, "BFloat16", itemsize=2)
 uint16 = dtype("uint16", 27, np.uint16, INTEGRAL, "UInt16")
 uint32 = dtype("uint32", 28, np.uint32, INTEGRAL, "UInt32")
 uint64 = dtype("uint64", 29, np.uint64, INTEGRAL, "UInt64")
@@ -115,7 +127,10 @@ NAMES: Final[dict[str, dtype]] = {
     "short": int16, "int": int32, "long": int64, "half": float16, "float": float32, "double": float64,
     "cfloat": complex64, "cdouble": complex128,
 }  # fmt: skip
-_BY_NUMPY: Final[dict[np.dtype[Any], dtype]] = {d.numpy_dtype: d for d in ALL}
+OF_NUMPY: Final = tuple(d for d in ALL if d is not bfloat16)
+_BY_NUMPY: Final[dict[np.dtype[Any], dtype]] = {d.numpy_dtype: d for d in OF_NUMPY}
+_tables: list[Callable[[np.dtype[Any]], object]] = []  # what enters bfloat16 in tables by NumPy's dtypes
+_brought: np.dtype[Any] | None = None
 _BY_PYTHON: Final[dict[Any, dtype]] = {bool: bool_, int: int64, float: float64, complex: complex128}
 
 
@@ -127,6 +142,8 @@ def by_name(name: str) -> dtype:
 def from_numpy_dtype(numpy_dtype: Any) -> dtype:
     """The dtype of arrays of `numpy_dtype`; TypeError, in PyTorch's words, where there is none."""
     found = _BY_NUMPY.get(np.dtype(numpy_dtype))
+    if found is None and np.dtype(numpy_dtype) == bfloat16.numpy_dtype:
+        return bfloat16
     if found is None:
         name = np.dtype(numpy_dtype).type.__name__
         raise TypeError(
@@ -134,6 +151,31 @@ def from_numpy_dtype(numpy_dtype: Any) -> dtype:
             "float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, "
             "uint8, and bool."
         )
+    return found
+
+
+def is_bfloat16(numpy_dtype: Any) -> bool:
+    """Whether that is NumPy's dtype of bfloat16, which nothing has before somebody has asked for it here."""
+    return _BY_NUMPY.get(np.dtype(numpy_dtype)) is bfloat16
+
+
+def with_bfloat16(enter: Callable[[np.dtype[Any]], object]) -> None:
+    """Call `enter` with NumPy's dtype of bfloat16 before anybody gets it: for tables by NumPy's dtypes."""
+    _tables.append(enter)
+    if _brought is not None:
+        enter(_brought)
+
+
+def _bring_bfloat16() -> np.dtype[Any]:
+    global _brought
+    import ml_dtypes
+
+    found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+    _brought = found  # from now on, new tables enter it themselves
+    for enter in _tables:
+        enter(found)
+    _BY_NUMPY[found] = bfloat16
+    bfloat16.numpy_dtype = found
     return found
 
 
@@ -195,7 +237,7 @@ class finfo:
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
             )
         real = d.to_real()
-        info: Any = (ml_dtypes.finfo if real is bfloat16 else np.finfo)(real.numpy_dtype)
+        info = _of_bfloat16() if real is bfloat16 else np.finfo(real.numpy_dtype)
         self.dtype: str = real.name
         self.bits: int = real.itemsize * 8
         self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
@@ -206,6 +248,12 @@ class finfo:
         names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
         values = ", ".join(f"{name}={getattr(self, name):g}" for name in names)
         return f"finfo({values}, dtype={self.dtype})"
+
+
+def _of_bfloat16() -> Any:
+    import ml_dtypes
+
+    return ml_dtypes.finfo(bfloat16.numpy_dtype)  # type: ignore[no-untyped-call]
 
 
 class iinfo:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts import dtypes
 from ts.ops import rules
 
 Array = rules.Array
@@ -20,7 +21,7 @@ def argsort(xp: Any, self: Array, axis: int, descending: bool, stable: bool) -> 
     """The order of the elements along `axis`."""
     if xp.ranking is not None and not stable and self.size:
         return xp.ranking.argsort(self, axis, descending)
-    x = rules.cast(xp, self, rules.FLOAT) if self.dtype == rules.BFLOAT16 else self
+    x = rules.cast(xp, self, rules.FLOAT) if dtypes.is_bfloat16(self.dtype) else self
     if x.dtype == rules.BOOL:
         x = rules.cast(xp, self, rules.UINT8)  # a True may be any byte but 0
     if not descending:

@@ -506,7 +506,7 @@ def _vander(xp: Any, x: Array, N: int | None = None, increasing: bool = False) -
 @op("aten::linalg_vander(Tensor x, *, SymInt? N=None) -> Tensor", where="f", layout="contiguous")
 def _linalg_vander(xp: Any, x: Array, N: int | None = None) -> Array:
     x = x if x.ndim else x[None]
-    if x.dtype in (rules.BOOL, rules.HALF, rules.BFLOAT16):
+    if x.dtype == rules.BOOL or x.dtype in rules.SHORT:
         raise RuntimeError(
             "linalg.vander supports floating point, complex, and integer tensors, but got "
             f"{rules.NAME_OF[x.dtype]}"

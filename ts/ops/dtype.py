@@ -74,9 +74,9 @@ def _result_type(xp: Any, tensor: Any, other: Any) -> int:
 
 @op("aten::can_cast(ScalarType from_, ScalarType to) -> bool", where="f")
 def _can_cast(xp: Any, from_: int, to: int) -> bool:
-    return rules.can_cast(rules.DTYPE_OF[from_], rules.DTYPE_OF[to])
+    return rules.can_cast(rules.dtype_from(from_), rules.dtype_from(to))
 
 
 @op("aten::promote_types(ScalarType type1, ScalarType type2) -> ScalarType", where="f")
 def _promote_types(xp: Any, type1: int, type2: int) -> int:
-    return rules.CODE_OF[rules.promote_types(rules.DTYPE_OF[type1], rules.DTYPE_OF[type2])]
+    return rules.CODE_OF[rules.promote_types(rules.dtype_from(type1), rules.dtype_from(type2))]

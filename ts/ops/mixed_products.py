@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ts import dtypes
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED, NEVER
 from ts.ops.registry import Record, add, find, op, out_of
@@ -34,7 +35,7 @@ def _in_dtype(name: str, matrices: int, at: int) -> None:
         dtype = given[-1].dtype
         if any(x.dtype != dtype for x in given[-matrices:]):
             raise RuntimeError("expected all matrices to have the same dtype")
-        if wanted != dtype and not (wanted == rules.FLOAT and dtype in (rules.HALF, rules.BFLOAT16)):
+        if wanted != dtype and not (wanted == rules.FLOAT and dtype in rules.SHORT):
             raise RuntimeError(
                 f"out_dtype must be the same as the inputs', {rules.NAME_OF[dtype]}, or Float for 16-bit "
                 "floats, "
@@ -65,7 +66,7 @@ def _int_mm(xp: Any, self: Array, mat2: Array) -> Array:
             "int_mm_out_cpu: self.size(1) needs to match mat2.size(0) but got "
             f"{self.shape[1]} and {mat2.shape[0]}"
         )
-    signed = rules.DTYPE_OF[1]
+    signed = dtypes.int8.numpy_dtype
     if self.dtype not in (rules.UINT8, signed):
         raise RuntimeError(
             f"int_mm_out_cpu: Expected self dtype to be int8 or uint8 but got {rules.CPP_NAME_OF[self.dtype]}"
@@ -100,7 +101,7 @@ def _check_groups(
     self: Array, mat2: Array, offs: Array | None, bias: Array | None, out_dtype: int | None
 ) -> None:
     for name, x in (("mat_a", self), ("mat_b", mat2)):
-        if x.dtype not in (rules.FLOAT, rules.BFLOAT16, rules.HALF):
+        if x.dtype != rules.FLOAT and x.dtype not in rules.SHORT:
             raise RuntimeError(
                 f"Expected {name} to be Float32, BFloat16 or Float16 matrix, got {rules.NAME_OF[x.dtype]}"
             )

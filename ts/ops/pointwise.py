@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from ts import dtypes
 from ts.ops import arithmetic, rules
 from ts.ops.arithmetic import PRODUCTS, WITH_PRODUCTS
 from ts.ops.outputs import COPIED, FOUND, OrComplex
@@ -267,7 +268,7 @@ def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
         raise RuntimeError(
             f"div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '{rounding_mode}'"
         )
-    if x.dtype.kind == "f" or x.dtype == rules.BFLOAT16:
+    if x.dtype.kind == "f" or x.dtype in rules.SHORT:
         return rules.cast(xp, xp.trunc(x / y), x.dtype)
     quotient = xp.floor_divide(x, y)
     return rules.cast(xp, quotient + ((quotient < 0) & (quotient * y != x)), x.dtype)
@@ -298,7 +299,9 @@ def _add(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     return add_kernel(xp, self, other, alpha)
 
 
-_RECTIFIED = (rules.FLOAT, rules.DOUBLE, rules.INT64, rules.INT32, rules.DTYPE_OF[1], rules.DTYPE_OF[2])
+_RECTIFIED = (
+    rules.FLOAT, rules.DOUBLE, rules.INT64, rules.INT32, dtypes.int8.numpy_dtype, dtypes.int16.numpy_dtype,
+)  # fmt: skip
 
 
 @op(

@@ -27,7 +27,6 @@ from ts.ops.outputs import SILENT, write_out
 from ts.ops.registry import Record, add, op, order
 
 Array = rules.Array
-NARROW = (rules.HALF, rules.BFLOAT16)
 
 # What PyTorch's messages call the types of C.
 C_NAMES = dict(
@@ -37,10 +36,11 @@ C_NAMES = dict(
         strict=True,
     )
 ) | {
-    rules.BOOL: "bool", rules.HALF: "c10::Half", rules.BFLOAT16: "c10::BFloat16", rules.FLOAT: "float",
-    rules.DOUBLE: "double",
+    rules.BOOL: "bool", rules.HALF: "c10::Half", rules.FLOAT: "float", rules.DOUBLE: "double",
 }  # fmt: skip
-EXACT_BITS = {rules.DOUBLE: 53, rules.FLOAT: 24, rules.HALF: 11, rules.BFLOAT16: 8}
+EXACT_BITS = {rules.DOUBLE: 53, rules.FLOAT: 24, rules.HALF: 11}
+dtypes.with_bfloat16(lambda found: C_NAMES.update({found: "c10::BFloat16"}))
+dtypes.with_bfloat16(lambda found: EXACT_BITS.update({found: 8}))
 
 
 # ---------------------------------------------------------------------------------------- arrays of samples
@@ -53,7 +53,7 @@ def uniform_samples(stream: Any, n: int, dtype: rules.DType, low: float = 0, hig
     if dtype == rules.DOUBLE:
         return stream.doubles(n, low, high)
     samples = stream.floats(n, low, high)
-    if dtype in NARROW:  # what is rounded up to the end, which is not in the range, becomes the start
+    if dtype in rules.SHORT:  # what is rounded up to the end, which is not in the range, becomes the start
         rounded = samples.astype(dtype).astype(rules.FLOAT)
         rounded[rounded == float(dtype.type(high))] = low
         return rounded.astype(dtype)
@@ -73,7 +73,7 @@ def normal_samples(
     if not stream.in_blocks(n, blocks):
         return _narrowed(stream.normals(n) * std + mean, dtype)
     work = rules.opmath(dtype)
-    samples = stream.block_normals(n, work == rules.DOUBLE, dtype in NARROW)
+    samples = stream.block_normals(n, work == rules.DOUBLE, dtype in rules.SHORT)
     samples *= work.type(std)
     samples += work.type(mean)
     return _narrowed(samples, dtype)
@@ -81,7 +81,7 @@ def normal_samples(
 
 def _narrowed(samples: Array, dtype: rules.DType) -> Array:
     """Samples in `dtype`; 16-bit floats come from float32."""
-    if dtype in NARROW:
+    if dtype in rules.SHORT:
         samples = samples.astype(rules.opmath(dtype))
     return samples.astype(dtype, copy=False)
 
@@ -162,7 +162,7 @@ def fill(xp: Any, self: Array, draw: Callable[[int], Array]) -> Array:
 
 
 def _cast(xp: Any, samples: Array, dtype: rules.DType) -> Array:
-    return _narrowed(samples, dtype) if dtype in NARROW else rules.cast(xp, samples, dtype)
+    return _narrowed(samples, dtype) if dtype in rules.SHORT else rules.cast(xp, samples, dtype)
 
 
 def memory_order(self: Array) -> list[int]:

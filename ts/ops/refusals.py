@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NoReturn
 
+from ts import dtypes
 from ts.ops import rules
 
 Kernel = Callable[..., Any]
@@ -24,7 +25,8 @@ LOW_PRECISION: Final = "Low precision dtypes not supported. Got {dtype}"
 INEXACT: Final = "Expected a floating point or complex tensor as input. Got {dtype}"
 
 _KIND = {d: {"f": "f", "c": "c", "b": "b", "i": "i", "u": "i"}.get(d.kind, "") for d in rules.CODE_OF}
-_KIND |= {rules.HALF: "h", rules.BFLOAT16: "h"}
+_KIND[rules.HALF] = "h"
+dtypes.with_bfloat16(lambda found: _KIND.update({found: "h"}))
 
 
 class Missing(str):

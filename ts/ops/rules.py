@@ -28,7 +28,6 @@ Array = Any  # numpy.ndarray, cupy.ndarray or a meta array: what the backend's n
 DType = np.dtype[Any]
 Shape = tuple[int, ...]
 
-BFLOAT16: DType = dtypes.bfloat16.numpy_dtype
 BOOL: DType = dtypes.bool_.numpy_dtype
 UINT8: DType = dtypes.uint8.numpy_dtype
 UINT64: DType = dtypes.uint64.numpy_dtype
@@ -41,25 +40,37 @@ CFLOAT: DType = dtypes.complex64.numpy_dtype
 CDOUBLE: DType = dtypes.complex128.numpy_dtype
 
 # The facts of `ts.dtypes`, by the NumPy dtypes that kernels see.
-DTYPE_OF: dict[int, DType] = {d.code: d.numpy_dtype for d in dtypes.ALL}
-CODE_OF: dict[DType, int] = {d.numpy_dtype: d.code for d in dtypes.ALL}
-NAME_OF: dict[DType, str] = {d.numpy_dtype: d.type_name for d in dtypes.ALL}
+CODE_OF: dict[DType, int] = {d.numpy_dtype: d.code for d in dtypes.OF_NUMPY}
+NAME_OF: dict[DType, str] = {d.numpy_dtype: d.type_name for d in dtypes.OF_NUMPY}
 CPP_NAME_OF: dict[DType, str] = {  # as messages about kernels in C++ say it
     dtypes.by_name(name).numpy_dtype: cpp
     for name, cpp in {
         "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short int",
-        "int32": "int", "int64": "long int", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+        "int32": "int", "int64": "long int", "float16": "c10::Half",
         "float32": "float", "float64": "double", "complex64": "c10::complex<float>",
         "complex128": "c10::complex<double>", "uint16": "short unsigned int", "uint32": "unsigned int",
         "uint64": "long unsigned int",
     }.items()
 }  # fmt: skip
-CATEGORY_OF: dict[DType, int] = {d.numpy_dtype: d.category for d in dtypes.ALL}
+CATEGORY_OF: dict[DType, int] = {d.numpy_dtype: d.category for d in dtypes.OF_NUMPY}
 BOOLEAN, INTEGRAL, FLOATING, COMPLEX = range(4)
 MAX_INT = (1 << 63) - 1
 
 _REAL_OF = {c.numpy_dtype: r.numpy_dtype for c, r in dtypes.TO_REAL.items()}
-_COMPLEX_OF = {r: c for c, r in _REAL_OF.items()} | {HALF: CFLOAT, BFLOAT16: CFLOAT}  # no 32-bit complex
+_COMPLEX_OF = {r: c for c, r in _REAL_OF.items()} | {HALF: CFLOAT}  # no 32-bit complex
+SHORT: set[DType] = {HALF}  # floats of 16 bits
+
+
+def _enter_bfloat16(found: DType) -> None:
+    d = dtypes.bfloat16
+    CODE_OF[found], NAME_OF[found], CATEGORY_OF[found] = d.code, d.type_name, d.category
+    CPP_NAME_OF[found] = "c10::BFloat16"
+    _COMPLEX_OF[found] = CFLOAT
+    SHORT.add(found)
+
+
+dtypes.with_bfloat16(_enter_bfloat16)
+
 
 
 def default_dtype() -> DType:
@@ -71,10 +82,10 @@ def dtype_from(code: int | None, default: DType | None = None) -> DType:
     """NumPy's dtype for PyTorch's ScalarType number; `default` (or the default dtype) for None."""
     if code is None:
         return default_dtype() if default is None else default
-    found = DTYPE_OF.get(int(code))
+    found = dtypes.BY_CODE.get(int(code))
     if found is None:
         raise RuntimeError(f"{code} is the number of no dtype")
-    return found
+    return found.numpy_dtype
 
 
 def category(x: Any) -> int:
@@ -225,7 +236,7 @@ def check_number(x: Any, dtype: DType) -> Any:
 
 def opmath(dtype: DType) -> DType:
     """The dtype to accumulate in: 16-bit floats are computed in 32 bits."""
-    return FLOAT if dtype in (HALF, BFLOAT16) else dtype
+    return FLOAT if dtype in SHORT else dtype
 
 
 def accumulate_dtype(dtype: DType) -> DType:

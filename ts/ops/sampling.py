@@ -148,7 +148,7 @@ def _bernoulli_number(xp: Any, self: Array, p: float = 0.5, generator: Any = Non
 
 @in_place(f"aten::uniform_(Tensor(a!) self, float from=0., float to=1., {_GENERATOR}) -> Tensor(a!)")
 def _uniform(xp: Any, self: Array, from_: float = 0, to: float = 1, generator: Any = None) -> Array:
-    if self.dtype.kind == "f" or self.dtype == rules.BFLOAT16:
+    if self.dtype.kind == "f" or self.dtype in rules.SHORT:
         largest = dtypes.finfo(dtypes.from_numpy_dtype(self.dtype)).max
         for name, bound in (("from", from_), ("to", to)):
             if not abs(bound) <= largest:
@@ -177,7 +177,7 @@ def _random_from(xp: Any, self: Array, from_: int, to: int | None, generator: An
 def _upwards(low: int, dtype: rules.DType) -> tuple[int, int]:
     """The first of the integers from `low` on that `dtype` holds, and how many; all of 64 bits wrap."""
     if low == -(1 << 63):
-        if dtype not in (rules.INT64, rules.DOUBLE, rules.FLOAT, rules.BFLOAT16):
+        if dtype not in (rules.INT64, rules.DOUBLE, rules.FLOAT) and not dtypes.is_bfloat16(dtype):
             raise RuntimeError(
                 "random_full_64_bits_range_kernel_cpu handles only int64, double, float and bfloat16"
             )

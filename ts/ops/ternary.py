@@ -423,7 +423,7 @@ def _check_parts(a: Array, b: Array) -> None:
     out_refused="torch.frexp() expects mantissa to have dtype {want_cpp} but got {got_cpp}",
 )
 def _frexp(xp: Any, self: Array) -> tuple[Array, Array]:
-    if self.dtype.kind != "f" and self.dtype != rules.BFLOAT16:
+    if self.dtype.kind != "f" and self.dtype not in rules.SHORT:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
     mantissa, exponent = xp.frexp(self)
     return mantissa, rules.cast(xp, exponent, rules.INT32)

@@ -14,10 +14,9 @@ import warnings
 from collections.abc import Sequence
 from functools import cache
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ts import devices, dtypes
 from ts._core.tensor import literals, storage, strides
@@ -32,6 +31,9 @@ from ts._core.tensor.tensor import (
     written,
 )
 from ts._core.thread import deadline
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MAX_DIMENSIONS = 64  # NumPy's limit
 
@@ -387,9 +389,9 @@ def converted_array(array: Any, numpy_dtype: Any, copy: bool = False) -> Any:
 def cast_elements(array: Any, numpy_dtype: Any) -> Any:
     """`astype`; doubles become 16-bit floats by way of float32, as in PyTorch, and bools bfloat16 by way of
     uint8, as ml_dtypes takes each byte for a number."""
-    if array.dtype == np.float64 and numpy_dtype in _SHORT:
+    if array.dtype == np.float64 and (numpy_dtype == np.float16 or dtypes.is_bfloat16(numpy_dtype)):
         array = array.astype(np.float32)
-    if array.dtype == np.bool_ and numpy_dtype == dtypes.bfloat16.numpy_dtype:
+    if array.dtype == np.bool_ and dtypes.is_bfloat16(numpy_dtype):
         array = array.astype(np.uint8)
     return array.astype(numpy_dtype)
 
@@ -397,12 +399,11 @@ def cast_elements(array: Any, numpy_dtype: Any) -> Any:
 @cache
 def _holds_all(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
     """Whether each value of a dtype has one in the other, exact or rounded: NumPy has nothing to warn of."""
-    if dtype.kind == "b" and wanted == dtypes.bfloat16.numpy_dtype:
+    if dtype.kind == "b" and dtypes.is_bfloat16(wanted):
         return False  # that cast takes the bytes of bools for numbers
     return np.can_cast(dtype, wanted, "safe") or (dtype.kind in "biu" and np.dtype(wanted).name in _WIDE)
 
 
-_SHORT: Final = (dtypes.float16.numpy_dtype, dtypes.bfloat16.numpy_dtype)
 _WIDE: Final = ("float32", "float64", "complex64", "complex128")  # integers are rounded, never too large
 
 

@@ -6,8 +6,9 @@ NumPy has no bfloat16 of its own.  Such an array goes as unsigned 16-bit integer
 that DLPack has for it written into the capsule afterwards, and comes in the same way.
 """
 
-import ml_dtypes
 import numpy as np
+
+from ts import dtypes
 
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer, PyCapsule_IsValid
 from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
@@ -33,7 +34,6 @@ cdef enum:
     UNSIGNED = 1
     BFLOAT = 4
 
-cdef object BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 
 
 cdef TensorHead *head_of(object capsule) except NULL:
@@ -46,7 +46,7 @@ cdef TensorHead *head_of(object capsule) except NULL:
 
 def exported(array not None, max_version, dl_device, copy):
     """A capsule with the memory of a NumPy array."""
-    if array.dtype != BFLOAT16:
+    if not dtypes.is_bfloat16(array.dtype):
         return array.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
     capsule = array.view(np.uint16).__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
     head_of(capsule).code = BFLOAT
@@ -78,5 +78,5 @@ def imported(source, bint asked):
     head = head_of(capsule)
     if head.code == BFLOAT and head.bits == 16 and head.lanes == 1:
         head.code = UNSIGNED
-        return np.from_dlpack(_Capsule(capsule)).view(BFLOAT16)
+        return np.from_dlpack(_Capsule(capsule)).view(dtypes.bfloat16.numpy_dtype)
     return np.from_dlpack(_Capsule(capsule))

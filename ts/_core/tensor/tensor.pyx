@@ -48,9 +48,13 @@ cdef extern from "Python.h":
 
 cdef int SCALAR_TYPE[32]             # by NumPy's type number
 cdef int NUMBER[32]                  # by ScalarType
-cdef dict _code_of_dtype = {}        # the rest (bfloat16): by NumPy dtype
 cdef list _dtype_of_code = [None] * 32
-cdef int BFLOAT16_NUMBER = dtypes.bfloat16.numpy_dtype.num
+cdef int BFLOAT16 = dtypes.bfloat16.code
+cdef int LATER = -2                  # the number of what NumPy has not been asked for
+
+
+def enter_bfloat16(numpy_dtype):
+    NUMBER[BFLOAT16] = numpy_dtype.num
 
 
 def _fill_tables():
@@ -60,10 +64,11 @@ def _fill_tables():
         NUMBER[i] = -1
     for d in dtypes.ALL:
         _dtype_of_code[d.code] = d
-        _code_of_dtype[d.numpy_dtype] = d.code
+    for d in dtypes.OF_NUMPY:
         NUMBER[<int>d.code] = d.numpy_dtype.num
-        if d.numpy_dtype.num < 32:
-            SCALAR_TYPE[<int>d.numpy_dtype.num] = d.code
+        SCALAR_TYPE[<int>d.numpy_dtype.num] = d.code
+    NUMBER[BFLOAT16] = LATER
+    dtypes.with_bfloat16(enter_bfloat16)
     SCALAR_TYPE[<int>np.dtype(np.longlong).num] = dtypes.int64.code  # a second 64-bit type, of the same layout
     SCALAR_TYPE[<int>np.dtype(np.ulonglong).num] = dtypes.uint64.code
 
@@ -74,10 +79,13 @@ _fill_tables()
 cdef int scalar_type_of_number(int type_number) noexcept nogil:
     if 0 <= type_number < 32:
         return SCALAR_TYPE[type_number]
-    return 15 if type_number == BFLOAT16_NUMBER else -1
+    return BFLOAT16 if type_number >= 32 and type_number == number_of_scalar_type(BFLOAT16) else -1
 
 
 cdef int number_of_scalar_type(int scalar_type) noexcept nogil:
+    if scalar_type == BFLOAT16 and NUMBER[BFLOAT16] == LATER:
+        with gil:
+            return dtypes.bfloat16.numpy_dtype.num
     return NUMBER[scalar_type] if 0 <= scalar_type < 32 else -1
 
 
