@@ -15,12 +15,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ts._core.dispatch.operator import forget_kernels
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Array = Any  # numpy.ndarray, cupy.ndarray, MetaArray ...
 Kernel = Callable[..., Any]  # kernel(xp, *args), as in an operator's record

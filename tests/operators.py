@@ -15,17 +15,20 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import ts
 from tests import samples
+from ts._core.prims import registry as prims
 from ts.backends.cpu import kernels
 from ts.ops import registry, shapes
 
 PAGE = Path(__file__).parent.parent / "docs" / "operators.md"
 DIRECTORY = Path(registry.__file__).with_name("directory.py")
 KERNELS = Path(kernels.__file__).with_name("directory.py")
+PRIMS = Path(prims.__file__).with_name("directory.py")
 
 HEAD = """\
 # Operators
@@ -194,6 +197,15 @@ def kernel_directory() -> str:
     return _with_names(KERNELS, dict(sorted(declared.items())))
 
 
+def prim_directory() -> str:
+    """The text of ts/_core/prims/directory.py: that of the file, with the names as they are."""
+    declared = {
+        module: {op.name.removeprefix("aten::") for op in import_module(f"ts._core.prims.{module}").operators()}
+        for module in prims.MODULES
+    }
+    return _with_names(PRIMS, declared)
+
+
 def _with_names(file: Path, declared: dict[str, set[str]]) -> str:
     """The text of a directory with these names."""
     table = ["NAMES: Final[dict[str, str]] = {"]
@@ -208,3 +220,4 @@ if __name__ == "__main__":
     PAGE.write_text(page())
     DIRECTORY.write_text(directory())
     KERNELS.write_text(kernel_directory())
+    PRIMS.write_text(prim_directory())

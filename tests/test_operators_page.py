@@ -21,6 +21,11 @@ def test_the_directory_is_current():
     assert operators.DIRECTORY.read_text() == operators.directory()
 
 
+def test_the_directory_of_the_language_is_current():
+    """What is imported for an operator that is written in C is what has it."""
+    assert operators.PRIMS.read_text() == operators.prim_directory()
+
+
 def test_the_directory_of_kernels_is_current():
     """So is this one."""
     assert operators.KERNELS.read_text() == operators.kernel_directory()

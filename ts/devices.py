@@ -22,7 +22,7 @@ TYPES: Final = (
     "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone",
 )  # fmt: skip
 extra_types: set[str] = set()
-_SPELLING = re.compile(r"([a-zA-Z_]+)(?::([1-9]\d*|0))?\Z")
+_SPELLING = r"([a-zA-Z_]+)(?::([1-9]\d*|0))?\Z"
 
 
 @final
@@ -75,7 +75,7 @@ class device:
 def _parse(text: str) -> tuple[str, int | None]:
     if not text:
         raise RuntimeError("Device string must not be empty")
-    match = _SPELLING.match(text)
+    match = re.match(_SPELLING, text)
     if match is None:
         raise RuntimeError(f"Invalid device string: '{text}'")
     _check_type(match[1], text)

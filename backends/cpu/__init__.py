@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ts._core.dispatch.operator import Operator
 
 from ..base import Backend, Kernel
 from .kernels import quiet
 from .namespace import namespace
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 # The operators that have kernels of the CPU's own, and the module here whose `kernel(record)` makes them;
 # it is imported when one of them is first called.

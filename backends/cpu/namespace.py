@@ -17,21 +17,21 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ts import dtypes
 from ts._core.thread import deadline
 
 from ..namespace import Over
-from . import ranking
-from .kernels import one_thread
 
-Array = NDArray[Any]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-_BFLOAT16: Final = dtypes.bfloat16.numpy_dtype
+    Array = NDArray[Any]
+
 _PIECE: Final = 1 << 14  # elements that are computed at once where time is limited
 _LOOK: Final = 100_000.0  # nanoseconds after which the clock is read
 
@@ -62,10 +62,15 @@ _OPPOSITE: dict[str | None, Any] = {
 class CpuNamespace(Over):
     """NumPy."""
 
-    ranking = ranking
+    @functools.cached_property
+    def ranking(self) -> Any:  # type: ignore[override]  # who asks for it imports it
+        """Where elements come in order."""
+        return import_module(".ranking", __package__)
 
     def scipy(self, part: str) -> Any:
         """`scipy.<part>`, whose threads `ts` then counts among its own."""
+        from .kernels import one_thread
+
         found = super().scipy(part)
         one_thread.found_scipy()
         return found
@@ -102,8 +107,8 @@ class CpuNamespace(Over):
 
         def call(x: Any, **options: Any) -> Array:
             result = ours(x, **options)
-            short = isinstance(x, np.ndarray) and x.dtype == _BFLOAT16 and "out" not in options
-            return result.astype(_BFLOAT16) if short else result
+            short = isinstance(x, np.ndarray) and dtypes.is_bfloat16(x.dtype) and "out" not in options
+            return result.astype(x.dtype) if short else result
 
         return call
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ts._core.tensor import storage, strides
 from ts.ops import rules
@@ -76,12 +76,15 @@ NEVER: Final = "never"  # it does not: it is written as `copy_` writes, in its o
 Said = str | tuple[str, ...]  # of all outputs, or of each
 
 
-class Rule(NamedTuple):
+class Rule:
     """What an operator wants of its outputs: the fields of its record."""
 
-    refused: str = ""  # what is said of another dtype than the result's
-    uncast: str = ""  # what is said of a dtype that the result cannot be cast to
-    resized: str = LIKE_RESULT
+    __slots__ = ("refused", "resized", "uncast")
+
+    def __init__(self, refused: str = "", uncast: str = "", resized: str = LIKE_RESULT) -> None:
+        self.refused = refused  # what is said of another dtype than the result's
+        self.uncast = uncast  # what is said of a dtype that the result cannot be cast to
+        self.resized = resized
 
 
 def rules_of(count: int, refused: Said, uncast: Said, resized: str) -> tuple[Rule, ...]:
@@ -199,14 +202,17 @@ def resized_output(target: Any, result: Any, how: str = LIKE_RESULT) -> Any:
 # ---------------------------------------------------------------------------------------- derived forms
 
 
-class OutputForm(NamedTuple):
+class OutputForm:
     """The `out=` form of an operator: its schema, and where its arguments were before."""
 
-    text: str
-    outputs: int  # how many there are
-    listed: bool  # the output is a list of tensors
-    options_at: int  # where the arguments stood that say what tensor to make; -1: there were none
-    dtype_at: int  # where `dtype=` stands, or -1
+    __slots__ = ("dtype_at", "listed", "options_at", "outputs", "text")
+
+    def __init__(self, text: str, outputs: int, listed: bool, options_at: int, dtype_at: int) -> None:
+        self.text = text
+        self.outputs = outputs  # how many there are
+        self.listed = listed  # the output is a list of tensors
+        self.options_at = options_at  # where the arguments stood that say what tensor to make, or -1
+        self.dtype_at = dtype_at  # where `dtype=` stands, or -1
 
 
 def output_form(schema: str, overload: str, names: str, unnamed: bool = False) -> OutputForm:

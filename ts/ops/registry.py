@@ -36,6 +36,8 @@ import numpy as np
 from ts import backends
 from ts._core.dispatch.operator import Operator, set_layouts, set_schema_parser
 from ts._core.dispatch.overloads import OverloadSet, overloads, set_lookup
+from ts._core.dispatch.work import set_work_rules
+from ts._core.prims import registry as prims
 from ts._core.tensor.tensor import connect, install_methods
 from ts._core.value.turns import my_turn
 from ts.ops import layouts, refusals, rules, work
@@ -169,7 +171,6 @@ _shared: dict[Kernel, dict[str, Any]] = {}  # what `facts` said of kernels
 _orders: dict[str, str] = {}  # by name: the overloads that come first
 _same: dict[str, str] = {}  # by name: the operator that it is another name of
 _operators: dict[str, tuple[Any, ...]] = {}
-_prims: dict[str, list[Any]] = {}
 _named: set[str] = set()  # names whose families are imported
 _loading = _loaded = False
 
@@ -389,10 +390,9 @@ def lookup(name: str) -> tuple[Any, ...]:
     """The operators of this name, in the order in which scripts look for one that takes the arguments."""
     found = _operators.get(name)
     if found is None:
-        _load_prims()
         made = [Operator(r.schema_text, r) for r in records(name)]
         first = {overload: i for i, overload in enumerate(_orders.get(name, "").split())}
-        made = sorted([*made, *_prims.get(name, ())], key=lambda o: first.get(o.overload or "-", len(first)))
+        made = sorted([*made, *prims.named(name)], key=lambda o: first.get(o.overload or "-", len(first)))
         found = _operators.setdefault(name, tuple(made))
     return found
 
@@ -426,22 +426,6 @@ def count() -> int:
     """How many operator overloads there are."""
     load()
     return len(_by_key)
-
-
-def _load_prims() -> None:
-    """The operators written in C over numbers, strings and containers."""
-    if _prims:
-        return
-    from ts._core.dispatch.work import set_work_rules
-    from ts._core.prims.registry import operators
-
-    with my_turn():
-        set_work_rules(work.rule_of)
-        found: dict[str, list[Any]] = {}
-        for operator in operators():
-            found.setdefault(operator.name, []).append(operator)
-        if not _prims:
-            _prims.update(found)
 
 
 def names() -> Iterator[str]:
@@ -498,4 +482,5 @@ def namespace(name: str) -> dict[str, str]:
 connect(backends, overloads)
 set_lookup(lookup)
 set_layouts(layouts.arranged)
+set_work_rules(work.rule_of)
 set_schema_parser(_parse_schema)

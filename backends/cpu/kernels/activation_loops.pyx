@@ -1,19 +1,19 @@
 """Inner loops that NumPy has no ufunc for: relu and sigmoid, hardswish and hardsigmoid.
 
-In: operands as NumPy's inner loops take them (pointers, count, steps in bytes).  Out: `activation_loops()`, by name:
+In: operands as NumPy's inner loops take them (pointers, count, steps in bytes).  Out: loops in `table`, under the names that
+records give:
 
-    activation_loops()["sigmoid"].covers(6)    whether there is one for float32
+    loops_named("loops:sigmoid").covers(6)     whether there is one for float32
 
 Sigmoids are rows of `vector_math.h`; elements that do not lie in order come to them in tiles.
 """
-
-from functools import cache
 
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT32, INT64
 from ts.backends.cpu.kernels.elementwise cimport Loop, Loops, serve_shorts
+from ts.backends.cpu.kernels.table cimport register_loops
 from ts.backends.cpu.kernels.vector_math cimport double_row, doubles_by_row, float_row, floats_by_row
 
 
@@ -117,9 +117,8 @@ cdef Loops floating_loops(str name, Loop single, Loop double_):
     return loops
 
 
-@cache
-def activation_loops():
-    """The loops by the names that records give."""
+cdef int register() except -1:
+    """Enter the loops under the names that records give."""
     cdef Loops relu = Loops(), sigmoid = Loops()
     relu.arity = sigmoid.arity = 1
     relu.name, sigmoid.name = "relu", "sigmoid"
@@ -132,9 +131,11 @@ def activation_loops():
     sigmoid.data[FLOAT], sigmoid.data[DOUBLE] = <void *>float_row("sigmoid"), <void *>double_row("sigmoid")
     serve_shorts(relu)
     serve_shorts(sigmoid)
-    return {
-        "relu": relu,
-        "sigmoid": sigmoid,
-        "hardswish": floating_loops("hardswish", hardswish_float, hardswish_double),
-        "hardsigmoid": floating_loops("hardsigmoid", hardsigmoid_float, hardsigmoid_double),
-    }
+    register_loops("loops:relu", relu)
+    register_loops("loops:sigmoid", sigmoid)
+    register_loops("loops:hardswish", floating_loops("hardswish", hardswish_float, hardswish_double))
+    register_loops("loops:hardsigmoid", floating_loops("hardsigmoid", hardsigmoid_float, hardsigmoid_double))
+    return 0
+
+
+register()

@@ -1,6 +1,6 @@
 """Inner loops of pointwise arithmetic where NumPy has none, or gives other numbers than PyTorch.
 
-In: operands as NumPy's inner loops take them (pointers, count, steps in bytes).  Out: `arithmetic_loops()`, by name:
+In: operands as NumPy's inner loops take them (pointers, count, steps in bytes).  Out: loops in `table`, by name:
 
     rest, rest_as_in_c, quotient_down      x % y, x.fmod(y), x // y; of integers a divisor of zero is a RuntimeError
     powers                                 x ** y; of integers to negative powers the part without fraction
@@ -12,8 +12,6 @@ Rests and quotients of floats are NumPy's, but for the sign of rests that are ze
 where the product that is taken away is exact.
 """
 
-from functools import cache
-
 from cpython.exc cimport PyErr_SetString
 from libc.math cimport fabs, fmod, fmodf, sqrt, sqrtf
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint64_t
@@ -21,6 +19,7 @@ from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8
 from ts.backends.cpu.kernels.elementwise cimport Loops
+from ts.backends.cpu.kernels.table cimport register_loops
 from ts.backends.cpu.kernels.walk cimport Loop
 
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
@@ -341,10 +340,9 @@ cdef Loops with_floats(Loops mine, str ufunc):
     return mine
 
 
-@cache
-def arithmetic_loops():
-    """The loops by the names that records give."""
-    found = (
+cdef int register() except -1:
+    """Enter the loops under the names that records give."""
+    for found in (
         made("rest", 2, rests, rest_float, rest_double),
         with_floats(made("rest_as_in_c", 2, rests_as_in_c, NULL, NULL), "fmod"),
         with_floats(made("quotient_down", 2, quotients, NULL, NULL), "floor_divide"),
@@ -354,5 +352,9 @@ def arithmetic_loops():
         made("right_shift_by", 2, rights, NULL, NULL),
         made("signs", 1, signs, sign_float, sign_double),
         made("one_by_root", 1, NULL, root_float, root_double),
-    )
-    return {(<Loops>loops).name: loops for loops in found}
+    ):
+        register_loops(f"loops:{(<Loops>found).name}", found)
+    return 0
+
+
+register()

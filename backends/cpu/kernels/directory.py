@@ -12,6 +12,9 @@ NAMES: Final[dict[str, str]] = {
         aten::celu aten::elu aten::gelu aten::hardshrink aten::hardtanh aten::leaky_relu aten::log_sigmoid
         aten::relu6 aten::selu aten::silu aten::softplus aten::softshrink aten::threshold
     """,
+    "activation_loops": """
+        loops:hardsigmoid loops:hardswish loops:relu loops:sigmoid
+    """,
     "addmm": """
         aten::addmm aten::baddbmm aten::bmm aten::linear aten::matmul aten::mm
     """,
@@ -21,6 +24,10 @@ NAMES: Final[dict[str, str]] = {
     "arithmetic": """
         aten::addcmul aten::clamp aten::clamp_max aten::clamp_min aten::clip aten::floor_divide.Scalar
         aten::lerp.Scalar aten::pow.Tensor_Scalar aten::remainder.Scalar aten::rsub.Scalar scaled_sum
+    """,
+    "arithmetic_loops": """
+        loops:left_shift_by loops:log_of_sum loops:one_by_root loops:powers loops:quotient_down loops:rest
+        loops:rest_as_in_c loops:right_shift_by loops:signs
     """,
     "attention": """
         aten::_transformer_encoder_layer_fwd aten::scaled_dot_product_attention
@@ -123,6 +130,12 @@ NAMES: Final[dict[str, str]] = {
         aten::index_put.hacked_twin aten::index_put_ aten::index_put_.hacked_twin aten::index_reduce
         aten::index_reduce_ aten::scatter.src aten::scatter.value aten::scatter_.src aten::scatter_.value
         aten::scatter_add aten::scatter_add_ aten::scatter_reduce.two aten::scatter_reduce_.two
+    """,
+    "special": """
+        ufunc:arccos ufunc:arcsin ufunc:arctan ufunc:cos ufunc:cosh ufunc:entr ufunc:erf ufunc:erfc
+        ufunc:erfinv ufunc:exp ufunc:exp2 ufunc:expm1 ufunc:gammaln ufunc:gelu ufunc:gelu_tanh ufunc:log
+        ufunc:log10 ufunc:log1p ufunc:log2 ufunc:log_sigmoid ufunc:ndtr ufunc:ndtri ufunc:psi ufunc:sigmoid
+        ufunc:silu ufunc:sin ufunc:sinh ufunc:softplus ufunc:tan ufunc:tanh ufunc:xlog1py ufunc:xlogy
     """,
     "spectra": """
         aten::istft aten::stft aten::stft.center

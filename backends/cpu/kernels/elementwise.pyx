@@ -28,6 +28,7 @@ from ts._core.tensor.overlap cimport meet, repeats
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
 from ts.backends.cpu.kernels.short_floats cimport BRAIN, in_tiles, is_exact, shorten
+from ts.backends.cpu.kernels.table cimport loops_named
 from ts.backends.cpu.kernels.walk cimport (
     Operand, bring_in_order, broadcast_into, lay_out, lay_out_number, new_result, walk
 )
@@ -81,8 +82,7 @@ def ufunc_loops(str name not None, str promotion not None="same", str types=None
     cdef Loops loops
     cdef cnp.ufunc ufunc
     cdef int i, operand, result
-    from ts.backends.cpu.kernels.special import UFUNCS
-    found = UFUNCS.get(name)
+    found = loops_named(f"ufunc:{name}")
     if found is None:
         found = getattr(np, name, None)
     if not isinstance(found, np.ufunc) or found.nout != 1 or found.nin > 2 or found.signature is not None:

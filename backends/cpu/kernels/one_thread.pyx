@@ -11,8 +11,6 @@ Our own threads divide products instead, at places that do not depend on their n
 import os
 import sys
 
-from ts.backends.cpu import blas
-
 ctypedef int (*Getter)() noexcept nogil
 ctypedef void (*Setter)(int) noexcept nogil
 
@@ -37,6 +35,8 @@ cdef int _look() except -1:
     if control_count < 0:
         control_count = 0
     with_scipy = "scipy.linalg" in sys.modules
+    from ts.backends.cpu import blas  # with the first kernel in Python
+
     for get, set_ in blas.controls():
         known = False
         for i in range(control_count):

@@ -18,10 +18,8 @@ from ts._core.tensor.overlap cimport meet
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_OBJECT, set_object, set_object_steal
 from ts.backends.cpu.kernels.elementwise cimport Loops, binary, binary_inplace, unary, unary_inplace, write_result
 from ts.backends.cpu.kernels.kernel cimport float_array, is_tensor
-from ts.backends.cpu.kernels.table cimport kernel_named
+from ts.backends.cpu.kernels.table cimport kernel_named, loops_named
 
-from ts.backends.cpu.kernels.activation_loops import activation_loops
-from ts.backends.cpu.kernels.arithmetic_loops import arithmetic_loops
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
 
@@ -35,8 +33,7 @@ cdef Loops loops_behind(Operator op):
         return None
     name = record.ufunc, record.promotion or "same", record.types
     if name not in _loops_of:
-        own = activation_loops().get(record.ufunc) or arithmetic_loops().get(record.ufunc)
-        _loops_of[name] = own or ufunc_loops(*name)
+        _loops_of[name] = loops_named(f"loops:{record.ufunc}") or ufunc_loops(*name)
     return _loops_of[name]
 
 

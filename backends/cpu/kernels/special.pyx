@@ -15,6 +15,7 @@ cimport numpy as cnp
 from libc.math cimport INFINITY, M_PI, NAN, copysign, fabs, floor, isinf, isnan, log, log1p, round, sqrt, tan
 from numpy cimport npy_intp
 
+from ts.backends.cpu.kernels.table cimport register_loops
 from ts.backends.cpu.kernels.vector_math cimport double_row, doubles_by_row, float_row, floats_by_row
 
 cdef extern from "<math.h>" nogil:
@@ -225,3 +226,5 @@ cdef object improved(int at):
 
 UFUNCS = {NAMES[at].decode(): made(at) if at < IMPROVED else improved(at) for at in range(COUNT)}
 OURS_OF_NUMPY = tuple(NAMES[at].decode() for at in range(IMPROVED, COUNT))
+for name, ufunc in UFUNCS.items():
+    register_loops(f"ufunc:{name}", ufunc)

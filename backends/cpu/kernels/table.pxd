@@ -62,6 +62,10 @@ cdef tuple choice_named(str name)
 cdef int register_conversion(str name) except -1
 cdef bint conversion_named(str name) except -1
 
+# Loops of our own for a ufunc that a record names ("loops:relu"), and ufuncs of our own ("ufunc:exp").
+cdef int register_loops(str name, object loops) except -1
+cdef object loops_named(str name)
+
 # Under a record's `loop`, or an operator's name and overload.
 cdef int register_kernel(str name, Kernel kernel) except -1
 # NULL where there is none.

@@ -16,11 +16,12 @@ cdef dict channels = {}
 cdef dict ends = {}
 cdef dict choices = {}
 cdef set conversions = set()
+cdef dict loops = {}
 
 
 def names():
     """All names for which the modules that are imported have registered something."""
-    return {*kernels, *tiles, *channels, *ends, *choices, *conversions}
+    return {*kernels, *tiles, *channels, *ends, *choices, *conversions, *loops}
 
 
 cdef int bring(str name) except -1:
@@ -91,3 +92,13 @@ cdef int register_conversion(str name) except -1:
 cdef bint conversion_named(str name) except -1:
     bring(name)
     return name in conversions
+
+
+cdef int register_loops(str name, object found) except -1:
+    loops[name] = found
+    return 0
+
+
+cdef object loops_named(str name):
+    bring(name)
+    return loops.get(name)

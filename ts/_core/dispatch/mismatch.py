@@ -16,7 +16,7 @@ from typing import Any, Final
 from ts._core.value.spec import TypeSpec
 from ts._core.value.type_of import shown
 
-_NO_TYPE: Final = re.compile(r"(?:List|Dictionary) (?:trace )?inputs (?:to traced functions )?must have ")
+_NO_TYPE: Final = r"(?:List|Dictionary) (?:trace )?inputs (?:to traced functions )?must have "
 
 
 def argument_error(
@@ -29,7 +29,7 @@ def argument_error(
     cause: object = None,
 ) -> RuntimeError:
     """The error for the argument `x`; `cause` is why it could not be converted."""
-    if _NO_TYPE.match(str(cause)):  # of an Any
+    if re.match(_NO_TYPE, str(cause)):  # of an Any
         declared = f"Position: {position}\nDeclaration: {declaration}"
         return RuntimeError(f"Tracer cannot infer type of {shown(x, repr)}\n:{cause}\n{declared}")
     lines = [

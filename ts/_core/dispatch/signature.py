@@ -13,7 +13,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from ts.dtypes import DEFAULT_NAMES
 
@@ -22,40 +22,61 @@ _ALIAS = re.compile(r"(?<!Future)(?<!RRef)(?<!Await)\(([a-z*|]+)(!?)(?: -> [a-z*
 _SIZED = re.compile(r"^(.*)\[(\d+)\](\??)$")
 
 
-class Parameter(NamedTuple):
+class Parameter:
     """One parameter: `int[2]? stride=None` has kind "int[]", size 2, optional."""
 
-    name: str
-    kind: str
-    optional: bool
-    size: int | None
-    default: Any
-    has_default: bool
-    keyword_only: bool
-    alias: str  # "a" of Tensor(a!), or ""
-    written: bool
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        optional: bool,
+        size: int | None,
+        default: Any,
+        has_default: bool,
+        keyword_only: bool,
+        alias: str,
+        written: bool,
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.optional = optional
+        self.size = size
+        self.default = default
+        self.has_default = has_default
+        self.keyword_only = keyword_only
+        self.alias = alias  # "a" of Tensor(a!), or ""
+        self.written = written
 
 
-class Return(NamedTuple):
+class Return:
     """One result.
 
     `alias_of` is the parameter that is written and returned, `view_of` the one that it may view; or -1.
     """
 
-    kind: str
-    alias_of: int
-    name: str
-    view_of: int = -1
+    def __init__(self, kind: str, alias_of: int, name: str, view_of: int = -1) -> None:
+        self.kind = kind
+        self.alias_of = alias_of
+        self.name = name
+        self.view_of = view_of
 
 
-class Signature(NamedTuple):
+class Signature:
     """A schema, read for calling."""
 
-    name: str
-    overload: str
-    parameters: tuple[Parameter, ...]
-    returns: tuple[Return, ...]
-    vararg: bool
+    def __init__(
+        self,
+        name: str,
+        overload: str,
+        parameters: tuple[Parameter, ...],
+        returns: tuple[Return, ...],
+        vararg: bool,
+    ) -> None:
+        self.name = name
+        self.overload = overload
+        self.parameters = parameters
+        self.returns = returns
+        self.vararg = vararg
 
 
 def arity(text: str) -> tuple[str, str, int, int]:

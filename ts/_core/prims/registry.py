@@ -1,26 +1,35 @@
 """All operators that are written in C: over numbers, strings, lists and dicts, and facts about tensors.
 
-In: nothing.  Out: `operators()`, which the registry puts in order together with the records.
+    named("aten::len")       those of a name, which the registry puts in order together with the records
+    operators()              all
+
+A module is imported when a name is asked for that it has operators of: which one that is, `directory` says.
 """
 
 from __future__ import annotations
 
-from ts._core.dispatch.operator import Operator
-from ts._core.prims import (  # type: ignore[attr-defined]  # without stubs: all they show is operators()
-    comparison,
-    container,
-    dict,
-    generic,
-    joined,
-    math,
-    scalar,
-    string,
-    tensor,
-)
+from functools import cache
+from importlib import import_module
 
-_MODULES = (math, scalar, container, comparison, dict, string, generic, tensor, joined)
+from ts._core.dispatch.operator import Operator
+from ts._core.prims.directory import HOMES
+
+MODULES = ("math", "scalar", "container", "comparison", "dict", "string", "generic", "tensor", "joined")
 
 
 def operators() -> list[Operator]:
     """Every operator once, those of a module in the order of its table."""
-    return [op for module in _MODULES for op in module.operators()]
+    return [op for module in MODULES for group in _of_module(module).values() for op in group]
+
+
+def named(name: str) -> list[Operator]:
+    """The operators of a name."""
+    return [op for module in HOMES.get(name, ()) for op in _of_module(module)[name]]
+
+
+@cache
+def _of_module(module: str) -> dict[str, list[Operator]]:
+    found: dict[str, list[Operator]] = {}
+    for operator in import_module(f"ts._core.prims.{module}").operators():
+        found.setdefault(operator.name, []).append(operator)
+    return found

@@ -9,16 +9,18 @@ In: tensors; out: lists, texts, tensors of other dtypes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ts import dtypes
 from ts._core.tensor import construct
 from ts._core.tensor.tensor import Tensor, constructed, define_methods
 from ts._core.thread import deadline
 from ts._core.thread.context import current_tracer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def type_name(dtype: dtypes.dtype, device_type: str) -> str:

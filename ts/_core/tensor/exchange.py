@@ -9,7 +9,6 @@ In: tensors; out: arrays, capsules, what a pickle holds, copies.
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -192,6 +191,8 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
         _, at, shape, steps = _place(self)
         copied = wrap_array(storage.strided(shared.bytes, shape, steps, at, self.array.dtype))
     memo[id(self)] = copied
+    import copy  # who copies has it
+
     return _completed(copied, self.requires_grad, copy.deepcopy(self.__dict__, memo))
 
 

@@ -76,7 +76,6 @@ from ts._core.value.sealed cimport seal
 from ts._core.value.spec cimport TypeSpec
 from ts._core.tensor.tensor cimport operator_function
 
-from ts._core.vm import pool
 from ts.errors import ScriptRuntimeError, StackExceeded
 
 cdef extern from "Python.h":
@@ -492,6 +491,8 @@ cdef class Execution:
         """Leave it to the pool."""
         if self.condition != ENDED:
             self.condition = QUEUED
+            from ts._core.vm import pool  # few programs fork
+
             pool.submit(self)
 
     def take_turn(self):
