@@ -17,6 +17,7 @@ Code of one kind never meets objects of another: when these variables change, ev
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import runpy
@@ -29,6 +30,7 @@ from Cython.Compiler.Errors import CompileError as CythonError
 from setuptools import Extension, setup
 from setuptools.command.build import build
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 from setuptools.errors import CompileError, PlatformError
 
 ROOT = Path(__file__).resolve().parent
@@ -131,6 +133,28 @@ def kind() -> str:
     return repr([sorted(DIRECTIVES.items()), MACROS, FLAGS, LINK_FLAGS])
 
 
+def stamp() -> str:
+    """What tells these sources, built like this, from any others."""
+    made = hashlib.blake2b(kind().encode(), digest_size=32)
+    for path in sorted(path for top in PACKAGE_OF for path in (ROOT / top).rglob("*")):
+        if path.suffix in (".py", ".pyx", ".pxd", ".h"):
+            content = path.read_bytes()
+            made.update(f"{path.relative_to(ROOT)} {len(content)}\n".encode() + content)
+    return made.hexdigest()
+
+
+class Copy(build_py):
+    """Writes the stamp beside what is installed: kept code goes by it (`ts/bytecode/kept.py`).
+
+    In an editable installation sources change by themselves, and there is none.
+    """
+
+    def run(self) -> None:
+        super().run()
+        if not self.editable_mode:
+            Path(self.build_lib, "ts", "build.txt").write_text(stamp())
+
+
 class Build(build_ext):
     """Asks for the compiler first, then translates and compiles several files at a time."""
 
@@ -190,4 +214,4 @@ class Build(build_ext):
 
 if __name__ == "__main__":  # and not in the processes that translate
     sources = sorted(path for top in ("ts/_core", "backends") for path in (ROOT / top).rglob("*.pyx"))
-    setup(ext_modules=[extension(path) for path in sources], cmdclass={"build_ext": Build})
+    setup(ext_modules=[extension(path) for path in sources], cmdclass={"build_ext": Build, "build_py": Copy})

@@ -68,3 +68,26 @@ def test_checked_builds_check(monkeypatch):
 def test_jobs_can_be_said(monkeypatch, jobs):
     """Each file that gcc compiles takes memory: a small machine does fewer at once than it has cores."""
     assert read_setup(monkeypatch, TS_JOBS=str(jobs))["jobs"]() == jobs
+
+
+def test_the_stamp_is_of_all_sources(monkeypatch, tmp_path):
+    """It changes with what a file says, what it is called, and what is compiled with; kept code goes by it."""
+
+    def stamp(**environment):
+        names = read_setup(monkeypatch, **environment)
+        monkeypatch.setitem(names["stamp"].__globals__, "ROOT", tmp_path)
+        return names["stamp"]()
+
+    (tmp_path / "ts").mkdir()
+    (tmp_path / "backends").mkdir()
+    source = tmp_path / "backends" / "one.pyx"
+    found = [stamp(), stamp(TS_CHECKED="1")]
+    source.write_text("x = 1\n")
+    found.append(stamp())
+    source.write_text("x = 2\n")
+    found.append(stamp())
+    source.rename(source.with_name("two.pyx"))
+    found.append(stamp())
+    assert len(set(found)) == len(found) and found[-1] == stamp()
+    (tmp_path / "ts" / "made.c").write_text("")
+    assert found[-1] == stamp()

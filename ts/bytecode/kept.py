@@ -20,6 +20,7 @@ from typing import Final
 from ts.ir.hashing import blake2b
 
 _MOST_BYTES: Final = 8 << 20  # of one file
+_STAMP: Final = "build.txt"  # written where `ts` is installed: `setup.py`
 _MOST_FILES: Final = 4_096  # then the oldest eighth goes
 
 
@@ -112,11 +113,18 @@ def _trim(folder: Path) -> None:
 
 @cache
 def build() -> str:
-    """What tells this build of `ts` from any other: its files, as they were when it was imported."""
+    """What tells this build of `ts` from any other: its stamp, or its files as they are now."""
+    root = Path(__file__).parents[1]
+    try:
+        return (root / _STAMP).read_text()
+    except FileNotFoundError:  # an editable installation, whose files change
+        return _of_files(root)
+
+
+def _of_files(root: Path) -> str:
     spec = find_spec("ts.backends")
     backends = () if spec is None else spec.submodule_search_locations or ()
-    roots = [Path(__file__).parents[1], *map(Path, backends)]
-    return digest("\n".join(line for root in roots for line in _listing(str(root))).encode())
+    return digest("\n".join(line for top in (root, *backends) for line in _listing(str(top))).encode())
 
 
 def _listing(folder: str) -> Iterator[str]:
