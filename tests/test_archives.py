@@ -18,7 +18,7 @@ from ts.archive.pickler import Pickler
 from ts.archive.places import read_places
 from ts.archive.unpickler import Global, Unpickler
 from ts.errors import ArchiveError, FrontendError, MemoryExceeded, TimeExceeded
-from ts.frontend import classes
+from ts.frontend import classes, naming
 from ts.ir.attributes import type_of_constant
 from ts.ops import registry
 
@@ -379,7 +379,7 @@ def test_the_programs_own_enumeration():
     data = io.BytesIO()
     ts.jit.save(ts.jit.script(other), data)
     delattr(Speed, classes.ATTRIBUTE)
-    classes.clear_names()
+    naming.clear_names()
     assert ts.jit.load(io.BytesIO(data.getvalue()))(Speed.FAST) is Speed.SLOW
 
 

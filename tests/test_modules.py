@@ -4,7 +4,7 @@ import pytest
 
 import ts
 from ts import nn
-from ts.frontend import classes
+from ts.frontend import naming
 
 
 class Scale(nn.Module):
@@ -50,7 +50,7 @@ def test_the_same_name_again():
         return Again()
 
     for attribute in ("aa", "zz"):
-        classes.clear_names()
+        naming.clear_names()
         scripted = ts.jit.script(make(attribute))
         assert scripted() is True and getattr(scripted, attribute) == 3
 

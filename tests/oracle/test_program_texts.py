@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 import ts  # noqa: E402
 from tests.program_files import all_programs, read  # noqa: E402
 from tests.reading_back import compiled_by  # noqa: E402
-from ts.frontend import classes  # noqa: E402
+from ts.frontend import naming  # noqa: E402
 
 PROGRAMS = [
     path
@@ -78,7 +78,7 @@ def pairs(path):
 
     Each program is compiled once: names of a second class or function are longer, and long lines are split.
     """
-    classes.clear_names()
+    naming.clear_names()
     found = []
     program = read(path)
     theirs, ours = {}, {}

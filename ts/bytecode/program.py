@@ -15,31 +15,32 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from functools import cache
 from itertools import chain
-from typing import Any, Final, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, overload
 
 import numpy as np
 
 from ts._core.tensor.tensor import Tensor, wrap_array
 from ts._core.value.ivalue import to_core
 from ts._core.value.lists import List, Tuple
-from ts._core.value.spec import KINDS, TypeSpec
+from ts._core.value.spec import KINDS, SPECS, TypeSpec
 from ts._core.value.type_of import infer_spec
 from ts._core.vm.code import Code, Method
 from ts._core.vm.python_call import WarnOperator
-from ts.bytecode.typespec import type_spec
 from ts.devices import device
-from ts.fusion.program import GroupRecord
-from ts.fusion.program import operator_of as group_operator
-from ts.fusion.program import program_of as group_of
-from ts.ir.source import Source, SourceRange
-from ts.ir.types import Type
 from ts.ops import registry
+
+if TYPE_CHECKING:
+    from ts.ir.source import Source, SourceRange
+    from ts.ir.types import Type
 
 _MOST_BYTES: Final = 1 << 16  # of a tensor that stands in the data
 _SCALARS: Final = (type(None), bool, int, float, str)
 _LIST, _TUPLE, _OPTIONAL = KINDS["ListType"], KINDS["TupleType"], KINDS["OptionalType"]
-_ENUM: Final = re.compile(r"Enum<([^<>]*)>")  # in texts of types
+_ENUM: Final = r"Enum<([^<>]*)>"  # in texts of types
+_SIMPLE: Final = frozenset({"Tensor", "int", "float", "bool", "str", "NoneType"})  # words of `SPECS`
+_CONTAINERS: Final = {"List[": _LIST, "Optional[": _OPTIONAL}
 _plain_types: dict[str, Type] = {}  # by text: those that mean the same everywhere
 
 
@@ -68,13 +69,20 @@ class Program(NamedTuple):
         return Code(*self)
 
 
-class Place(NamedTuple):
+class Place:
     """What the data of a program leaves to where the program belongs."""
 
-    type_named: Callable[[str], Type]  # from the text of a type
-    function_named: Callable[[str], Any]  # from a qualified name; None if there is none
-    sources: Mapping[str, Source]  # by file name
-    constants: Sequence[Any]  # tensors of any size
+    def __init__(
+        self,
+        type_named: Callable[[str], Type],
+        function_named: Callable[[str], Any],
+        sources: Mapping[str, Source],
+        constants: Sequence[Any],
+    ) -> None:
+        self.type_named = type_named  # from the text of a type
+        self.function_named = function_named  # from a qualified name; None if there is none
+        self.sources = sources  # by file name
+        self.constants = constants  # tensors of any size
 
 
 def plain(program: Program, place: Place) -> dict[str, Any]:
@@ -122,10 +130,10 @@ def program_of(data: Mapping[str, Any], place: Place) -> Program:
 # ---- types -------------------------------------------------------------------------------------------------
 
 
-def spec_text(spec: TypeSpec, place: Place, make: Callable[[Type], TypeSpec] = type_spec) -> str:
-    """The text of the type that `make` gives this descriptor for, where the program belongs."""
+def spec_text(spec: TypeSpec, place: Place, parameter: bool = False) -> str:
+    """The text of the type, or of a parameter's, that has this descriptor where the program belongs."""
     try:
-        same = spec_of(spec.text, place, make) == spec
+        same = spec_of(spec.text, place, parameter) == spec
     except Exception as error:  # whatever a text that means no type may raise
         raise NotPlainError(spec.text) from error
     if not same:
@@ -133,14 +141,31 @@ def spec_text(spec: TypeSpec, place: Place, make: Callable[[Type], TypeSpec] = t
     return spec.text
 
 
-def spec_of(text: str, place: Place, make: Callable[[Type], TypeSpec] = type_spec) -> TypeSpec:
-    """The descriptor of the type that a text means there."""
+def spec_of(text: str, place: Place, parameter: bool = False) -> TypeSpec:
+    """The descriptor of the type, or of a parameter's, that a text means there."""
+    simple = _simple_spec(text)
+    if simple is not None:
+        return simple
+    from ts.bytecode.typespec import argument_spec, type_spec  # and with it all types
+
     type = _plain_types.get(text)
     if type is None:
-        type = place.type_named(_ENUM.sub(r"\1", text))
+        type = place.type_named(re.sub(_ENUM, r"\1", text))
         if not type.mentions_class() and "__torch__" not in text:
             _plain_types[text] = type
-    return make(type)
+    return argument_spec(type) if parameter else type_spec(type)
+
+
+def _simple_spec(text: str) -> TypeSpec | None:
+    """The descriptor of a type that means the same everywhere: a simple one, lists and optionals of these."""
+    if text in _SIMPLE:
+        return SPECS[text]
+    head, bracket, rest = text.partition("[")
+    kind = _CONTAINERS.get(head + bracket)
+    if kind is None:
+        return None
+    inner = _simple_spec(rest[:-1])
+    return None if inner is None else TypeSpec(kind, (inner,), text)
 
 
 # ---- constants ---------------------------------------------------------------------------------------------
@@ -217,6 +242,8 @@ def _tensor_data(x: Any, place: Place) -> dict[str, Any]:
 def _operator_data(operator: Any) -> Any:
     if isinstance(operator, WarnOperator):
         return [operator.filename, operator.line]
+    from ts.fusion.program import GroupRecord
+
     if isinstance(operator.record, GroupRecord):
         assert operator.record.program is not None
         return {"group": operator.record.program.data(_operator_data)}
@@ -228,7 +255,9 @@ def _operator_data(operator: Any) -> Any:
 
 def _operator_of(data: Any) -> Any:
     if isinstance(data, dict):
-        return group_operator(group_of(data["group"], _operator_of))
+        from ts.fusion.program import operator_of, program_of
+
+        return operator_of(program_of(data["group"], _operator_of))
     if not isinstance(data, str):
         filename, line = data
         return WarnOperator(filename, line)
@@ -297,7 +326,7 @@ class _Stack(Sequence[tuple[str, Any]]):
 
     __slots__ = ("_sources", "_words")
 
-    def __init__(self, words: list[Any], sources: Sequence[Source]) -> None:
+    def __init__(self, words: list[Any], sources: Sequence[Callable[[], Source]]) -> None:
         self._words = words
         self._sources = sources
 
@@ -312,11 +341,29 @@ class _Stack(Sequence[tuple[str, Any]]):
         return tuple(self._levels())[i]
 
     def _levels(self) -> Iterator[tuple[str, Any]]:
+        from ts.ir.source import SourceRange
+
         words = iter(self._words)
         for name, source, start, end in zip(words, words, words, words, strict=True):
-            yield name, SourceRange(self._sources[source], start, end) if source >= 0 else None
+            yield name, SourceRange(self._sources[source](), start, end) if source >= 0 else None
 
 
 def _stacks(stacks: Iterable[list[Any]], texts: Iterable[Any], place: Place) -> list[_Stack]:
-    sources = [place.sources[text] if isinstance(text, str) else Source(*text) for text in texts]
+    sources = [_source(place, text) for text in texts]
     return [_Stack(words, sources) for words in stacks]
+
+
+def _source(place: Place, data: Any) -> Callable[[], Source]:
+    """What gives the source of such data, the same each time."""
+    if isinstance(data, str):
+        found = place.sources[data]
+        return lambda: found
+    text, filename, first_line, removed = data
+
+    @cache
+    def made() -> Source:
+        from ts.ir.source import Source
+
+        return Source(text, filename, first_line, removed)
+
+    return made

@@ -24,8 +24,9 @@ from typing import Any, Final, TypeVar
 from ts._core.thread import deadline
 from ts.errors import CompilationError, FrontendError
 from ts.frontend import hints, python_syntax
-from ts.frontend.classes import named_type, qualified_name
+from ts.frontend.classes import named_type
 from ts.frontend.defaults import NO_DEFAULT, constant_of_type
+from ts.frontend.naming import qualified_name
 from ts.frontend.ranges import Ranges
 from ts.frontend.resolve import Resolver, of_ts
 from ts.ir import types as ir

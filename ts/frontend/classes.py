@@ -15,34 +15,20 @@ that one which does not compile hurts only who calls it.
 from __future__ import annotations
 
 import inspect
-import itertools
 from collections.abc import Callable
 from functools import partial
 from types import FunctionType
 from typing import Any, Final
-from weakref import WeakValueDictionary
 
 from ts._core.value.turns import my_turn
 from ts.frontend import parse
 from ts.frontend.markers import modifier_of
+from ts.frontend.naming import live, make_function, note_live, qualified_name, unique_name
 from ts.frontend.parse import ParsedFunction
 from ts.ir.types import ClassType, Property
 from ts.ir.types.nominal import NamedType
 
-# (name, qualified name, what parses it) -> the method: a function of the runtime, which is above this module.
-MakeMethod = Callable[[str, str, Callable[[], ParsedFunction]], Any]
-_make_method: MakeMethod | None = None
-
 ATTRIBUTE: Final = "__ts_type__"  # where a class keeps its type, so that the two live and die together
-_names: Final[dict[str, object]] = {}  # those without a number
-_live: WeakValueDictionary[str, object] = WeakValueDictionary()
-_mangles = itertools.count()
-
-
-def install(make_method: MakeMethod) -> None:
-    """Say what methods are: a scripted function of that name, compiled on demand."""
-    global _make_method
-    _make_method = make_method
 
 
 def class_type(cls: type) -> ClassType:
@@ -177,27 +163,10 @@ def declare_later(type: ClassType, name: str, parse_it: Callable[[], ParsedFunct
     return _declare(type, None, name, parse_it)
 
 
-def make_function(name: str, qualified_name: str, parse_it: Callable[[], ParsedFunction]) -> Any:
-    """A function that is parsed when it is first asked for."""
-    assert _make_method is not None
-    return _make_method(name, qualified_name, parse_it)
-
-
 def live_type(name: str) -> NamedType | None:
     """The type of that name that a class of Python has, while it lives."""
     found = live(name)
     return found if isinstance(found, NamedType) else None
-
-
-def live(name: str) -> object | None:
-    """The type or the scripted function of that name, while it lives."""
-    return _live.get(name)
-
-
-def note_live(named: Any) -> None:
-    """Let `live` find a type or a function."""
-    name = named.qualified_name
-    _live[name if isinstance(name, str) else name()] = named
 
 
 def _declare(
@@ -207,8 +176,6 @@ def _declare(
     parse_it: Callable[[], ParsedFunction],
     is_classmethod: bool = False,
 ) -> Any:
-    assert _make_method is not None  # the runtime has been imported: it asks for classes
-
     def parsed() -> ParsedFunction:
         definition = parse_it()
         definition.self_type = type
@@ -217,7 +184,7 @@ def _declare(
             definition.resolver.fallback[cls.__name__] = cls
         return definition
 
-    method = _make_method(name, f"{type.qualified_name()}.{name}", parsed)
+    method = make_function(name, f"{type.qualified_name()}.{name}", parsed)
     type.methods[name] = method
     return method
 
@@ -226,36 +193,3 @@ def static_method(cls: type, name: str) -> Any | None:
     """The function of Python behind a static method; None if there is none of that name."""
     member = inspect.getattr_static(cls, name, None)
     return member.__func__ if isinstance(member, staticmethod) else None
-
-
-# ---- names -----------------------------------------------------------------------------------------------
-
-
-def qualified_name(named: Any) -> str:
-    """`__torch__.package.module.Name` of a class or a function; what `__main__` defines stands at the top."""
-    module = named.__module__ or "__main__"
-    if module.startswith("ts."):  # the modules of `ts.nn` have PyTorch's names, also in archives
-        module = f"torch.{module.removeprefix('ts.')}"
-        if module.startswith("torch.nn.functional."):
-            module = "torch.nn.functional"
-    prefix = "" if module == "__main__" else f"{module}."
-    name = vars(named).get("__ts_name__", named.__name__)
-    return f"__torch__.{prefix}{name}".replace("<", "_").replace(">", "_")
-
-
-def clear_names() -> None:
-    """Let new classes have the names of those before, as after a restart."""
-    _names.clear()
-    _live.clear()
-
-
-def unique_name(name: str) -> str:
-    """A name that nobody has had, changed as PyTorch changes it where that is needed.
-
-    As there, it stays taken when its owner is gone or does not compile.
-    """
-    prefix, _, last = name.rpartition(".")
-    asked = object()
-    if _names.setdefault(name, asked) is not asked:  # in one step: other threads ask, too
-        return f"{prefix}.___torch_mangle_{next(_mangles)}.{last}"
-    return name

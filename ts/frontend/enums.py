@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ts._core.value.turns import my_turn
 from ts.errors import CompilationError
-from ts.frontend.classes import ATTRIBUTE, live_type, note_live, qualified_name, unique_name
+from ts.frontend.classes import ATTRIBUTE, live_type
 from ts.frontend.match import MatchedSchema, insert_operator
+from ts.frontend.naming import note_live, qualified_name, unique_name
 from ts.frontend.values.sugared import SimpleValue, SugaredValue
 from ts.ir.attributes import constant_type_hooks, type_of_constant
 from ts.ir.source import SourceRange

@@ -26,7 +26,7 @@ import numpy as np
 
 from ts._core.tensor.tensor import Tensor
 from ts.errors import CompilationError, FrontendError
-from ts.frontend import classes, parse, python_syntax
+from ts.frontend import classes, naming, parse, python_syntax
 from ts.frontend.annotations import to_type
 from ts.frontend.defaults import NO_DEFAULT
 from ts.frontend.enums import read_enum_type
@@ -156,7 +156,7 @@ class Unit:
     def _define(self, name: str, node: ast.ClassDef | ast.FunctionDef, file: PrintedFile) -> Any:
         if isinstance(node, ast.FunctionDef):
             parse_it = partial(parse.text_function, node, file.ranges, self.names)
-            return self._on_terms(classes.make_function(node.name, name, parse_it))
+            return self._on_terms(naming.make_function(node.name, name, parse_it))
         base = ast.unparse(node.bases[0]) if node.bases else ""
         define = _DEFINE.get(base)
         if define is None:

@@ -18,8 +18,9 @@ from types import FunctionType
 
 from ts.errors import CompilationError
 from ts.frontend import parse
-from ts.frontend.classes import ATTRIBUTE, qualified_name, unique_name
+from ts.frontend.classes import ATTRIBUTE
 from ts.frontend.defaults import NO_DEFAULT
+from ts.frontend.naming import qualified_name, unique_name
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.signatures import signature
 from ts.ir.schema import Argument, FunctionSchema

@@ -27,7 +27,7 @@ from ts._core.tensor.tensor import Tensor
 from ts._core.value.turns import my_turn
 from ts.devices import device as Device
 from ts.errors import FrontendError
-from ts.frontend import classes
+from ts.frontend import classes, naming
 from ts.frontend.annotations import to_type
 from ts.frontend.attached import Attached
 from ts.frontend.infer import NoType, infer_type
@@ -248,7 +248,7 @@ def concrete_module(
         for other in known:
             if other.same_as(concrete):
                 return other
-    name = classes.unique_name(classes.qualified_name(cls))
+    name = naming.unique_name(naming.qualified_name(cls))
     concrete.type = ModuleType(name, concrete.attributes)
     concrete.type.concrete = concrete
     concrete.type.python_class = cls

@@ -15,16 +15,15 @@ from __future__ import annotations
 
 import ast
 import inspect
-import linecache
 from collections.abc import Callable, Iterator
-from textwrap import dedent
 from types import FunctionType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ts._core.thread import deadline
 from ts.errors import FrontendError, LimitExceeded, NestingError, NotSupportedError, UnsupportedNodeError
 from ts.frontend import python_syntax
 from ts.frontend.ignored_blocks import is_ignored_block
+from ts.frontend.live_text import FunctionText, text_of
 from ts.frontend.ranges import Ranges
 from ts.frontend.resolve import Resolver
 from ts.ir.source import Source, SourceRange
@@ -125,27 +124,6 @@ class ParsedFunction:
         """All arguments, positional ones first."""
         args = self.node.args
         return [*args.posonlyargs, *args.args, *args.kwonlyargs]
-
-
-class FunctionText(NamedTuple):
-    """The text of a live function with its decorators, and where it stands."""
-
-    text: str
-    dedented: str
-    filename: str
-    first_line: int
-
-    def source(self) -> Source:
-        """The text as errors show it."""
-        indent = len(self.text.split("\n", 1)[0]) - len(self.dedented.split("\n", 1)[0])
-        return Source(self.text, self.filename, self.first_line, indent)
-
-
-def text_of(function: FunctionType) -> FunctionText:
-    """The text of a live function; OSError where there is none."""
-    lines, first_line, filename = _source_lines(function)
-    text = "".join(_align(lines))
-    return FunctionText(text, dedent(text), filename, first_line)
 
 
 def function_def(
@@ -274,27 +252,6 @@ def type_comment(text: str) -> str | None:
         "Return type line '# type: (...) -> ...' not found on multiline type annotation\n"
         f"for type lines:\n{found}\n(see PEP 484)"
     )
-
-
-def _source_lines(function: FunctionType) -> tuple[list[str], int, str]:
-    """The lines of a function with its decorators, the number of the first one, and the file."""
-    code = function.__code__
-    lines = linecache.getlines(code.co_filename, function.__globals__)
-    if not lines:
-        raise OSError(
-            f"Can't get source for {function}. TorchScript requires source access in order to carry out "
-            "compilation, make sure original .py files are available."
-        )
-    return inspect.getblock(lines[code.co_firstlineno - 1 :]), code.co_firstlineno, code.co_filename
-
-
-def _align(lines: list[str]) -> list[str]:
-    """Give lines left of the `def` (comments, the rest of strings) the indentation of the `def`."""
-    definition = next((line for line in lines if line.lstrip().startswith(("def", "async"))), None)
-    if definition is None:
-        return lines
-    indentation = definition[: len(definition) - len(definition.lstrip())]
-    return [line if line.startswith(indentation) else indentation + line for line in lines]
 
 
 def _definitions(text: str, source: Source, read: Read) -> list[ast.stmt]:

@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ts.errors import CompilationError
-from ts.ir.graph import Graph
-from ts.ir.source import SourceRange
-from ts.passes.failing_code import faithful
+
+if TYPE_CHECKING:
+    from ts.ir.graph import Graph
+    from ts.ir.source import SourceRange
 
 _OF_THE_LANGUAGE: Final = "prim::"
 
@@ -62,6 +63,8 @@ class Terms:
         """Refuse a graph with an operator that may not be used; the place is the node's, or the given one."""
         if not self.restricted:
             return
+        from ts.passes.failing_code import faithful
+
         for node in faithful(graph).all_nodes():
             if node.has_attribute("Subgraph"):
                 self.admit(node.get("Subgraph"), range)

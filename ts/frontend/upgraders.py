@@ -14,7 +14,7 @@ from functools import cache, partial
 from typing import Any, Final
 
 from ts.errors import SchemaMatchError
-from ts.frontend import classes, parse
+from ts.frontend import naming, parse
 from ts.frontend.emit.emitter import Emitter
 from ts.frontend.match import Actual, match_schemas
 from ts.frontend.resolve import Resolver
@@ -115,7 +115,7 @@ def former(name: str, version: int) -> Sequence[Any]:
 def _functions(name: str) -> tuple[Any, ...]:
     definitions = parse.module_defs(_FORMER[name][1], Resolver())
     return tuple(
-        classes.make_function(
+        naming.make_function(
             definition.name, f"__torch__.upgraders.{name}.{definition.name}", partial(_same, definition)
         )
         for definition in definitions

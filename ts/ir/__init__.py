@@ -3,15 +3,31 @@
 Everything between the frontend, which makes graphs, and the bytecode, which is made from them, speaks this.
 """
 
-from typing import Any
+import importlib
+from typing import TYPE_CHECKING, Any
 
-from ts.ir.graph import Block, Graph, Node, Use, Value
-from ts.ir.schema import Argument, FunctionSchema, parse_schema
-from ts.ir.source import Source, SourceRange
-from ts.ir.type_parser import parse_type
-from ts.ir.types import Type
-from ts.ir.verify import verify
+if TYPE_CHECKING:
+    from ts.ir.graph import Block, Graph, Node, Use, Value
+    from ts.ir.read import parse_ir
+    from ts.ir.schema import Argument, FunctionSchema, parse_schema
+    from ts.ir.source import Source, SourceRange
+    from ts.ir.type_parser import parse_type
+    from ts.ir.types import Type
+    from ts.ir.verify import verify
 
+_HOMES = {
+    name: module
+    for module, names in {
+        "graph": "Block Graph Node Use Value",
+        "read": "parse_ir",
+        "schema": "Argument FunctionSchema parse_schema",
+        "source": "Source SourceRange",
+        "type_parser": "parse_type",
+        "types": "Type",
+        "verify": "verify",
+    }.items()
+    for name in names.split()
+}
 __all__ = [
     "Argument",
     "Block",
@@ -31,8 +47,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name != "parse_ir":
+    if name not in _HOMES:
         raise AttributeError(f"module 'ts.ir' has no attribute '{name}'")
-    from ts.ir.read import parse_ir  # few programs read graphs
-
-    return parse_ir
+    value = globals()[name] = getattr(importlib.import_module(f"ts.ir.{_HOMES[name]}"), name)
+    return value

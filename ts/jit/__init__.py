@@ -53,7 +53,7 @@ _HOMES: dict[str, tuple[str, str]] = {
     for name in names.split()
 } | {
     "Final": ("typing", "Final"),
-    "clear_class_registry": ("ts.frontend.classes", "clear_names"),
+    "clear_class_registry": ("ts.frontend.naming", "clear_names"),
     "Error": ("ts.errors", "ScriptRuntimeError"),
     "ScriptObject": ("ts.runtime.objects", "RecursiveScriptClass"),
     "get_callable_argument_names": ("ts.frontend.markers", "callable_argument_names"),
@@ -73,13 +73,16 @@ _SUBMODULES = frozenset({"annotations", "frontend", "logging", "_logging"})
 
 
 def __getattr__(name: str) -> Any:
-    if name in _SUBMODULES:
-        return importlib.import_module(f"ts.jit.{name.removeprefix('_')}")
-    if name not in _HOMES:
+    if name not in _HOMES and name not in _SUBMODULES:
         raise AttributeError(f"module 'ts.jit' has no attribute '{name}'")
-    module, attribute = _HOMES[name]
-    value = getattr(importlib.import_module(module), attribute)
-    globals()[name] = value
+    from ts._core.value.turns import import_turn
+    from ts.runtime.garbage import no_collection
+
+    with import_turn(), no_collection():
+        if name in _SUBMODULES:
+            return importlib.import_module(f"ts.jit.{name.removeprefix('_')}")
+        module, attribute = _HOMES[name]
+        value = globals()[name] = getattr(importlib.import_module(module), attribute)
     return value
 
 

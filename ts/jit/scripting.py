@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 import warnings
 from collections.abc import Callable
 from enum import Enum
@@ -24,13 +25,9 @@ from typing import TYPE_CHECKING, Any
 
 from ts._core.value.turns import my_turn
 from ts.errors import CompilationError, FrontendError
-from ts.frontend import parse
-from ts.frontend.classes import compile_class, live, qualified_name, text_class
 from ts.frontend.failures import for_users
-from ts.frontend.overloads import has_overloads
-from ts.frontend.parse import ParsedFunction
+from ts.frontend.naming import live, qualified_name
 from ts.frontend.resolve import Resolver
-from ts.ir.types import ClassType
 from ts.passes import log  # noqa: F401 -- wrong switches are refused when this is imported
 from ts.runtime.deep import with_deep_stack
 from ts.runtime.function import (
@@ -39,16 +36,15 @@ from ts.runtime.function import (
     declare_functions,
     forget,
 )
-from ts.runtime.objects import RecursiveScriptClass, is_instance, script_instance
 from ts.runtime.switch import enabled
 
 if TYPE_CHECKING:
     from ts.frontend.observed import Call
+    from ts.frontend.parse import ParsedFunction
+    from ts.ir.types import ClassType
 
 # What `fn.code` shows and nobody writes.
-_PRINTED = re.compile(
-    r"\b(?:unchecked_cast|uninitialized|fork|inf|nan|infj|nanj)\b|\b(?:__torch__|ops\.prim)\."
-)
+_PRINTED = r"\b(?:unchecked_cast|uninitialized|fork|inf|nan|infj|nanj)\b|\b(?:__torch__|ops\.prim)\."
 _HEAP_TYPE = 1 << 9  # in a class's flags: it was made by a `class` statement
 
 
@@ -77,7 +73,7 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
             FutureWarning,
             stacklevel=3,
         )
-    if not enabled() or isinstance(obj, ScriptFunction | RecursiveScriptClass):
+    if not enabled() or isinstance(obj, ScriptFunction):
         return obj
     if isinstance(obj, str):
         raise TypeError(
@@ -102,15 +98,25 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
     if inspect.ismethod(obj):
         obj = obj.__func__
     if not inspect.isfunction(inspect.unwrap(obj)):
-        if not is_instance(obj):
-            raise TypeError(_no_function(obj))
-        return script_instance(obj)
-    if has_overloads(obj):
+        return _script_instance(obj)
+    overloads = sys.modules.get("ts.frontend.overloads")  # without which nobody has declared any
+    if overloads is not None and overloads.has_overloads(obj):
         raise RuntimeError(
             f"Function {qualified_name(obj)} cannot be directly compiled because it is overloaded. It must "
             "be used in a context of a function where its inputs can determine which overload to call."
         )
     return compile_function(obj)
+
+
+def _script_instance(obj: Any) -> Any:
+    """A handle of an object with the attributes of `obj`; itself if it is one."""
+    from ts.runtime.objects import RecursiveScriptClass, is_instance, script_instance
+
+    if isinstance(obj, RecursiveScriptClass):
+        return obj
+    if not is_instance(obj):
+        raise TypeError(_no_function(obj))
+    return script_instance(obj)
 
 
 def _example_calls(obj: Any, example_inputs: Any) -> list[Call]:
@@ -141,6 +147,8 @@ def script_class(cls: type) -> type:
         raise CompilationError(
             "TorchScript classes does not support inheritance yet. Please directly inherit from 'object'."
         )
+    from ts.frontend.classes import compile_class
+
     compile_class(cls)
     return cls
 
@@ -173,7 +181,7 @@ class CompilationUnit:
             with my_turn():
                 self._define(lang, Resolver(self._functions, self._classes, *scope.scopes))
         except FrontendError as error:
-            if not _PRINTED.search(lang) or not self._define_printed(lang):
+            if not re.search(_PRINTED, lang) or not self._define_printed(lang):
                 raise for_users(error) from error.__cause__
 
     def _define_printed(self, lang: str) -> bool:
@@ -191,6 +199,8 @@ class CompilationUnit:
         return True
 
     def _define(self, lang: str, resolver: Resolver) -> None:
+        from ts.frontend import parse
+        from ts.frontend.classes import text_class
         from ts.frontend.compile import compile_all
 
         parsed: dict[str, list[ParsedFunction]] = {}

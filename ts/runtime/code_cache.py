@@ -37,17 +37,15 @@ from ts.bytecode.program import (
     spec_of,
     spec_text,
 )
-from ts.bytecode.typespec import argument_spec
 from ts.dtypes import get_default_dtype
 from ts.errors import LimitExceeded
-from ts.ir.types import BOOL, FLOAT, INT, NONE, STR, TENSOR, Type
 from ts.passes import log
 
 if TYPE_CHECKING:
+    from ts.ir.types import Type
     from ts.runtime.function import ScriptFunction
 
 _FORMAT: Final = 1
-_TYPES: Final[dict[str, Type]] = {type.annotation_str: type for type in (TENSOR, INT, FLOAT, BOOL, STR, NONE)}
 
 
 class Entry:
@@ -107,11 +105,11 @@ class Entry:
 
     def _argument_data(self, name: str, spec: Any, *default: Any) -> list[Any]:
         values = (constant_data(x, self._place) for x in default)
-        return [name, spec_text(spec, self._place, argument_spec), *values]
+        return [name, spec_text(spec, self._place, parameter=True), *values]
 
     def _argument(self, name: str, text: str, *default: Any) -> tuple[Any, ...]:
         values = (constant_of(x, self._place) for x in default)
-        return name, spec_of(text, self._place, argument_spec), *values
+        return name, spec_of(text, self._place, parameter=True), *values
 
 
 def entry_of(function: ScriptFunction) -> Entry | None:
@@ -141,8 +139,6 @@ def _digest(function: ScriptFunction) -> tuple[str, str] | None:
 
 def _type_anywhere(text: str) -> Type:
     """The type that a text means in printed source; there are no classes."""
-    if text in _TYPES:
-        return _TYPES[text]
     from ts.frontend.annotations import to_type
     from ts.frontend.printed import PrintedNames
     from ts.frontend.python_syntax import expression

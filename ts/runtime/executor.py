@@ -21,18 +21,16 @@ from ts._core.value.turns import my_turn
 from ts._core.value.values import register_script_text
 from ts._core.vm.function import last_executed
 from ts.bytecode.native import worker
-from ts.bytecode.program import Program
 from ts.errors import LimitExceeded
 from ts.frontend.terms import ANY_TERMS, Terms
-from ts.ir.graph import Graph
-from ts.ir.source import SourceRange
-from ts.passes.failing_code import faithful
 from ts.runtime.deep import with_deep_stack
 from ts.runtime.garbage import no_collection
 
 if TYPE_CHECKING:
+    from ts.bytecode.program import Program
+    from ts.ir.graph import Graph
+    from ts.ir.source import SourceRange
     from ts.runtime.function import ScriptFunction
-
 
 
 def _script_text(value: object) -> str:
@@ -54,9 +52,16 @@ def optimized(graph: Graph) -> Graph:
     """An optimised copy."""
     from ts.passes.pipelines import OPTIMIZE, run_pipeline
 
-    graph = faithful(graph).copy()
+    graph = unoptimized(graph)
     run_pipeline(graph, OPTIMIZE)
     return graph
+
+
+def unoptimized(graph: Graph) -> Graph:
+    """A copy that does what the program does."""
+    from ts.passes.failing_code import faithful
+
+    return faithful(graph).copy()
 
 
 @contextmanager
@@ -109,7 +114,7 @@ def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str,
 
 def runs(function: ScriptFunction) -> Graph:
     """The graph that runs: a copy, inlined and optimised unless the thread wants none of that."""
-    return optimized(function.graph) if is_optimizing() else faithful(function.graph).copy()
+    return (optimized if is_optimizing() else unoptimized)(function.graph)
 
 
 def last_executed_optimized_graph() -> Graph | None:
@@ -165,7 +170,7 @@ def prepare_program(graph: Graph, name: str, terms: Terms) -> tuple[Any, Program
     def optimize_and_lower() -> tuple[Any, Program]:
         try:
             with Stage("compile: optimise", name):
-                ready = optimized(graph) if optimize else faithful(graph).copy()
+                ready = (optimized if optimize else unoptimized)(graph)
             with Stage("compile: lower", name):
                 return lower_to_program(ready, name, partial(prepare_graph, terms=terms))
         except LimitExceeded as error:

@@ -10,8 +10,8 @@ from typing import Any
 from ts._core.value.ivalue import new_object, object_get, object_set
 from ts._core.value.objects import Object
 from ts.bytecode.typespec import object_class
-from ts.frontend.classes import unique_name
 from ts.frontend.imported import ReadModule
+from ts.frontend.naming import unique_name
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import ModuleType
 from ts.passes.freezing import Frozen

@@ -23,37 +23,35 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import partial
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Union
 
 from ts._core.dispatch.recorder import Stage
 from ts._core.value.ivalue import new_object, object_set, register_object_conversion
-from ts._core.value.objects import Object
 from ts._core.value.spec import TypeSpec
 from ts._core.value.turns import my_turn
 from ts._core.value.type_of import register_class_spec, register_interface_test
 from ts._core.value.values import register_object_order
 from ts._core.vm.function import Function
 from ts.bytecode import kept
-from ts.bytecode.typespec import argument_spec, object_class, sized_spec, type_spec
 from ts.errors import CompilationError, InternalError
-from ts.frontend import classes, parse
+from ts.frontend import naming
 from ts.frontend.attached import Attached
 from ts.frontend.failures import compilation
-from ts.frontend.parse import ParsedFunction
 from ts.frontend.terms import ANY_TERMS, Terms
-from ts.ir.graph import Graph
-from ts.ir.schema import Argument, FunctionSchema
-from ts.ir.types import BOOL, CustomClassType, ModuleType, TupleType, Type
 from ts.runtime.deep import with_deep_stack
 from ts.runtime.garbage import no_collection
-from ts.runtime.objects import has_interface, instance_of, object_of, order_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from ts._core.value.objects import Object
+    from ts.frontend.live_text import FunctionText
+    from ts.frontend.parse import ParsedFunction
+    from ts.ir.graph import Graph
+    from ts.ir.schema import FunctionSchema
     from ts.runtime.surroundings import Surroundings
 
-ToCompile = ParsedFunction | Callable[[], ParsedFunction]  # the latter where parsing waits for the first use
+ToCompile = Union["ParsedFunction", Callable[[], "ParsedFunction"]]  # where parsing waits for the first use
 
 _scripted: Attached[ScriptFunction] = Attached("script")
 _session: list[Callable[..., Any]] | None = None  # Python functions that the compilation under way has added
@@ -79,9 +77,9 @@ class ScriptFunction(Function):
         self._schema: FunctionSchema | None = None
         self.surroundings: Surroundings | None = None  # all that its code follows from, if that is known
         self.kept: tuple[Path, Any] | None = None  # code that another process has left, and where
-        if isinstance(parsed, ParsedFunction) and parsed.function is not None:
-            self.__doc__ = parsed.function.__doc__
-            self.__module__ = parsed.function.__module__
+        function = getattr(parsed, "function", None)
+        if function is not None:
+            self.__doc__, self.__module__ = function.__doc__, function.__module__
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """A pickle names what a module has under its name, as of Python's functions; else it has the archive.
@@ -207,7 +205,7 @@ class ScriptFunction(Function):
         try:
             with self.terms.within(), compilation(self), no_collection():
                 with Stage("compile: parse", self.name):
-                    parsed = to_compile if isinstance(to_compile, ParsedFunction) else to_compile()
+                    parsed = to_compile() if callable(to_compile) else to_compile
                 schema = self._schema = self._schema or compile.declare(parsed)
                 with Stage("compile: emit", self.name):
                     compiled = with_deep_stack(
@@ -235,7 +233,10 @@ class ScriptFunction(Function):
 
     def archived(self) -> Object:
         """What an archive of the function holds: an object of a module whose `forward` it is."""
+        from ts.bytecode.typespec import object_class
         from ts.frontend.imported import ReadModule
+        from ts.ir.schema import Argument, FunctionSchema
+        from ts.ir.types import BOOL, ModuleType
 
         type = ModuleType("__torch__.PlaceholderModule", {"training": BOOL})
         concrete = type.concrete = ReadModule(_Placeholder, type)
@@ -267,6 +268,8 @@ class ScriptFunction(Function):
         if self._adopted:
             self._graph = graph
             return
+        from ts.bytecode.typespec import argument_spec, sized_spec, type_spec
+
         arguments = []
         for a in schema.arguments:
             spec = argument_spec(a.type) if a.size is None else sized_spec(a.type, a.size)
@@ -299,6 +302,7 @@ class ScriptFunction(Function):
 def unpickled_function(name: str, data: bytes) -> ScriptFunction:
     """The function that a pickle holds as the `forward` of a module."""
     from ts.archive.read import read
+    from ts.ir.schema import FunctionSchema
 
     forward = read(io.BytesIO(data)).cls.type.methods["forward"]
     graph = forward.graph.copy()
@@ -314,25 +318,46 @@ class _Placeholder:
 
 def _definition(parsed: ToCompile | None) -> Callable[[], ParsedFunction | None] | ParsedFunction | None:
     """The same, without keeping a syntax tree: a function of Python can be parsed again."""
-    if not isinstance(parsed, ParsedFunction) or parsed.function is None or parsed.signature is not None:
+    if parsed is None or callable(parsed) or parsed.function is None or parsed.signature is not None:
         return parsed
-    return partial(parse.function_def, parsed.function)
+    return partial(_parse, parsed.function)
+
+
+def _parse(function: Any, text: FunctionText | None = None) -> ParsedFunction:
+    from ts.frontend import parse  # which kept code does not need
+
+    return parse.function_def(function, text=text)
 
 
 def _class_spec(cls: type) -> TypeSpec | None:
     """What the core knows a class of Python as, where its instances are given for an `Any`."""
-    type: Type | None = cls.__dict__.get("__ts_type__")
-    if not isinstance(type, CustomClassType):
-        from ts.frontend.annotations import object_type
+    type = cls.__dict__.get("__ts_type__")
+    if type is None and not issubclass(cls, Enum):
+        return None
+    from ts.bytecode.typespec import type_spec
+    from ts.frontend.annotations import object_type
+    from ts.ir.types import CustomClassType
 
-        type = object_type(cls) if issubclass(cls, Enum) or type is not None else None
+    if not isinstance(type, CustomClassType):
+        type = object_type(cls)
     return None if type is None else type_spec(type)
 
 
+def _of_objects(name: str) -> Callable[..., Any]:
+    """A function of `runtime.objects`, which is imported by who has objects of classes."""
+
+    def call(*args: Any) -> Any:
+        from ts.runtime import objects
+
+        return getattr(objects, name)(*args)
+
+    return call
+
+
 register_class_spec(_class_spec)
-register_object_conversion(object_of, instance_of)
-register_interface_test(has_interface)
-register_object_order(order_of)
+register_object_conversion(_of_objects("object_of"), _of_objects("instance_of"))
+register_interface_test(_of_objects("has_interface"))
+register_object_order(_of_objects("order_of"))
 
 
 # ---- functions of Python -----------------------------------------------------------------------------
@@ -384,7 +409,7 @@ def _compile_anew(function: Callable[..., Any]) -> ScriptFunction:
 
 
 def _declared(function: Any) -> ScriptFunction:
-    parsed = with_deep_stack(lambda: parse.function_def(function))
+    parsed = with_deep_stack(lambda: _parse(function))
     return _named(function, ScriptFunction(function.__name__, "", parsed))
 
 
@@ -403,7 +428,7 @@ def _as_kept(function: Any, around: Surroundings | None) -> ScriptFunction | Non
         return None
     from ts.runtime.code_cache import entry_of
 
-    parse_it = partial(parse.function_def, around.frozen, text=around.source)
+    parse_it = partial(_parse, around.frozen, text=around.source)
     script = ScriptFunction(function.__name__, "", parse_it)
     script.surroundings = around
     entry = entry_of(script)
@@ -438,13 +463,13 @@ def get_overloads(function: Callable[..., Any]) -> list[Any]:
 
 def _named(function: Callable[..., Any], script: ScriptFunction) -> ScriptFunction:
     """The scripted function of a function of Python, under a name that no other has."""
-    script.qualified_name = classes.unique_name(classes.qualified_name(function))
+    script.qualified_name = naming.unique_name(naming.qualified_name(function))
     script.__doc__, script.__module__ = function.__doc__, function.__module__
-    classes.note_live(script)
+    naming.note_live(script)
     return script
 
 
-classes.install(ScriptFunction)
+naming.install(ScriptFunction)
 
 
 # ---- functions of strings and graphs -----------------------------------------------------------------
@@ -460,6 +485,8 @@ def declare_functions(definitions: Iterable[ParsedFunction]) -> dict[str, Script
 def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:
     """A function that runs a graph; its parameters are the graph's inputs."""
     from ts.analysis.typecheck import check_types
+    from ts.ir.schema import Argument, FunctionSchema
+    from ts.ir.types import TupleType
     from ts.ir.verify import verify
     from ts.passes.executor_nodes import with_executor_nodes_lowered
     from ts.passes.failing_code import run_instead

@@ -18,8 +18,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from ts._core.thread import deadline
-
 _MANY: Final = 200_000  # objects, some 25 MB: fewer are not worth a look at all that there are
 _aged = 0  # objects that came to the oldest ones since these were last looked at
 _threshold = _MANY
@@ -45,10 +43,13 @@ def _age() -> None:
     if gc.get_freeze_count():  # the program has frozen objects of its own, which unfreezing would lose
         return
     _aged += gc.get_count()[0]
-    if _aged > _threshold and not deadline.is_set():  # whoever has little time does not pay for others
-        gc.collect()
-        _aged = 0
-        _threshold = max(_MANY, len(gc.get_objects()) // 4)
-        return
+    if _aged > _threshold:
+        from ts._core.thread import deadline  # here: NumPy is imported with this, by then without collections
+
+        if not deadline.is_set():  # whoever has little time does not pay for others
+            gc.collect()
+            _aged = 0
+            _threshold = max(_MANY, len(gc.get_objects()) // 4)
+            return
     gc.freeze()
     gc.unfreeze()

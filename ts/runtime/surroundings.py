@@ -22,21 +22,20 @@ import sys
 import typing
 from collections.abc import Iterator
 from types import BuiltinFunctionType, CellType, EllipsisType, FunctionType, ModuleType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ts import devices, dtypes
 from ts._core.dispatch.overloads import OverloadSet
 from ts._core.tensor.tensor import Tensor
 from ts.bytecode import kept
-from ts.frontend import parse, python_syntax
-from ts.frontend.observed import is_observed
-from ts.frontend.parse import FunctionText
+from ts.frontend import python_syntax
+from ts.frontend.live_text import FunctionText, text_of
 from ts.frontend.resolve import attribute, closure_of, of_ts
 
 _MODULES: Final = ("math", "typing")  # of Python, whose attributes mean what they always do
 _PLAIN: Final = frozenset({type(None), bool, int, float, complex, str, EllipsisType})
 _HOMES: Final = {home.__name__: home for home in (builtins, typing, collections, math)}
-_NAME: Final = re.compile(r"[^\W\d]\w*")
+_NAME: Final = r"[^\W\d]\w*"
 _OWN: Final = ("ts", "torch")
 
 
@@ -44,21 +43,29 @@ class _UnsaidError(Exception):
     """Something that a digest cannot say."""
 
 
-class Surroundings(NamedTuple):
+class Surroundings:
     """A function's text and its names, as they were when it was scripted."""
 
-    digest: str
-    source: FunctionText
-    frozen: FunctionType
-    scripted: tuple[Any, ...]  # the scripted functions among the names
+    __slots__ = ("digest", "frozen", "scripted", "source")
+
+    def __init__(
+        self, digest: str, source: FunctionText, frozen: FunctionType, scripted: tuple[Any, ...]
+    ) -> None:
+        self.digest = digest
+        self.source = source
+        self.frozen = frozen
+        self.scripted = scripted  # the scripted functions among the names
 
 
 def surroundings_of(function: FunctionType) -> Surroundings | None:
     """What the code of a function follows from; None where there is more to it than can be said."""
-    if vars(function).keys() - {"__ts_script__"} or is_observed(function):  # which its text does not say
+    observed = sys.modules.get("ts.frontend.observed")  # without which no example calls have been made
+    if observed is not None and observed.is_observed(function):
+        return None
+    if vars(function).keys() - {"__ts_script__"}:  # which its text does not say
         return None
     try:
-        source = parse.text_of(function)
+        source = text_of(function)
         tree = python_syntax.module(source.dedented)
         names = _Names(function, tree, source.text)
         words = [
@@ -100,7 +107,7 @@ class _Names:
             elif isinstance(node, ast.Attribute):
                 self._chain(node)
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                self._words.update(_NAME.findall(node.value))
+                self._words.update(re.findall(_NAME, node.value))
                 for inner in _of_text(node.value):
                     if isinstance(inner, ast.Attribute):
                         self._chain(inner)

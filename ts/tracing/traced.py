@@ -15,7 +15,7 @@ from typing import Any
 
 from ts._core.tensor.tensor import Tensor
 from ts._core.value.turns import my_turn
-from ts.frontend import classes, modules
+from ts.frontend import modules, naming
 from ts.frontend.modules import ConcreteModule
 from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
@@ -161,7 +161,7 @@ def _named(function: Any) -> ScriptFunction:
     function = getattr(function, "__func__", function)
     name = getattr(function, "__name__", type(function).__name__).replace("<lambda>", "_lambda_")
     is_plain = isinstance(function, FunctionType)
-    qualified = classes.unique_name(classes.qualified_name(function) if is_plain else f"__torch__.{name}")
+    qualified = naming.unique_name(naming.qualified_name(function) if is_plain else f"__torch__.{name}")
     traced = ScriptFunction(name, qualified)
     return traced
 

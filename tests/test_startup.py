@@ -1,0 +1,157 @@
+"""What a first line of script waits for: the modules that a process imports for it, and those that it does not."""
+
+import inspect
+import os
+import subprocess
+import sys
+from types import CodeType
+
+import pytest
+
+from tests.import_graph import ROOT
+from ts.frontend import live_text
+
+LINE = """
+import ts
+
+@ts.jit.script
+def f(x: ts.Tensor):
+    return x + 1
+
+assert f(ts.ones(3)).tolist() == [2.0, 2.0, 2.0]
+"""
+IMPORTED = """
+import sys
+print(*sys.modules)
+"""
+
+# What nobody needs for one line: packages of another kind, and what NumPy does not import itself.
+NEVER = (
+    "ml_dtypes", "numpy.typing", "queue", "ts.archive", "ts.autograd", "ts.backends.cpu.blas", "ts.backends.cpu.ranking",
+    "ts.backends.cpu.kernels.special", "ts.backends.cpu.kernels.vector_math", "ts.bytecode.disasm", "ts.cli", "ts.debugger",
+    "ts.distributions", "ts.explain", "ts.ir.read", "ts.nn", "ts.optim", "ts._core.prims.tensor", "ts._core.tensor.printing",
+    "ts.profiler", "ts.runtime.module", "ts.tracing",
+)  # fmt: skip
+# What a process needs for it that compiles, and none that finds its code.
+TO_COMPILE = (
+    "ts.analysis", "ts.bytecode.lower", "ts.bytecode.opcodes", "ts.bytecode.typespec", "ts.frontend.annotations",
+    "ts.frontend.classes", "ts.frontend.compile", "ts.frontend.emit", "ts.frontend.parse", "ts.fusion", "ts.ir.graph",
+    "ts.ir.schema", "ts.ir.source", "ts.ir.types", "ts.ops.node_operator", "ts.passes.failing_code", "ts.passes.pipelines",
+    "ts.runtime.objects",
+)  # fmt: skip
+
+
+def in_process(code, *arguments, **variables):
+    """What a fresh process prints that runs the code."""
+    done = subprocess.run(
+        [sys.executable, *(arguments or ("-c", code))],
+        capture_output=True, text=True, timeout=120, check=False, env={**os.environ, **variables},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def line(tmp_path):
+    """What a process imports for the line: a function of the folder where code is kept."""
+    path = tmp_path / "line.py"
+    path.write_text(LINE + IMPORTED)
+
+    def imported(**variables):
+        return in_process("", str(path), TS_CACHE_DIR=str(tmp_path / "kept"), **variables).split()
+
+    return imported
+
+
+def among(modules, names):
+    return sorted(name for name in names if name in modules)
+
+
+def test_a_first_line(line):
+    """It imports no package that it does not name, and no kernels but its own."""
+    modules = line(TS_CACHE="0")
+    assert not among(modules, NEVER)
+    assert "ts.frontend.parse" in modules and "ts.ir.graph" in modules  # the names are those that there are
+
+
+def test_kept_code(line):
+    """Who finds the code needs neither frontend, nor graphs, nor passes, nor opcodes."""
+    first, second = line(TS_CACHE="1"), line(TS_CACHE="1")
+    assert not among(first, NEVER) and len(among(first, TO_COMPILE)) > len(TO_COMPILE) - 4
+    assert not among(second, NEVER + TO_COMPILE)
+
+
+@pytest.mark.parametrize("name", NEVER + TO_COMPILE)
+def test_the_names_are_there(name):
+    """A module that has another name now is not one that is not imported."""
+    found = in_process(f"import importlib; importlib.import_module({name!r})")
+    assert found == ""
+
+
+def test_numpy_is_imported_without_collections():
+    """Python's collector would look at its modules again and again."""
+    code = """
+import gc, sys
+
+class Watch:
+    def find_spec(self, name, path=None, target=None):
+        if name.startswith("numpy"):
+            enabled.append(gc.isenabled())
+
+enabled = []
+sys.meta_path.insert(0, Watch())
+import ts
+ts.ones(1)
+print(len(enabled) > 20, any(enabled), gc.isenabled())
+"""
+    assert in_process(code).split() == ["True", "False", "True"]
+
+
+# The first bfloat16 of a process, which brings NumPy's dtype.
+FIRST = {
+    "code": "ts.jit.CompilationUnit('def f():\\n    return torch.zeros([2], dtype=15)').f()",
+    "function": "ts.zeros(2, dtype=ts.bfloat16)",
+    "convert": "ts.ones(2).to(ts.bfloat16) - 1",
+    "of a list": "ts.tensor([0.0, 0.0], dtype=ts.bfloat16)",
+    "of NumPy": "ts.from_numpy(__import__('numpy').zeros(2, __import__('ml_dtypes').bfloat16))",
+    "of bytes": "ts.frombuffer(bytearray(4), dtype=ts.bfloat16)",
+    "reinterpreted": "ts.zeros(2, dtype=ts.int16).view(ts.bfloat16)",
+    "by name": "ts.tensor([0.0, 0.0]).bfloat16()",
+    "by type": "ts.BFloat16Tensor([0.0, 0.0])",
+    "promoted": "ts.zeros(2, dtype=ts.bool) + ts.zeros((), dtype=ts.bfloat16).item() * ts.ones(2).bfloat16()",
+    "drawn": "ts.rand(2, dtype=ts.bfloat16) * 0",
+    "by default": "(ts.set_default_dtype(ts.bfloat16), ts.zeros(2))[1]",
+}
+
+
+@pytest.mark.parametrize("way", FIRST)
+def test_first_bfloat16(way):
+    """Whatever asks for it first, it has its dtype, its numbers and its rules."""
+    code = f"""
+import ts
+x = {FIRST[way]}
+y = (x + 1).exp().float()
+print(x.dtype, x.tolist(), (x + 1).sum().dtype, round(y[0].item(), 1), ts.result_type(x, ts.ones(2, dtype=ts.float16)))
+"""
+    assert in_process(code).split() == "torch.bfloat16 [0.0, 0.0] torch.bfloat16 2.7 torch.float32".split()
+
+
+def codes(code):
+    """The functions that a file defines, those in others too."""
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            if constant.co_flags & inspect.CO_OPTIMIZED and not constant.co_name.startswith("<"):
+                yield constant
+            yield from codes(constant)
+
+
+@pytest.mark.parametrize("path", ["ts/frontend/live_text.py", "ts/jit/scripting.py", "tests/test_classes.py", "tests/texts_of_functions.py"])
+def test_where_functions_end(path):
+    """It is where `inspect` says: behind comments that stand as far right as the body, strings and brackets."""
+    text = (ROOT / path).read_text()
+    lines = text.splitlines(keepends=True)
+    found = list(codes(compile(text, path, "exec")))
+    assert len(found) > 5
+    for code in found:
+        rest = lines[code.co_firstlineno - 1 :]
+        assert live_text._block(rest, code) == inspect.getblock(rest), code.co_name

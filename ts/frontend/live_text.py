@@ -1,0 +1,105 @@
+"""The text of a live function, as it stands in its file.
+
+    text_of(f)       FunctionText("def f(x):\\n    return x + 1\\n", ..., "program.py", first_line=7)
+
+Who knows what code a text has been compiled to needs no more of the frontend than this.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import linecache
+from collections.abc import Iterator
+from textwrap import dedent
+from types import CodeType, FunctionType
+from typing import TYPE_CHECKING
+
+from ts.frontend import python_syntax
+
+if TYPE_CHECKING:
+    from ts.ir.source import Source
+
+
+class FunctionText:
+    """The text of a live function with its decorators, and where it stands."""
+
+    __slots__ = ("dedented", "filename", "first_line", "text")
+
+    def __init__(self, text: str, filename: str, first_line: int) -> None:
+        self.text = text
+        self.dedented = dedent(text)
+        self.filename = filename
+        self.first_line = first_line
+
+    def source(self) -> Source:
+        """The text as errors show it."""
+        from ts.ir.source import Source
+
+        indent = len(self.text.split("\n", 1)[0]) - len(self.dedented.split("\n", 1)[0])
+        return Source(self.text, self.filename, self.first_line, indent)
+
+
+def text_of(function: FunctionType) -> FunctionText:
+    """The text of a live function; OSError where there is none."""
+    code = function.__code__
+    lines = linecache.getlines(code.co_filename, function.__globals__)
+    if not lines:
+        raise OSError(
+            f"Can't get source for {function}. TorchScript requires source access in order to carry out "
+            "compilation, make sure original .py files are available."
+        )
+    block = _block(lines[code.co_firstlineno - 1 :], code)
+    return FunctionText("".join(_align(block)), code.co_filename, code.co_firstlineno)
+
+
+def _block(lines: list[str], code: CodeType) -> list[str]:
+    """Those of the lines that a function which begins with the first one consists of.
+
+    `inspect.getblock` says the same, by an expression for tokens that takes milliseconds to make.
+    """
+    column = _column(lines[0])
+    stop = max(_lines_of(code)) - code.co_firstlineno + 1  # behind what runs, and then what is further right
+    while stop < len(lines) and (_is_comment(lines[stop]) or _column(lines[stop]) > column):
+        stop += 1
+    try:
+        tree = python_syntax.module("if True:\n" * (column > 0) + "".join(lines[:stop]))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the end of a string, say, further left
+        return inspect.getblock(lines)
+    block = tree.body[0].body if column > 0 and isinstance(tree.body[0], ast.If) else tree.body
+    if len(block) != 1 or not isinstance(block[0], ast.FunctionDef | ast.AsyncFunctionDef):
+        return inspect.getblock(lines)
+    end = (block[0].end_lineno or 0) - (column > 0)
+    inside = block[0].body[0].col_offset
+    comments = (i + 1 for i in range(end, stop) if _is_comment(lines[i]) and _column(lines[i]) >= inside)
+    return lines[: max(comments, default=end)]
+
+
+def _lines_of(code: CodeType) -> Iterator[int]:
+    """The lines that have instructions of a function, and of what it defines."""
+    yield code.co_firstlineno
+    for _, _, line in code.co_lines():
+        if line is not None:
+            yield line
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _lines_of(constant)
+
+
+def _column(line: str) -> float:
+    """How far right a line begins; one of blanks is as far right as any."""
+    found = len(line) - len(line.lstrip())
+    return found if found < len(line) else float("inf")
+
+
+def _is_comment(line: str) -> bool:
+    return line.lstrip().startswith("#")
+
+
+def _align(lines: list[str]) -> list[str]:
+    """Give lines left of the `def` (comments, the rest of strings) the indentation of the `def`."""
+    definition = next((line for line in lines if line.lstrip().startswith(("def", "async"))), None)
+    if definition is None:
+        return lines
+    indentation = definition[: len(definition) - len(definition.lstrip())]
+    return [line if line.startswith(indentation) else indentation + line for line in lines]

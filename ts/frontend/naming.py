@@ -1,0 +1,79 @@
+"""Names of what is compiled, and who has them: no two types or functions of a process have one name.
+
+    qualified_name(f)             "__torch__.package.module.f"
+    unique_name(that)             the same, or one with a number where somebody has had it
+    note_live(script)             `live(name)` finds it from now on, while it lives
+
+What makes a method of a class is installed here, too: the scripted functions of the runtime, which is above.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakValueDictionary
+
+if TYPE_CHECKING:
+    from ts.frontend.parse import ParsedFunction
+
+# (name, qualified name, what parses it) -> the function: one of the runtime, which is above this module.
+MakeFunction = Callable[[str, str, Callable[[], "ParsedFunction"]], Any]
+_make_function: MakeFunction | None = None
+
+_names: Final[dict[str, object]] = {}  # those without a number
+_live: WeakValueDictionary[str, object] = WeakValueDictionary()
+_mangles = itertools.count()
+
+
+def install(make_function: MakeFunction) -> None:
+    """Say what functions and methods are: a scripted function of that name, compiled on demand."""
+    global _make_function
+    _make_function = make_function
+
+
+def make_function(name: str, qualified_name: str, parse_it: Callable[[], ParsedFunction]) -> Any:
+    """A function that is parsed when it is first asked for."""
+    assert _make_function is not None  # the runtime has been imported: it asks for functions
+    return _make_function(name, qualified_name, parse_it)
+
+
+def qualified_name(named: Any) -> str:
+    """`__torch__.package.module.Name` of a class or a function; what `__main__` defines stands at the top."""
+    module = named.__module__ or "__main__"
+    if module.startswith("ts."):  # the modules of `ts.nn` have PyTorch's names, also in archives
+        module = f"torch.{module.removeprefix('ts.')}"
+        if module.startswith("torch.nn.functional."):
+            module = "torch.nn.functional"
+    prefix = "" if module == "__main__" else f"{module}."
+    name = vars(named).get("__ts_name__", named.__name__)
+    return f"__torch__.{prefix}{name}".replace("<", "_").replace(">", "_")
+
+
+def unique_name(name: str) -> str:
+    """A name that nobody has had, changed as PyTorch changes it where that is needed.
+
+    As there, it stays taken when its owner is gone or does not compile.
+    """
+    prefix, _, last = name.rpartition(".")
+    asked = object()
+    if _names.setdefault(name, asked) is not asked:  # in one step: other threads ask, too
+        return f"{prefix}.___torch_mangle_{next(_mangles)}.{last}"
+    return name
+
+
+def live(name: str) -> object | None:
+    """The type or the scripted function of that name, while it lives."""
+    return _live.get(name)
+
+
+def note_live(named: Any) -> None:
+    """Let `live` find a type or a function."""
+    name = named.qualified_name
+    _live[name if isinstance(name, str) else name()] = named
+
+
+def clear_names() -> None:
+    """Let new classes have the names of those before, as after a restart."""
+    _names.clear()
+    _live.clear()
