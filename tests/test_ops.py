@@ -123,3 +123,12 @@ def test_dtype_beside_out(name, dtype):
     function = getattr(ts, name)
     assert function(x, 0, dtype=ts.float64, out=out) is out
     assert out.equal(function(x, 0, dtype=ts.float64))
+
+
+@pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16, ts.float32, ts.float64], ids=str)
+def test_numbers_for_what_is_none(dtype):
+    """NaN is 0, infinities are the largest numbers of the dtype, where nothing else is said."""
+    x = ts.tensor([float("nan"), float("inf"), -float("inf"), 1.5], dtype=dtype)
+    largest = ts.finfo(dtype).max
+    assert x.nan_to_num().tolist() == [0.0, largest, -largest, 1.5] and x.nan_to_num().dtype == dtype
+    assert x.nan_to_num(2, 3, 4).tolist() == [2.0, 3.0, 4.0, 1.5]

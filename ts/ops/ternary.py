@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ts import dtypes
 from ts.ops import rules
 from ts.ops.outputs import FOUND, write
 from ts.ops.pointwise import promote
@@ -267,7 +268,11 @@ def _nan_to_num(
 ) -> Array:
     if self.dtype.kind in "iub":
         return self.copy()
-    return xp.nan_to_num(self, nan=nan or 0.0, posinf=posinf, neginf=neginf)
+    wide = rules.cast(xp, self, rules.opmath(self.dtype))
+    if wide.dtype != self.dtype:
+        largest = float(dtypes.finfo(dtypes.from_numpy_dtype(self.dtype)).max)
+        posinf, neginf = (largest if posinf is None else posinf), (-largest if neginf is None else neginf)
+    return rules.cast(xp, xp.nan_to_num(wide, nan=nan or 0.0, posinf=posinf, neginf=neginf), self.dtype)
 
 
 @op("aten::logit(Tensor self, float? eps=None) -> Tensor", inplace=True, out="out")
