@@ -134,10 +134,11 @@ class Backend:
         """The kernel that the backend makes for a record, where it has a general way to; see `bind`."""
         return None
 
-    def group(self, program: Any) -> Callable[[Sequence[Any]], list[Any] | None] | None:
-        """What runs a fused group (`ts.fusion.program`): tensors and numbers in, the results' arrays out.
+    def group(self, program: Any) -> Callable[[Sequence[Any]], dict[int, Array] | None] | None:
+        """What runs a fused group (`ts.fusion.program`): its inputs in, arrays by value out.
 
-        It gives None for inputs that it leaves to the operators one by one.  None: there are no groups here.
+        It gives the results; of an end that it leaves to its operator, what that reads.  It gives None for
+        inputs that it leaves to the operators one by one.  None: there are no groups here.
         """
         return None
 

@@ -132,7 +132,7 @@ def rows(records: list[Any]) -> Iterator[str]:
         named = registry._namespaced(record.name.removeprefix("aten::"))
         forms = ["f"] if named else list(record.where)
         forms += sorted(derived.get(id(record), ()))
-        fused = [place for place, has in (("cpu", record.ufunc or record.loop), ("cuda", record.cuda)) if has]
+        fused = [place for place, has in (("cpu", record.ufunc or record.loop), ("cuda", record.cuda or record.cuda_rows)) if has]
         shape = shapes.described(record.shape, record.whole)
         schema = record.schema_text.removeprefix("aten::").replace("|", "\\|")
         yield f"| `{schema}` | {' '.join(forms)} | {dtypes(record)} | {' '.join(fused)} | {shape} |"

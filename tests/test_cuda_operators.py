@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 import ts
-from ts.backends.cuda import sources
 from ts.ops import registry
 
 pytestmark = pytest.mark.cuda
@@ -140,19 +139,19 @@ def held(record, dtype):
 
 def sources_for(dtype):
     """The sources of what the records launch on the first samples of a dtype."""
-    from ts.backends.cuda import fused, planning
+    from ts.backends.cuda import planning, pointwise
 
-    for record, shape in itertools.product(filter(sources.arity, registry.records()), (*SHAPES[:3], ())):
+    launched = [(r, pointwise.group_of(r)) for r in registry.records()]
+    for (record, group), shape in itertools.product([x for x in launched if x[1]], (*SHAPES[:3], ())):
         operator = next(o for o in registry.lookup(record.name) if o.record is record)
         try:
             given = [made(p, shape, dtype, k) for k, p in enumerate(operator.signature.parameters)]
         except KeyError:
             continue
-        arity = sources.arity(record)
-        inputs = [moved(x).array if isinstance(x, ts.Tensor) else x for x in given[:arity]]
-        needed = planning.needs([(record, tuple(range(arity)))], (arity,), inputs)
+        inputs = [moved(x).array if isinstance(x, ts.Tensor) else x for x in given[: group.outputs[0]]]
+        needed = planning.needs(group, inputs)
         if not isinstance(needed, str):
-            yield fused.source(needed.spec)
+            yield pointwise.source(needed.spec)
 
 
 @pytest.fixture(scope="module")

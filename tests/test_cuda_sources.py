@@ -1,11 +1,12 @@
 """Every CUDA source that the backend can generate is compiled by NVRTC, which needs no GPU."""
 
+import itertools
 import re
 
 import pytest
 
 from tests import nvrtc
-from ts.backends.cuda import fused, sources
+from ts.backends.cuda import folds, fused, rowwise, sources
 from ts.ops import registry
 
 pytestmark = pytest.mark.skipif(nvrtc.available() is not None, reason=str(nvrtc.available()))
@@ -15,11 +16,13 @@ WALKS = (fused.PACKED, fused.GATHERED, fused.REPEATED, fused.ELEMENT)
 
 def compiled_together(specs):
     """How many kernels come out of these, as one unit: the compiler's start takes longer than a kernel."""
+    specs = list(specs)
     assert len(set(specs)) == len(specs)
-    bodies = [fused.source(spec).removeprefix(sources.PREAMBLE) for spec in specs]
-    assert not any("struct pack" in body for body in bodies)
-    renamed = (re.sub(rf"\b(rows|{fused.NAME})\b", rf"\1_{k}", body) for k, body in enumerate(bodies))
-    return nvrtc.compiled(sources.PREAMBLE + "".join(renamed), sources.OPTIONS).count(".entry")
+    head = sources.PREAMBLE if isinstance(specs[0], fused.Spec) else sources.PREAMBLE + folds.SOURCE
+    bodies = [(fused if isinstance(spec, fused.Spec) else rowwise).source(spec).removeprefix(head) for spec in specs]
+    assert not any("struct pack" in body or "struct sum" in body for body in bodies)
+    renamed = (re.sub(rf"\b(rows|end_\d+|{fused.NAME})\b", rf"\1_{k}", body) for k, body in enumerate(bodies))
+    return nvrtc.compiled(head + "".join(renamed), sources.OPTIONS).count(".entry")
 
 
 def launched():
@@ -81,6 +84,52 @@ def test_every_walk(rank):
             )
             specs.append(fused.Spec(inputs, rows, (7, 9, 10, 11), rank, width, index))
     assert compiled_together(specs) == len(specs)
+
+
+KNOWN = {"ord": 3.0, "p": 3.0, "correction": 2, "unbiased": True}  # arguments that decide the text of an end
+LAUNCHES = (  # threads of a row, whether it is kept, width, rank, how places are counted
+    (1, True, 1, 1, "int"), (32, True, 4, 1, "int"), (256, False, 2, 2, "long long"), (1024, False, 1, 3, "int"),
+)  # fmt: skip
+
+
+def texts_of_ends(dtype):
+    """Each with the names of what it takes, and whether that may be None."""
+    found = {}
+    for record in [r for r in registry.records() if r.cuda_rows is not None]:
+        given = record.schema.arguments[1:]
+        text = record.cuda_rows
+        if not isinstance(text, str):
+            text = text(9, **{a.name: KNOWN.get(a.name) for a in given})
+        if dtype in sources.FLOATS or folds.is_whole(text):
+            taken = [a for a in given if folds.names(a.name, text)]
+            found[text] = [(a.name, a.name not in KNOWN and str(a).partition(" ")[0].endswith("?")) for a in taken]
+    return found
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int64", "int32", "uint8"])
+def test_every_end(dtype):
+    """Each text for threads and blocks, on rows that are kept or not, with and without what it may take."""
+    compute = "float32" if dtype in sources.SHORT else dtype
+    specs = set()
+    for (text, names), none, launch in itertools.product(texts_of_ends(dtype).items(), (False, True), LAUNCHES):
+        threads, keeps, width, rank, index = launch
+        row, number = fused.Array(dtype, fused.PACKED), fused.Number("float64")
+        some = [(name, row if name in ("weight", "bias") else number, optional) for name, optional in names]
+        taken = tuple((name, fused.Word("None") if none and optional else given) for name, given, optional in some)
+        added = fused.Row("a + b", (0, 1), dtype, dtype)
+        elements = fused.Spec((row, fused.Array(dtype, fused.GATHERED)), (added,), (2,) if threads > 32 else (), rank, width, index)
+        ends = tuple(rowwise.End(text, source, compute, dtype, taken) for source in (0, 2))
+        specs.add(rowwise.Spec(elements, ends, threads, keeps))
+    assert compiled_together(specs) == len(specs) > 10
+
+
+def test_texts_that_say_nothing():
+    """A text has a fold, named numbers before its result, and one fold in a statement."""
+    for text in ("a * 2", "m = sum(a)", "sum(a); m", "sum(a) / sum(a * a)", "m = a; sum(a - m)", "sum(sum(a))", "m = largest(a); n = m"):
+        with pytest.raises(ValueError):
+            folds.parsed(text)
+    assert folds.parsed("m = largest(a); exp(a - m) / sum(exp(a - m))").folds == ("largest", "sum")
+    assert folds.split("sum(a) / n") == ("sum(a)", "sum(a) / n") and folds.split("a / sum(a)") is None
 
 
 def test_random_numbers():

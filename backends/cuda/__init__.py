@@ -4,7 +4,9 @@
     memory.py      pool, peaks, pinned memory         streams.py     streams and events
     namespace.py   `xp`: CuPy, and what it lacks      host.py        operators that run on the CPU
     sources.py     CUDA C++ as text                   fused.py       ... of rows of operators, as one kernel
-    planning.py    what rows need on given inputs     pointwise.py   operators and groups, a launch each
+    folds.py       ... of what reads whole rows       rowwise.py     ... of rows of operators that end so
+    planning.py    what groups need on given inputs   ends.py        ... for what reads rows at their end
+    pointwise.py   operators and groups, a launch each               groups.py    groups of scripts
     philox.py      the random stream, PyTorch's on CUDA        switches.py   what programs set and ask for
     graphs.py      work that is noted, and done again
 

@@ -146,7 +146,7 @@ class CudaBackend(Backend):
 
     # ---- kernels
 
-    def group(self, program: Any) -> Callable[[Sequence[Any]], list[Any] | None]:
+    def group(self, program: Any) -> Callable[[Sequence[Any]], dict[int, Any] | None]:
         return groups.Group(self, program)
 
     def own_kernel(self, record: Any) -> Kernel | None:

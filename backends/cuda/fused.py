@@ -27,7 +27,7 @@ dimension), the lengths but the first, the last in packs, and the strides of eac
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -95,27 +95,25 @@ class Spec:
 
 def source(spec: Spec) -> str:
     """The text of the kernel."""
+    taken = ", ".join([*parameters(spec), f"const {spec.index} n", *walk_parameters(spec)])
     return f"""{PREAMBLE}
 namespace ts {{
-__device__ inline void rows({", ".join(_row_parameters(spec))}) {{
-    {_lines(_row_lines(spec), 4)}
+{rows(spec, spec.outputs)}
 }}
-}}
-extern "C" __global__ void {NAME}({", ".join(_parameters(spec))}) {{
+extern "C" __global__ void {NAME}({taken}) {{
     const {spec.index} step = ({spec.index})blockDim.x * gridDim.x;
     const {spec.index} first = ({spec.index})blockIdx.x * blockDim.x + threadIdx.x;
-    {_lines(_elements(spec), 4)}
+    {lines(elements(spec), 4)}
     for ({spec.index} i = first; i < {f"n / {spec.width}" if spec.rank == 1 else "n"}; i += step) {{
-        {_lines(_coordinates(spec), 8)}
-        {_lines(_loads(spec), 8)}
-        {_lines((f"pack<{C_TYPES[spec.dtype(v)]}, {spec.width}> q{v};" for v in spec.outputs), 8)}
+        {lines(coordinates(spec), 8)}
+        {lines(loads(spec), 8)}
+        {lines(packs(spec), 8)}
         for (int k = 0; k < {spec.width}; ++k) {{
-            {_lines(_body(spec, packed=True), 12)}
+            {lines(_body(spec, packed=True), 12)}
         }}
-        {_lines((f"*(pack<{C_TYPES[spec.dtype(v)]}, {spec.width}> *)(y{v} + i * {spec.width}) = q{v};"
-                 for v in spec.outputs), 8)}
+        {lines(stores(spec), 8)}
     }}
-    {_lines(_tail(spec), 4)}
+    {lines(_tail(spec), 4)}
 }}
 """
 
@@ -132,50 +130,62 @@ def strides_of(spec: Spec, given: Array) -> range:
     return range(spec.rank if given.walk == GATHERED else spec.rank - 1)
 
 
-def _lines(lines: Iterator[str], indent: int) -> str:
-    return ("\n" + " " * indent).join(lines)
+def lines(found: Iterable[str], indent: int) -> str:
+    """Lines of text behind an indent."""
+    return ("\n" + " " * indent).join(found)
 
 
-def _row_parameters(spec: Spec) -> Iterator[str]:
-    for v, given in enumerate(spec.inputs):
-        if isinstance(given, Word):
-            yield f"const word_{given.text} v{v}"
+def rows(spec: Spec, given: Sequence[int]) -> str:
+    """The function `rows`: from an element of each input to the values that are `given`."""
+    return f"""__device__ inline void rows({", ".join(_row_parameters(spec, given))}) {{
+    {lines(_row_lines(spec, given), 4)}
+}}"""
+
+
+def _row_parameters(spec: Spec, given: Sequence[int]) -> Iterator[str]:
+    for v, read in enumerate(spec.inputs):
+        if isinstance(read, Word):
+            yield f"const word_{read.text} v{v}"
         else:
-            yield f"const {value_type(given.dtype)} v{v}"
-    yield from (f"{value_type(spec.dtype(v))} &r{v}" for v in spec.outputs)
+            yield f"const {value_type(read.dtype)} v{v}"
+    yield from (f"{value_type(spec.dtype(v))} &r{v}" for v in given)
 
 
-def _row_lines(spec: Spec) -> Iterator[str]:
+def _row_lines(spec: Spec, given: Sequence[int]) -> Iterator[str]:
     for v, row in enumerate(spec.rows, len(spec.inputs)):
         yield f"{value_type(row.result)} v{v};"
         yield "{"
         for letter, operand in zip(LETTERS, row.operands, strict=False):
-            given = spec.inputs[operand] if operand < len(spec.inputs) else None
-            kind = f"word_{given.text}" if isinstance(given, Word) else value_type(row.compute)
+            read = spec.inputs[operand] if operand < len(spec.inputs) else None
+            kind = f"word_{read.text}" if isinstance(read, Word) else value_type(row.compute)
             value = f"({kind})v{operand}"
-            is_element = not isinstance(given, Word | Number)
+            is_element = not isinstance(read, Word | Number)
             if is_element and row.compute in SHORT and spec.dtype(operand) != row.compute:
                 value = f"rounded<{C_TYPES[row.compute]}>::of({value})"
             yield f"    const {kind} {letter} = {value};"
         yield f"    v{v} = rounded<{C_TYPES[row.result]}>::of({row.expression});"
         yield "}"
-    yield from (f"r{v} = v{v};" for v in spec.outputs)
+    yield from (f"r{v} = v{v};" for v in given)
 
 
-def _parameters(spec: Spec) -> Iterator[str]:
+def parameters(spec: Spec) -> Iterator[str]:
+    """The inputs and the results."""
     for v, given in enumerate(spec.inputs):
         if isinstance(given, Array):
             yield f"const {C_TYPES[given.dtype]} *x{v}"
         elif isinstance(given, Number):
             yield f"const {C_TYPES[given.dtype]} x{v}"
     yield from (f"{C_TYPES[spec.dtype(v)]} *y{v}" for v in spec.outputs)
-    yield f"const {spec.index} n"
+
+
+def walk_parameters(spec: Spec) -> Iterator[str]:
+    """The lengths but the first, and strides."""
     yield from (f"const {spec.index} n{d}" for d in range(1, spec.rank))
     for v, given in walked(spec):
         yield from (f"const {spec.index} s{v}_{d}" for d in strides_of(spec, given))
 
 
-def _elements(spec: Spec) -> Iterator[str]:
+def elements(spec: Spec) -> Iterator[str]:
     """What is the same for all: elements, numbers, words."""
     for v, given in enumerate(spec.inputs):
         if isinstance(given, Word):
@@ -186,7 +196,7 @@ def _elements(spec: Spec) -> Iterator[str]:
             yield f"const {value_type(given.dtype)} e{v} = loaded(*x{v});"
 
 
-def _coordinates(spec: Spec) -> Iterator[str]:
+def coordinates(spec: Spec) -> Iterator[str]:
     """The place of the i-th pack in each dimension, the last fastest."""
     if spec.rank == 1:
         yield f"const {spec.index} i0 = i;"
@@ -197,7 +207,8 @@ def _coordinates(spec: Spec) -> Iterator[str]:
     yield f"const {spec.index} i0 = rest;"
 
 
-def _loads(spec: Spec) -> Iterator[str]:
+def loads(spec: Spec) -> Iterator[str]:
+    """What the i-th pack has of each input."""
     last = spec.rank - 1
     for v, given in walked(spec):
         place = [f"i{d} * s{v}_{d}" for d in range(last)]
@@ -215,21 +226,36 @@ def _loads(spec: Spec) -> Iterator[str]:
             yield f"const {C_TYPES[given.dtype]} *const g{v} = {at};"
 
 
-def _body(spec: Spec, packed: bool) -> Iterator[str]:
-    """The k-th elements of a pack, or the i-th of all."""
+def packs(spec: Spec) -> Iterator[str]:
+    """Where a pack of each result is collected."""
+    yield from (f"pack<{C_TYPES[spec.dtype(v)]}, {spec.width}> q{v};" for v in spec.outputs)
+
+
+def stores(spec: Spec) -> Iterator[str]:
+    """The i-th packs of the results."""
+    for v in spec.outputs:
+        yield f"*(pack<{C_TYPES[spec.dtype(v)]}, {spec.width}> *)(y{v} + i * {spec.width}) = q{v};"
+
+
+def computed(spec: Spec, given: Sequence[int], packed: bool = True) -> Iterator[str]:
+    """The values `given` of the k-th elements of a pack, or of the i-th of all."""
     last = spec.rank - 1
     read = []
-    for v, given in enumerate(spec.inputs):
-        walk = given.walk if isinstance(given, Array) else ELEMENT
+    for v, x in enumerate(spec.inputs):
+        walk = x.walk if isinstance(x, Array) else ELEMENT
         if walk in (ELEMENT, REPEATED):
             read.append(f"e{v}")
         elif walk == PACKED:
             read.append(f"loaded(p{v}.at[k])" if packed else f"loaded(x{v}[i])")
         else:
             read.append(f"loaded(g{v}[k * s{v}_{last}])" if packed else f"loaded(x{v}[i * s{v}_{last}])")
-    for v in spec.outputs:
-        yield f"{value_type(spec.dtype(v))} r{v};"
-    yield f"ts::rows({', '.join([*read, *(f'r{v}' for v in spec.outputs)])});"
+    yield from (f"{value_type(spec.dtype(v))} r{v};" for v in given)
+    yield f"ts::rows({', '.join([*read, *(f'r{v}' for v in given)])});"
+
+
+def _body(spec: Spec, packed: bool) -> Iterator[str]:
+    """The k-th elements of a pack, or the i-th of all, to the results."""
+    yield from computed(spec, spec.outputs, packed)
     for v in spec.outputs:
         yield f"store(&q{v}.at[k], r{v});" if packed else f"store(y{v} + i, r{v});"
 

@@ -12,7 +12,7 @@ no way.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from math import prod
 from typing import Any, Final, NamedTuple
@@ -20,7 +20,9 @@ from typing import Any, Final, NamedTuple
 import cupy
 import numpy as np
 
-from . import fused, sources
+from . import ends as row_ends
+from . import fused, rowwise, sources
+from .ends import NoWayError
 
 Shape = tuple[int, ...]
 Record = Any
@@ -31,6 +33,8 @@ LARGEST_FLOAT: Final = 3.4e38
 SMALL: Final = 1 << 30  # places below it are counted in 32 bits
 PACK: Final = 16  # bytes of the longest load
 MOST_IN_A_PACK: Final = 8
+THREADS: Final = 256
+MOST_BLOCKS: Final = 1 << 16
 
 
 class Typed(NamedTuple):
@@ -48,24 +52,37 @@ class Typed(NamedTuple):
 class Needs:
     """What a run on such inputs needs."""
 
-    spec: fused.Spec
-    packs: int  # of all results: a thread each
+    spec: fused.Spec | rowwise.Spec
+    blocks: int  # 0: there is nothing to compute
+    threads: int  # of a block
+    shared: int  # bytes of memory of a block
     passed: list[tuple[int, Any]]  # inputs that are arguments: with the type of a number, None for an array
-    numbers: list[tuple[int, str, bool]]  # inputs that have to hold in a dtype
     results: list[tuple[np.dtype[Any], Sequence[int], list[int] | None]]  # dtype, shape, order in memory
+    taken: list[tuple[int, Any]]  # inputs that are arguments behind the results: what ends take
     rest: list[Any]  # lengths and strides
+    numbers: list[tuple[int, str, bool]] = field(default_factory=list)  # inputs that have to hold in a dtype
+    given: tuple[int, ...] = ()  # the values that are the results
+    left: dict[int, str] = field(default_factory=dict)  # why ends run by themselves, by value
+    after: list[tuple[int, Needs]] = field(default_factory=list)  # what goes on with a result
 
 
-class NoWayError(Exception):
-    """Why inputs have no way here; it does not leave this module."""
+@dataclass
+class Rows:
+    """Operators over values, which are numbered: inputs, then the results of rows, then those of ends."""
+
+    rows: Sequence[tuple[Record, tuple[int, ...]]]
+    outputs: Sequence[int]
+    ends: Sequence[tuple[Record, tuple[int, ...]]] = ()
+
+    def taken(self) -> set[int]:
+        """The inputs that ends take beside the rows that they read."""
+        return {v for _, operands in self.ends for v in operands[1:]}
 
 
-def needs(
-    rows: Sequence[tuple[Record, tuple[int, ...]]], outputs: Sequence[int], inputs: Sequence[Any]
-) -> Needs | str:
-    """What `rows` need to run on `inputs` as one; a text says why they do not."""
+def needs(group: Rows, inputs: Sequence[Any]) -> Needs | str:
+    """What a group needs to run on `inputs` as one; a text says why it does not."""
     try:
-        return _needs(rows, outputs, inputs)
+        return _needs(group, inputs)
     except NoWayError as error:
         return str(error)
 
@@ -246,34 +263,113 @@ def _walk(x: Any, steps: Sequence[int], width: int) -> str:
 # ---------------------------------------------------------------------------------------- both
 
 
-def _needs(
-    rows: Sequence[tuple[Record, tuple[int, ...]]], outputs: Sequence[int], inputs: Sequence[Any]
+def _needs(group: Rows, inputs: Sequence[Any]) -> Needs:
+    taken = group.taken()
+    elements = [None if i in taken else x for i, x in enumerate(inputs)]
+    typed, values = _typed(group.rows, elements)
+    fits, left = _fits(group, values, inputs)
+    if left and not group.rows:
+        raise NoWayError(next(iter(left.values())))
+    try:
+        found = _placed(group, typed, values, elements, fits)
+    except _LaidOutError:
+        if not group.rows:
+            raise
+        fits, left = {}, {**left, **dict.fromkeys(fits, "it reads what is laid out anew")}
+        found = _placed(group, typed, values, elements, fits)
+    found.left = left
+    return found
+
+
+class _LaidOutError(NoWayError):
+    """The rows that an end reads do not lie in order."""
+
+
+def _fits(
+    group: Rows, values: list[Any], inputs: Sequence[Any]
+) -> tuple[dict[int, row_ends.Fit], dict[int, str]]:
+    """How ends run in the kernel, beside the first that does, and why others do not: by value."""
+    fits: dict[int, row_ends.Fit] = {}
+    left: dict[int, str] = {}
+    for value, (record, operands) in enumerate(group.ends, len(values)):
+        try:
+            found = row_ends.fit(record, operands, values[operands[0]], inputs)
+        except NoWayError as error:
+            left[value] = str(error)
+            continue
+        if all(found.beside(other) for other in fits.values()):
+            fits[value] = found
+        else:
+            left[value] = "another end reads other rows"
+    return fits, left
+
+
+def _placed(
+    group: Rows,
+    typed: list[fused.Row],
+    values: list[Any],
+    inputs: Sequence[Any],
+    fits: dict[int, row_ends.Fit],
 ) -> Needs:
-    typed, values = _typed(rows, inputs)
-    shape = max((values[v].shape for v in outputs), key=lambda s: (len(s), prod(s)))
-    if any(x.shape != shape for x in (values[v] for v in outputs)):
+    """What rows need with these ends; what others read is a result."""
+    read = [operands[0] for value, (_, operands) in enumerate(group.ends, len(values)) if value not in fits]
+    outputs = tuple(dict.fromkeys([*(v for v in group.outputs if v < len(values)), *read]))
+    reached = [*outputs, *(x.source for x in fits.values())]
+    shape = max((values[v].shape for v in reached), key=lambda s: (len(s), prod(s)))
+    if any(x.shape != shape for x in (values[v] for v in reached)):
         raise NoWayError("its results have different shapes")
-    alone = len(rows) == 1
+    alone = len(group.rows) == 1 and not fits
     arrays = {i: x for i, x in enumerate(inputs) if isinstance(x, cupy.ndarray)}
     lengths, steps, order = _walks(list(arrays.values()), shape, alone)
-    if order is not None and not alone and any("contiguous" in record.layout for record, _ in rows):
+    if order is not None and fits:
+        raise _LaidOutError("it reads what is laid out anew")
+    if order is not None and not alone and any("contiguous" in record.layout for record, _ in group.rows):
         raise NoWayError("it lays its results out anew")
     size = prod(shape)
     walked = dict(zip(arrays, steps, strict=True))
     neighbours = [arrays[i].dtype.itemsize for i, each in walked.items() if each[-1] == 1]
-    width = _width(lengths, [*neighbours, *(values[v].dtype.itemsize for v in outputs)])
+    width = _width(lengths, [*neighbours, *(values[v].dtype.itemsize for v in reached)])
+    while fits and (width > rowwise.QUAD or next(iter(fits.values())).length % width):
+        width //= 2
     reach = max([size, *(sum(n * abs(s) for n, s in zip(lengths, each, strict=True)) for each in steps)])
-    index, whole = ("int", np.int32) if reach < SMALL else ("long long", np.int64)
-    users = [
+    index = "int" if reach < SMALL else "long long"
+    users = _users(group.rows, typed, inputs)
+    given, passed = _given(inputs, walked, width, users)
+    spec = fused.Spec(tuple(given), tuple(typed), outputs, len(lengths), width, index)
+    packed = [*lengths[:-1], lengths[-1] // width] if len(lengths) > 1 else lengths
+    rest = list(packed[1:])
+    for v, one in fused.walked(spec):
+        rest += [walked[v][d] for d in fused.strides_of(spec, one)]
+    results = [(values[v].dtype, shape, order) for v in outputs]
+    if fits:
+        found = _with_ends(spec, list(fits.values()), passed, results, rest, len(inputs))
+    else:
+        blocks = -(-size // (width * THREADS))
+        found = Needs(spec, blocks, THREADS, 0, passed, results, [], _counted(spec, [prod(packed), *rest]))
+    found.numbers, found.given = users, (*outputs, *fits)
+    return found
+
+
+def _users(
+    rows: Sequence[tuple[Record, tuple[int, ...]]], typed: Sequence[fused.Row], inputs: Sequence[Any]
+) -> list[tuple[int, str, bool]]:
+    """The numbers that rows read, the dtype that each computes in, and whether it says what does not fit."""
+    return [
         (i, row.compute, record.promotion is None)
         for row, (record, operands) in zip(typed, rows, strict=True)
         for i in operands
         if i < len(inputs) and is_number(inputs[i])
     ]
-    passed: list[tuple[int, Any]] = []
+
+
+def _given(
+    inputs: Sequence[Any], walked: dict[int, Shape], width: int, users: Sequence[tuple[int, str, bool]]
+) -> tuple[list[fused.Array | fused.Number | fused.Word], list[tuple[int, Any]]]:
+    """The inputs as the text of a kernel has them, and those that are its arguments."""
     given: list[fused.Array | fused.Number | fused.Word] = []
+    passed: list[tuple[int, Any]] = []
     for i, x in enumerate(inputs):
-        if i in arrays:
+        if i in walked:
             given.append(fused.Array(x.dtype.name, _walk(x, walked[i], width)))
             passed.append((i, None))
         elif is_number(x):
@@ -283,10 +379,40 @@ def _needs(
             passed.append((i, np.float64 if floating else np.int64))
         else:
             given.append(fused.Word(str(x)))
-    spec = fused.Spec(tuple(given), tuple(typed), tuple(outputs), len(lengths), width, index)
-    packed = [*lengths[:-1], lengths[-1] // width] if len(lengths) > 1 else lengths
-    rest = [whole(prod(packed)), *map(whole, packed[1:])]
-    for v, one in fused.walked(spec):
-        rest += [whole(walked[v][d]) for d in fused.strides_of(spec, one)]
-    results = [(values[v].dtype, shape, order) for v in outputs]
-    return Needs(spec, -(-size // width), passed, users, results, rest)
+    return given, passed
+
+
+def _with_ends(
+    spec: fused.Spec,
+    fits: Sequence[row_ends.Fit],
+    passed: list[tuple[int, Any]],
+    results: list[Any],
+    rest: Sequence[int],
+    inputs: int,
+) -> Needs:
+    """What the elements need with ends; results of parts of rows need another kernel each."""
+    started = row_ends.launch(spec, fits)
+    taken = [argument for x in fits for argument in x.arguments]
+    after = []
+    for x in fits:
+        if not x.in_parts:
+            results.append((x.result, x.shape, None))
+            continue
+        after.append((len(results), _of_parts(x, spec, inputs)))
+        results.append((x.compute, started.counts[:1], None))
+    blocks, threads = started.blocks, started.spec.block
+    counted = _counted(spec, [*started.counts, *rest])
+    return Needs(started.spec, blocks, threads, started.shared, passed, results, taken, counted, after=after)
+
+
+def _of_parts(x: row_ends.Fit, spec: fused.Spec, inputs: int) -> Needs:
+    """What makes results of rows; the results of their parts come behind the inputs."""
+    found = row_ends.launch_of_parts(x, spec.index)
+    blocks, threads, result = found.blocks, found.spec.block, (x.result, x.shape, None)
+    counted = _counted(spec, found.counts)
+    return Needs(found.spec, blocks, threads, found.shared, [(inputs, None)], [result], x.arguments, counted)
+
+
+def _counted(spec: fused.Spec, counts: Sequence[int]) -> list[Any]:
+    """Counts as the kernel takes them."""
+    return list(map(np.int32 if spec.index == "int" else np.int64, counts))

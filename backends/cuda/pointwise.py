@@ -1,14 +1,14 @@
-"""Rows of pointwise operators as one launch each: a record's expression, or a whole group's.
+"""Operators and groups as one launch each: by a record's expression, or those of a whole group.
 
 In: operators' records and what they read, then arrays and numbers.  Out: arrays; or None, where the
 expressions do not hold for these inputs, and nothing has happened.
 
-    launcher(record)(xp, x, y)           one row; what is left is done by the record's own kernel
-    Rows([(mul, (0, 1)), (add, (2, 0))], (3,)).run([x, y])
+    launcher(record)(xp, x, y)           a record alone; what is left is done by its own kernel
+    Launches(Rows([(mul, (0, 1)), (add, (2, 0))], (3,))).run([x, y])
 
 What inputs of given dtypes, shapes and strides need is a `Plan`: the kernel, how many blocks, the results'
-places.  A `Rows` keeps MOST_PLANS of them, the process MOST_KERNELS kernels; compiled ones are kept on disk
-by CuPy, by their text, options and architecture.
+places.  A `Launches` keeps MOST_PLANS of them, the process MOST_KERNELS kernels; compiled ones are kept on
+disk by CuPy, by their text, options and architecture.
 """
 
 from __future__ import annotations
@@ -19,27 +19,34 @@ from typing import Any
 
 import cupy
 
-from . import fused, planning, sources
+from . import fused, planning, rowwise, sources
 
 Kernel = Callable[..., Any]
 
-THREADS = 256
-MOST_BLOCKS = 1 << 16
 MOST_PLANS = 256
 MOST_KERNELS = 1024
 
 
+def group_of(record: Any) -> planning.Rows | None:
+    """A record alone, as a group of one row, or of nothing but an end; None where it has no expression."""
+    if record.cuda_rows is not None:
+        count = len(record.schema.arguments)
+        return planning.Rows([], (count,), [(record, tuple(range(count)))])
+    arity = sources.arity(record)
+    return planning.Rows([(record, tuple(range(arity)))], (arity,)) if arity else None
+
+
 def launcher(record: Any) -> Kernel | None:
     """The kernel for a record; None where it has no expression to launch."""
-    arity = sources.arity(record)
-    if not arity:
+    group = group_of(record)
+    if group is None:
         return None
-    rows = Rows([(record, tuple(range(arity)))], (arity,))
-    scaled = sources.scaled(record)
+    launches, count = Launches(group), group.outputs[0]
+    scaled = bool(group.rows) and sources.scaled(record)
 
     def kernel(xp: Any, *args: Any) -> Any:
-        if not scaled or len(args) == arity or (args[arity] is not True and args[arity] == 1):
-            found = rows.run(args[:arity])
+        if not scaled or len(args) == count or (args[count] is not True and args[count] == 1):
+            found = launches.run(args[:count])
             if found is not None:
                 return found[0]
         return record.kernel(xp, *args)
@@ -48,37 +55,63 @@ def launcher(record: Any) -> Kernel | None:
 
 
 class Plan:
-    """How rows run on inputs of given dtypes and places; or why they do not."""
+    """How a group runs on inputs of given dtypes and places; or why it does not."""
 
     def __init__(self, inputs: Sequence[Any], needed: planning.Needs | str) -> None:
-        self.inputs = [_described(x) for x in inputs]
+        self.inputs = [_described(x) for x in inputs]  # that rows read
         self.runs = 0
         self.refused = needed if isinstance(needed, str) else ""
+        self.given: tuple[int, ...] = ()
+        self.left: dict[int, str] = {}  # why ends run by themselves, by value
         if isinstance(needed, str):
             return
-        self._needed = needed
-        self._blocks = min(-(-needed.packs // THREADS), MOST_BLOCKS)
-        self._function = _kernel(needed.spec) if needed.packs else None
+        self.given, self.left = needed.given, needed.left
+        self._numbers = needed.numbers
+        self._launch = Launch(needed)
 
     def run(self, values: Sequence[Any]) -> list[Any] | None:
-        """The results, each an array of its own; None where they have no way."""
+        """The results that are `given`, each an array of its own; None where they have no way."""
         if self.refused:
             return None
-        needed = self._needed
-        for at, dtype, strict in needed.numbers:
+        for at, dtype, strict in self._numbers:
             if not planning.holds(values[at], dtype, strict):
                 return None
-        made = [_empty(*result) for result in needed.results]
-        if self._blocks:
-            given = [values[at] if kind is None else kind(values[at]) for at, kind in needed.passed]
-            launch(self._function, self._blocks, (*given, *made, *needed.rest))
+        made = self._launch(values)
         self.runs += 1
         return made
 
 
-def launch(function: Any, blocks: int, arguments: tuple[Any, ...]) -> None:
-    """Run a kernel; each thread takes every so-manieth pack."""
-    function((blocks,), (THREADS,), arguments)
+class Launch:
+    """A kernel, and those that go on with its results."""
+
+    def __init__(self, needed: planning.Needs) -> None:
+        self._needed = needed
+        self._blocks = min(needed.blocks, planning.MOST_BLOCKS)
+        self._function = _kernel(needed.spec) if needed.blocks else None
+        self._after = [(at, Launch(then)) for at, then in needed.after]
+
+    def __call__(self, values: Sequence[Any]) -> list[Any]:
+        """The results for inputs."""
+        needed = self._needed
+        made = [_empty(*result) for result in needed.results]
+        if self._blocks:
+            given = [_argument(values[at], kind) for at, kind in needed.passed]
+            taken = [_argument(values[at], kind) for at, kind in needed.taken]
+            sizes = self._blocks, needed.threads, needed.shared
+            launch(self._function, sizes, (*given, *made, *taken, *needed.rest))
+        for at, then in self._after:
+            made[at] = then([*values, made[at]])[0]
+        return made
+
+
+def _argument(value: Any, kind: Any) -> Any:
+    return value if kind is None else kind(value)
+
+
+def launch(function: Any, sizes: tuple[int, int, int], arguments: tuple[Any, ...]) -> None:
+    """Run a kernel by so many blocks of so many threads, with so many bytes of memory for each block."""
+    blocks, threads, shared = sizes
+    function((blocks,), (threads,), arguments, shared_mem=shared)
 
 
 def _empty(dtype: Any, shape: Sequence[int], order: list[int] | None) -> Any:
@@ -87,17 +120,22 @@ def _empty(dtype: Any, shape: Sequence[int], order: list[int] | None) -> Any:
     return cupy.empty([shape[d] for d in order], dtype).transpose([order.index(d) for d in range(len(shape))])
 
 
+def source(spec: fused.Spec | rowwise.Spec) -> str:
+    """The text of a kernel."""
+    return rowwise.source(spec) if isinstance(spec, rowwise.Spec) else fused.source(spec)
+
+
 @lru_cache(MOST_KERNELS)
-def _kernel(spec: fused.Spec) -> Any:
-    return cupy.RawKernel(fused.source(spec), fused.NAME, options=sources.OPTIONS)
+def _kernel(spec: fused.Spec | rowwise.Spec) -> Any:
+    return cupy.RawKernel(source(spec), fused.NAME, options=sources.OPTIONS)
 
 
-class Rows:
-    """Operators over values, and the plans that were made for them."""
+class Launches:
+    """A group, and the plans that were made for it."""
 
-    def __init__(self, rows: Sequence[tuple[Any, tuple[int, ...]]], outputs: Sequence[int]) -> None:
-        self.rows = rows
-        self.outputs = tuple(outputs)
+    def __init__(self, group: planning.Rows) -> None:
+        self.group = group
+        self._taken = group.taken()
         self.plans: dict[tuple[Any, ...], Plan] = {}
 
     def run(self, values: Sequence[Any]) -> list[Any] | None:
@@ -108,16 +146,23 @@ class Rows:
         """The plan for inputs like these."""
         key = tuple([
             (x.dtype, x.shape, x.strides, x.data.ptr % planning.PACK) if isinstance(x, cupy.ndarray)
+            else _taken_key(x) if i in self._taken
             else type(x) if planning.is_number(x) else x
-            for x in values
+            for i, x in enumerate(values)
         ])  # fmt: skip
         found = self.plans.get(key)
         if found is None:
-            found = Plan(values, planning.needs(self.rows, self.outputs, values))
+            read = [x for i, x in enumerate(values) if i not in self._taken]
+            found = Plan(read, planning.needs(self.group, values))
             if len(self.plans) >= MOST_PLANS:
                 self.plans.pop(next(iter(list(self.plans))), None)
             self.plans[key] = found
         return found
+
+
+def _taken_key(x: Any) -> Any:
+    """What an end takes decides by its value; True is not 1."""
+    return tuple(x) if isinstance(x, (list, tuple)) else (type(x), x)
 
 
 def _described(x: Any) -> str:

@@ -1,5 +1,9 @@
 """`cupy.RawKernel` and `cupy.RawModule`: CUDA C++ compiled by the host's C++ compiler and run thread after thread.
 
+Threads that wait for each other (`__syncthreads`, shuffles) are coroutines of one thread of the host: each runs until
+it waits, then the next; all of a block have to wait at as many places.  The memory that they share has the size that
+the launch says, and nothing in it.
+
 Arguments are checked against the kernel's parameters: their number, their sizes, and that arrays meet pointers, which
 CUDA does not check.
 """
@@ -24,10 +28,61 @@ BUILT_IN = r"""
 #include <math.h>
 #include <cmath>
 #include <cstring>
+#include <memory>
+#include <vector>
+#include <ucontext.h>
 #define __device__
 #define __global__
+#define __shared__ static
+#define __launch_bounds__(threads)
 struct place_ { unsigned int x, y, z; };
 static place_ blockIdx, threadIdx, blockDim, gridDim;
+static void *shared_;
+static unsigned long long shuffled_[1024];
+
+// The threads of a block: the turn goes from one to the next, and back again for those that wait.
+struct fiber_ { ucontext_t context; std::unique_ptr<char[]> stack; bool done; };
+static std::vector<fiber_> fibers_;
+static ucontext_t block_;
+static void wait_() { swapcontext(&fibers_[threadIdx.x].context, &block_); }
+static void __syncthreads() { wait_(); }
+template <class T> T __shfl_xor_sync(unsigned, T x, int mask) {
+    const unsigned here = threadIdx.x;
+    memcpy(&shuffled_[here], &x, sizeof x);
+    wait_();
+    memcpy(&x, &shuffled_[here ^ mask], sizeof x);
+    wait_();
+    return x;
+}
+template <class F> struct one_ {
+    static F *thread;
+    static void run() { (*thread)(); fibers_[threadIdx.x].done = true; }
+};
+template <class F> F *one_<F>::thread;
+template <class F> bool together_(unsigned threads, F thread) {
+    const unsigned long stack = 1 << 17;
+    one_<F>::thread = &thread;
+    while (fibers_.size() < threads) fibers_.push_back({{}, std::unique_ptr<char[]>(new char[stack]), false});
+    for (unsigned k = 0; k < threads; ++k) {
+        fiber_ &made = fibers_[k];
+        made.done = false;
+        getcontext(&made.context);
+        made.context.uc_stack.ss_sp = made.stack.get();
+        made.context.uc_stack.ss_size = stack;
+        made.context.uc_link = &block_;
+        makecontext(&made.context, one_<F>::run, 0);
+    }
+    for (unsigned done = 0, turn = blockIdx.x; done < threads; ++turn) {
+        done = 0;
+        for (unsigned k = 0; k < threads; ++k) {
+            threadIdx.x = turn % 2 ? threads - 1 - k : k;
+            if (!fibers_[threadIdx.x].done) swapcontext(&block_, &fibers_[threadIdx.x].context);
+            done += fibers_[threadIdx.x].done;
+        }
+        if (done && done < threads) return false;
+    }
+    return true;
+}
 static float bits_to_float(unsigned int bits) { float x; memcpy(&x, &bits, 4); return x; }
 static unsigned int float_to_bits(float x) { unsigned int bits; memcpy(&bits, &x, 4); return bits; }
 template <class T> T rsqrt(T x) { return 1 / sqrt(x); }
@@ -52,11 +107,19 @@ template <int... I> struct list_ {};
 template <int N, int... I> struct upto_ : upto_<N - 1, N - 1, I...> {};
 template <int... I> struct upto_<0, I...> { typedef list_<I...> type; };
 template <class... A, int... I> void call_(void (*kernel)(A...), void **a, list_<I...>) { kernel(*(A *)a[I]...); }
-template <class... A> void launch_(void (*kernel)(A...), unsigned blocks, unsigned threads, void **arguments) {
+template <class... A> bool launch_(
+    void (*kernel)(A...), bool waits, unsigned blocks, unsigned threads, unsigned shared, void **arguments
+) {
     gridDim.x = blocks; blockDim.x = threads;
-    for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x)
-        for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x)
-            call_(kernel, arguments, typename upto_<sizeof...(A)>::type());
+    auto thread = [&] { call_(kernel, arguments, typename upto_<sizeof...(A)>::type()); };
+    std::unique_ptr<char[]> memory(new char[shared]);
+    shared_ = memory.get();
+    for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x) {
+        memset(shared_, 0xff, shared);
+        if (!waits) for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x) thread();
+        else if (!together_(threads, thread)) return false;
+    }
+    return true;
 }
 """
 
@@ -70,11 +133,14 @@ inline half_bits to_half(float x) { _Float16 y = (_Float16)x; half_bits z; memcp
 
 def translated(code, space):
     """The source in a namespace of its own, with a way in for each kernel."""
-    names = re.findall(r"__global__ void (\w+)\(", code)
+    names = re.findall(r"__global__ void (?:__launch_bounds__\(\d+\) )?(\w+)\(", code)
+    waits = str("__syncthreads" in code).lower()
     half = "half_bits" in code
     body = code.replace('extern "C"', "")
+    body = re.sub(r"extern __shared__ (\w+) (\w+)\[\];", r"\1 *const \2 = (\1 *)shared_;", body)
     ways = "".join(
-        f'extern "C" void run_{space}_{n}(unsigned b, unsigned t, void **a) {{ launch_({space}::{n}, b, t, a); }}\n'
+        f'extern "C" bool run_{space}_{n}(unsigned b, unsigned t, unsigned s, void **a) '
+        f"{{ return launch_({space}::{n}, {waits}, b, t, s, a); }}\n"
         f'extern "C" int about_{space}_{n}(int *out) {{ return describe_({space}::{n}, out); }}\n'
         for n in names
     )
@@ -124,7 +190,9 @@ class RawKernel:
         from tests.cupy_double.array import ndarray
 
         assert isinstance(grid, tuple) and isinstance(block, tuple) and isinstance(args, tuple)
-        assert 0 < block[0] <= 1024 and 0 < grid[0] < 1 << 31
+        assert 0 < block[0] <= 1024 and 0 < grid[0] < 1 << 31 and 0 <= shared_mem <= 48 << 10
+        bound = re.search(r"__launch_bounds__\((\d+)\)", self._code)
+        assert bound is None or block[0] <= int(bound[1])
         compile_all([self._code])
         library, space = _known[self._code]
         about = (ctypes.c_int * 128)()
@@ -141,7 +209,9 @@ class RawKernel:
             assert (value.nbytes, int(is_array)) == (about[2 * k], about[2 * k + 1]), f"argument {k} of {self._name}"
             kept.append(value)
             pointers[k] = value.ctypes.data
-        getattr(library, f"run_{space}_{self._name}")(grid[0], block[0], pointers)
+        run = getattr(library, f"run_{space}_{self._name}")
+        run.restype = ctypes.c_bool
+        assert run(grid[0], block[0], shared_mem, pointers), f"not all threads of {self._name} wait at the same places"
 
 
 class RawModule:

@@ -19,7 +19,6 @@ same to the bit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 from typing import Any, Final, NamedTuple
 
 from ts._core.dispatch.operator import Operator
@@ -88,15 +87,6 @@ class Program:
         """Rows with channels, and ends: they read one value, and take arguments beside it."""
         return [*(row for row in self.rows if row.operator.record.channels), *self.ends]
 
-    def without_ends(self) -> Program:
-        """Its rows: they give what its results are, and what its ends read; inputs stay as they are."""
-        behind = len(self.inputs) + len(self.rows)
-        outputs = [out for out in self.outputs if out < behind]
-        sources = dict.fromkeys(end.operands[0] for end in self.ends if end.operands[0] not in outputs)
-        taken = {i for end in self.ends for i in end.operands[1:]}
-        inputs = "".join(OTHER if i in taken else kind for i, kind in enumerate(self.inputs))
-        return Program(inputs, self.rows, (*outputs, *sources))
-
     def data(self, name_of: Callable[[Any], Any]) -> list[Any]:
         """The program as texts and numbers; `name_of` gives what an operator is found by."""
 
@@ -136,27 +126,21 @@ def operator_of(program: Program) -> Operator:
     parameters = ", ".join(f"{types[i]} x{i}" for i in range(len(program.inputs)))
     results = ", ".join(["bool", *("Tensor" for _ in program.outputs)])
     first = program.inputs.index(TENSOR)
-    rows = cache(program.without_ends)  # which only another backend asks for
 
     def run(*args: Any) -> tuple[Any, ...]:
         """On another backend than the CPU's, whose kernel stands before this one."""
         backend = backend_at(args[first].backend)
         if backend not in record.elsewhere:
-            record.elsewhere[backend] = backend.group(rows())
+            record.elsewhere[backend] = backend.group(program)
         group = record.elsewhere[backend]
-        given = [None if kind == ARGUMENT else x for kind, x in zip(program.inputs, args, strict=True)]
-        made = None if group is None or is_limited() else group(given)
+        made = None if group is None or is_limited() else group(args)
         if made is None:
             return (False, *(args[first] for _ in program.outputs))
-        return (True, *_with_ends(program, rows(), args, [wrap_array(array) for array in made]))
+        found = {value: wrap_array(array) for value, array in made.items()}
+        for value, end in enumerate(program.ends, len(program.inputs) + len(program.rows)):
+            if value not in found:
+                found[value] = end.operator(found[end.operands[0]], *(args[i] for i in end.operands[1:]))
+        return (True, *(found[out] for out in program.outputs))
 
     record = GroupRecord(f"{KIND}({parameters}) -> ({results})", run, program)
     return Operator(record.schema_text, record)
-
-
-def _with_ends(program: Program, rows: Program, args: Sequence[Any], made: Sequence[Any]) -> list[Any]:
-    """The results of the program by those of its rows."""
-    found = dict(zip(rows.outputs, made, strict=True))
-    for value, end in enumerate(program.ends, len(program.inputs) + len(program.rows)):
-        found[value] = end.operator(found[end.operands[0]], *(args[i] for i in end.operands[1:]))
-    return [found[out] for out in program.outputs]

@@ -406,7 +406,7 @@ def softmax_kernel(xp: Any, self: Array, dim: int, dtype: int | None, log: bool)
     same_as="aten::softmax",
     ends=True,
 )
-@facts(layout="contiguous")
+@facts(layout="contiguous", cuda_rows="m = largest(a); exp(a - m) / sum(exp(a - m))")
 def _softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     return softmax_kernel(xp, self, dim, dtype, False)
 
@@ -437,7 +437,7 @@ def _safe_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> A
     same_as="aten::log_softmax",
     ends=True,
 )
-@facts(layout="contiguous")
+@facts(layout="contiguous", cuda_rows="m = largest(a); a - m - log(sum(exp(a - m)))")
 def _log_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     return softmax_kernel(xp, self, dim, dtype, True)
 

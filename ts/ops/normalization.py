@@ -91,6 +91,8 @@ def _last_axes(
     where="f",
     layout="contiguous",
     ends=True,
+    cuda_rows="m = sum(a) / n; v = sum((a - m) * (a - m)) / n; "
+    "plus(times((a - m) / sqrt(v + eps), weight), bias)",
 )
 def layer_norm(
     xp: Any,
@@ -138,6 +140,7 @@ def _native_layer_norm(
     where="f",
     layout="channels",
     ends=True,
+    cuda_rows="times(a * (1 / sqrt(sum(a * a) / n + or_epsilon(eps, a))), weight)",
 )
 def _rms_norm(
     xp: Any,

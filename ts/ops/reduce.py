@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ts.ops import rules, work
@@ -46,12 +46,19 @@ def sum_kernel(
     layout="contiguous",
     computes_in_out=True,
     ends=True,
+    cuda_rows="sum(a)",
 )
 def _sum_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int | None = None) -> Array:
     return sum_kernel(xp, self, dim, keepdim, dtype)
 
 
-@op("aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor", out="out", ends=True, **COPIED)
+@op(
+    "aten::sum(Tensor self, *, ScalarType? dtype=None) -> Tensor",
+    out="out",
+    ends=True,
+    cuda_rows="sum(a)",
+    **COPIED,
+)
 def _sum(xp: Any, self: Array, dtype: int | None = None) -> Array:
     return sum_kernel(xp, self, None, False, dtype)
 
@@ -75,6 +82,7 @@ def _nansum(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype
     out="out",
     order="- dim_int int_out",
     ends=True,
+    cuda_rows="product(a)",
     **COPIED,
 )
 def _prod(xp: Any, self: Array, dtype: int | None = None) -> Array:
@@ -88,6 +96,7 @@ def _prod(xp: Any, self: Array, dtype: int | None = None) -> Array:
     layout="contiguous",
     computes_in_out=True,
     ends=True,
+    cuda_rows="product(a)",
 )
 def _prod_dim(xp: Any, self: Array, dim: int, keepdim: bool = False, dtype: int | None = None) -> Array:
     target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))
@@ -119,6 +128,7 @@ def mean_kernel(
     out="dtype_out",
     order="- dim out",
     ends=True,
+    cuda_rows="sum(a) / n",
 )
 def _mean(xp: Any, self: Array, dtype: int | None = None) -> Array:
     return mean_kernel(xp, self, None, False, dtype)
@@ -129,6 +139,7 @@ def _mean(xp: Any, self: Array, dtype: int | None = None) -> Array:
     out="out",
     layout="contiguous",
     ends=True,
+    cuda_rows="sum(a) / n",
 )
 def _mean_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int | None = None) -> Array:
     return mean_kernel(xp, self, dim, keepdim, dtype)
@@ -166,6 +177,18 @@ def variance(xp: Any, self: Array, dim: Dims, correction: float, keepdim: bool) 
     return rules.cast(xp, result, rules.real_dtype(self.dtype)), rules.cast(xp, mean, self.dtype)
 
 
+def _squares_of_rows(result: str) -> Callable[..., str | None]:
+    """What CUDA reads of rows, of which `result` is a function; not where there is something to warn of."""
+
+    def text(n: int, *, correction: Any = None, unbiased: bool = True, **others: Any) -> str | None:
+        less = "correction" if correction is not None else str(int(unbiased))
+        if n <= (unbiased if correction is None else correction):
+            return None
+        return f"m = sum(a) / n; {result}(sum((a - m) * (a - m)) / (n - {less}))"
+
+    return text
+
+
 def _moments(
     name: str, xp: Any, self: Array, dim: Dims, correction: Any, keepdim: bool
 ) -> tuple[Array, Array]:
@@ -185,6 +208,7 @@ def _moments(
     layout="contiguous",
     order="- dim correction correction_out",
     ends=True,
+    cuda_rows=_squares_of_rows("sqrt"),
 )
 def _std(xp: Any, self: Array, unbiased: bool = True) -> Array:
     return _moments("std", xp, self, None, int(unbiased), False)[0]
@@ -195,6 +219,7 @@ def _std(xp: Any, self: Array, unbiased: bool = True) -> Array:
     out="out",
     layout="contiguous",
     ends=True,
+    cuda_rows=_squares_of_rows("sqrt"),
 )
 def _std_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Array:
     return _moments("std", xp, self, dim, int(unbiased), keepdim)[0]
@@ -206,6 +231,7 @@ def _std_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bo
     out="correction_out",
     layout="contiguous",
     ends=True,
+    cuda_rows=_squares_of_rows("sqrt"),
 )
 def _std_correction(
     xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
@@ -218,6 +244,7 @@ def _std_correction(
     layout="contiguous",
     order="- dim correction correction_out",
     ends=True,
+    cuda_rows=_squares_of_rows(""),
 )
 def _var(xp: Any, self: Array, unbiased: bool = True) -> Array:
     return _moments("var", xp, self, None, int(unbiased), False)[0]
@@ -228,6 +255,7 @@ def _var(xp: Any, self: Array, unbiased: bool = True) -> Array:
     out="out",
     layout="contiguous",
     ends=True,
+    cuda_rows=_squares_of_rows(""),
 )
 def _var_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bool = False) -> Array:
     return _moments("var", xp, self, dim, int(unbiased), keepdim)[0]
@@ -239,6 +267,7 @@ def _var_dim(xp: Any, self: Array, dim: Dims, unbiased: bool = True, keepdim: bo
     out="correction_out",
     layout="contiguous",
     ends=True,
+    cuda_rows=_squares_of_rows(""),
 )
 def _var_correction(
     xp: Any, self: Array, dim: Dims = None, correction: Any = None, keepdim: bool = False
@@ -375,6 +404,7 @@ _OTHER_OUT = (
     layout="contiguous",
     out_refused=_OTHER_OUT,
     ends=True,
+    cuda_rows="largest(a)",
 )
 def _amax(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
     return extreme(xp, "amax", self, dim, keepdim)
@@ -386,6 +416,7 @@ def _amax(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
     layout="contiguous",
     out_refused=_OTHER_OUT,
     ends=True,
+    cuda_rows="smallest(a)",
 )
 def _amin(xp: Any, self: Array, dim: Dims = (), keepdim: bool = False) -> Array:
     return extreme(xp, "amin", self, dim, keepdim)
@@ -470,6 +501,7 @@ def _extreme_of_two(xp: Any, name: str, self: Array, other: Array) -> Array:
     order="other - dim dim_max unary_out",
     out_uncast=_UNCAST,
     ends=True,
+    cuda_rows="largest(a)",
 )
 def _max(xp: Any, self: Array) -> Array:
     return extreme(xp, "max", self, None, False)
@@ -501,6 +533,7 @@ def _min_other(xp: Any, self: Array, other: Array) -> Array:
     order="other - dim dim_min unary_out",
     out_uncast=_UNCAST,
     ends=True,
+    cuda_rows="smallest(a)",
 )
 def _min(xp: Any, self: Array) -> Array:
     return extreme(xp, "min", self, None, False)
@@ -609,7 +642,10 @@ def _count_nonzero(xp: Any, self: Array, dim: Dims = None) -> Array:
     out_uncast=OfCategory("logsumexp(): Expected floating point type for result tensor, but got: {got}"),
     ends=True,
 )
-@facts(layout="contiguous")
+@facts(
+    layout="contiguous",
+    cuda_rows="m = finite_or_0(largest(a)); log(sum(exp(a - m))) + m",
+)
 def _logsumexp(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     axes = rules.wrap_dims(dim, self.ndim)
     dtype = rules.float_dtype(self.dtype)

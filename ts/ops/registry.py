@@ -88,6 +88,8 @@ class Record:
     ends: bool = False  # may end a group: it reads rows along the last dimensions of its first argument
     converts: bool = False  # its first argument to the dtype that the second is or has: a row of groups
     cuda: str | None = None  # pointwise: the CUDA expression over a, b, c
+    cuda_rows: str | Callable[..., str | None] | None = None  # an end: what it reads of a row (`folds.py`),
+    # or what gives that for the length of the row and the arguments but the first by name; None: for none
     whole: bool = False  # kernel(*arguments) takes and gives tensors, not arrays: it may cross backends
     work: float | Callable[..., float] | None = None  # at least, where not its family's: `ts.ops.work`
 

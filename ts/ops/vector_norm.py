@@ -6,7 +6,7 @@ In: an array, the order of the norm, dimensions (None or [] is all), keepdim; ou
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ts.ops import rules
@@ -45,6 +45,22 @@ def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype:
     return rules.cast(xp, result, rules.real_dtype(source))
 
 
+def _rows(name: str) -> Callable[..., str]:
+    """What CUDA reads of rows for a norm, whose order is the argument `name`."""
+
+    def text(n: int, **arguments: Any) -> str:
+        p = arguments[name]
+        if p is None or p == 2:
+            return "sqrt(sum(a * a))"
+        if abs(p) == math.inf:
+            return f"{'largest' if p > 0 else 'smallest'}(abs(a))"
+        if p == 0:
+            return "sum(a != 0 ? 1.0f : 0.0f)"
+        return f"pow(sum(pow(abs(a), {name})), 1 / {name})"
+
+    return text
+
+
 @op(
     "aten::linalg_vector_norm(Tensor self, Scalar ord=2, int[1]? dim=None, bool keepdim=False, *, "
     "ScalarType? dtype=None) -> Tensor",
@@ -52,6 +68,7 @@ def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype:
     layout="contiguous",
     out_refused=EXPECTED,
     ends=True,
+    cuda_rows=_rows("ord"),
 )
 def _vector_norm(
     xp: Any, self: Array, ord: Any = 2, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
@@ -65,6 +82,7 @@ def _vector_norm(
     order="Scalar ScalarOpt_dim ScalarOpt_dim_dtype dtype_out out ScalarOpt_dtype ScalarOpt_dtype_out",
     out="Scalar_out",
     ends=True,
+    cuda_rows=_rows("p"),
     **COPIED,
 )
 def _norm_scalar(xp: Any, self: Array, p: Any = 2) -> Array:
@@ -77,6 +95,7 @@ def _norm_scalar(xp: Any, self: Array, p: Any = 2) -> Array:
     layout="contiguous",
     out_refused=EXPECTED,
     ends=True,
+    cuda_rows=_rows("p"),
 )
 def _norm_dim(xp: Any, self: Array, p: Any, dim: Dims, keepdim: bool = False) -> Array:
     return vector_norm(xp, self, 2 if p is None else p, dim, keepdim)

@@ -54,6 +54,9 @@ def _group_lines(operator: Any) -> Iterator[str]:
     for other in filter(None, record.elsewhere.values()):
         for plan in other.plans:
             yield _plan_line(plan, [f"on {other.device}: {plan.inputs[0]}", *plan.inputs[1:]])
+            for value, reason in plan.left.items():
+                end = program.ends[value - len(program.inputs) - len(program.rows)]
+                yield f"      {end.operator.name.partition('::')[2]} by itself, as {reason}"
         if other.left:
             yield f"    {other.left} calls on {other.device} one by one: devices, numbers, replaced operators"
     if group is None:

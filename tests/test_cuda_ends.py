@@ -1,0 +1,292 @@
+"""What reads rows at the end of fused groups on CUDA: the bits of the operator alone, the numbers of the CPU.
+
+On a GPU where there is one, else on the double of CuPy, where each kernel is compiled for the host.
+"""
+
+import random
+import warnings
+
+import pytest
+
+import ts
+from tests.test_cuda_groups import CLOSE, all_compare, groups, moved, one_by_one, prepare, refused, runs, script  # noqa: F401
+from tests.test_fusion_ends import ENDS, LAYOUTS
+from ts.ops import registry
+
+pytestmark = pytest.mark.cuda
+
+
+def ended(expression):
+    return script(f"""
+def f(x: Tensor, y: Tensor, w: Tensor, b: Tensor) -> Tensor:
+    h = x * y + 0.5
+    return {expression}
+""")
+
+
+def left(f):
+    """Why ends ran by themselves."""
+    return [reason for group in groups(f) for plan in group.plans for reason in plan.left.values()]
+
+
+def inputs(shape, dtype=ts.float32):
+    return [ts.randn(s).to(dtype) for s in (shape, shape, shape[-1:], shape[-1:])]
+
+
+@pytest.fixture
+def launches(cuda, monkeypatch):
+    """The kernels that are started, with their sizes."""
+    from ts.backends.cuda import pointwise
+
+    found = []
+    monkeypatch.setattr(pointwise, "launch", lambda *a, real=pointwise.launch: (found.append(a[:2]), real(*a)) and None)
+    return found
+
+
+# a row of some threads of a warp; of a warp, even and odd; of a block, whose rows fit in its memory or not; of more threads
+SHAPES = [(3, 4), (300, 5), (70, 37), (5,), (7, 130), (2, 3, 333), (3, 5000), (2, 9001)]
+
+
+@pytest.mark.parametrize("expression", ENDS.values(), ids=ENDS)
+def test_the_bits_of_the_operator_alone(prepare, expression):
+    """In the group's kernel or in one of its own, rows of every length."""
+    f = ended(expression)
+    ts.manual_seed(1)
+    all_compare(prepare, [(f, *inputs(shape)) for shape in SHAPES], tolerance=3e-5)
+    assert runs(f) >= len(SHAPES) and not refused(f) and not left(f)
+
+
+@pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16, ts.float64], ids=str)
+def test_dtypes(prepare, dtype):
+    """16-bit floats are folded in 32 bits; parameters may have these."""
+    ts.manual_seed(2)
+    calls = [(ended(text), *inputs(shape, dtype)) for text in ENDS.values() for shape in [(3, 30), (2, 1101)]]
+    if dtype.itemsize == 2:
+        f = ended(ENDS["layer_norm"])
+        calls += [(f, *inputs(shape, dtype)[:2], *inputs(shape)[2:]) for shape in [(3, 30), (2, 1101)]]
+    all_compare(prepare, calls, tolerance=8 * CLOSE[dtype.name])
+    assert all(runs(f) >= 2 and not left(f) for f, *_ in calls)
+
+
+def test_long_rows_are_read_in_parts(prepare, launches):
+    """Many blocks read one row where the text allows it: two kernels, and the second is the same for any length."""
+    ts.manual_seed(3)
+    functions = [ended(text) for text in ("h.sum()", "h.mean(-1)", "h.amax()", "h.norm()", "h.norm(3)")]
+    shapes = [(40_000,), (2, 16_385), (70_001,)]
+    all_compare(prepare, [(f, *inputs(shape)) for f in functions for shape in shapes], tolerance=1e-4)
+    assert not any(map(left, functions))
+    launches.clear()
+    x = inputs((50_001,))
+    ended("h.mean()")(*map(moved, x))
+    assert [sizes[0] for _, sizes in launches] == [4, 1]
+
+
+def test_few_rows_that_are_too_long(prepare):
+    """One block would be busy with each, and the device idle."""
+    f = ended("torch.softmax(h, -1)")
+    all_compare(prepare, [(f, *inputs((140_000,)))])
+    assert left(f) == ["its rows are too few and too long"]
+
+
+def test_what_does_not_fit_in_shared_memory_is_computed_again(prepare, launches):
+    """Rows of 9000 fit, rows of 13000 do not: the same numbers, and no more memory than there is."""
+    f = ended("torch.softmax(h, -1)")
+    all_compare(prepare, [(f, *inputs((2, n))) for n in (9000, 13_000)])
+    launches.clear()
+    for n in (9000, 13_000):
+        f(*map(moved, inputs((2, n))))
+    assert [sizes[2] for _, sizes in launches] == [36_000, 0]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_layouts(prepare, layout):
+    """Rows that are broadcast, parts of others, transposed, of other dtypes, empty."""
+    make = LAYOUTS[layout]
+    calls = []
+    for text in ("torch.softmax(h, -1)", "h.sum(-1)", "h.sum()", "h.amax(-1)"):
+        f = ended(text)
+        args = [make[0](), make[1](), ts.randn(5), ts.randn(5)]
+        try:
+            f(*args)
+        except (RuntimeError, IndexError) as error:
+            with pytest.raises(type(error)) as info:
+                f(*map(moved, args))
+            assert str(info.value).splitlines()[-1] == str(error).splitlines()[-1]
+        else:
+            calls.append((f, *args))
+    all_compare(prepare, calls)
+
+
+def test_integers_and_bools(prepare):
+    """Sums and extremes of integers are exact; sums of bools count."""
+    f = script("def f(x, y):\n    h = x * y + x\n    return h.sum(-1), h.amax(-1), h.amin(), h.prod(-1), (h > y).sum()\n")
+    calls = []
+    for dtype in (ts.int8, ts.uint8, ts.int16, ts.int32, ts.int64):
+        calls += [(f, *(ts.randint(0, 5, (3, n)).to(dtype) for _ in "xy")) for n in (7, 1100)]
+    calls.append((f, ts.tensor([2**40, -(2**62), 3]), ts.tensor([1, 1, 1])))
+    all_compare(prepare, calls)
+    assert runs(f) >= len(calls)
+
+
+def test_no_numbers_and_infinities(prepare):
+    """NaN wins in extremes; a row of -inf has no softmax, and -inf as logsumexp."""
+    nan, inf = float("nan"), float("inf")
+    rows = [[1, nan, 3], [nan, nan, nan], [-inf, -inf, -inf], [inf, 1, -inf], [-0.0, 0.0, -0.0]]
+    x, one = ts.tensor(rows), ts.ones(5, 3)
+    texts = ["amax(-1)", "amin(-1)", "max()", "softmax(-1)", "log_softmax(-1)", "logsumexp(-1)", "sum(-1)", "norm(2, -1)"]
+    all_compare(prepare, [(script(f"def f(x, y):\n    return torch.mul(x, y).{t}\n"), x, one) for t in texts])
+    wide = ts.zeros(2, 2000)
+    wide[1, 1501] = nan
+    f = script("def f(x, y):\n    h = x * y\n    return h.amax(-1), h.amin(-1)\n")
+    all_compare(prepare, [(f, wide, ts.ones(2000))])
+
+
+def test_several_ends_and_results(prepare, launches):
+    """All that reads rows of the same length is in the kernel, which also gives what others read."""
+    f = script("""
+def f(x: Tensor, y: Tensor, w: Tensor):
+    h = x * y
+    k = torch.tanh(h)
+    return k, torch.layer_norm(h, [w.size(0)], w, w), k.amax(-1), h.mean(-1, True)
+""")
+    calls = [(f, ts.randn(shape), ts.randn(shape[-1]), ts.randn(shape[-1])) for shape in [(6, 100), (3, 1999), (2, 3, 64)]]
+    all_compare(prepare, calls, tolerance=2e-5)
+    launches.clear()
+    f(*map(moved, calls[0][1:]))
+    assert len(launches) == 1 and not left(f)
+
+
+def test_ends_that_are_left_run_behind_the_kernel(prepare):
+    """Of other dimensions, of rows of another length, with arguments without a text."""
+    f = script("def f(x, y):\n    h = x * y\n    return h.sum(-1), h.sum(), h.mean(0), h.var(-1, False)\n")
+    g = script("def g(x, y):\n    h = x * y\n    return torch.softmax(h, 0), h + 1\n", "g")
+    x = ts.randn(6, 40)
+    all_compare(prepare, [(f, x, x), (g, x, x)])
+    assert left(f) == ["another end reads other rows", "it reads other dimensions than the last ones"]
+    assert left(g) == ["it reads other dimensions than the last ones"] and not refused(f) and not refused(g)
+
+
+def test_dtypes_of_results(prepare):
+    """`dtype=` says what is computed in, as where the operator runs alone."""
+    f = script("def f(x, y):\n    h = x * y\n    return h.sum(-1, dtype=torch.float64), torch.softmax(h, -1, dtype=torch.float32)\n")
+    calls = [(f, *(ts.randn(3, 50).to(dtype) for _ in "xy")) for dtype in (ts.float32, ts.float16)]
+    all_compare(prepare, calls)
+    assert runs(f) >= 2 and not left(f)
+
+
+def test_arguments_decide_by_value(prepare):
+    """Dimensions, corrections and orders of norms of one script, one after the other."""
+    f = script("def f(x, y, d: int, p: float, keep: bool):\n    h = x * y\n    return h.norm(p, d, keep), h.sum(d, keep)\n")
+    g = script("def g(x, y, c: int):\n    return (x * y).var([-1], correction=c)\n", "g")
+    x = ts.randn(6, 40)
+    calls = [(f, x, x, d, p, keep) for d in (1, -1, 0) for p in (2.0, 1.0, 0.0, 3.0, float("inf"), -float("inf")) for keep in (True, False)]
+    all_compare(prepare, [*calls, *((g, x, x, c) for c in (0, 1, 2))], tolerance=2e-5)
+
+
+def test_warnings_and_errors_are_the_operators(cuda):
+    """What warns or fails is left to the operator."""
+    f = script("def f(x, y):\n    return (x * y).var(-1)\n")
+    x = ts.randn(5, 1).cuda()
+    with pytest.warns(UserWarning, match="degrees of freedom") as caught:
+        assert f(x, x).isnan().all()
+    assert len(caught) == 1
+    g = script("def g(x, y, w):\n    return torch.layer_norm(x + y, [30], w, w)\n", "g")
+    x = ts.randn(5, 30)
+    for w in (ts.randn(29), ts.randn(30, dtype=ts.float64), ts.ones(30, dtype=ts.int64)):
+        with pytest.raises(RuntimeError) as here:
+            g(x, x, w)
+        with pytest.raises(RuntimeError) as there:
+            g(x.cuda(), x.cuda(), w.cuda())
+        assert str(there.value) == str(here.value)
+    h = script("def h(x, y):\n    a = x * y\n    return a.sum(3)\n", "h")
+    with pytest.raises(RuntimeError, match="Dimension out of range") as info:
+        h(x.cuda(), x.cuda())
+    assert "return a.sum(3)\n           ~~~~~ <--- HERE" in str(info.value)
+
+
+def test_rows_beside_those_that_are_read(prepare):
+    """Weights that are parts of others, or none."""
+    f = script("def f(x, y, w: Optional[Tensor]):\n    return torch.layer_norm(x + y, [30], w, w)\n")
+    x, w = ts.randn(5, 30), ts.randn(60)
+    all_compare(prepare, [(f, x, x, w[30:]), (f, x, x, None)], tolerance=2e-5)
+    assert not left(f)
+    found = f(x.cuda(), x.cuda(), w.cuda()[::2])
+    assert found.cpu().allclose(f(x, x, w[::2]), atol=1e-6)
+    assert left(f) == ["it takes something else than numbers and rows"]
+
+
+def test_places_are_counted_in_64_bits(prepare, monkeypatch):
+    """As those of large tensors are."""
+    from ts.backends.cuda import planning
+
+    monkeypatch.setattr(planning, "SMALL", 0)
+    calls = [(ended(ENDS[name]), *inputs(shape)) for name in ("softmax", "layer_norm", "sum") for shape in [(7, 130), (3, 2501)]]
+    all_compare(prepare, [*calls, (ended("h.sum()"), *inputs((20_000,)))], tolerance=2e-5)
+
+
+def test_a_replaced_end_is_called(cuda):
+    """As any operator of a group."""
+    f = script("def f(x):\n    return (x * 2).sum()\n")
+    x = ts.ones(3, device="cuda")
+    cuda.overrides["aten::sum"] = lambda xp, x, *args: x[0] + 5
+    try:
+        assert f(x).item() == 7
+    finally:
+        del cuda.overrides["aten::sum"]
+    assert f(x).item() == 6 and runs(f) == 1
+
+
+def test_what_a_plan_says(cuda):
+    """`fn.plan` names ends that ran by themselves."""
+    f = script("def f(x):\n    h = x * 2\n    return h.sum(-1), torch.softmax(h, 0)\n")
+    f(ts.rand(3, 4, device="cuda"))
+    assert "softmax by itself, as it reads other dimensions than the last ones" in str(f.plan)
+
+
+def test_graphs(cuda):
+    """Kernels with shared memory and of parts are noted with their graph."""
+    f = ended("torch.softmax(h, -1)")
+    x = [t.cuda() for t in inputs((4, 50))]
+    wide = ts.rand(40_000, device="cuda")
+    made = ts.cuda.CUDAGraph()
+    with ts.cuda.graph(made):
+        y, total = f(*x), wide.sum()
+    x[0].fill_(0.25)
+    wide.fill_(0.5)
+    made.replay()
+    assert y.cpu().equal(f(*x).cpu()) and total.item() == 20_000
+
+
+# ---------------------------------------------------------------- random groups
+
+READS = (*(text for text in ENDS.values() if " if " not in text), "torch.softmax(h, 0)", "h.mean(0)", "h.sum([0, -1])", "h.norm(1, -1)")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_ends(prepare, seed):
+    """Some ends of two values, over rows of random lengths, in dtypes that meet."""
+    rng = random.Random(seed)
+    ts.manual_seed(seed)
+    calls = []
+    for _ in range(20):
+        texts = [rng.choice(READS) for _ in range(rng.randint(1, 4))]
+        texts = [text.replace("h", rng.choice("hk")) if text.startswith("h.") else text for text in texts]
+        f = script(f"def f(x, y, w, b):\n    h = x * y + 0.5\n    k = torch.tanh(h) - x\n    return {', '.join([*texts, 'k'])}\n")
+        shape = rng.choice([(5, 30), (3, 64), (2, 3, 36), (4, 1), (2, 1500), (1, 77), (130, 9)])
+        dtype = rng.choice([ts.float32, ts.float32, ts.float64, ts.float16, ts.bfloat16])
+        args = inputs(shape, dtype)
+        args[1] = rng.choice([args[1], args[1][..., :1], args[1][:1], args[1].double().to(dtype)])
+        calls.append((f, *args))
+    prepare(calls)
+    from tests.test_cuda_groups import compare
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of degrees of freedom
+        for f, *args in calls:
+            compare(f, *args, tolerance=30 * CLOSE[args[0].dtype.name])
+    assert sum(runs(f) > 0 for f, *_ in calls) == 20
+
+
+def test_all_ends_have_a_text(cuda):
+    """What may end a group on the CPU may do so on CUDA."""
+    assert [r.key for r in registry.records() if r.ends and r.cuda_rows is None] == []
