@@ -125,6 +125,11 @@ def test_streams(cuda):
     assert side.query()
     with ts.cuda.stream(None):
         assert ts.cuda.current_stream() == before
+    ts.cuda.set_stream(side)
+    with ts.cuda.stream(ts.cuda.Stream()):
+        pass
+    assert ts.cuda.current_stream() == side  # what was set before the block, too
+    ts.cuda.set_stream(before)
     other = ts.cuda.ExternalStream(side.cuda_stream)
     assert other.cuda_stream == side.cuda_stream and other == side
 

@@ -127,6 +127,11 @@ def test_misuse(cuda):
     with pytest.raises(RuntimeError, match="Unknown capture error mode"):
         made.capture_begin(capture_error_mode="strict")
     x = ts.ones(3, device="cuda")
+    stream = ts.cuda.Stream()
+    stream.queue.begin_capture = lambda: 1 // 0
+    with pytest.raises(ZeroDivisionError), ts.cuda.graph(made, stream=stream):
+        pass
+    assert made._graph._allocating is None and not ts.cuda.is_current_stream_capturing()
     with ts.cuda.graph(made):
         x + 1
     with pytest.raises(RuntimeError, match="already owns a captured graph"), ts.cuda.graph(made):

@@ -93,9 +93,9 @@ class Graph:
         refuse_waiting()
         self.pool = self.pool or pool or Pool()
         self._stream = stream
+        stream.begin_capture()  # which may fail: then nothing has happened
         self._allocating = self.pool.allocate()
         self._allocating.__enter__()
-        stream.begin_capture()
         _here.graph = self
 
     def end(self) -> None:

@@ -155,5 +155,11 @@ def current(stream: Stream | None) -> Iterator[Stream | None]:
     if stream is None:
         yield None
         return
-    with cupy.cuda.Device(stream.device.index), stream.queue:
-        yield stream
+    with cupy.cuda.Device(stream.device.index):
+        before = cupy.cuda.get_current_stream()  # CuPy's own blocks end with the stream of the block around
+        stream.queue.use()
+        try:
+            yield stream
+        finally:
+            with cupy.cuda.Device(stream.device.index):  # the block may have chosen another
+                before.use()

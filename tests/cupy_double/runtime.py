@@ -44,6 +44,7 @@ class Device:
 
 _clock = itertools.count(1)
 _streams = [{}]  # device -> the current stream
+_around = {}  # device -> the streams of the blocks around: `use` is forgotten where one ends, as CuPy does
 
 
 class Stream:
@@ -56,18 +57,25 @@ class Stream:
         self.device_id = current()
         self.done = True
         self.waited = []
-        self._before = []
 
     def use(self):
+        self._check()
         _streams[0][current()] = self
 
     def __enter__(self):
-        self._before.append(get_current_stream())
+        self._check()
+        _around.setdefault(current(), []).append(self)
         self.use()
         return self
 
     def __exit__(self, *unused):
-        _streams[0][current()] = self._before.pop()
+        blocks = _around[current()]
+        blocks.pop()
+        _streams[0][current()] = blocks[-1] if blocks else Stream.null
+
+    def _check(self):
+        if self.ptr and self.device_id not in (-1, current()):
+            raise RuntimeError(f"The device that the stream is created on ({self.device_id}) does not match {current()}")
 
     @noting.waits
     def synchronize(self):
