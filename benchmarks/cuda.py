@@ -14,6 +14,7 @@ from benchmarks import peers
 from benchmarks.measure import Case
 
 SIZES = (1_000, 1_000_000, 16_000_000)
+ROWS = ((262_144, 4), (65_536, 64), (4096, 1024), (4096, 4096), (512, 50_257), (16, 65_536), (1, 16_000_000))
 STEPS = 20  # of a chain of small operators
 
 GROUPS = '''
@@ -27,9 +28,23 @@ def masks(x: Tensor, y: Tensor) -> Tensor:
     return torch.where(x > y, x * 2, torch.clamp(y, -1, 1)).masked_fill(y == 0, 1.0) + x
 '''
 
+ENDS = '''
+def softmax(x: Tensor, y: Tensor) -> Tensor:
+    return torch.softmax(x * 0.125 + y, -1)
+
+def layer_norm(x: Tensor, y: Tensor) -> Tensor:
+    return torch.layer_norm(x + y, [x.size(-1)])
+
+def row_sums(x: Tensor, y: Tensor) -> Tensor:
+    return (x * y).sum(-1)
+
+def squared_error(x: Tensor, y: Tensor) -> Tensor:
+    return ((x - y) * (x - y)).mean()
+'''
+
 
 def tables() -> dict[str, list[Case]]:
-    """Operators, groups, and what a launch costs with and without graphs."""
+    """Operators, groups, what reads rows at their end, and what a launch costs with and without graphs."""
     if not ts.cuda.is_available():
         print("no CUDA device: nothing to measure\n")
         return {}
@@ -37,6 +52,7 @@ def tables() -> dict[str, list[Case]]:
     return {
         f"CUDA operators, {name}": _operators(),
         f"CUDA groups, {name}": _groups(),
+        f"CUDA groups that end with their rows, {name}": _ends(),
         f"CUDA graphs, {name}": _graphs(),
     }
 
@@ -108,6 +124,26 @@ def _groups() -> list[Case]:
                     "PyTorch": None if torch is None else lambda f=theirs, s=s, t=t: f(s, t),
                 }
                 found.append(_case(f"{name}, {dtype}, {n}", **contestants))
+    return found
+
+
+def _ends() -> list[Case]:
+    """Groups that end with what reads their rows: by threads of a warp, warps, blocks, and in parts."""
+    torch, unit = _torch(), ts.jit.CompilationUnit(ENDS)
+    found = []
+    for name in ("softmax", "layer_norm", "row_sums", "squared_error"):
+        function = getattr(unit, name)
+        theirs = None if torch is None else getattr(torch.jit.CompilationUnit(ENDS), name)
+        for shape in ROWS:
+            for dtype in ("float32", "float16"):
+                x, y = (ts.rand(shape, device="cuda").to(getattr(ts, dtype)) for _ in "xy")
+                s, t = (None if torch is None else torch.from_numpy(v.cpu().numpy()).cuda() for v in (x, y))
+                contestants: dict[str, Any] = {
+                    "ts": lambda f=function, x=x, y=y: f(x, y),
+                    "ts one by one": lambda f=function, x=x, y=y: _unfused(f, x, y),
+                    "PyTorch": None if torch is None else lambda f=theirs, s=s, t=t: f(s, t),
+                }
+                found.append(_case(f"{name}, {dtype}, {shape[0]}x{shape[1]}", **contestants))
     return found
 
 
