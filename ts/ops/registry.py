@@ -29,6 +29,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -41,7 +42,7 @@ from ts._core.prims import registry as prims
 from ts._core.tensor.tensor import connect, install_methods
 from ts._core.value.turns import my_turn
 from ts.ops import layouts, refusals, rules, work
-from ts.ops.outputs import Said, into_outputs, output_form, rules_of, write, write_changes
+from ts.ops.outputs import OutputForm, Said, into_outputs, output_form, rules_of, write, write_changes
 
 if TYPE_CHECKING:
     from ts.ir.schema import FunctionSchema
@@ -159,6 +160,41 @@ class Record:
         if self._schema is None:
             self._schema = _parse_schema(self.schema_text)
         return self._schema
+
+
+class OutRecord(Record):
+    """The `out=` form of a record: its text and its kernel are made when somebody asks for them."""
+
+    variant = "out"
+    base: Record
+
+    def __init__(self, base: Record, overload: str, names: str, unnamed: bool) -> None:
+        self.base = base
+        self.name, self.overload, self.family, self.where = base.name, overload, base.family, base.where
+        self.overlap = base.overlap * (base.overlap == STRICT)
+        self.nondeterministic, self.same_as = base.nondeterministic, base.same_as
+        self.since = base.since * ("o" in base.since_forms)
+        self.wraps_numbers = base.wraps_numbers
+        self._outputs = names, unnamed
+
+    @cached_property
+    def form(self) -> OutputForm:
+        """Where its arguments are among those of its base."""
+        return output_form(self.base.schema_text, self.overload, *self._outputs)
+
+    @cached_property
+    def schema_text(self) -> str:  # type: ignore[override]  # PyTorch's text, as of any record
+        return self.form.text
+
+    @cached_property
+    def kernel(self) -> Kernel:  # type: ignore[override]
+        return self.derive(self.base.kernel)
+
+    def derive(self, compute: Kernel) -> Kernel:  # type: ignore[override]
+        """Its kernel from the base's."""
+        base, form = self.base, self.form
+        each = rules_of(form.outputs, base.out_refused, base.out_uncast, base.out_resized)
+        return into_outputs(compute, form, each, base.computes_in_out)
 
 
 def _parse_schema(text: str) -> FunctionSchema:
@@ -285,20 +321,7 @@ def out_of(record: Record, overload: str, names: str = "out", unnamed: bool = Fa
     `names` are theirs, with their alias marks where these are not a, b, c: "d:out,e:save_mean".  `unnamed`
     says that the results have none, though the functional form's have.
     """
-    form = output_form(record.schema_text, overload, names, unnamed)
-    each = rules_of(form.outputs, record.out_refused, record.out_uncast, record.out_resized)
-
-    def derive(compute: Kernel) -> Kernel:
-        return into_outputs(compute, form, each, record.computes_in_out)
-
-    return Record(
-        form.text, derive(record.kernel), record.family, variant="out", base=record, derive=derive,
-        where=record.where,
-        overlap=record.overlap * (record.overlap == STRICT),
-        nondeterministic=record.nondeterministic, same_as=record.same_as,
-        since=record.since * ("o" in record.since_forms),
-        wraps_numbers=record.wraps_numbers,
-    )  # fmt: skip
+    return OutRecord(record, overload, names, unnamed)
 
 
 # ---------------------------------------------------------------------------------------- asking
