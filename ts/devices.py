@@ -75,6 +75,8 @@ class device:
 def _parse(text: str) -> tuple[str, int | None]:
     if not text:
         raise RuntimeError("Device string must not be empty")
+    if text in TYPES:
+        return text, None
     match = re.match(_SPELLING, text)
     if match is None:
         raise RuntimeError(f"Invalid device string: '{text}'")

@@ -128,11 +128,17 @@ def _of_files(root: Path) -> str:
 
 
 def _listing(folder: str) -> Iterator[str]:
+    """A line for each module of a folder, in the order of their names, then those of the folders in it."""
+    lines, folders = [], []
     with os.scandir(folder) as entries:
-        for entry in sorted(entries, key=lambda e: e.name):
-            if entry.is_dir():
-                if entry.name != "__pycache__":
-                    yield from _listing(entry.path)
-            elif entry.name.endswith((".py", ".so", ".pyd")):
+        for entry in entries:
+            name = entry.name
+            if name.endswith((".py", ".so", ".pyd")):
                 found = entry.stat()
-                yield f"{entry.path} {found.st_mtime_ns} {found.st_size}"
+                lines.append(f"{name} {found.st_mtime_ns} {found.st_size}")
+            elif name != "__pycache__" and entry.is_dir():
+                folders.append(entry.path)
+    yield folder
+    yield from sorted(lines)
+    for inner in sorted(folders):
+        yield from _listing(inner)

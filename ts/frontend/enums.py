@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ts.frontend.emit.emitter import Emitter
 
 _OVERLOADS = {INT: "int", FLOAT: "float", STR: "str"}
-_RESERVED: Final = re.compile(r"mro|(__?)[^_](.*[^_])?\1")  # _sunder_ and __dunder__
+_RESERVED: Final = r"mro|(__?)[^_](.*[^_])?\1"  # _sunder_ and __dunder__
 
 
 def enum_type(cls: type[Enum], range: SourceRange | None = None) -> EnumType:
@@ -71,7 +71,7 @@ def read_enum_type(name: str, members: dict[str, Any], range: SourceRange | None
 
 def _class_of(members: dict[str, Any], name: str, module: str, range: SourceRange | None) -> type[Enum]:
     """A class for these members.  Python keeps some names for itself, which no program's class has."""
-    reserved = [member for member in members if _RESERVED.fullmatch(member)]
+    reserved = [member for member in members if re.fullmatch(_RESERVED, member)]
     if not reserved:
         made: Any = Enum(name, members, module=module)  # type: ignore[misc]
         reserved = [member for member in members if member not in made.__members__]  # _Color__red

@@ -21,15 +21,12 @@ from ts.errors import ParseError
 _verbosity = os.environ.get("TS_JIT_TYPE_VERBOSITY") or os.environ.get("PYTORCH_JIT_TYPE_VERBOSITY") or "3"
 TYPE_VERBOSITY = int(_verbosity) if _verbosity.isdecimal() else 3
 
-_TOKEN = re.compile(
-    r"""(?P<skipped>(?:\s+|\#[^\n]*)*)(?:
+_TOKEN = r"""(?P<skipped>(?:\s+|\#[^\n]*)*)(?:
       (?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
     | (?P<number>-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
     | (?P<name>[^\W\d]\w*(?:(?:::|\.)\w+)*)
     | (?P<sign>->|\.\.\.|\S)
-    )""",
-    re.VERBOSE,
-)
+    )"""  # compiled by the first who reads a text
 
 _LONGEST_INT: Final = 40  # characters of an int: one of 64 bits has 20, and Python reads no more than 4,300
 _ESCAPES = {
@@ -44,7 +41,7 @@ _ESCAPES = {
     12: "\\f",
     13: "\\r",
 }
-_UNESCAPE = re.compile(rb"\\([0-7]{1,3}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
+_UNESCAPE = rb"(?s)\\([0-7]{1,3}|x[0-9a-fA-F]{2}|.)"
 _UNESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 
 
@@ -59,7 +56,8 @@ class Tokens:
         self.starts: list[int] = []
         self.comments: dict[int, str] = {}  # by the number of the token that follows
         position = 0
-        while match := _TOKEN.match(text, position):
+        token = re.compile(_TOKEN, re.VERBOSE)
+        while match := token.match(text, position):
             kind = match.lastgroup or "sign"
             if "#" in match.group("skipped"):
                 self.comments[len(self.texts)] = match.group("skipped")
@@ -182,7 +180,7 @@ def unquote(token: str) -> str:
         return _UNESCAPES.get(code, code)
 
     raw = token[1:-1].encode("utf-8", "surrogateescape")
-    return _UNESCAPE.sub(replace, raw).decode("utf-8", "surrogateescape")
+    return re.sub(_UNESCAPE, replace, raw).decode("utf-8", "surrogateescape")
 
 
 def format_default(value: Any) -> str:

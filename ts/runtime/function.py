@@ -291,9 +291,10 @@ class ScriptFunction(Function):
 
     def _prepare(self) -> Any:
         """The code for the interpreter, asked for by the first call."""
-        from ts.runtime.executor import prepare
+        with no_collection():
+            from ts.runtime.executor import prepare
 
-        return prepare(self)
+            return prepare(self)
 
     def __repr__(self) -> str:
         return f"<ScriptFunction {self.qualified_name}>"
@@ -378,7 +379,7 @@ def compile_function(
     found = _scripted.get(function)
     if found is not None and found.is_compiled:
         return found
-    with my_turn():
+    with my_turn(), no_collection():
         found = _scripted.get(function)  # another thread may have compiled it meanwhile
         return _compile_anew(function) if found is None else found
 

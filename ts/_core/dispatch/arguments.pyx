@@ -9,7 +9,6 @@ may read without looking at tags, or a TypeError:
 The interpreter does not come here: there, the types of the graph are what the kernels rely on.
 """
 
-import re
 from enum import Enum
 
 from ts._core.value.container cimport Dict, List, Object, Tuple
@@ -37,7 +36,7 @@ cdef dict _specs = dict(SPECS)
 _specs.update({"Scalar": SPECS["number"], "Layout": _specs["int"], "ScalarType": _specs["int"],
                "MemoryFormat": _specs["int"], "Generator": TypeSpec(KIND_OBJECT, (), "Generator"),
                "Storage": TypeSpec(KIND_OBJECT, (), "Storage")})
-_VARIABLE = re.compile(r"t(?:Key|Val|\d)?")  # a type that the argument decides, the same at every place
+_VARIABLES = frozenset(["t", "tKey", "tVal", *[f"t{i}" for i in range(10)]])  # types that the argument decides, the same at every place
 
 
 cdef TypeSpec spec_of_text(str kind):
@@ -58,7 +57,7 @@ cdef TypeSpec spec_of_text(str kind):
         found = TypeSpec(KIND_OBJECT, (), kind)
     elif kind.startswith("(") and kind.endswith(")"):
         found = tuple_spec(tuple([spec_of_text(part) for part in kind[1:len(kind) - 1].split(", ")]))
-    elif _VARIABLE.fullmatch(kind):
+    elif kind in _VARIABLES:
         found = TypeSpec(KIND_ANY, (), kind)
     else:
         found = ANY_SPEC

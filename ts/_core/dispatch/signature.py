@@ -18,8 +18,8 @@ from typing import Any
 from ts.dtypes import DEFAULT_NAMES
 
 # "Tensor(a!)", "t[](a!)", "Tensor(a -> *)"; not the parameter of "Future(t)".
-_ALIAS = re.compile(r"(?<!Future)(?<!RRef)(?<!Await)\(([a-z*|]+)(!?)(?: -> [a-z*|]+)?\)")
-_SIZED = re.compile(r"^(.*)\[(\d+)\](\??)$")
+_ALIAS = r"(?<!Future)(?<!RRef)(?<!Await)\(([a-z*|]+)(!?)(?: -> [a-z*|]+)?\)"
+_SIZED = r"^(.*)\[(\d+)\](\??)$"
 
 
 class Parameter:
@@ -157,7 +157,7 @@ def _parameter(text: str, keyword_only: bool) -> Parameter:
     optional = kind.endswith("?")
     kind = kind[:-1] if optional else kind
     size = None
-    if sized := _SIZED.match(kind):
+    if "[" in kind and (sized := re.match(_SIZED, kind)):
         kind, size = f"{sized[1]}[]", int(sized[2])
     value = _default(default, kind) if has_default else None
     if size is not None and isinstance(value, int):
@@ -185,7 +185,7 @@ def _return(text: str, written: dict[str, int], read: dict[str, int]) -> Return:
 
 
 def _unmarked(type_text: str) -> tuple[str, str, bool]:
-    found = _ALIAS.search(type_text)
+    found = re.search(_ALIAS, type_text) if "(" in type_text else None
     if found is None:
         return type_text, "", False
     return type_text[: found.start()] + type_text[found.end() :], found[1], found[2] == "!"

@@ -359,7 +359,7 @@ cdef int to_text(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 # `{{`, `}}`, `{}`, `{0}`, `{:5d}`, `{0:.2f}`: (position, specification) of the last four.
-FIELD = re.compile(r"\{\{|\}\}|\{(\d*)(?::([^{}]*))?\}")
+FIELD = r"\{\{|\}\}|\{(\d*)(?::([^{}]*))?\}"
 
 
 cdef str format_field(IValue *x, str specification):
@@ -384,7 +384,7 @@ cdef int format_braces(Operator op, IValue *r, const int32_t *at) except -1:
     text = text_of(&r[at[0]])
     result = []
     spend(TRIED * len(text))
-    for match in FIELD.finditer(text):
+    for match in re.finditer(FIELD, text):
         spend(FIELD_NS)
         result.append(text[end:match.start()])
         end = match.end()
