@@ -10,6 +10,7 @@ import pytest
 
 from tests.import_graph import ROOT
 from ts.frontend import live_text
+from ts.runtime.frames import with_room
 
 LINE = """
 import ts
@@ -155,3 +156,25 @@ def test_where_functions_end(path):
     for code in found:
         rest = lines[code.co_firstlineno - 1 :]
         assert live_text._block(rest, code) == inspect.getblock(rest), code.co_name
+
+
+def test_frames_have_room():
+    """Wherever in the stack it is called, no call inside takes memory of the system and gives it back."""
+    resource = pytest.importorskip("resource")
+
+    def nothing():
+        pass
+
+    def calls():
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        for _ in range(1_000):
+            nothing()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+    def at(depth):
+        return at(depth - 1) if depth else with_room(calls)
+
+    assert max(at(depth) for depth in range(200)) < 500
+    assert with_room(divmod, 7, 2) == (3, 1)
+    with pytest.raises(ZeroDivisionError):
+        with_room(divmod, 7, 0)

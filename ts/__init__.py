@@ -114,10 +114,11 @@ _MODULES = frozenset({
 
 def __getattr__(name: str) -> Any:
     from ts._core.value.turns import import_turn
+    from ts.runtime.frames import with_room
     from ts.runtime.garbage import no_collection
 
     with import_turn(), no_collection():
-        value = globals()[name] = _find(name)
+        value = globals()[name] = with_room(_find, name)
     return value
 
 

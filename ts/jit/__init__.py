@@ -76,13 +76,18 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES and name not in _SUBMODULES:
         raise AttributeError(f"module 'ts.jit' has no attribute '{name}'")
     from ts._core.value.turns import import_turn
+    from ts.runtime.frames import with_room
     from ts.runtime.garbage import no_collection
 
     with import_turn(), no_collection():
-        if name in _SUBMODULES:
-            return importlib.import_module(f"ts.jit.{name.removeprefix('_')}")
-        module, attribute = _HOMES[name]
-        value = globals()[name] = getattr(importlib.import_module(module), attribute)
+        return with_room(_find, name)
+
+
+def _find(name: str) -> Any:
+    if name in _SUBMODULES:
+        return importlib.import_module(f"ts.jit.{name.removeprefix('_')}")
+    module, attribute = _HOMES[name]
+    value = globals()[name] = getattr(importlib.import_module(module), attribute)
     return value
 
 

@@ -39,6 +39,7 @@ from ts.frontend.attached import Attached
 from ts.frontend.failures import compilation
 from ts.frontend.terms import ANY_TERMS, Terms
 from ts.runtime.deep import with_deep_stack
+from ts.runtime.frames import with_room
 from ts.runtime.garbage import no_collection
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ class ScriptFunction(Function):
         """Compile the graph now, if that has not begun yet; what another thread compiles is waited for."""
         if self._graph is None:
             with my_turn():
-                self._compile()
+                with_room(self._compile)
 
     def _declare(self) -> bool:
         """Read the declaration only, unless that was done; whether it says all."""
@@ -292,12 +293,16 @@ class ScriptFunction(Function):
     def _prepare(self) -> Any:
         """The code for the interpreter, asked for by the first call."""
         with no_collection():
-            from ts.runtime.executor import prepare
-
-            return prepare(self)
+            return with_room(_prepared, self)
 
     def __repr__(self) -> str:
         return f"<ScriptFunction {self.qualified_name}>"
+
+
+def _prepared(function: ScriptFunction) -> Any:
+    from ts.runtime.executor import prepare
+
+    return prepare(function)
 
 
 def unpickled_function(name: str, data: bytes) -> ScriptFunction:
@@ -381,7 +386,7 @@ def compile_function(
         return found
     with my_turn(), no_collection():
         found = _scripted.get(function)  # another thread may have compiled it meanwhile
-        return _compile_anew(function) if found is None else found
+        return with_room(_compile_anew, function) if found is None else found
 
 
 def _compile_anew(function: Callable[..., Any]) -> ScriptFunction:
