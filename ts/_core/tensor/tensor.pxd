@@ -25,7 +25,7 @@ cdef class Tensor:
     cdef int version                   # writes to the memory, if this tensor counts them ...
     cdef Tensor owner                  # ... and if not, the tensor that it is a view of and that does
     cdef Tensor base                   # the tensor that users know it as a view of: not what it was detached from
-    cdef dict __dict__                 # users hang attributes on tensors; NULL until they do
+    cdef PyObject *attributes          # a dictionary of what users hang on it; NULL until they do
     cdef object __weakref__
 
 

@@ -43,6 +43,9 @@ cdef extern from "Python.h":
         const char *tp_name
     void PyType_Modified(type t)
 
+cdef extern from "attributes.h":
+    int hang_attributes(type cls, Py_ssize_t offset) except -1
+
 
 # ---------------------------------------------------------------- dtypes and devices by number
 
@@ -848,6 +851,12 @@ cdef object new_empty(type cls, object args, PyObject *kwargs):
     return t
 
 
+cdef int hang_attributes_on_tensors() except -1:
+    cdef Tensor t = Tensor.__new__(Tensor)
+    return hang_attributes(Tensor, <char *>&t.attributes - <char *><PyObject *>t)
+
+
+hang_attributes_on_tensors()
 # Of Python's `Tensor.__new__(Tensor)`, and of classes made of Tensor; `wrap` calls the C function and fills it.
 (<PyTypeObject *>Tensor).tp_new = new_empty
 PyType_Modified(Tensor)

@@ -1,0 +1,74 @@
+"""What users hang on tensors: a dictionary that is there once they do, and goes with the tensor."""
+
+import copy
+import gc
+import pickle
+import weakref
+
+import pytest
+
+import ts
+
+
+class Marked(ts.Tensor):
+    pass
+
+
+def makers():
+    return [lambda: ts.ones(2), lambda: ts.ones(2, 3).t(), lambda: ts.nn.Parameter(ts.ones(2)), Marked]
+
+
+def test_there_is_no_dictionary_before():
+    assert not any(isinstance(x, dict) for x in gc.get_referents(ts.ones(2)))
+
+
+@pytest.mark.parametrize("make", makers())
+def test_attributes_come_and_go(make):
+    x = make()
+    assert vars(x) == {}
+    x.mark = "a"
+    assert x.mark == "a" and vars(x) == x.__dict__ == {"mark": "a"}
+    del x.mark
+    with pytest.raises(AttributeError, match="has no attribute 'mark'"):
+        _ = x.mark
+
+
+@pytest.mark.parametrize("make", makers())
+def test_a_circle_through_an_attribute_is_collected(make):
+    x = make()
+    x.me = x
+    seen = weakref.ref(x)
+    del x
+    gc.collect()
+    assert seen() is None
+
+
+def test_what_goes_with_a_tensor_does_not_find_it():
+    found = []
+
+    class Last:
+        def __init__(self, tensor):
+            self.tensor = weakref.ref(tensor)
+
+        def __del__(self):
+            found.append(self.tensor())
+
+    x = ts.ones(2)
+    x.last = Last(x)
+    del x
+    assert found == [None]
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies_have_them(again):
+    x = ts.ones(2)
+    x.mark = [1]
+    assert again(x).mark == [1]
+
+
+def test_only_a_dictionary_can_take_its_place():
+    x = ts.ones(2)
+    x.__dict__ = {"mark": 1}
+    assert x.mark == 1
+    with pytest.raises(TypeError):
+        x.__dict__ = 3

@@ -1,0 +1,58 @@
+/* Attributes that users hang on objects of one class: a dictionary that is made when the first one is.
+
+   In: the class, and where in its objects the pointer to that dictionary stands, NULL at first.  A `cdef dict __dict__` would be
+   made and freed with each object, which takes as long as the rest of a small tensor.  What Cython wrote for the
+   class's objects is called from here. */
+
+#ifndef TS_ATTRIBUTES_H
+#define TS_ATTRIBUTES_H
+
+#include <Python.h>
+
+static Py_ssize_t attributes_offset;
+static destructor dealloc_rest;
+static traverseproc traverse_rest;
+static inquiry clear_rest;
+
+static inline PyObject **attributes_of(PyObject *object) {
+    return (PyObject **)((char *)object + attributes_offset);
+}
+
+static void dealloc_with_attributes(PyObject *object) {
+    if (*attributes_of(object)) {
+        PyObject_GC_UnTrack(object);
+        PyObject_ClearWeakRefs(object); /* what dies with the attributes does not find the object */
+        Py_CLEAR(*attributes_of(object));
+    }
+    dealloc_rest(object);
+}
+
+static int traverse_with_attributes(PyObject *object, visitproc visit, void *arg) {
+    Py_VISIT(*attributes_of(object));
+    return traverse_rest(object, visit, arg);
+}
+
+static int clear_with_attributes(PyObject *object) {
+    Py_CLEAR(*attributes_of(object));
+    return clear_rest(object);
+}
+
+/* Before the class has objects, or classes made of it. */
+static int hang_attributes(PyObject *cls, Py_ssize_t offset) {
+    static PyGetSetDef dictionary = {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL};
+    PyTypeObject *type = (PyTypeObject *)cls;
+    PyObject *descriptor = PyDescr_NewGetSet(type, &dictionary);
+    if (!descriptor || PyDict_SetItemString(type->tp_dict, "__dict__", descriptor) < 0) {
+        Py_XDECREF(descriptor);
+        return -1;
+    }
+    Py_DECREF(descriptor);
+    attributes_offset = type->tp_dictoffset = offset;
+    dealloc_rest = type->tp_dealloc, type->tp_dealloc = dealloc_with_attributes;
+    traverse_rest = type->tp_traverse, type->tp_traverse = traverse_with_attributes;
+    clear_rest = type->tp_clear, type->tp_clear = clear_with_attributes;
+    PyType_Modified(type);
+    return 0;
+}
+
+#endif
