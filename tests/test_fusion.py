@@ -336,7 +336,7 @@ def test_programs_are_data():
     mul, neg = operator("aten::mul.Tensor"), operator("aten::neg")
     program = Program("tn", (Row(mul, (0, 1)), Row(neg, (2,))), (3,))
     data = program.data(lambda op: op.key)
-    assert data == ["tn", [["aten::mul.Tensor", 0, 1], ["aten::neg", 2]], [3], []]
+    assert data == ["tn", [["aten::mul.Tensor", 0, 1], ["aten::neg", 2]], [3], [], []]
     assert program_of(data, operator) == program
 
 

@@ -1,4 +1,4 @@
-"""Random programs of operators on elements and of what reads their rows, of which the optimiser makes groups, and tensors of
+"""Random programs of operators on elements, of views of what they read, and of what reads their rows, of which the optimiser makes groups, and tensors of
 every kind for them.
 
 In: `choose(n)`, a source of choices 0 .. n-1.  Out: the source of `f(a, b, c, d, s: float, n: int)`, which returns a tuple
@@ -42,6 +42,15 @@ ROWS = (
     "torch.layer_norm({x} * 2 + {y}, [{x}.size(-1)])", "({x} * {y}).mean()", "torch.logsumexp({x} * s, [-1], True)",
     "torch.square({x}).sum()", "({x} - {y}).abs().max()", "({m}).sum(-1, True)", "({x} + {y}).amin(0, True)",
 )  # fmt: skip
+VIEWS = (
+    "torch.tanh({x}.unsqueeze(0))", "({x}.unsqueeze(0)[..., :1] * {y})", "({x} * {y}.unsqueeze(0)[-1] + {x})",
+    "torch.sigmoid({x}.unsqueeze(0).select(0, 0) - {y})", "({x}.unsqueeze(0).narrow(-1, 0, 1) + {g} * 0.5)",
+    "({g}.unsqueeze(0).transpose(0, 0) * 2 - {y})", "torch.where({m}, {x}.unsqueeze(0)[0:1], {g}.unsqueeze(0))",
+)  # fmt: skip
+PARTS = (
+    "p, q = torch.stack([{x}, {x} * 0.5]).chunk(2, 0)\n{t} = torch.tanh(p) * q + {y}",
+    "p, q = torch.stack([{x}, 1 - {x}]).split(1)\n{t} = torch.sigmoid(p) - q * {y}",
+)
 LOOPS = (
     "for i in range(n + 2):\n    {u}\n    r = r * u + {v}",
     "for i in range(n + 2):\n    {u}\n    if u < 0.0:\n        r = r + {v}\n    else:\n        r = {w}",
@@ -64,7 +73,8 @@ class GroupWriter:
         lines = ["    u = s"]
         count = 2 + self.choose(self.statements)
         for i in range(count):
-            lines += self.loop(i) if self.choose(16) == 0 else [f"    t{i} = {self.value()}"]
+            kind = self.choose(16)
+            lines += self.loop(i) if kind == 0 else self.parts(i) if kind == 1 else [f"    t{i} = {self.value()}"]
             self.names += [f"t{i}"] * 3
         read = re.findall(r"t\d+(?! =)", " ".join(lines) + " ")
         unread = [f"t{i}" for i in range(count) if f"t{i}" not in read]
@@ -79,9 +89,14 @@ class GroupWriter:
         form = self.pick(LOOPS).format(u=NUMBERS, v=self.value(), w=self.value(), g=self.pick(GIVEN))
         return [f"    {line}" for line in (f"r = {self.pick(self.names)}", *form.splitlines(), f"t{i} = r")]
 
+    def parts(self, i: int) -> list[str]:
+        """What a group reads parts of."""
+        form = self.pick(PARTS).format(x=self.pick(self.names), y=self.pick(self.names), t=f"t{i}")
+        return [f"    {line}" for line in form.splitlines()]
+
     def value(self) -> str:
-        kind = self.choose(13)
-        forms = UNARY if kind < 4 else BINARY if kind < 10 else CONVERSIONS if kind < 12 else ROWS
+        kind = self.choose(14)
+        forms = UNARY if kind < 4 else BINARY if kind < 10 else CONVERSIONS if kind < 12 else ROWS if kind < 13 else VIEWS
         g, h = self.pick(GIVEN), self.pick(GIVEN)
         mask = self.pick(MASKS).format(g=g, h=h)
         return self.pick(forms).format(x=self.pick(self.names), y=self.pick(self.names), m=mask, g=g, h=h)

@@ -48,7 +48,7 @@ def outcome(function, args):
     """What is returned, its dtypes and strides, and the arguments then; or that it fails."""
     try:
         results = function(*args)
-    except (RuntimeError, ZeroDivisionError, TypeError, ValueError) as error:
+    except (RuntimeError, ZeroDivisionError, TypeError, ValueError, IndexError) as error:
         return str(error).splitlines()[-1]
     tensors = [*results, *(x for x in args if not isinstance(x, int | float))]
     return [(shown(x).copy(), str(x.dtype).removeprefix("torch."), strides(x)) for x in tensors]

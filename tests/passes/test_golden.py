@@ -38,6 +38,7 @@ FUNCTIONS = {
     "constant_pooling": "constant_pooling",
     "peephole": "peephole",
     "loop_invariants": "hoist_loop_invariants",
+    "loop_views": "hoist_loop_views",
     "loop_unrolling": "unroll_loops",
     "remove_mutation": "remove_mutation",
     "decompose_ops": "decompose_ops",

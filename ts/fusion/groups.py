@@ -7,7 +7,7 @@ In: a node.  Out: the values that its row reads, or the reason why it has none.
 
 An operator belongs into groups if its record says so (`Record.ufunc`, `Record.tile`, `Record.converts`): it
 computes each element from the elements beside it, perhaps from numbers for its channel (`Record.channels`).
-One that reads whole rows may end a group (`Record.ends`).
+One that reads whole rows may end a group (`Record.ends`), a view may be what it reads (`Record.head`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Final
 
 import ts.ops.node_operator  # noqa: F401 -- makes Node.operator() work
-from ts.fusion.program import ARGUMENT, NUMBER, OTHER, TENSOR, Program, Row
+from ts.fusion.program import ARGUMENT, NUMBER, OTHER, TENSOR, Head, Program, Row
 from ts.ir import types
 from ts.ir.graph import Graph, Node, Value
 from ts.ops.registry import Record
@@ -29,8 +29,7 @@ MOST_ENDS: Final = 4
 
 def operands(node: Node) -> list[Value] | str:
     """The values that a row for `node` reads; a text says why it can have no row."""
-    operator = node.operator()
-    record = None if operator is None or node.blocks() else operator.record
+    record = _record(node)
     if record is None or record.variant or not _has_row(record):
         return "it is no operator on the elements of tensors"
     if len(node.outputs()) != 1 or not is_tensor(node.output()):
@@ -58,8 +57,13 @@ def operands(node: Node) -> list[Value] | str:
 
 def converts(node: Node) -> bool:
     """Whether it gives elements in another dtype, or its operand itself."""
-    operator = node.operator()
-    return operator is not None and bool(operator.record.converts)
+    record = _record(node)
+    return record is not None and record.converts
+
+
+def _record(node: Node) -> Record | None:
+    operator = None if node.blocks() else node.operator()
+    return None if operator is None else operator.record
 
 
 def _has_row(record: Record) -> bool:
@@ -67,16 +71,23 @@ def _has_row(record: Record) -> bool:
 
 
 def taken(node: Node) -> list[Value]:
-    """What a node of a group takes beside the elements, or rows, that it reads."""
-    operator = node.operator()
-    record = None if operator is None else operator.record
-    return node.inputs()[1:] if record is not None and (record.channels or record.ends) else []
+    """What a node of a group takes beside the tensor that it reads by elements or rows, or views."""
+    record = _record(node)
+    return node.inputs()[1:] if record is not None and (record.channels or record.ends or record.head) else []
+
+
+def head_of(value: Value) -> Node | None:
+    """The node that makes a view, or the list that has it, if groups read such views by themselves."""
+    node = value.node()
+    if node.kind() == "prim::ListUnpack":
+        node = node.input().node()
+    record = _record(node)
+    return node if record is not None and record.head and not record.variant else None
 
 
 def ends(node: Node) -> bool:
     """Whether it may end a group: it reads rows of its first argument, and whatever else beside it."""
-    operator = node.operator()
-    record = None if operator is None else operator.record
+    record = _record(node)
     return record is not None and record.ends and not record.variant
 
 
@@ -91,35 +102,40 @@ def _of_conversion(values: list[Value], record: Record) -> list[Value] | str:
 
 
 def program_of_graph(subgraph: Graph) -> tuple[Program, list[Value]]:
-    """The program of a group's nodes, and its inputs: the graph's, numbers in the code, what ends take."""
+    """The program of a group's nodes, and its inputs: the graph's, numbers, what heads and ends take."""
     read: dict[Node, list[Value]] = {}
     last: list[Node] = []
     for node in subgraph.nodes():
         if ends(node):
             last.append(node)
-        elif node.kind() != "prim::Constant":
-            found = operands(node)
-            assert not isinstance(found, str), found
+        elif isinstance(found := operands(node), list):
             read[node] = found
     own = dict.fromkeys(value for found in read.values() for value in found)
-    values = [value for value in subgraph.inputs() if value in own]
-    values += [value for value in own if value.node().kind() == "prim::Constant"]
-    arguments = [value for node in (*read, *last) for value in taken(node)]
+    outside = [value for value in subgraph.inputs() if value in own]
+    outside += [value for value in own if value.node().kind() == "prim::Constant"]
+    viewed = {value: head for value in own if value.node() not in read and (head := head_of(value))}
+    values = [*outside, *viewed]
     letters = [TENSOR if is_tensor(v) else NUMBER if is_number(v) else OTHER for v in values]
     number = {value: i for i, value in enumerate(values)}
+    arguments: list[Value] = []
+    takes: dict[Node, tuple[int, ...]] = {}
+    for node in (*dict.fromkeys(viewed.values()), *read, *last):
+        arguments += taken(node)
+        behind = len(values) + len(arguments)
+        takes[node] = tuple(range(behind - len(taken(node)), behind))
     for i, node in enumerate([*read, *last], len(values) + len(arguments)):
         number[node.output()] = i
-    own_inputs = iter(range(len(values), len(values) + len(arguments)))
-
-    def row(node: Node, found: list[Value]) -> Row:
-        reads = [*(number[value] for value in found), *(next(own_inputs) for _ in taken(node))]
-        return Row(node.operator(), tuple(reads))
-
-    rows = [row(node, found) for node, found in read.items()]
-    tails = [row(node, node.inputs()[:1]) for node in last]
+    heads = []
+    for value, node in viewed.items():
+        values[number[value]] = node.inputs()[0]
+        parts = 0 if value.node() is node else len(value.node().outputs())
+        part = value.node().outputs().index(value)
+        heads.append(Head(node.operator(), number[value], takes[node], part, parts))
+    rows = [Row(n.operator(), (*(number[value] for value in found), *takes[n])) for n, found in read.items()]
+    tails = [Row(node.operator(), (number[node.inputs()[0]], *takes[node])) for node in last]
     outputs = tuple(number[value] for value in subgraph.outputs())
-    program = Program("".join(letters) + ARGUMENT * len(arguments), tuple(rows), outputs, tuple(tails))
-    return program, values + arguments
+    inputs = "".join(letters) + ARGUMENT * len(arguments)
+    return Program(inputs, tuple(rows), outputs, tuple(tails), tuple(heads)), values + arguments
 
 
 def is_tensor(value: Value) -> bool:

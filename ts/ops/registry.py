@@ -86,6 +86,7 @@ class Record:
     keeps_dtype: bool = False  # of one tensor, with a result of its dtype, whatever that is: an activation
     tile: bool = False  # pointwise, with a tensor first or a mask: a row of groups though it is no ufunc
     channels: bool = False  # pointwise with vectors for the channels, unless `training`: a row of groups, too
+    head: bool = False  # a view, or a list of them, of its first argument, which groups read by themselves
     ends: bool = False  # may end a group: it reads rows along the last dimensions of its first argument
     converts: bool = False  # its first argument to the dtype that the second is or has: a row of groups
     cuda: str | None = None  # pointwise: the CUDA expression over a, b, c

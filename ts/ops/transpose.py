@@ -29,7 +29,12 @@ def _permute(xp: Any, self: Array, dims: Sequence[int]) -> Array:
     return self.transpose(axes)
 
 
-@op("aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)", inplace="", loop="transpose")
+@op(
+    "aten::transpose.int(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
+    inplace="",
+    loop="transpose",
+    head=True,
+)
 @op(
     "aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
     inplace=True,
@@ -43,7 +48,7 @@ def _transpose(xp: Any, self: Array, dim0: int, dim1: int) -> Array:
     return self.swapaxes(a, b) if self.ndim else self[...]
 
 
-@op("aten::t(Tensor(a) self) -> Tensor(a)", inplace=True, loop="t")
+@op("aten::t(Tensor(a) self) -> Tensor(a)", inplace=True, loop="t", head=True)
 def _t(xp: Any, self: Array) -> Array:
     if self.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")

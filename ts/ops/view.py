@@ -156,7 +156,7 @@ def _squeeze_dim(xp: Any, self: Array, dim: int | Sequence[int]) -> Array:
     return self.reshape([n for i, n in enumerate(self.shape) if not (i in axes and sizes.known_one(n))])
 
 
-@op("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", inplace=True, loop="unsqueeze")
+@op("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", inplace=True, loop="unsqueeze", head=True)
 def _unsqueeze(xp: Any, self: Array, dim: int) -> Array:
     return unsqueezed(self, rules.wrap_dim(dim, self.ndim + 1))
 
@@ -205,7 +205,7 @@ def _unflatten(xp: Any, self: Array, dim: int, sizes: Sequence[int]) -> Array:
     return self.reshape((*self.shape[:axis], *inner, *self.shape[axis + 1 :]))
 
 
-@op("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", loop="select")
+@op("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", loop="select", head=True)
 def _select(xp: Any, self: Array, dim: int, index: int) -> Array:
     if self.ndim == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
@@ -222,6 +222,7 @@ def _select(xp: Any, self: Array, dim: int, index: int) -> Array:
     "step=1) -> Tensor(a)",
     where="",
     loop="slice",
+    head=True,
 )
 def _slice(
     xp: Any, self: Array, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
@@ -250,7 +251,11 @@ def narrow_kernel(self: Array, dim: int, start: int, length: int) -> Array:
     return self[(slice(None),) * axis + (slice(start, start + length),)]
 
 
-@op("aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)", loop="narrow")
+@op(
+    "aten::narrow(Tensor(a) self, int dim, SymInt start, SymInt length) -> Tensor(a)",
+    loop="narrow",
+    head=True,
+)
 def _narrow(xp: Any, self: Array, dim: int, start: int, length: int) -> Array:
     return narrow_kernel(self, dim, start, length)
 
@@ -340,7 +345,11 @@ def split_every(self: Array, size: int, dim: int) -> list[Array]:
     return split_sizes(self, [size] * (count - 1) + [n - size * (count - 1)], dim)
 
 
-@op("aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]", loop="split")
+@op(
+    "aten::split.Tensor(Tensor(a -> *) self, SymInt split_size, int dim=0) -> Tensor(a)[]",
+    loop="split",
+    head=True,
+)
 @op(
     "aten::unsafe_split.Tensor(Tensor self, SymInt split_size, int dim=0) -> Tensor[]",
     out="Tensor_out",
@@ -372,7 +381,7 @@ def _require_place(count: int) -> None:
     np.empty((count, TENSOR_BYTES), np.uint8)
 
 
-@op("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", loop="chunk")
+@op("aten::chunk(Tensor(a -> *) self, int chunks, int dim=0) -> Tensor(a)[]", loop="chunk", head=True)
 @op("aten::unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]")
 def _chunk(xp: Any, self: Array, chunks: int, dim: int = 0) -> list[Array]:
     if self.ndim == 0:

@@ -7,6 +7,7 @@
                                                  return (%d)
 
 What reads whole rows (`softmax`, a norm, a sum) may end a group, and nothing of the group reads its result.
+Views that nobody else reads (`chunk`, `x[:, 1]`) go with the group that does.
 
 Whether a group runs as one is seen when it runs, by its inputs: the nodes stay in its subgraph for where it
 does not.  A group collects what joins it and stands where its first result is needed, or something is
@@ -14,6 +15,8 @@ written: its nodes sink, and nothing moves past a node that writes.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 from ts.analysis.effects import has_side_effects
 from ts.analysis.writes import writes_to_inputs
@@ -24,6 +27,7 @@ from ts.fusion.groups import (
     MOST_ROWS,
     converts,
     ends,
+    head_of,
     is_tensor,
     operands,
     taken,
@@ -44,10 +48,11 @@ class _Group:
     def __init__(self, node: Node) -> None:
         self.nodes = [node]
 
-    def inputs(self) -> list[Value]:
-        """What its nodes read of others; numbers that stand in the code go with them."""
-        inside = {node.output() for node in self.nodes}
-        read = dict.fromkeys(value for node in self.nodes for value in node.inputs())
+    def inputs(self, heads: Iterable[Node] = ()) -> list[Value]:
+        """What its nodes and their heads read of others; numbers that stand in the code go with them."""
+        nodes = [*heads, *self.nodes]
+        inside = {value for node in nodes for value in node.outputs()}
+        read = dict.fromkeys(value for node in nodes for value in node.inputs())
         return [value for value in read if value not in inside and not _goes_along(value)]
 
 
@@ -58,6 +63,7 @@ class _Fuser:
         self.block = block
         self.open: dict[Value, _Group] = {}  # results of nodes of groups that more may join
         self.place: dict[Node, int] = {}  # of these nodes, in the order of the block
+        self.views: dict[Node, None] = {}  # since somebody wrote: those that a group may take with it
         self.changed = False
 
     def run(self) -> bool:
@@ -73,6 +79,8 @@ class _Fuser:
                 self.join(node)
                 continue
             debug("graph_fuser", "{} stays: {}", node, found)
+            if any(head_of(value) for value in node.outputs()[:1]):
+                self.views[node] = None
             if node.blocks() or has_side_effects(node) or writes_to_inputs(node):
                 self.close_all(node)
             else:
@@ -122,13 +130,31 @@ class _Fuser:
     def close_all(self, before: Node) -> None:
         for group in list(dict.fromkeys(self.open.values())):
             self.settle(group, before)
+        self.views.clear()
+
+    def heads(self, group: _Group) -> list[Node]:
+        """The views that nobody reads but the group, each behind what it needs."""
+        found: dict[Node, None] = {}
+        inside, inputs = set(group.nodes), group.inputs()
+        size = len(inputs)
+        for value in inputs:
+            head, last = head_of(value), value.node()
+            if head is None or last in found or not {head, last} <= self.views.keys():
+                continue
+            if {use.user for output in last.outputs() for use in output.uses()} <= inside and (
+                head is last or len(head.output().uses()) == 1
+            ):
+                found.update({head: None, last: None})
+                size += len(taken(head))
+        return list(found) if size <= MOST_INPUTS else []
 
     def settle(self, group: _Group, before: Node) -> None:
         """Make the node of a group that nothing joins any more."""
         for node in group.nodes:
             del self.open[node.output()]
         group.nodes = _without_heads(group.nodes)
-        inside, inputs = set(group.nodes), group.inputs()
+        heads = self.heads(group)
+        inside, inputs = set(group.nodes), group.inputs(heads)
         read = [node for node in group.nodes if any(use.user not in inside for use in node.output().uses())]
         if len(group.nodes) < LEAST or not read or len(inputs) > MOST_INPUTS:
             return
@@ -141,13 +167,13 @@ class _Fuser:
         copies: dict[Value, Value] = {}
         for value in inputs:
             copies[value] = subgraph.add_input().copy_metadata(value)
-        for node in group.nodes:
+        for node in (*heads, *group.nodes):
             for value in node.inputs():
                 if value not in copies:
                     constant = subgraph.create_clone(value.node(), copies)
                     copies[value] = subgraph.append_node(constant).output()
             copy = subgraph.append_node(subgraph.create_clone(node, copies))
-            copies[node.output()] = copy.output()
+            copies.update(zip(node.outputs(), copy.outputs(), strict=True))
         fused = graph.create(KIND, inputs, len(read)).insert_before(before)
         fused.copy_metadata(group.nodes[-1])
         fused.set("Subgraph", subgraph, "g")
@@ -156,8 +182,9 @@ class _Fuser:
             result.copy_metadata(node.output())
             node.output().replace_all_uses_with(result)
         update("graph_fuser", "Made {}", fused)
-        numbers = {value.node() for node in group.nodes for value in node.inputs() if _goes_along(value)}
-        for node in reversed(group.nodes):
+        nodes = [*heads, *group.nodes]
+        numbers = {value.node() for node in nodes for value in node.inputs() if _goes_along(value)}
+        for node in reversed(nodes):
             node.destroy()
         for number in numbers:
             if not number.has_uses():

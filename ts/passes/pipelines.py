@@ -40,6 +40,7 @@ from ts.passes.graph_fuser import fuse_graph
 from ts.passes.inline import inline_for_execution, inline_if_everything
 from ts.passes.lift_closures import lift_closures
 from ts.passes.loop_invariants import hoist_loop_invariants
+from ts.passes.loop_views import hoist_loop_views
 from ts.passes.lower_tuples import bypass_tuples, lower_simple_tuples
 from ts.passes.normalize_ops import normalize_ops
 from ts.passes.peephole import simplify
@@ -85,6 +86,7 @@ OPTIMIZE: Final[Sequence[Pass]] = (
     constant_pooling,
     eliminate_unfailing_dead_code,
     version_element_loops,
+    hoist_loop_views,
     fuse_graph,
 )
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ts.bytecode.native.exits import NO_LOOP
 from ts.bytecode.native.worker import available, why
-from ts.fusion.program import GroupRecord
+from ts.fusion.program import ARGUMENT, GroupRecord
 
 
 class PlanText(str):
@@ -48,7 +48,9 @@ def _group_lines(operator: Any) -> Iterator[str]:
     if not isinstance(record, GroupRecord) or record.program is None:
         return
     program, group = record.program, record.group
-    yield "  " + " ".join(row.operator.name.partition("::")[2] for row in (*program.rows, *program.ends))
+    heads = dict.fromkeys(head.operator for head in program.heads)
+    operators = [*heads, *(row.operator for row in (*program.rows, *program.ends))]
+    yield "  " + " ".join(operator.name.partition("::")[2] for operator in operators)
     if group is None and not record.elsewhere:
         yield "    has not run yet"
     for other in filter(None, record.elsewhere.values()):
@@ -62,7 +64,8 @@ def _group_lines(operator: Any) -> Iterator[str]:
     if group is None:
         return
     for plan in group.plans:
-        yield _plan_line(plan, plan.inputs(len(program.inputs)))
+        names = zip(plan.inputs(len(program.inputs)), program.inputs, strict=True)
+        yield _plan_line(plan, [name for name, kind in names if kind != ARGUMENT])
     for count, reason in (
         (group.left_to_limits, "limits count every operator"),
         (group.left_for_inputs, "devices, dtypes or numbers"),

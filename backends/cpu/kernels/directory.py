@@ -153,9 +153,10 @@ NAMES: Final[dict[str, str]] = {
         aten::cross aten::dot aten::ger aten::linalg_cross aten::mv aten::outer aten::vdot
     """,
     "view": """
-        aten::mT aten::moveaxis.int aten::movedim.int aten::numpy_T aten::split aten::split.sizes
-        aten::split_with_sizes aten::swapaxes aten::swapdims chunk narrow permute select slice split squeeze
-        squeeze_dim t transpose unbind unsqueeze
+        aten::chunk aten::mT aten::moveaxis.int aten::movedim.int aten::narrow aten::numpy_T
+        aten::select.int aten::slice.Tensor aten::split aten::split.Tensor aten::split.sizes
+        aten::split_with_sizes aten::swapaxes aten::swapdims aten::t aten::transpose.int aten::unsqueeze
+        chunk narrow permute select slice split squeeze squeeze_dim t transpose unbind unsqueeze
     """,
 }
 

@@ -4,6 +4,7 @@ from ts._core.dispatch.operator cimport Kernel
 from numpy cimport npy_intp
 
 from ts._core.value.ivalue cimport IValue
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
 from ts.backends.cpu.kernels.walk cimport Loop
 
 # A loop with the numbers that it reads: its data.
@@ -29,6 +30,24 @@ cdef ReadChannels channels_named(str name) except? NULL
 
 cdef int register_tile(str name, ReadTile read) except -1
 cdef ReadTile tile_named(str name) except? NULL
+
+# How a view lies, at first as the array does that it is of.
+ctypedef struct View:
+    int nd
+    npy_intp dims[MOST_DIMS]
+    npy_intp strides[MOST_DIMS]
+    npy_intp offset                    # bytes, to its first element
+    npy_intp item                      # bytes of an element
+
+# Of an operator whose views groups read by themselves, `Record.head`: how they lie, by what stands behind the tensor among its
+# arguments, and of a list of `parts` views, which; false where it has no such view.
+ctypedef bint (*ReadView)(View *view, IValue **others, int part, int parts) noexcept
+
+cdef enum:
+    MOST_VIEW_ARGUMENTS = 4
+
+cdef int register_view(str name, ReadView read) except -1
+cdef ReadView view_named(str name) except? NULL
 
 # An operator that ends a group, as it was read for a run: what it makes of rows whose elements lie side by side.
 ctypedef struct End:

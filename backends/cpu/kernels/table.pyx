@@ -13,6 +13,7 @@ from ts.backends.cpu.kernels.directory import HOMES
 cdef dict kernels = {}                 # name -> address
 cdef dict tiles = {}
 cdef dict channels = {}
+cdef dict views = {}
 cdef dict ends = {}
 cdef dict choices = {}
 cdef set conversions = set()
@@ -21,7 +22,7 @@ cdef dict loops = {}
 
 def names():
     """All names for which the modules that are imported have registered something."""
-    return {*kernels, *tiles, *channels, *ends, *choices, *conversions, *loops}
+    return {*kernels, *tiles, *channels, *views, *ends, *choices, *conversions, *loops}
 
 
 cdef int bring(str name) except -1:
@@ -54,6 +55,15 @@ cdef int register_tile(str name, ReadTile read) except -1:
 
 cdef ReadTile tile_named(str name) except? NULL:
     return <ReadTile>found(tiles, name)
+
+
+cdef int register_view(str name, ReadView read) except -1:
+    views[name] = <size_t><void *>read
+    return 0
+
+
+cdef ReadView view_named(str name) except? NULL:
+    return <ReadView>found(views, name)
 
 
 cdef int register_channels(str name, ReadChannels read) except -1:

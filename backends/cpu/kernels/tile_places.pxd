@@ -1,5 +1,6 @@
 """Where the elements of a group's slots are while it runs.
 
+    Viewed     an input that is a view: an array without an object
     Place      memory, and the steps from element to element and from tile to tile
     Gather     an input with gaps: each tile of it is copied before it is read
     Ends       what reads whole rows of a stage's results, piece by piece
@@ -14,13 +15,28 @@ from libc.stdint cimport int32_t, uint32_t
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject
-from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.table cimport End, Tile
-from ts.backends.cpu.kernels.tile_plans cimport MOST_BUFFERS, MOST_ENDS, MOST_SLOTS, MOST_TILES, Group, Plan, Schedule
+from ts.backends.cpu.kernels.tile_plans cimport MOST_BUFFERS, MOST_ENDS, MOST_HEADS, MOST_INPUTS, MOST_SLOTS, MOST_TILES
+from ts.backends.cpu.kernels.tile_plans cimport Group, Plan, Schedule
 
 cdef enum:
     MOST_RANK = 8                      # dimensions of what does not lie flat
+
+cdef extern from "numpy/arrayobject.h":
+    ctypedef struct ArrayFields "PyArrayObject_fields":
+        char *data
+        int nd
+        npy_intp *dimensions
+        npy_intp *strides
+        int flags
+
+
+ctypedef struct Viewed:
+    ArrayFields fields
+    npy_intp dims[MOST_RANK]
+    npy_intp strides[MOST_RANK]
+
 
 ctypedef struct Place:                 # where the elements of a slot are
     char *data
@@ -69,6 +85,8 @@ ctypedef struct Run:                   # of a stage
     Tile tile[MOST_TILES]
     PyObject *array[MOST_SLOTS]        # of results, and what ends read from arrays of their own
     Ends ends
+    PyArrayObject *input[MOST_INPUTS]  # of those that are tensors
+    Viewed viewed[MOST_HEADS]
 
 
 ctypedef struct Layout:
@@ -83,19 +101,17 @@ ctypedef struct Layout:
     npy_intp strides[MOST_SLOTS][MOST_RANK]
 
 
-cdef inline PyArrayObject *array_at(IValue *r, const int32_t *at, int i) noexcept:
-    return <PyArrayObject *>(<Tensor>r[at[i]].v.o).array
-
-
+# The arrays of inputs, or those that stand for views of them.
+cdef bint place_inputs(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept
 # The elements [start, start + count) in the order in which they are written down, into the tile.
 cdef void gather(Gather *g, npy_intp start, npy_intp count) noexcept nogil
 cdef bint place_elements(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept
 # All tensors have one shape, and their elements lie in the same order, without gaps; `first`: some of these.
-cdef bint place_flat(Group g, Plan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject **first) noexcept
+cdef bint place_flat(Group g, Plan plan, Run *run, PyArrayObject **first) noexcept
 # The vectors of rows by channels, for tensors that lie like that one; `held` keeps them.
 cdef bint place_channels(Group g, Plan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject *like, list held) except -1
 # Tensors that broadcast, have gaps, or their dimensions in different orders; and how results lie.
-cdef bint lay_slots(Group g, Plan plan, IValue *r, const int32_t *at, Layout *layout) noexcept
+cdef bint lay_slots(Group g, Plan plan, Run *run, Layout *layout) noexcept
 # Which steps go together: by the lengths of their results.
 cdef bint schedule_by_lengths(Group g, Plan plan, Layout *layout, Schedule *schedule) noexcept
 # What a stage reads; `order`: of the dimensions in memory, of all that it makes.

@@ -13,10 +13,11 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.elementwise cimport item_size, store_element, store_number
 from ts.backends.cpu.kernels.kernel cimport FLAT
 from ts.backends.cpu.kernels.placing cimport channels_innermost
-from ts.backends.cpu.kernels.table cimport Tile
+from ts.backends.cpu.kernels.table cimport MOST_VIEW_ARGUMENTS, Tile, View
 from ts.backends.cpu.kernels.tile_plans cimport MOST_END_ARGUMENTS
 from ts.backends.cpu.kernels.tile_plans cimport A_NUMBER, A_TENSOR, AN_ELEMENT, MOST_ARGUMENTS, MOST_BUFFERS, MOST_OPERANDS, MOST_SLOTS
-from ts.backends.cpu.kernels.tile_plans cimport MOST_STAGES, NOWHERE, Group, Plan, Schedule, Step
+from ts.backends.cpu.kernels.tile_plans cimport MOST_STAGES, NOWHERE, Group, Head, Plan, Schedule, Step
+from ts.backends.cpu.kernels.view cimport lay_view
 from ts.backends.cpu.kernels.walk cimport Operand, bring_in_order, broadcast_into, lay_out
 
 cnp.import_array()
@@ -101,6 +102,53 @@ cdef inline bint in_c_order(npy_intp *strides, int ndim) noexcept nogil:
     return True
 
 
+cdef bint is_flat(npy_intp *shape, npy_intp *strides, int ndim, npy_intp item) noexcept nogil:
+    """Whether elements fill their memory in the order in which they are written down."""
+    cdef int d
+    for d in range(ndim - 1, -1, -1):
+        if shape[d] != 1 and strides[d] != item:
+            return False
+        item *= shape[d]
+    return True
+
+
+cdef bint place_view(Plan plan, Head *head, IValue *r, const int32_t *at, Run *run, Viewed *viewed) noexcept:
+    """An array without an object, in the place of the one that it is a view of; single elements are left to tensors."""
+    cdef PyArrayObject *a = run.input[head.input]
+    cdef IValue *others[MOST_VIEW_ARGUMENTS]
+    cdef ArrayFields *fields = &viewed.fields
+    cdef View v
+    cdef int k
+    if not plan.words[head.input] & A_TENSOR:
+        return False
+    for k in range(head.arity):
+        others[k] = &r[at[head.operands[k]]]
+    lay_view(&v, a)
+    if not head.read(&v, others, head.part, head.parts) or not 0 < v.nd <= MOST_RANK:
+        return False
+    memcpy(viewed.dims, v.dims, v.nd * sizeof(npy_intp))
+    memcpy(viewed.strides, v.strides, v.nd * sizeof(npy_intp))
+    fields[0] = (<ArrayFields *>a)[0]
+    fields.data += v.offset
+    fields.nd, fields.dimensions, fields.strides = v.nd, viewed.dims, viewed.strides
+    fields.flags &= cnp.NPY_ARRAY_ALIGNED | cnp.NPY_ARRAY_WRITEABLE
+    if is_flat(v.dims, v.strides, v.nd, v.item):
+        fields.flags |= cnp.NPY_ARRAY_C_CONTIGUOUS
+    run.input[head.input] = <PyArrayObject *>fields
+    return True
+
+
+cdef bint place_inputs(Group g, Plan plan, IValue *r, const int32_t *at, Run *run) noexcept:
+    cdef int i
+    for i in range(g.inputs):
+        if plan.words[i] & (A_TENSOR | AN_ELEMENT):
+            run.input[i] = <PyArrayObject *>(<Tensor>r[at[i]].v.o).array
+    for i in range(g.heads):
+        if not place_view(plan, &g.head[i], r, at, run, &run.viewed[i]):
+            return False
+    return True
+
+
 cdef bint alike(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
     """Whether two of one shape have their elements at the same places."""
     cdef int d
@@ -119,7 +167,7 @@ cdef bint is_dense(PyArrayObject *a, npy_intp item) noexcept:
     return extent == size_of(a) * item and not repeats(a)
 
 
-cdef bint place_flat(Group g, Plan plan, IValue *r, const int32_t *at, Run *run, PyArrayObject **first) noexcept:
+cdef bint place_flat(Group g, Plan plan, Run *run, PyArrayObject **first) noexcept:
     """All tensors have one shape, and their elements lie in the same order, without gaps."""
     cdef PyArrayObject *a
     cdef PyArrayObject *like = NULL
@@ -131,7 +179,7 @@ cdef bint place_flat(Group g, Plan plan, IValue *r, const int32_t *at, Run *run,
     for i in range(g.inputs):
         if not plan.words[i] & A_TENSOR:
             continue
-        a = array_at(r, at, i)
+        a = run.input[i]
         if like == NULL:
             like = a
             item = item_size(plan.kind[i])
@@ -154,13 +202,13 @@ cdef bint place_flat(Group g, Plan plan, IValue *r, const int32_t *at, Run *run,
     return True
 
 
-cdef bint lay_slots(Group g, Plan plan, IValue *r, const int32_t *at, Layout *layout) noexcept:
+cdef bint lay_slots(Group g, Plan plan, Run *run, Layout *layout) noexcept:
     cdef Operand operand
     cdef PyArrayObject *a
     cdef int i, d, lead, n = 0
     for i in range(g.inputs):
         if plan.words[i] & A_TENSOR:
-            n = max(n, ndim_of(array_at(r, at, i)))
+            n = max(n, ndim_of(run.input[i]))
     if n > MOST_RANK:
         return False
     layout.ndim = n
@@ -168,7 +216,7 @@ cdef bint lay_slots(Group g, Plan plan, IValue *r, const int32_t *at, Layout *la
         layout.shape[d] = 1
     for i in range(g.inputs):
         if plan.words[i] & A_TENSOR:
-            a = array_at(r, at, i)
+            a = run.input[i]
             if not flags_of(a) & cnp.NPY_ARRAY_ALIGNED or not broadcast_into(layout.shape, n, a):
                 return False
     layout.size = 1
@@ -178,7 +226,7 @@ cdef bint lay_slots(Group g, Plan plan, IValue *r, const int32_t *at, Layout *la
     for i in range(g.inputs):
         layout.rank[i], layout.longs[i], layout.is_flat[i] = 0, 0, True
         if plan.words[i] & A_TENSOR:
-            a = array_at(r, at, i)
+            a = run.input[i]
             lead = n - ndim_of(a)
             layout.rank[i], layout.data[i] = ndim_of(a), data_of(a)
             for d in range(lead, n):
@@ -440,9 +488,9 @@ cdef bint place_elements(Group g, Plan plan, IValue *r, const int32_t *at, Run *
     cdef int i, slot
     for i in range(g.inputs):
         if plan.words[i] & AN_ELEMENT:
-            if not flags_of(array_at(r, at, i)) & cnp.NPY_ARRAY_ALIGNED:
+            if not flags_of(run.input[i]) & cnp.NPY_ARRAY_ALIGNED:
                 return False
-            run.place[i].data = data_of(array_at(r, at, i))
+            run.place[i].data = data_of(run.input[i])
             run.place[i].step = run.place[i].advance = 0
     if plan.tiles and not read_tiles(g, plan, r, at, run):
         return False

@@ -15,7 +15,7 @@ from numpy cimport npy_intp
 
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.elementwise cimport Loops
-from ts.backends.cpu.kernels.table cimport ReadChannels, ReadEnd, ReadTile
+from ts.backends.cpu.kernels.table cimport MOST_VIEW_ARGUMENTS, ReadChannels, ReadEnd, ReadTile, ReadView
 from ts.backends.cpu.kernels.walk cimport Loop
 
 cdef enum:
@@ -29,6 +29,7 @@ cdef enum:
     MOST_ARGUMENTS = 4                 # of a row, operands and what it reads beside them
     MOST_ENDS = 4                      # operators at the end
     MOST_END_ARGUMENTS = 9             # of such an operator, and of a row by channels
+    MOST_HEADS = 16                    # inputs that are views of what is given
     MOST_TILES = 24                    # rows that read numbers beside their tensor
     NOWHERE = -1
 
@@ -49,6 +50,14 @@ ctypedef struct Step:
     int tile                           # which of the run's tiles has the loop; NOWHERE: the loop is here
     ReadTile read
     ReadChannels by_channels           # the loop has vectors; or NULL
+
+ctypedef struct Head:                  # an input that is a view
+    int input
+    ReadView read
+    int arity
+    int operands[MOST_VIEW_ARGUMENTS]  # inputs
+    int part
+    int parts
 
 ctypedef struct Schedule:              # which steps run together
     int stages
@@ -106,7 +115,9 @@ cdef class Group:
     cdef bint is_plain[MOST_SLOTS]     # a row whose result lies in the order in which it is written down
     cdef bint in_any_order             # there is no such row
     cdef bint by_channels              # there is a row that has vectors for the channels
-    cdef bint is_argument[MOST_INPUTS] # what an end takes beside its tensor
+    cdef bint is_argument[MOST_INPUTS] # what a head or an end takes beside its tensor
+    cdef int heads
+    cdef Head head[MOST_HEADS]
     cdef int ends
     cdef list end_operators
     cdef ReadEnd end_read[MOST_ENDS]
@@ -114,6 +125,7 @@ cdef class Group:
     cdef int end_operands[MOST_ENDS][MOST_END_ARGUMENTS]
     cdef Plan last
     cdef int read(self, program) except -1
+    cdef int read_heads(self, tuple heads) except -1
     # The plan for these inputs, made now if there is none; None where there cannot be one.
     cdef Plan plan_for(self, IValue *r, const int32_t *at)
     cdef Plan planned(self, uint32_t *words)

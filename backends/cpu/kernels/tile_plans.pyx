@@ -22,7 +22,7 @@ from ts.backends.cpu.kernels.masked cimport choice_of
 from ts.backends.cpu.kernels.pointwise cimport loops_behind
 from ts.backends.cpu.kernels.short_floats cimport BRAIN
 from ts.backends.cpu.kernels.table cimport ReadChannels, ReadTile, channels_named, choice_named
-from ts.backends.cpu.kernels.table cimport conversion_named, end_named, tile_named
+from ts.backends.cpu.kernels.table cimport conversion_named, end_named, tile_named, view_named
 
 from ts import dtypes
 
@@ -232,6 +232,7 @@ cdef class Group:
                 self.operands[i][k] = operands[k]
         for i in range(self.outputs):
             self.out_at[i] = program.outputs[i]
+        self.read_heads(program.heads)
         self.end_operators = [end.operator for end in program.ends]
         for i in range(self.ends):
             operands = program.ends[i].operands
@@ -241,6 +242,23 @@ cdef class Group:
             self.end_arity[i] = len(operands)
             for k in range(self.end_arity[i]):
                 self.end_operands[i][k] = operands[k]
+        return 0
+
+    cdef int read_heads(self, tuple heads) except -1:
+        cdef Head *head
+        cdef int i, k
+        self.heads = len(heads)
+        if self.heads > MOST_HEADS:
+            raise ValueError("a group has no more than sixteen views")
+        for i in range(self.heads):
+            head, operands = &self.head[i], heads[i].operands
+            head.input, head.part, head.parts = heads[i].input, heads[i].part, heads[i].parts
+            head.read = view_named(heads[i].operator.key)
+            head.arity = len(operands)
+            if head.read == NULL or head.arity > MOST_VIEW_ARGUMENTS:
+                raise ValueError("a view that is made elsewhere")
+            for k in range(head.arity):
+                head.operands[k] = operands[k]
         return 0
 
     cdef Plan plan_for(self, IValue *r, const int32_t *at):

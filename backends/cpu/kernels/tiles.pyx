@@ -34,8 +34,8 @@ from ts.backends.cpu.kernels.parts cimport require_part
 from ts.backends.cpu.kernels.placing cimport new_strided
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.tile_ends cimport add_blocks, begin_piece, end_piece, in_tiles, no_ends, pieces_of, place_end, place_rows, run_others
-from ts.backends.cpu.kernels.tile_places cimport MOST_RANK, Layout, Place, Run, array_at, gather, lay_slots, lay_whole
-from ts.backends.cpu.kernels.tile_places cimport place_channels, place_elements, place_flat, place_stage, schedule_by_lengths
+from ts.backends.cpu.kernels.tile_places cimport MOST_RANK, Layout, Place, Run, gather, lay_slots, lay_whole
+from ts.backends.cpu.kernels.tile_places cimport place_channels, place_elements, place_flat, place_inputs, place_stage, schedule_by_lengths
 from ts.backends.cpu.kernels.tile_plans cimport BUFFER, MOST_BUFFERS, MOST_OPERANDS, NOWHERE
 from ts.backends.cpu.kernels.tile_plans cimport Group, Plan, Schedule, Step, read_group
 from ts.backends.cpu.kernels.walk cimport Operand, lay_out, new_result
@@ -151,7 +151,7 @@ cdef int run_shared(Group g, Plan plan, Run *run, IValue *r, const int32_t *at, 
     shared.plan, shared.run, shared.held = plan, run, []
     for i in range(g.inputs):
         if is_tensor(&r[at[i]]):
-            shared.held.append(<object>array_at(r, at, i))
+            shared.held.append((<Tensor>r[at[i]].v.o).array)
     try:
         workers.run(shared.part, parts)
     finally:
@@ -277,7 +277,7 @@ cdef list run_in_stages(Group g, Plan plan, Run *run, Operator op, IValue *r, co
     cdef int order[MOST_RANK]
     cdef npy_intp item
     cdef int i, s, slot
-    if g.by_channels or not lay_slots(g, plan, r, at, &layout) or not schedule_by_lengths(g, plan, &layout, &schedule):
+    if g.by_channels or not lay_slots(g, plan, run, &layout) or not schedule_by_lengths(g, plan, &layout, &schedule):
         return None
     run.schedule, run.last = &schedule, 0
     held = []
@@ -319,7 +319,7 @@ cdef list compute(Group g, Plan plan, Run *run, Operator op, IValue *r, const in
     cdef PyArrayObject *like = NULL
     cdef list held
     no_ends(g, plan, run)
-    if place_flat(g, plan, r, at, run, &like):
+    if place_flat(g, plan, run, &like):
         held = run_alike(g, plan, run, like, op, r, at) if run.size else None
     else:
         held = run_in_stages(g, plan, run, op, r, at)
@@ -346,7 +346,13 @@ cdef int run_group(Operator op, IValue *r, const int32_t *at) except -1:
         g.left_to_limits += 1
         return leave(op, r, at)
     plan = g.plan_for(r, at)
-    if plan is None or not plan.runnable or not default_holds(plan) or not place_elements(g, plan, r, at, &run):
+    if plan is None or not plan.runnable or not default_holds(plan):
+        g.left_for_inputs += 1
+        return leave(op, r, at)
+    if not place_inputs(g, plan, r, at, &run):
+        g.left_for_shapes += 1
+        return leave(op, r, at)
+    if not place_elements(g, plan, r, at, &run):
         g.left_for_inputs += 1
         return leave(op, r, at)
     held = (try_to_compute if g.ends else compute)(g, plan, &run, op, r, at)

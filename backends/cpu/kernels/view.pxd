@@ -3,11 +3,12 @@
 from numpy cimport npy_intp
 from libc.stdint cimport int64_t
 
-from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, strides_of
+from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, itemsize_of, ndim_of, strides_of
 from ts._core.tensor.subscripts cimport view_at
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.ivalue cimport IValue, set_object_steal
 from ts.backends.cpu.kernels.kernel cimport is_tensor
+from ts.backends.cpu.kernels.table cimport View
 
 
 cdef inline PyArrayObject *plain_array(IValue *x) noexcept:
@@ -37,3 +38,10 @@ cdef inline int wrapped(int64_t dim, int nd) noexcept:
     if dim < 0:
         dim += nd
     return <int>dim if 0 <= dim < nd else -1
+
+
+cdef inline void lay_view(View *v, PyArrayObject *a) noexcept:
+    """The array as it is."""
+    v.nd = copy_layout(a, v.dims, v.strides)
+    v.offset = 0
+    v.item = itemsize_of(a)

@@ -18,7 +18,7 @@ from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item, list_new, list_place
 from ts._core.dispatch.operator cimport Operator, run_record
-from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.table cimport MOST_VIEW_ARGUMENTS, ReadView, View, register_kernel, register_view
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, list_spec, set_object, set_object_steal
 from ts._core.thread.deadline cimport worked
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, strides_of
@@ -29,28 +29,36 @@ from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
 cnp.import_array()
 
 
-# ---------------------------------------------------------------- a part of a dimension
-
-cdef int select(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int run_view(ReadView read, Operator op, IValue *r, const int32_t *at) except -1:
+    """A view of the first argument by the others."""
     cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp strides[MOST_DIMS]
-    cdef int i, axis, nd
-    cdef int64_t index = r[at[2]].v.i
-    cdef npy_intp offset
+    cdef IValue *others[MOST_VIEW_ARGUMENTS]
+    cdef View v
+    cdef int i
     if a == NULL:
         return run_record(op, r, at)
-    axis = wrapped(r[at[1]].v.i, ndim_of(a))
-    if axis < 0 or not -dims_of(a)[axis] <= index < dims_of(a)[axis]:
+    for i in range(1, op.nargs):
+        others[i - 1] = &r[at[i]]
+    lay_view(&v, a)
+    if not read(&v, others, 0, 0):
         return run_record(op, r, at)
+    return put_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, v.nd, v.dims, v.strides, v.offset)
+
+
+# ---------------------------------------------------------------- a part of a dimension
+
+cdef bint view_select(View *v, IValue **others, int part, int parts) noexcept:
+    cdef int i, axis = wrapped(others[0].v.i, v.nd)
+    cdef int64_t index = others[1].v.i
+    if axis < 0 or not -v.dims[axis] <= index < v.dims[axis]:
+        return False
     if index < 0:
-        index += dims_of(a)[axis]
-    nd = copy_layout(a, dims, strides) - 1
-    offset = index * strides[axis]
-    for i in range(axis, nd):
-        dims[i] = dims[i + 1]
-        strides[i] = strides[i + 1]
-    return put_view(&r[at[3]], <Tensor>r[at[0]].v.o, nd, dims, strides, offset)
+        index += v.dims[axis]
+    v.offset = index * v.strides[axis]
+    v.nd -= 1
+    for i in range(axis, v.nd):
+        v.dims[i], v.strides[i] = v.dims[i + 1], v.strides[i + 1]
+    return True
 
 
 cdef inline int64_t bound(IValue *x, int64_t missing, int64_t n) noexcept:
@@ -61,45 +69,43 @@ cdef inline int64_t bound(IValue *x, int64_t missing, int64_t n) noexcept:
     return 0 if i < 0 else (n if i > n else i)
 
 
-cdef int slice_part(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp strides[MOST_DIMS]
-    cdef int axis, nd
-    cdef int64_t start, end, step = r[at[4]].v.i
-    cdef npy_intp offset
-    if a == NULL or step <= 0:
-        return run_record(op, r, at)
-    axis = wrapped(r[at[1]].v.i, ndim_of(a))
+cdef bint view_slice(View *v, IValue **others, int part, int parts) noexcept:
+    cdef int axis = wrapped(others[0].v.i, v.nd)
+    cdef int64_t start, end, step = others[3].v.i
+    if axis < 0 or step <= 0:
+        return False
+    start = bound(others[1], 0, v.dims[axis])
+    end = bound(others[2], v.dims[axis], v.dims[axis])
+    v.offset = start * v.strides[axis]
+    v.dims[axis] = (end - start - 1) // step + 1 if end > start else 0
+    v.strides[axis] *= step
+    return True
+
+
+cdef bint view_narrow(View *v, IValue **others, int part, int parts) noexcept:
+    cdef int axis = wrapped(others[0].v.i, v.nd)
+    cdef int64_t start = others[1].v.i, length = others[2].v.i
     if axis < 0:
-        return run_record(op, r, at)
-    nd = copy_layout(a, dims, strides)
-    start = bound(&r[at[2]], 0, dims[axis])
-    end = bound(&r[at[3]], dims[axis], dims[axis])
-    offset = start * strides[axis]
-    dims[axis] = (end - start - 1) // step + 1 if end > start else 0
-    strides[axis] *= step
-    return put_view(&r[at[5]], <Tensor>r[at[0]].v.o, nd, dims, strides, offset)
+        return False
+    if start < 0:
+        start += v.dims[axis]
+    if not 0 <= start <= v.dims[axis] or not 0 <= length <= v.dims[axis] - start:
+        return False
+    v.offset = start * v.strides[axis]
+    v.dims[axis] = length
+    return True
+
+
+cdef int select(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_view(view_select, op, r, at)
+
+
+cdef int slice_part(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_view(view_slice, op, r, at)
 
 
 cdef int narrow(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp strides[MOST_DIMS]
-    cdef int axis, nd
-    cdef int64_t start = r[at[2]].v.i, length = r[at[3]].v.i
-    if a == NULL:
-        return run_record(op, r, at)
-    axis = wrapped(r[at[1]].v.i, ndim_of(a))
-    if axis < 0:
-        return run_record(op, r, at)
-    nd = copy_layout(a, dims, strides)
-    if start < 0:
-        start += dims[axis]
-    if not 0 <= start <= dims[axis] or not 0 <= length <= dims[axis] - start:
-        return run_record(op, r, at)
-    dims[axis] = length
-    return put_view(&r[at[4]], <Tensor>r[at[0]].v.o, nd, dims, strides, start * strides[axis])
+    return run_view(view_narrow, op, r, at)
 
 
 # ---------------------------------------------------------------- lists of parts
@@ -123,6 +129,27 @@ cdef int put_parts(IValue *r, const int32_t *at, int axis, int64_t size, IValue 
     Py_INCREF(parts)
     set_object_steal(out, <PyObject *>parts)
     return 0
+
+
+cdef bint view_part(View *v, int axis, int64_t size, int part, int parts) noexcept:
+    """The part of that number, if there are so many."""
+    if (v.dims[axis] - 1) // size + 1 != parts:
+        return False
+    v.offset = part * size * v.strides[axis]
+    v.dims[axis] = min(size, v.dims[axis] - part * size)
+    return True
+
+
+cdef bint view_split(View *v, IValue **others, int part, int parts) noexcept:
+    cdef int64_t size = others[0].v.i
+    cdef int axis = wrapped(others[1].v.i, v.nd)
+    return axis >= 0 and size > 0 and v.dims[axis] > 0 and view_part(v, axis, size, part, parts)
+
+
+cdef bint view_chunk(View *v, IValue **others, int part, int parts) noexcept:
+    cdef int64_t count = others[0].v.i
+    cdef int axis = wrapped(others[1].v.i, v.nd)
+    return axis >= 0 and count > 0 and v.dims[axis] > 0 and view_part(v, axis, (v.dims[axis] - 1) // count + 1, part, parts)
 
 
 cdef int split(Operator op, IValue *r, const int32_t *at) except -1:
@@ -202,38 +229,42 @@ cdef int unbind(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- the order of dimensions
 
-cdef int exchanged(Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int i, int j, IValue *out) except -1:
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp strides[MOST_DIMS]
-    cdef int nd = copy_layout(a, dims, strides)
-    if nd:
-        dims[i], dims[j] = dims[j], dims[i]
-        strides[i], strides[j] = strides[j], strides[i]
-    return put_view(out, <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
+cdef void exchange(View *v, int i, int j) noexcept:
+    v.dims[i], v.dims[j] = v.dims[j], v.dims[i]
+    v.strides[i], v.strides[j] = v.strides[j], v.strides[i]
+
+
+cdef bint view_transpose(View *v, IValue **others, int part, int parts) noexcept:
+    cdef int i = wrapped(others[0].v.i, v.nd), j = wrapped(others[1].v.i, v.nd)
+    if i < 0 or j < 0:
+        return False
+    exchange(v, i, j)
+    return True
+
+
+cdef bint view_t(View *v, IValue **others, int part, int parts) noexcept:
+    if v.nd == 2:
+        exchange(v, 0, 1)
+    return v.nd <= 2
+
+
+cdef bint view_mt(View *v, IValue **others, int part, int parts) noexcept:
+    if v.nd < 2:
+        return False
+    exchange(v, v.nd - 2, v.nd - 1)
+    return True
 
 
 cdef int transpose(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    if a == NULL:
-        return run_record(op, r, at)
-    cdef int i = wrapped(r[at[1]].v.i, ndim_of(a)), j = wrapped(r[at[2]].v.i, ndim_of(a))
-    if i < 0 or j < 0:
-        return run_record(op, r, at)
-    return exchanged(op, r, at, a, i, j, &r[at[3]])
+    return run_view(view_transpose, op, r, at)
 
 
 cdef int matrix_transpose(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    if a == NULL or ndim_of(a) > 2:
-        return run_record(op, r, at)
-    return exchanged(op, r, at, a, 0, ndim_of(a) - 1, &r[at[1]])
+    return run_view(view_t, op, r, at)
 
 
 cdef int matrices_transpose(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    if a == NULL or ndim_of(a) < 2:
-        return run_record(op, r, at)
-    return exchanged(op, r, at, a, ndim_of(a) - 2, ndim_of(a) - 1, &r[at[1]])
+    return run_view(view_mt, op, r, at)
 
 
 cdef int move_dimension(Operator op, IValue *r, const int32_t *at) except -1:
@@ -278,24 +309,21 @@ cdef int permute(Operator op, IValue *r, const int32_t *at) except -1:
 
 # ---------------------------------------------------------------- dimensions of length 1
 
-cdef int unsqueeze(Operator op, IValue *r, const int32_t *at) except -1:
-    cdef PyArrayObject *a = plain_array(&r[at[0]])
-    cdef npy_intp dims[MOST_DIMS]
-    cdef npy_intp strides[MOST_DIMS]
-    cdef int i, axis, nd
-    if a == NULL or ndim_of(a) + 1 > MOST_DIMS:
-        return run_record(op, r, at)
-    axis = wrapped(r[at[1]].v.i, ndim_of(a) + 1)
-    if axis < 0:
-        return run_record(op, r, at)
-    nd = copy_layout(a, dims, strides)
-    for i in range(nd, axis, -1):
-        dims[i] = dims[i - 1]
-        strides[i] = strides[i - 1]
+cdef bint view_unsqueeze(View *v, IValue **others, int part, int parts) noexcept:
+    cdef int i, axis = wrapped(others[0].v.i, v.nd + 1)
+    if axis < 0 or v.nd + 1 > MOST_DIMS:
+        return False
+    for i in range(v.nd, axis, -1):
+        v.dims[i], v.strides[i] = v.dims[i - 1], v.strides[i - 1]
     # The step that PyTorch shows for it: past all that comes behind.
-    strides[axis] = dims[axis + 1] * strides[axis + 1] if axis < nd else cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
-    dims[axis] = 1
-    return put_view(&r[at[2]], <Tensor>r[at[0]].v.o, nd + 1, dims, strides, 0)
+    v.strides[axis] = v.dims[axis + 1] * v.strides[axis + 1] if axis < v.nd else v.item
+    v.dims[axis] = 1
+    v.nd += 1
+    return True
+
+
+cdef int unsqueeze(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_view(view_unsqueeze, op, r, at)
 
 
 cdef int squeezed(IValue *r, const int32_t *at, PyArrayObject *a, int axis, IValue *out) except -1:
@@ -347,3 +375,11 @@ register_kernel("permute", permute)
 register_kernel("unsqueeze", unsqueeze)
 register_kernel("squeeze", squeeze)
 register_kernel("squeeze_dim", squeeze_dim)
+register_view("aten::select.int", view_select)
+register_view("aten::slice.Tensor", view_slice)
+register_view("aten::narrow", view_narrow)
+register_view("aten::split.Tensor", view_split)
+register_view("aten::chunk", view_chunk)
+register_view("aten::transpose.int", view_transpose)
+register_view("aten::t", view_t)
+register_view("aten::unsqueeze", view_unsqueeze)

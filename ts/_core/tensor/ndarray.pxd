@@ -10,6 +10,7 @@ cdef extern from "numpy/arrayobject.h":
     char *data_of "PyArray_BYTES"(PyArrayObject *) noexcept nogil
     int flags_of "PyArray_FLAGS"(PyArrayObject *) noexcept nogil
     npy_intp size_of "PyArray_SIZE"(PyArrayObject *) noexcept nogil
+    npy_intp itemsize_of "PyArray_ITEMSIZE"(PyArrayObject *) noexcept nogil
     bint same_shape "PyArray_SAMESHAPE"(PyArrayObject *, PyArrayObject *) noexcept nogil
     object new_array "PyArray_SimpleNew"(int, npy_intp *, int)
 

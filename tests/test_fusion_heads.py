@@ -1,0 +1,182 @@
+"""Views that groups read by themselves: the bits and layouts of the same operators one by one, and their errors."""
+
+import pytest
+
+import ts
+from tests.test_fusion import groups, one_by_one, runs, same, script
+from ts.fusion.program import Head, Program, Row, program_of
+from ts.ops import registry
+
+HEADS = {
+    "chunk": "p, q = x.chunk(2, 1)",
+    "chunk from behind": "p, q = x.chunk(2, -1)",
+    "chunk of rows": "p, q = x.chunk(2)",
+    "split": "p, q = x.split(x.size(0) // 2)",
+    "select": "p, q = x[0], x[-1]",
+    "select by a number": "p, q = x[n], x[n - 1]",
+    "slice": "p, q = x[:, :4], x[:, 4:8]",
+    "slice by steps": "p, q = x[:, ::2], x[:, 1::2]",
+    "narrow": "p, q = x.narrow(1, 0, 3), x.narrow(1, 2, 3)",
+    "transpose": "p, q = x.transpose(0, 1), x.t()",
+    "unsqueeze": "p, q = x.unsqueeze(0), x.unsqueeze(1)",
+    "beside the tensor itself": "p, q = x[0], x",
+}
+
+
+def headed(statement):
+    text = f"""
+def f(x: Tensor, y: Tensor, n: int) -> Tensor:
+    {statement}
+    return torch.tanh(p) * torch.sigmoid(q) + y
+"""
+    return script(text)
+
+
+@pytest.mark.parametrize("statement", HEADS.values(), ids=HEADS)
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.bfloat16, ts.int32], ids=str)
+def test_the_bits_of_tensors(statement, dtype):
+    f = headed(statement)
+    for x in (ts.randn(4, 8) * 4, ts.randn(8, 4).t() * 4, ts.randn(400, 800), ts.randn(4, 16)[:, ::2]):
+        x = x.to(dtype)
+        same(f(x, ts.ones(1), 1), one_by_one(f, x, ts.ones(1), 1))
+    assert runs(f) == (0 if dtype == ts.int32 else 4)  # sigmoid of integers goes by NumPy's loop
+    assert not {"aten::chunk", "aten::select", "aten::slice"} & {operator.kind for operator in heads_outside(f)}
+
+
+def heads_outside(f):
+    """The nodes of what runs that make views beside groups."""
+    f(ts.ones(4, 8), ts.ones(1), 1)
+    return [node for node in ts.jit.last_executed_optimized_graph().nodes() if head_record(node)]
+
+
+def head_record(node):
+    operator = node.operator()
+    return operator is not None and operator.record is not None and operator.record.head
+
+
+LSTM = """
+def f(gates: Tensor, c: Tensor):
+    i, f, g, o = gates.chunk(4, 1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(c), c
+"""
+
+
+def test_a_cell_makes_no_views():
+    f = script(LSTM)
+    for batch in (1, 3, 64):
+        gates, c = ts.randn(batch, 512), ts.randn(batch, 128)
+        for a, b in zip(f(gates, c), one_by_one(f, gates, c), strict=True):
+            same(a, b)
+    assert runs(f) == 3 and len(groups(f)) == 1
+    assert str(f.plan).splitlines()[1].split()[0] == "chunk"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_threads(threads):
+    before = ts.get_num_threads()
+    ts.set_num_threads(threads)
+    try:
+        f = script(LSTM)
+        gates, c = ts.randn(1000, 4096), ts.randn(1000, 1024)
+        for a, b in zip(f(gates, c), one_by_one(f, gates, c), strict=True):
+            same(a, b)
+        assert runs(f) == 1
+    finally:
+        ts.set_num_threads(before)
+
+
+@pytest.mark.parametrize(
+    "statement, shape, error",
+    [
+        ("p, q = x.chunk(2, 1)", (4, 1), "Expected 2 elements"),
+        ("p, q = x.chunk(2, 2)", (4, 8), "Dimension out of range"),
+        ("p, q = x[n + 3], x", (4, 8), "out of range"),
+        ("p, q = x.narrow(1, 0, 9), x", (4, 8), "narrow"),
+        ("p, q = x.t(), x", (2, 2, 2), "t()"),
+    ],
+)
+def test_what_has_no_such_view_fails_where_it_stands(statement, shape, error):
+    f = headed(statement)
+    with pytest.raises((RuntimeError, IndexError), match=error.replace("(", r"\(").replace(")", r"\)")) as caught:
+        f(ts.ones(shape), ts.ones(1), 1)
+    assert statement in str(caught.value)
+
+
+def test_views_that_are_single_elements_go_one_by_one():
+    """They take part in the choice of dtypes as tensors without dimensions do."""
+    f = headed("p, q = x[0], x[1]")
+    x = ts.randn(3, dtype=ts.float64)
+    same(f(x, ts.ones(2), 1), one_by_one(f, x, ts.ones(2), 1))
+    assert f(x, ts.ones(2), 1).dtype == ts.float32 and runs(f) == 0
+
+
+def test_a_write_between_a_view_and_its_reader():
+    """The view shows what was written, and stays what it was of."""
+    written = script("""
+def f(x: Tensor):
+    x = x + 0
+    p, q = x.chunk(2, 0)
+    x.mul_(2.0)
+    return torch.tanh(p) * q
+""")
+    turned = script("""
+def f(x: Tensor):
+    x = x + 0
+    p = x[0]
+    x.t_()
+    return torch.tanh(p) * p
+""")
+    for f in (written, turned):
+        x = ts.randn(4, 6)
+        same(f(x), one_by_one(f, x))
+
+
+def test_views_that_others_read_stay():
+    f = script("""
+def f(x: Tensor):
+    p, q = x.chunk(2, 1)
+    return torch.tanh(p) * torch.sigmoid(q), q
+""")
+    x = ts.randn(4, 6)
+    made, q = f(x)
+    same(made, one_by_one(f, x)[0])
+    assert q.data_ptr() == x[:, 3:].data_ptr() and runs(f) == 1
+
+
+def test_more_views_than_a_group_takes():
+    count = 20
+    names = [f"p{i}" for i in range(count)]
+    text = f"def f(x: Tensor):\n    {', '.join(names)} = x.chunk({count}, 1)\n    return {' * '.join(f'torch.tanh({p})' for p in names)}\n"
+    f, x = script(text), ts.randn(3, 2 * count)
+    same(f(x), one_by_one(f, x))
+
+
+def operator(key):
+    name, _, overload = key.partition(".")
+    return next(op for op in registry.lookup(name) if op.overload == overload)
+
+
+def test_programs_with_heads_are_data():
+    tanh, add, select = operator("aten::tanh"), operator("aten::add.Tensor"), operator("aten::select.int")
+    rows = (Row(tanh, (0,)), Row(add, (4, 1)))
+    program = Program("tt--", rows, (5,), (), (Head(select, 0, (2, 3)),))
+    assert program_of(program.data(lambda op: op.key), operator) == program
+    assert program.without_ends() == Program("ttoo", rows, (5,))
+
+
+@pytest.mark.parametrize(
+    "key, input, operands, part, parts",
+    [
+        ("aten::tanh", 0, (), 0, 0),
+        ("aten::select.int", 1, (2, 3), 0, 0),
+        ("aten::select.int", 0, (2,), 0, 0),
+        ("aten::select.int", 0, (1, 2), 0, 0),
+        ("aten::chunk", 0, (2, 3), 2, 2),
+        ("aten::chunk", 9, (2, 3), 0, 2),
+    ],
+)
+def test_claims_about_heads_are_checked(key, input, operands, part, parts):
+    head = Head(operator(key), input, operands, part, parts)
+    with pytest.raises(ValueError, match=r"head|arguments|take"):
+        Program("tn--", (Row(operator("aten::neg"), (0,)),), (4,), (), (head,))
