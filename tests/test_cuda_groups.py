@@ -125,6 +125,18 @@ def test_layouts(prepare, dtype):
     assert runs(f) >= len(LAYOUTS) and not refused(f)
 
 
+def test_views_of_what_is_given(prepare):
+    """A group reads them as tensors that were made before."""
+    f = script("""
+def f(gates: Tensor, c: Tensor):
+    i, f, g, o = gates.chunk(4, 1)
+    c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+    return torch.sigmoid(o) * torch.tanh(c) * gates[0, 0]
+""")
+    all_compare(prepare, [(f, ts.randn(9, 400), ts.randn(9, 100)), (f, ts.randn(1, 8), ts.randn(2))])
+    assert runs(f) >= 2 and not refused(f)
+
+
 def test_places_are_counted_in_64_bits(prepare, monkeypatch):
     """As those of large tensors are: the same on every way over the elements."""
     from ts.backends.cuda import fused, planning

@@ -162,7 +162,6 @@ def test_programs_with_heads_are_data():
     rows = (Row(tanh, (0,)), Row(add, (4, 1)))
     program = Program("tt--", rows, (5,), (), (Head(select, 0, (2, 3)),))
     assert program_of(program.data(lambda op: op.key), operator) == program
-    assert program.without_ends() == Program("ttoo", rows, (5,))
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ class Program:
         return [*(row for row in self.rows if row.operator.record.channels), *self.ends]
 
     def viewed(self, args: Sequence[Any]) -> Sequence[Any]:
-        """What is given, with views in the place of what they are of; IndexError or RuntimeError without them."""
+        """What is given, with views where they belong; IndexError or RuntimeError where there are none."""
         views = {head.input: head.view(args) for head in self.heads}
         return [views.get(i, x) for i, x in enumerate(args)] if views else args
 
@@ -185,9 +185,10 @@ def operator_of(program: Program) -> Operator:
             record.elsewhere[backend] = backend.group(program)
         group = record.elsewhere[backend]
         try:
-            made = None if group is None or is_limited() else group(program.viewed(args))
-        except (IndexError, RuntimeError):  # of a view, which its node raises, too, and says where
-            made = None
+            given = program.viewed(args)
+        except (IndexError, RuntimeError):  # which the view's node raises, too, and says where
+            group = None
+        made = None if group is None or is_limited() else group(given)
         if made is None:
             return (False, *(args[first] for _ in program.outputs))
         found = {value: wrap_array(array) for value, array in made.items()}
