@@ -35,7 +35,7 @@ NEVER = (
 )  # fmt: skip
 # What a process needs for it that compiles, and none that finds its code.
 TO_COMPILE = (
-    "ts.analysis", "ts.bytecode.lower", "ts.bytecode.opcodes", "ts.bytecode.typespec", "ts.frontend.annotations",
+    "ts._core.prims.scalar", "ts.analysis", "ts.bytecode.lower", "ts.bytecode.opcodes", "ts.bytecode.typespec", "ts.frontend.annotations",
     "ts.frontend.classes", "ts.frontend.compile", "ts.frontend.emit", "ts.frontend.parse", "ts.fusion", "ts.ir.graph",
     "ts.ir.schema", "ts.ir.source", "ts.ir.types", "ts.ops.node_operator", "ts.passes.failing_code", "ts.passes.pipelines",
     "ts.runtime.objects",

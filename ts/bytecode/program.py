@@ -261,11 +261,10 @@ def _operator_of(data: Any) -> Any:
     if not isinstance(data, str):
         filename, line = data
         return WarnOperator(filename, line)
-    name, _, overload = data.partition(".")
-    for operator in registry.lookup(name):
-        if operator.overload == overload:
-            return operator
-    raise NotPlainError(data)  # it is made by a node: which module of a dictionary a key means
+    operator = registry.operator(data)
+    if operator is None:  # it is made by a node: which module of a dictionary a key means
+        raise NotPlainError(data)
+    return operator
 
 
 def _function_data(function: Any, place: Place) -> Any:

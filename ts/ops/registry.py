@@ -156,6 +156,14 @@ class Record:
         return refusals.guarded((self.base or self).refuses, kernel)
 
     @property
+    def operator(self) -> Operator:
+        """The operator that it is the record of, the same each time."""
+        made: Operator | None = self.__dict__.get("_operator")
+        if made is None:
+            made = self.__dict__.setdefault("_operator", Operator(self.schema_text, self))
+        return made
+
+    @property
     def schema(self) -> FunctionSchema:
         """The parsed schema; parsed on first use."""
         if self._schema is None:
@@ -416,11 +424,20 @@ def lookup(name: str) -> tuple[Any, ...]:
     """The operators of this name, in the order in which scripts look for one that takes the arguments."""
     found = _operators.get(name)
     if found is None:
-        made = [Operator(r.schema_text, r) for r in records(name)]
+        made = [record.operator for record in records(name)]
         first = {overload: i for i, overload in enumerate(_orders.get(name, "").split())}
         made = sorted([*made, *prims.named(name)], key=lambda o: first.get(o.overload or "-", len(first)))
         found = _operators.setdefault(name, tuple(made))
     return found
+
+
+def operator(key: str) -> Operator | None:
+    """The operator with this name and overload, None if there is none; of its name, nothing else is made."""
+    record = find(key)
+    if record is not None:
+        return record.operator
+    name, _, overload = key.partition(".")
+    return next((operator for operator in lookup(name) if operator.overload == overload), None)
 
 
 def canonical(name: str) -> str:
