@@ -9,7 +9,8 @@ import warnings
 import pytest
 
 import ts
-from tests.test_cuda_groups import CLOSE, all_compare, groups, moved, one_by_one, prepare, refused, runs, script  # noqa: F401
+from tests.fuzz.groups import GroupWriter, arguments
+from tests.test_cuda_groups import CLOSE, all_compare, groups, moved, one_by_one, prepare, refused, results, runs, script  # noqa: F401
 from tests.test_fusion_ends import ENDS, LAYOUTS
 from ts.ops import registry
 
@@ -286,6 +287,34 @@ def test_random_ends(prepare, seed):
             compare(f, *args, tolerance=30 * CLOSE[args[0].dtype.name])
     assert sum(runs(f) > 0 for f, *_ in calls) == 20
 
+
+def program(seed):
+    """A program of the fuzzer's, and arguments for it."""
+    choose = random.Random(seed).randrange
+    f = script(GroupWriter(choose).source())
+    given = arguments(choose, ("float32", "float32", "float64", "float16", "bfloat16", "int64"))
+    return (f, *(ts.from_numpy(x[0].copy("K")).to(getattr(ts, x[1])) if isinstance(x, tuple) else x for x in given))
+
+
+@pytest.mark.parametrize("first", [0, 100])
+def test_programs_of_the_fuzzer(prepare, first):
+    """Bits and layouts are those of the operators one by one, whatever meets whatever; what fails here fails there."""
+    fine = []
+    for f, *args in [program(seed) for seed in range(first, first + 30)]:
+        there = [moved(x) for x in args]
+        try:
+            f(*args)
+        except (RuntimeError, IndexError) as error:
+            with pytest.raises(type(error)):
+                f(*there)
+        else:
+            fine.append((f, *there))
+    prepare(fine)
+    for f, *there in fine:
+        for got, alone in zip(results(f(*there)), results(one_by_one(f, *there)), strict=True):
+            assert (got.dtype, got.shape, got.stride()) == (alone.dtype, alone.shape, alone.stride())
+            assert got.cpu().nan_to_num(77).equal(alone.cpu().nan_to_num(77))
+    assert sum(runs(f) > 0 for f, *_ in fine) > 10
 
 def test_all_ends_have_a_text(cuda):
     """What may end a group on the CPU may do so on CUDA."""

@@ -158,6 +158,14 @@ def test_expanded_tensors(cuda):
     assert found.cpu().equal(f(x, y).cpu()) and found.stride() == (40, 1) and runs(f) == 2
 
 
+@pytest.mark.parametrize("shape, steps", [((1, 2, 4), (1, 1, 2)), ((2, 1, 4), (4, 1, 1)), ((1, 3, 1, 4), (12, 1, 7, 3)), ((1, 5), (1, 1))])
+def test_dimensions_of_one_element(cuda, shape, steps):
+    """Whatever their strides are, those of results are the operators' own."""
+    f = script("def f(x):\n    return torch.cos(torch.relu(x))\n")
+    x = ts.randn(40, device="cuda").as_strided(shape, steps)
+    assert (found := f(x)).stride() == one_by_one(f, x).stride() and found.equal(one_by_one(f, x))
+
+
 ELSEWHERE = {
     "transposed and not": lambda: (ts.randn(30, 40).t(), ts.randn(40, 30)),
     "complex numbers": lambda: (ts.randn(30, dtype=ts.complex64), ts.randn(30, dtype=ts.complex64)),

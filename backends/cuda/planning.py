@@ -20,6 +20,8 @@ from typing import Any, Final, NamedTuple
 import cupy
 import numpy as np
 
+from ts._core.tensor import strides as layouts
+
 from . import ends as row_ends
 from . import fused, rowwise, sources
 from .ends import NoWayError
@@ -230,6 +232,8 @@ def _walks(
         unit = [tuple(step // x.dtype.itemsize for step in x.strides) for x in long]
         order = _dense_order(first)
         if order is not None and all(steps == unit[0] for steps in unit):
+            if not alone and layouts.in_order(shape, order) != layouts.of_result(shape, unit[0]):
+                raise NoWayError("dimensions of one element lie elsewhere in its result")
             flat: list[Shape] = [(1,) if x.ndim else (0,) for x in arrays]
             return [prod(shape)], flat, None if order == sorted(order) else order
     strides = [broadcast_strides(x, shape) for x in arrays]
@@ -318,7 +322,7 @@ def _placed(
     shape = max((values[v].shape for v in reached), key=lambda s: (len(s), prod(s)))
     if any(x.shape != shape for x in (values[v] for v in reached)):
         raise NoWayError("its results have different shapes")
-    alone = len(group.rows) == 1 and not fits
+    alone = len(group.rows) == 1 and not group.ends
     arrays = {i: x for i, x in enumerate(inputs) if isinstance(x, cupy.ndarray)}
     lengths, steps, order = _walks(list(arrays.values()), shape, alone)
     if order is not None and fits:
