@@ -7,6 +7,7 @@ import pytest
 from ts.analysis.alias import AliasDb
 from ts.analysis.liveness import Liveness
 from ts.ir.read import parse_ir
+from ts.passes import constant_pooling, dce
 
 
 def values_of(graph):
@@ -283,6 +284,54 @@ def test_moves_ask_the_group_only():
     graph.lint()
     assert v["w"].node().is_after(v["v3999"].node())
     assert asked < 10  # of the group alone: what does not write is not asked for what it reads
+
+
+class _Unwanted:
+    def __init__(self, graph):
+        raise AssertionError("analysed")
+
+
+@pytest.mark.parametrize("result", ["%z", "%r"])
+def test_constants_that_are_only_read_need_no_analysis(monkeypatch, result):
+    """One list in several constants, as inlining leaves it, becomes one that operators read without asking who shares memory."""
+    monkeypatch.setattr(constant_pooling, "AliasDb", _Unwanted)
+    graph = parse_ir(
+        f"""graph(%x : Tensor):
+  %p : int[] = prim::Constant[value=[1, 0]]()
+  %q : int[] = prim::Constant[value=[1, 0]]()
+  %r : int[] = prim::Constant[value=[1, 0]]()
+  %y : Tensor = aten::permute(%x, %p)
+  %v : Tensor = aten::permute(%y, %q)
+  %z : Tensor = aten::permute(%v, %r)
+  return ({result})
+"""
+    )
+    first, *others = graph.find_all_nodes("prim::Constant")
+    for node in others:
+        node.set("value", first["value"], "ival")
+    if result == "%z":
+        assert constant_pooling.constant_pooling(graph)
+        assert len(graph.find_all_nodes("prim::Constant")) == 1
+    else:
+        with pytest.raises(AssertionError, match="analysed"):
+            constant_pooling.constant_pooling(graph)
+
+
+def test_writes_to_buffers_need_no_analysis(monkeypatch):
+    """What is written to an attribute of an input, or of a module in it, is seen from outside."""
+    monkeypatch.setattr(dce, "AliasDb", _Unwanted)
+    graph = parse_ir(
+        """graph(%self : __torch__.Net, %x : Tensor):
+  %1 : int = prim::Constant[value=1]()
+  %norm : __torch__.Norm = prim::GetAttr[name="norm"](%self)
+  %count : Tensor = prim::GetAttr[name="count"](%norm)
+  %a : Tensor = aten::add_(%count, %1, %1)
+  %b : Tensor = aten::neg(%x)
+  return (%x)
+"""
+    )
+    assert dce.eliminate_dead_code(graph)
+    assert {node.kind() for node in graph.nodes()} == {"prim::Constant", "prim::GetAttr", "aten::add_"}
 
 
 def test_liveness():

@@ -6,7 +6,7 @@ import ts
 from ts.errors import InternalError, ParseError
 from ts.ir import Graph, Source, parse_ir, verify
 from ts.ir.python_print import to_source
-from ts.ir.types import BOOL, INT, ListType
+from ts.ir.types import BOOL, FLOAT, INT, ListType
 from ts.ops import node_operator  # noqa: F401  (lets nodes find their schemas)
 
 LOOP = """\
@@ -180,6 +180,23 @@ def test_order_of_uses():
     assert second.is_after(first) and not first.is_after(second) and through.is_after(second)
     (condition,) = graph.inputs()[1].uses()
     assert first.is_after(condition) and not condition.is_after(first) and not first.is_after(first)
+
+
+def test_operators_follow_types():
+    """What a node applies is looked up again where an input has another type, and only there."""
+    graph = Graph()
+    x, y, z = graph.add_input("x", INT), graph.add_input("y", INT), graph.add_input("z", FLOAT)
+    node = graph.insert_node(graph.create("aten::neg", [x]))
+    chosen = object()
+    node.set_operator(chosen)
+    x.replace_all_uses_with(y)
+    assert node.operator() is chosen
+    node.replace_input(0, x)
+    assert node.operator() is chosen
+    node.replace_input(0, z)
+    assert str(node.schema()) == "aten::neg.float(float a) -> float"
+    z.replace_all_uses_with(x)
+    assert str(node.schema()) == "aten::neg.int(int a) -> int"
 
 
 def test_order():

@@ -261,7 +261,8 @@ class Node:
         old._end_use(self._input_uses[i])
         self._inputs[i] = new
         self._input_uses[i] = new._new_use(self, i)
-        self._operator = _UNSET
+        if new._type is not old._type:
+            self._operator = _UNSET
         return old
 
     def replace_input_with(self, old: Value, new: Value) -> None:

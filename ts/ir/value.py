@@ -150,7 +150,8 @@ class Value:
         for use in self._uses.values():
             user = use.user
             user._inputs[use.offset] = new
-            user.forget_operator()
+            if new._type is not self._type:
+                user.forget_operator()
         new._uses.update(self._uses)
         self._uses.clear()
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts.analysis.alias import AliasDb
+from ts.analysis.writes import is_only_read
 from ts.ir.graph import Block, Graph, Node
 from ts.ir.types import ClassType, Type
 from ts.passes.constant_propagation import constant_key
@@ -31,6 +32,7 @@ class _Pool:
         self._graph = graph
         self._constants: dict[tuple[Any, ...], Node] = {}
         self._first = next(iter(graph.block().nodes()), None)
+        self._only_read: set[Node] = set()  # of those that others were merged into
         self._aliases: AliasDb | None = None
 
     def visit(self, block: Block) -> bool:
@@ -53,6 +55,10 @@ class _Pool:
         return changed
 
     def _may_merge(self, node: Node, existing: Node) -> bool:
+        if is_only_read(node.output()) and (existing in self._only_read or is_only_read(existing.output())):
+            self._only_read.add(existing)  # and stays so: its uses are not asked for again and again
+            return True
+        self._only_read.discard(existing)
         if self._aliases is None:
             self._aliases = AliasDb(self._graph)
         return self._aliases.safe_to_change_aliasing_relationship(node.outputs(), existing.outputs())

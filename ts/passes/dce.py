@@ -93,11 +93,11 @@ class _Eliminator:
     def _mark_writers(self, writers: list[Node]) -> None:
         """A write is needed if what it changes is visible outside, or to a value that is needed."""
 
-        def writes_to_live(node: Node) -> bool:
-            return any(value in self._live for value in written_inputs(node))
+        def plainly_seen(node: Node) -> bool:
+            return any(value in self._live or self._is_outside(value) for value in written_inputs(node))
 
-        pending = self._need_where(writes_to_live, writers[::-1])
-        if not pending:  # most write to what is itself a needed value
+        pending = self._need_where(plainly_seen, writers[::-1])
+        if not pending:  # most write to what is itself a needed value, or a buffer of a module
             return
         aliases = AliasDb(self._graph)
         self._added = []
@@ -110,6 +110,12 @@ class _Eliminator:
             return aliases.writes_to_wildcard(node) or aliases.writes_to_memory(node, memory)
 
         self._need_where(is_seen, pending)
+
+    def _is_outside(self, value: Value) -> bool:
+        """Whether the value is an input, or an attribute of one."""
+        while value.node().kind() == "prim::GetAttr":
+            value = value.node().input()
+        return value.node() is self._graph.param_node()
 
     def _need_where(self, is_seen: Callable[[Node], bool], writers: list[Node]) -> list[Node]:
         """Need the writers that are seen, and those that are seen by what they need; gives the rest."""
