@@ -1,5 +1,7 @@
 """Graphs: mutation keeps uses right, names follow PyTorch, the text reads back, the verifier finds faults."""
 
+import importlib.util
+
 import pytest
 
 import ts
@@ -180,6 +182,13 @@ def test_order_of_uses():
     assert second.is_after(first) and not first.is_after(second) and through.is_after(second)
     (condition,) = graph.inputs()[1].uses()
     assert first.is_after(condition) and not condition.is_after(first) and not first.is_after(first)
+
+
+def test_names_are_those_of_no_module():
+    """A module of the name of what it defines would take its place, once somebody has imported it."""
+    for name in ts.ir.__all__:
+        assert importlib.util.find_spec(f"ts.ir.{name}") is None
+        assert callable(getattr(ts.ir, name))
 
 
 def test_operators_follow_types():

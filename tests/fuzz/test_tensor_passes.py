@@ -15,7 +15,7 @@ import ts
 from tests.fuzz.tensors import TensorProgramWriter
 from ts.analysis.alias import AliasDb
 from ts.ir.types import TensorType
-from ts.ir.verify import verify
+from ts.ir.verifier import verify
 from ts.passes import (
     batch_mm,
     canonicalize_graph_fuser_ops,

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from ts.ir.read import parse_ir
-from ts.ir.verify import verify
+from ts.ir.verifier import verify
 from ts.passes import log
 from ts.passes.canonicalize import canonicalize
 from ts.passes.dce import eliminate_dead_code

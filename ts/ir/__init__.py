@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ts.ir.source import Source, SourceRange
     from ts.ir.type_parser import parse_type
     from ts.ir.types import Type
-    from ts.ir.verify import verify
+    from ts.ir.verifier import verify
 
 _HOMES = {
     name: module
@@ -24,7 +24,7 @@ _HOMES = {
         "source": "Source SourceRange",
         "type_parser": "parse_type",
         "types": "Type",
-        "verify": "verify",
+        "verifier": "verify",
     }.items()
     for name in names.split()
 }

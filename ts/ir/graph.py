@@ -543,7 +543,7 @@ class Graph:
 
     def lint(self) -> None:
         """Raise `InternalError` where an invariant does not hold."""
-        from ts.ir.verify import verify
+        from ts.ir.verifier import verify
 
         verify(self)
 

@@ -1,13 +1,13 @@
 """`lint(graph)`: check a graph's invariants; raises `InternalError` with the graph's text where one is
 broken.
 
-The checks are `ts.ir.verify`'s. This is their name among the passes.
+The checks are `ts.ir.verifier`'s. This is their name among the passes.
 """
 
 from __future__ import annotations
 
 from ts.ir.graph import Graph
-from ts.ir.verify import verify
+from ts.ir.verifier import verify
 
 
 def lint(graph: Graph) -> bool:

@@ -24,7 +24,7 @@ from ts._core.dispatch.recorder import Stage
 from ts._core.thread import deadline
 from ts.errors import InternalError, TsError
 from ts.ir.graph import Graph
-from ts.ir.verify import verify
+from ts.ir.verifier import verify
 from ts.passes import log
 from ts.passes.canonicalize import canonicalize_outputs
 from ts.passes.canonicalize_loops import canonicalize_modified_loops

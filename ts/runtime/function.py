@@ -493,7 +493,7 @@ def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:
     from ts.analysis.typecheck import check_types
     from ts.ir.schema import Argument, FunctionSchema
     from ts.ir.types import TupleType
-    from ts.ir.verify import verify
+    from ts.ir.verifier import verify
     from ts.passes.executor_nodes import with_executor_nodes_lowered
     from ts.passes.failing_code import run_instead
 
