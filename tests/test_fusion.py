@@ -332,6 +332,28 @@ def test_programs_read_nothing_before_it_is_there():
             Program(inputs, tuple(Row(neg, row) for row in rows), tuple(outputs))
 
 
+def test_a_bias_and_a_batch_of_one():
+    """They lie alike, and each result has the dimensions that its operands have."""
+    f = script("""
+def f(x: Tensor, b: Tensor, c: Tensor):
+    d = torch.tanh(b) * c
+    return x * b + d, d, torch.sigmoid(x) - c
+""")
+    g = script("""
+def f(x: Tensor, b: Tensor, c: Tensor):
+    return torch.softmax((x + b) * c, -1), (b - x) * c
+""")
+    b, c = ts.randn(600), ts.randn(600)
+    for x in (ts.randn(1, 600), ts.randn(1, 1, 600), ts.randn(600), ts.randn(2, 600), ts.randn(1, 1), ts.randn(1)):
+        for h in (f, g):
+            for made, wanted in zip(h(x, b, c), one_by_one(h, x, b, c), strict=True):
+                same(made, wanted)
+            for made, wanted in zip(h(b, x, c), one_by_one(h, b, x, c), strict=True):
+                same(made, wanted)
+    assert runs(f) >= 12 and runs(g) >= 12
+    assert not any(group.left_for_shapes for h in (f, g) for group in groups(h))
+
+
 def test_programs_are_data():
     mul, neg = operator("aten::mul.Tensor"), operator("aten::neg")
     program = Program("tn", (Row(mul, (0, 1)), Row(neg, (2,))), (3,))

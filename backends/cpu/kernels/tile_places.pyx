@@ -167,12 +167,43 @@ cdef bint is_dense(PyArrayObject *a, npy_intp item) noexcept:
     return extent == size_of(a) * item and not repeats(a)
 
 
+cdef bint same_row(PyArrayObject *a, PyArrayObject *b) noexcept nogil:
+    """Whether two have one shape but for lengths of 1 that one of them has before the others: a bias, and a batch of one."""
+    cdef int d, more = ndim_of(a) - ndim_of(b)
+    if more < 0:
+        return same_row(b, a)
+    for d in range(more):
+        if dims_of(a)[d] != 1:
+            return False
+    for d in range(ndim_of(b)):
+        if dims_of(a)[more + d] != dims_of(b)[d]:
+            return False
+    return True
+
+
+cdef bint have_rank(Group g, Plan plan, Run *run, int rank) noexcept:
+    """Whether all that is kept has so many dimensions, where some inputs have fewer."""
+    cdef int ranks[MOST_SLOTS]
+    cdef int i, k
+    cdef Step *step
+    for i in range(plan.slots):
+        ranks[i] = ndim_of(run.input[i]) if i < g.inputs and plan.words[i] & A_TENSOR else 0
+    for i in range(plan.count):
+        step = &plan.steps[i]
+        for k in range(step.arity):
+            ranks[step.out] = max(ranks[step.out], ranks[step.operands[k]])
+    for i in range(plan.keeps):
+        if ranks[plan.keep_at[i]] != rank:
+            return False
+    return True
+
+
 cdef bint place_flat(Group g, Plan plan, Run *run, PyArrayObject **first) noexcept:
     """All tensors have one shape, and their elements lie in the same order, without gaps."""
     cdef PyArrayObject *a
     cdef PyArrayObject *like = NULL
     cdef npy_intp item = 0
-    cdef bint flat = True
+    cdef bint flat = True, in_ranks = False
     cdef int i
     if plan.has_elements:
         return False
@@ -186,17 +217,22 @@ cdef bint place_flat(Group g, Plan plan, Run *run, PyArrayObject **first) noexce
             flat = flags_of(a) & FLAT == FLAT
             if not flat and (not g.in_any_order or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED or not is_dense(a, item)):
                 return False
-        elif not same_shape(a, like) or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:
-            return False
         elif flat:
             if flags_of(a) & FLAT != FLAT:
                 return False
+            if not same_shape(a, like):
+                if g.by_channels or not same_row(a, like):
+                    return False
+                in_ranks = True
+                like = a if ndim_of(a) > ndim_of(like) else like
+        elif not same_shape(a, like) or not flags_of(a) & cnp.NPY_ARRAY_ALIGNED:
+            return False
         elif item_size(plan.kind[i]) != item or not alike(a, like):
             return False
         run.place[i].data = data_of(a)
         run.place[i].step = run.place[i].advance = item_size(plan.kind[i])
     first[0] = like
-    if like == NULL:
+    if like == NULL or (in_ranks and not have_rank(g, plan, run, ndim_of(like))):
         return False
     run.size = size_of(like)
     return True
