@@ -11,7 +11,7 @@ from benchmarks.measure import measure, slowest, table
 
 GROUPS = (
     "scalar", "elements", "dispatch", "pointwise", "mathematics", "products", "layers", "operators", "cells",
-    "models", "startup",
+    "shapes", "models", "startup",
 )  # fmt: skip
 WHERE_NAMED = ("cuda", "opcodes")  # groups that need a device, or compare with nobody
 

@@ -18,6 +18,7 @@ cdef dict ends = {}
 cdef dict choices = {}
 cdef set conversions = set()
 cdef dict loops = {}
+cdef set brought = set()               # modules
 
 
 def names():
@@ -28,8 +29,9 @@ def names():
 cdef int bring(str name) except -1:
     """Import the module that registers something for a name, if there is one."""
     home = HOMES.get(name)
-    if home is not None:
+    if home is not None and home not in brought:
         import_module(f"ts.backends.cpu.kernels.{home}")
+        brought.add(home)
     return 0
 
 
