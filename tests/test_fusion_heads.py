@@ -179,3 +179,45 @@ def test_claims_about_heads_are_checked(key, input, operands, part, parts):
     head = Head(operator(key), input, operands, part, parts)
     with pytest.raises(ValueError, match=r"head|arguments|take"):
         Program("tn--", (Row(operator("aten::neg"), (0,)),), (4,), (), (head,))
+
+
+@pytest.mark.parametrize(
+    "norm", ["batch_norm(x, None, None, m, v, True, 0.5, 1e-5, False)", "native_batch_norm(x, None, None, m, v, True, 0.5, 1e-5)[0]",
+             "instance_norm(x, None, None, m, v, True, 0.5, 1e-5, False)"],
+    ids=lambda text: text.partition("(")[0],
+)  # fmt: skip
+def test_norms_in_training_write_to_their_moments(norm):
+    text = f"""
+def f(x: Tensor, m: Tensor, v: Tensor):
+    before = torch.tanh(m[:2] * 2)
+    y = torch.{norm}
+    after = torch.tanh(m[:2] * 2)
+    torch.{norm}
+    return before, after, m * 1, y
+def g(x: Tensor):
+    m, v = torch.zeros(4), torch.ones(4)
+    before = m * 2
+    torch.{norm}
+    return before, m * 2
+"""
+    f, g = script(text), ts.jit.CompilationUnit(text).g
+    for _ in range(2):
+        m = ts.zeros(4)
+        before, after, last, _ = f(ts.ones(2, 4, 3), m, ts.ones(4))
+        assert before.tolist() == [0, 0]
+        same(after, ts.tanh(ts.ones(2)))
+        assert last.tolist() == m.tolist() == [0.75] * 4
+        before, after = g(ts.ones(2, 4, 3))
+        assert (before.tolist(), after.tolist()) == ([0] * 4, [1] * 4)
+
+
+def test_a_loop_that_gives_a_tensor_another_shape_makes_its_views():
+    text = """
+def f(a: Tensor, w: Tensor, n: int) -> int:
+    total = 0
+    for i in range(n):
+        total += w.unsqueeze(0).numel()
+        torch.add(a, a, out=w)
+    return total
+"""
+    assert script(text)(ts.ones(3, 2), ts.empty(0), 3) == 12

@@ -31,9 +31,9 @@ from typing import Final
 
 from ts._core.thread import deadline
 from ts.analysis.alias_text import Findings, to_graphviz, to_text
-from ts.analysis.effects import GROUPS, has_side_effects
+from ts.analysis.effects import GROUPS, has_side_effects, updates_moments
 from ts.analysis.reorder import blocks_of, move
-from ts.analysis.writes import ONLY_READING, any_mutable
+from ts.analysis.writes import ONLY_READING, any_mutable, is_written
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.schema import AliasInfo, FunctionSchema
 from ts.ir.types import Type
@@ -512,21 +512,22 @@ class AliasDb:
             return
         sets: dict[str, int] = {}  # the locations of each letter
         written = stored = held = 0
+        updates = updates_moments(node)
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
             alias = argument.alias
-            if alias is None and value in self._alone:  # it holds nothing, and nothing becomes of it
+            if alias is None and value in self._alone and not updates:  # it holds nothing, nor becomes of it
                 continue
             points = self._points_of(value)
             if not points:
                 continue
             contents = self._contained(points)
             held |= contents
+            if is_written(argument, updates):
+                written |= points
             if alias is None:
                 continue
             for letter in alias.before:
                 sets[letter] = sets.get(letter, 0) | points
-            if alias.is_write:
-                written |= points
             if "*" in alias.after:
                 stored |= points
             inner = _contained_alias(alias)

@@ -106,6 +106,16 @@ def reshapes(node: Node) -> bool:
     return node.kind() not in STRUCTURAL and _flags(node)[2]
 
 
+def updates_moments(node: Node) -> bool:
+    """Whether `node` is a norm that may write to running moments, of which schemas say nothing."""
+    if node.kind() in STRUCTURAL or not (flag := _flags(node)[3]):
+        return False
+    schema = node.schema()
+    assert schema is not None
+    training = node.inputs()[[argument.name for argument in schema.arguments].index(flag)]
+    return training.node().get("value") is not False
+
+
 # Operators on numbers, strings and containers that fail on some inputs; on tensors they are not meant.
 FAILING: Final = frozenset(
     {
@@ -157,7 +167,7 @@ def _is_iteration(node: Node) -> bool:
     return any(count.kind() == "aten::len" and count.input() is node.inputs()[0] for count in counts)
 
 
-Flags = tuple[bool, bool, bool]
+Flags = tuple[bool, bool, bool, str]
 _flags_by_kind: dict[str, Flags] = {}
 
 
@@ -168,12 +178,12 @@ def _flags(node: Node) -> Flags:
     if flags is None:
         operator = node.operator()
         if operator is None:
-            return False, False, False
+            return False, False, False, ""
         record = operator.record  # None: an operator in C, on numbers, strings or containers
         flags = (
-            (False, False, False)
+            (False, False, False, "")
             if record is None
-            else (record.side_effect, record.nondeterministic, record.reshapes)
+            else (record.side_effect, record.nondeterministic, record.reshapes, record.updates)
         )
         _flags_by_kind[kind] = flags
     return flags

@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from ts.analysis.effects import has_side_effects
+from ts.analysis.effects import has_side_effects, updates_moments
 from ts.ir.graph import Graph, Node, Use, Value
+from ts.ir.schema import Argument
 
+_MOMENTS: Final = ("running_mean", "running_var")
 ONLY_READING: Final = ("prim::Print", "prim::RaiseException", "prim::Breakpoint")  # their effects are others
 
 
@@ -31,7 +33,7 @@ def writes_to_inputs(node: Node) -> bool:
     if not any_mutable(node.inputs()):
         return False
     schema = node.schema()
-    return schema is not None and schema.is_mutable
+    return schema is not None and (schema.is_mutable or updates_moments(node))
 
 
 def is_written_by(value: Value, use: Use) -> bool:
@@ -44,11 +46,19 @@ def written_inputs(node: Node) -> list[Value]:
     """The inputs that `node`, an operator, writes to; not those that it reaches through them."""
     schema = node.schema()
     assert schema is not None
+    updates = updates_moments(node)
     return [
         value
         for argument, value in zip(schema.arguments, node.inputs(), strict=False)
-        if argument.alias is not None and argument.alias.is_write and value.type().mutable
+        if is_written(argument, updates) and value.type().mutable
     ]
+
+
+def is_written(argument: Argument, updates: bool) -> bool:
+    """Whether an operator writes to this argument; `updates`: its running moments, too."""
+    if argument.alias is not None:
+        return argument.alias.is_write
+    return updates and argument.name in _MOMENTS
 
 
 def may_write(graph: Graph) -> bool:
@@ -74,4 +84,7 @@ def is_only_read(value: Value) -> bool:
 
 def _reads(node: Node, i: int) -> bool:
     schema = None if node.blocks() else node.schema()
-    return schema is not None and i < len(schema.arguments) and schema.arguments[i].alias is None
+    if schema is None or i >= len(schema.arguments):
+        return False
+    argument = schema.arguments[i]
+    return argument.alias is None and not is_written(argument, updates_moments(node))

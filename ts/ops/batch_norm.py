@@ -79,6 +79,7 @@ def batch_norm_kernel(
     where="f",
     channels=True,
     layout="channels",
+    updates="training",
 )
 def _batch_norm(xp: Any, input: Array, *rest: Any) -> Array:
     if not input.size:  # of nothing there are no moments: the running ones stay
@@ -93,6 +94,7 @@ def _batch_norm(xp: Any, input: Array, *rest: Any) -> Array:
     out_names="out,save_mean,save_invstd",
     where="f",
     layout=("channels", "contiguous", "contiguous"),
+    updates="training",
 )
 @op(
     "aten::_native_batch_norm_legit(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, "
@@ -156,6 +158,7 @@ def _native_batch_norm_evaluated(
     "aten::instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? "
     "running_var, bool use_input_stats, float momentum, float eps, bool cudnn_enabled) -> Tensor",
     where="f",
+    updates="use_input_stats",
 )
 def _instance_norm(
     xp: Any,

@@ -47,7 +47,7 @@ def _visit(block: Block) -> bool:
 
 def _hoist(loop: Node) -> bool:
     views = _views(loop)
-    if not views or any(reshapes(node) or has_side_effects(node) for node in _all_nodes(loop)):
+    if not views or any(_may_reshape(node) or has_side_effects(node) for node in _all_nodes(loop)):
         return False
     if not optimization_allowed("loop_views"):
         return False
@@ -64,6 +64,13 @@ def _hoist(loop: Node) -> bool:
         made.register_output(view)
         otherwise.register_output(node.inputs()[0])
     return True
+
+
+def _may_reshape(node: Node) -> bool:
+    """Whether a tensor may have another shape then: `out=` gets that of the result."""
+    operator = None if node.blocks() else node.operator()
+    record = None if operator is None else operator.record
+    return reshapes(node) or (record is not None and record.variant == "out")
 
 
 def _runs(graph: Graph, loop: Node) -> Value:
