@@ -484,3 +484,21 @@ def test_a_register_is_asked_for_elements_when_it_holds_their_tensor():
     compiled = ts.jit.CompilationUnit(DROPPED).f
     assert worker.compile_now(compiled.compiled_code) == ""
     assert str(compiled(d, d, c, d, -1.25, -1)) == str(expected)
+
+
+def test_a_number_that_somebody_takes_an_element_of_is_a_tensor():
+    function = ts.jit.CompilationUnit("""
+def f(a: Tensor, b: Tensor, n: int) -> Tensor:
+    total = b * 1
+    for k in range(n):
+        x = b * 1
+        for i in range(2):
+            a[0] = 0.25
+            x = x + x
+        total = total + x[0]
+    return total
+""").f
+    assert function(ts.ones(2), ts.tensor([1.0, 2.0]), 2).tolist() == [9.0, 10.0]
+    with pytest.raises(RuntimeError, match="0-dim"):
+        function(ts.ones(2), ts.tensor(1.0), 2)
+    assert function(ts.ones(2), ts.tensor(1.0), 0).tolist() == 1.0

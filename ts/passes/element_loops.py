@@ -352,7 +352,9 @@ class _Version:
             place = offset - BODY_INPUTS if owner.kind() == "prim::Loop" else offset
             is_number = self.elements.kinds.get(owner.outputs()[place]) is NUMBER
             return is_number or self._is_view(owner, place)
-        return self.elements.is_converted(user) or kind in ("aten::select", "prim::dtype", "prim::device")
+        if kind == "aten::select":  # of a number it has none to read
+            return self._is_view(user, 0)
+        return self.elements.is_converted(user) or kind in ("prim::dtype", "prim::device")
 
     def _is_view(self, node: Node, i: int) -> bool:
         return isinstance(self.elements.kinds.get(node.outputs()[i]), View)
