@@ -152,6 +152,19 @@ def test_more_views_than_a_group_takes():
     same(f(x), one_by_one(f, x))
 
 
+@pytest.mark.parametrize("call", ["type_as(a)", "sum_to_size(a.size())", "dequantize()"])
+def test_a_view_that_is_handed_on_is_made_each_time(call):
+    f = script(f"""
+def f(a: Tensor):
+    l: List[Tensor] = []
+    for i in range(2):
+        l.append(a.transpose(0, 0).{call})
+    l[0].unsqueeze_(0)
+    return l[0].dim(), l[1].dim()
+""")
+    assert f(ts.ones(2, 3)) == (3, 2)
+
+
 def operator(key):
     name, _, overload = key.partition(".")
     return next(op for op in registry.lookup(name) if op.overload == overload)

@@ -86,5 +86,7 @@ def _reads(node: Node, i: int) -> bool:
     schema = None if node.blocks() else node.schema()
     if schema is None or i >= len(schema.arguments):
         return False
-    argument = schema.arguments[i]
+    operator, argument = node.operator(), schema.arguments[i]
+    if operator is not None and operator.record is not None and operator.record.gives_self:
+        return False
     return argument.alias is None and not is_written(argument, updates_moments(node))

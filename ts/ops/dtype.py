@@ -13,7 +13,7 @@ from ts.ops.registry import op
 Array = rules.Array
 
 
-@op("aten::type_as(Tensor self, Tensor other) -> Tensor", converts=True, where="m")
+@op("aten::type_as(Tensor self, Tensor other) -> Tensor", converts=True, gives_self=True, where="m")
 def _type_as(xp: Any, self: Array, other: Array) -> Array:
     return rules.cast(xp, self, other.dtype)
 
@@ -50,7 +50,7 @@ def _grad_sum_to_size(xp: Any, self: Array, size: list[int] | None) -> Array:
     return self if size is None else _sum_to_size(xp, self, size)
 
 
-@op("aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor", where="m")
+@op("aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor", gives_self=True, where="m")
 def _sum_to_size(xp: Any, self: Array, size: list[int]) -> Array:
     extra = self.ndim - len(size)
     if extra < 0:

@@ -236,8 +236,13 @@ def _quantize_by_range(self: Tensor, dtype: int, reduce_range: bool) -> Tensor:
     return onto(self, Grid(scale, zero_point, dtype))
 
 
-@op("aten::dequantize.self(Tensor self) -> Tensor", order="self tensors tensor list any", **_SCRIPT)
-@op("aten::dequantize.tensor(Tensor qtensor) -> Tensor", **_SCRIPT)
+@op(
+    "aten::dequantize.self(Tensor self) -> Tensor",
+    order="self tensors tensor list any",
+    gives_self=True,
+    **_SCRIPT,
+)
+@op("aten::dequantize.tensor(Tensor qtensor) -> Tensor", gives_self=True, **_SCRIPT)
 def _dequantize(self: Tensor) -> Tensor:
     """What has no grid is given back, if it is of float32."""
     return self.float() if grid_of(self) is None else _in_order(operator("clone")(self))

@@ -98,6 +98,7 @@ class Record:
     # What it does beside its results
     nondeterministic: bool = False  # draws random numbers
     reshapes: bool = False  # self becomes another view, of another shape or other elements
+    gives_self: bool = False  # may give its first argument itself, though its schema has no mark of that
     updates: str = ""  # the argument with which it writes to its running moments, unless that is false
     side_effect: bool = False  # must not be removed though its result is unused
 

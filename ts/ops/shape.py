@@ -169,17 +169,17 @@ def _at_least(xp: Any, x: Array, n: int) -> Array:
     return x
 
 
-@op("aten::atleast_1d(Tensor self) -> Tensor")
+@op("aten::atleast_1d(Tensor self) -> Tensor", gives_self=True)
 def _atleast_1d(xp: Any, self: Array) -> Array:
     return _at_least(xp, self, 1)
 
 
-@op("aten::atleast_2d(Tensor self) -> Tensor")
+@op("aten::atleast_2d(Tensor self) -> Tensor", gives_self=True)
 def _atleast_2d(xp: Any, self: Array) -> Array:
     return _at_least(xp, self, 2)
 
 
-@op("aten::atleast_3d(Tensor self) -> Tensor")
+@op("aten::atleast_3d(Tensor self) -> Tensor", gives_self=True)
 def _atleast_3d(xp: Any, self: Array) -> Array:
     return _at_least(xp, self, 3)
 
