@@ -6,7 +6,7 @@ node prim::Loop(%max_trips, %condition, %x...)   one block (%trip, %x...) -> (%a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from enum import Enum, auto
 from typing import Any, Final
@@ -69,6 +69,17 @@ def nodes_of(block: Block) -> Iterator[Node]:
         yield node
         for inner in node.blocks():
             yield from nodes_of(inner)
+
+
+def change_loops(block: Block, change: Callable[[Node], bool]) -> bool:
+    """Call `change` on all loops, inner ones first: what leaves them may leave the outer one as well."""
+    changed = False
+    for node in list(block.nodes()):
+        for inner in node.blocks():
+            changed |= change_loops(inner, change)
+        if node.kind() == "prim::Loop":
+            changed |= change(node)
+    return changed
 
 
 class LoopKind(Enum):

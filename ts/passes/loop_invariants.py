@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.graph import Graph, Node, Value
+from ts.passes.control_flow import change_loops
 from ts.passes.log import optimization_allowed, update
 
 _TOTAL: Final = frozenset(
@@ -43,17 +44,7 @@ _NUMBERS: Final = frozenset({"IntType", "FloatType", "BoolType"})
 
 def hoist_loop_invariants(graph: Graph) -> bool:
     """Move constants, and operators on numbers that do not change, out of loops."""
-    return "prim::Loop" in graph.kinds() and _visit(graph.block())
-
-
-def _visit(block: Block) -> bool:
-    changed = False
-    for node in block.nodes():
-        for inner in node.blocks():
-            changed |= _visit(inner)  # inner loops first: what leaves them may leave this one as well
-        if node.kind() == "prim::Loop":
-            changed |= _hoist(node)
-    return changed
+    return "prim::Loop" in graph.kinds() and change_loops(graph.block(), _hoist)
 
 
 def _hoist(loop: Node) -> bool:

@@ -19,35 +19,24 @@ could see.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ts.analysis.effects import has_side_effects, reshapes
 from ts.analysis.writes import is_only_read, writes_to_inputs
 from ts.fusion.groups import head_of
-from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import TENSOR
-from ts.passes.control_flow import LOOP_INPUTS, constant_value
+from ts.passes.control_flow import LOOP_INPUTS, change_loops, constant_value, nodes_of
 from ts.passes.log import optimization_allowed, update
 
 
 def hoist_loop_views(graph: Graph) -> bool:
     """Make views that do not change before the loops that read them."""
-    return "prim::Loop" in graph.kinds() and _visit(graph.block())
-
-
-def _visit(block: Block) -> bool:
-    changed = False
-    for node in list(block.nodes()):
-        for inner in node.blocks():
-            changed |= _visit(inner)  # inner loops first: what leaves them may leave this one as well
-        if node.kind() == "prim::Loop":
-            changed |= _hoist(node)
-    return changed
+    return "prim::Loop" in graph.kinds() and change_loops(graph.block(), _hoist)
 
 
 def _hoist(loop: Node) -> bool:
     views = _views(loop)
-    if not views or any(_may_reshape(node) or has_side_effects(node) for node in _all_nodes(loop)):
+    body = nodes_of(loop.blocks()[0])
+    if not views or any(_may_reshape(node) or has_side_effects(node) for node in body):
         return False
     if not optimization_allowed("loop_views"):
         return False
@@ -92,12 +81,5 @@ def _views(loop: Node) -> list[Node]:
         is_view = len(outputs) == 1 and outputs[0].type() == TENSOR and head_of(outputs[0]) is node
         if is_view and inside.isdisjoint(node.inputs()) and is_only_read(outputs[0]):
             found.append(node)
-        inside.update(node.outputs())
+        inside.update(outputs)
     return found
-
-
-def _all_nodes(node: Node) -> Iterator[Node]:
-    for block in node.blocks():
-        for inner in block.nodes():
-            yield inner
-            yield from _all_nodes(inner)
