@@ -1,0 +1,44 @@
+"""Rows of derivatives: how they are found, what their formulas read, what they are compiled to."""
+
+import pytest
+
+import ts
+from ts.ops import registry
+from ts.ops.derivatives import rows
+from ts.ops.derivatives.formulas import gradient
+
+
+def test_a_formula_reads_what_its_text_names_and_nothing_else():
+    product = registry.find("aten::mul.Tensor")
+    assert gradient(product, ["self"]).reads == ("grad", "other")
+    assert gradient(product, ["self", "other"]).reads == ("grad", "self", "other")
+
+
+def test_forms_and_other_names_have_the_row_of_the_operator():
+    row = rows.derivative_of(registry.find("aten::mul.Tensor"))
+    assert row is not None
+    for key in ("aten::mul_.Tensor", "aten::mul.out", "aten::multiply.Tensor"):
+        assert rows.derivative_of(registry.find(key)) is row
+
+
+def test_a_formula_computes_the_gradients():
+    formula = gradient(registry.find("aten::mul.Tensor"), ["self", "other"])
+    x, y = ts.tensor([1.0, 2.0]), ts.tensor([3.0, 4.0])
+    of_x, of_y = formula.function()(ts.ones(2), x, y)
+    assert of_x.tolist() == [3.0, 4.0]
+    assert of_y.tolist() == [1.0, 2.0]
+    assert formula.name == "MulBackward0"
+
+
+def test_a_row_is_declared_once():
+    rows.derivative_of(registry.find("aten::mul.Tensor"))
+    with pytest.raises(ValueError, match=r"derivative of aten::mul\.Tensor is declared twice"):
+        rows.derive("aten::mul.Tensor", self="grad")
+
+
+def test_every_row_belongs_to_an_operator_and_names_its_arguments():
+    for key, row in rows.rows().items():
+        record = registry.find(key)
+        assert record is not None, key
+        names = {a.name for a in record.schema.arguments} | {"grad_"}
+        assert names.issuperset(row.inputs), key

@@ -1,0 +1,167 @@
+"""Rows of derivatives as functions: the text for the arguments that are wanted, and what it is compiled to.
+
+In: a record and the names of arguments.  Out: a `Formula`, whose function takes what was saved and gives
+the gradients.
+
+    formula = gradient(record, ("self", "other"))
+    formula.reads                      grad, self, other: in the order of the function's parameters
+    formula.function(grad, x, y)       (gradient of self, gradient of other), not yet summed to their shapes
+
+    def MulBackward0(grad: Tensor, self: Tensor, other: Tensor):
+        return grad * other.conj(), grad * self.conj()
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Sequence
+from functools import cached_property
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Optional, Union
+from zlib import crc32
+
+from ts._core.dispatch.signature import Parameter, signature
+from ts.ops.derivatives.rows import Derivative, derivative_of, names_in
+
+if TYPE_CHECKING:
+    from ts.ops.registry import Record
+
+_SCALARS: Final = {
+    "Tensor": "Tensor", "Scalar": "Union[int, float, complex]", "int": "int", "bool": "bool",
+    "float": "float", "complex": "complex", "str": "str", "Device": "Device",
+    "ScalarType": "int", "Layout": "int", "MemoryFormat": "int",
+    "int[]": "List[int]", "bool[]": "List[bool]", "float[]": "List[float]",
+    "Scalar[]": "List[Union[int, float, complex]]",
+    "Tensor[]": "List[Tensor]", "Tensor?[]": "List[Optional[Tensor]]",
+}  # fmt: skip
+
+
+class Result(NamedTuple):
+    """A result of an operator, as formulas know it."""
+
+    name: str  # result, values, result1
+    gradient: str  # grad, grad_values, grad1, grads
+    kind: str  # Tensor, Tensor[], int ...
+
+
+class Formula(NamedTuple):
+    """A function over what was saved."""
+
+    reads: tuple[str, ...]  # names of arguments, results and gradients: its parameters
+    gives: tuple[str, ...]  # names of the arguments that it gives gradients of, in order
+    text: str
+    namespace: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The name of the function."""
+        return self.text.partition("(")[0].removeprefix("def ")
+
+    def function(self) -> Any:
+        """The scripted function."""
+        from ts.runtime.function import compile_function
+
+        return compile_function(_defined(self.name, self.text, self.namespace))
+
+
+class Inputs:
+    """The arguments and results of an operator by the names that formulas have for them."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record.base or record
+        found = signature(self.record.schema_text)
+        self.parameters = {p.name if p.name != "grad" else "grad_": p for p in found.parameters}
+        several = len(found.returns) > 1
+        self.results = []
+        for i, r in enumerate(found.returns):
+            name = r.name or (f"result{i}" if several else "result")
+            gradient = f"grad_{r.name}" if r.name and several else f"grad{i}" if several else "grad"
+            self.results.append(Result(name, "grads" if r.kind == "Tensor[]" else gradient, r.kind))
+
+    @cached_property
+    def derivative(self) -> Derivative | None:
+        """The operator's row."""
+        return derivative_of(self.record)
+
+    @cached_property
+    def differentiable(self) -> tuple[int, ...]:
+        """The results that may have gradients."""
+        assert self.derivative is not None
+        named = self.derivative.differentiable
+        return tuple(
+            i for i, r in enumerate(self.results)
+            if (r.name in named if named else r.kind in ("Tensor", "Tensor[]"))
+        )  # fmt: skip
+
+    def annotation(self, name: str, absent: bool) -> str | None:
+        """The type of what a name means, None for a name that means nothing of the operator's."""
+        if name in self.parameters:
+            return _annotation(self.parameters[name])
+        for i, result in enumerate(self.results):
+            if name == result.name:
+                return _SCALARS[result.kind]
+            if name == result.gradient or (name == "grad" and i == self.differentiable[0]):
+                return _gradient_type(result.kind, absent)
+        return "List[bool]" if name == "output_mask" else None
+
+
+def _annotation(parameter: Parameter) -> str:
+    text = _SCALARS[parameter.kind]
+    return f"Optional[{text}]" if parameter.optional else text
+
+
+def _gradient_type(kind: str, absent: bool) -> str:
+    of_one = "Optional[Tensor]" if absent else "Tensor"
+    return f"List[{of_one}]" if kind == "Tensor[]" else of_one
+
+
+def gradient(record: Record, wanted: Sequence[str]) -> Formula:
+    """The function that gives the gradients of the `wanted` arguments, and of those that come with them."""
+    inputs = Inputs(record)
+    row = inputs.derivative
+    assert row is not None
+    found = row.wanted(wanted)
+    gives = tuple(name for names, _ in found for name in names)
+    read = set().union(*(names_in(text) for _, text in found))
+    reads = tuple(n for n in _order(inputs, read) if inputs.annotation(n, row.absent) is not None)
+    declared = ", ".join(f"{n}: {inputs.annotation(n, row.absent)}" for n in reads)
+    text = f"def {node_name(record)}({declared}):\n"
+    if len(found) == 1:
+        text += f"    return {found[0][1]}\n"
+    else:
+        for names, formula in found:
+            text += f"    {', '.join(f'of_{n}' for n in names)} = {formula}\n"
+        text += f"    return {', '.join(f'of_{n}' for n in gives)}\n"
+    return Formula(reads, gives, text, row.namespace)
+
+
+def _order(inputs: Inputs, read: set[str]) -> list[str]:
+    """Gradients first, then arguments, then results."""
+    results = inputs.results
+    names = ["grad", *(r.gradient for r in results), *inputs.parameters, *(r.name for r in results)]
+    return [name for name in dict.fromkeys([*names, "output_mask"]) if name in read]
+
+
+def node_name(record: Record) -> str:
+    """What PyTorch calls the node of an operator: MulBackward0."""
+    row = derivative_of(record)
+    if row is not None and row.name:
+        return row.name
+    base = (record.base or record).name.rpartition("::")[2]
+    words = "".join(word[:1].upper() + word[1:] for word in base.split("_"))
+    return f"{words}Backward0"
+
+
+def _defined(name: str, text: str, namespace: dict[str, Any]) -> FunctionType:
+    """A function of Python with that text, which whoever reads its source finds."""
+    from ts import Tensor, device
+
+    filename = f"<{name} {crc32(text.encode()):08x}>"
+    known = {
+        "Tensor": Tensor, "Device": device, "List": list, "Optional": Optional, "Union": Union, **namespace,
+    }  # fmt: skip
+    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+    exec(compile(text, filename, "exec"), known)
+    function = known[name]
+    assert isinstance(function, FunctionType)
+    return function

@@ -1,0 +1,186 @@
+"""Rows of derivatives: what an operator's results have to do with its arguments, as scriptable text.
+
+In: a row by key, beside others of its family; out: `derivative_of(record)`, for who differentiates.
+
+    derive("aten::mul.Tensor", self="grad * other.conj()", other="grad * self.conj()",
+           result="self_t * other + self * other_t")
+    derive("aten::tanh", self="grad * (1 - result * result).conj()", result=ELEMENTWISE)
+    compose("aten::linear", "_linear(input, weight, bias)")           through its parts
+    constant("aten::zeros_like", "does not depend on the elements")   no gradient passes
+
+A formula gives the gradient of one argument; names in it are
+
+    self, dim, ...        the arguments of the schema; one that is called `grad` there is `grad_` here
+    result                the result; of several, their names, or result0, result1 ...
+    grad                  the gradient of the result; of several, of the first one that has any, and those of
+                          all by name: grad_values, grad_indices, or grad0, grad1 ...; of a list: grads
+    output_mask           which of the arguments of a joint row are wanted, as a List[bool]
+    anything else         what the module has, or the language: a longer formula is a function there
+
+What is saved for a formula are the names in it.  Three things are the engine's, once: the sum over dimensions
+that an argument was expanded along, the dtype of the argument, and gradients that are absent.  A row of several
+results is given zeros for those that nobody used, unless it says `absent`: they are Optional[Tensor] then.
+
+A row in reverse is enough in both modes where the operator is `ELEMENTWISE` (an element of the result depends on
+the same one of each argument) or `LINEAR` (in all its differentiable arguments together); `result` is a formula
+otherwise, over the tangents self_t, other_t ..., which are there for each differentiable argument.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from ts.ops.registry import Record
+
+ELEMENTWISE: Final = "elementwise"
+LINEAR: Final = "linear"
+
+_NAME: Final = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*")
+
+
+class Derivative:
+    """A row.
+
+    name            of its node, where PyTorch has several for the overloads: "SumBackward1"
+    formulas        by the arguments that they are for: ("self",), or several at once
+    forward         ELEMENTWISE, LINEAR, a formula, or formulas by result; None: not known
+    absent          gradients that nobody has are None, not zeros
+    differentiable  the results that have a gradient; (): all of floating point
+    decomposition   what to compute instead, out of operators that have rows; formulas are empty then
+    reason          why there is none
+    """
+
+    def __init__(
+        self,
+        key: str,
+        formulas: Mapping[tuple[str, ...], str],
+        home: str,
+        *,
+        name: str = "",
+        forward: str | Mapping[str, str] | None = None,
+        absent: bool = False,
+        differentiable: tuple[str, ...] = (),
+        decomposition: str = "",
+        reason: str = "",
+    ) -> None:
+        self.key = key
+        self.name = name
+        self.formulas = formulas
+        self.home = home
+        self.forward = forward
+        self.absent = absent
+        self.differentiable = differentiable
+        self.decomposition = decomposition
+        self.reason = reason
+
+    def __repr__(self) -> str:
+        return f"<derivative of {self.key}>"
+
+    @property
+    def namespace(self) -> dict[str, Any]:
+        """The names of the module that the row stands in."""
+        return vars(sys.modules[self.home])
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The arguments that it has gradients of."""
+        return tuple(name for names in self.formulas for name in names)
+
+    def wanted(self, inputs: Iterable[str]) -> list[tuple[tuple[str, ...], str]]:
+        """The formulas for some of the arguments."""
+        inputs = set(inputs)
+        return [(names, text) for names, text in self.formulas.items() if not inputs.isdisjoint(names)]
+
+
+def names_in(formula: str) -> set[str]:
+    """The names that a formula reads; attributes are none."""
+    return set(_NAME.findall(formula))
+
+
+_rows: dict[str, Derivative] = {}
+
+
+def _add(row: Derivative) -> None:
+    if row.key in _rows:
+        raise ValueError(f"the derivative of {row.key} is declared twice")
+    _rows[row.key] = row
+
+
+def _caller() -> str:
+    return str(sys._getframe(2).f_globals["__name__"])
+
+
+def derive(
+    keys: str,
+    joint: Mapping[str, str] | None = None,
+    /,
+    *,
+    result: str | Mapping[str, str] | None = None,
+    name: str = "",
+    absent: bool = False,
+    differentiable: str = "",
+    **formulas: str,
+) -> None:
+    """Declare the derivative of an operator, or of several that have the same.
+
+    `joint` has formulas that give a tuple: {"input, weight": "..."}; `differentiable` names the results that
+    have gradients, "values", where not all have that are of floating point.
+    """
+    for key in keys.split():
+        by_inputs: dict[tuple[str, ...], str] = {(name,): text for name, text in formulas.items()}
+        by_inputs |= {tuple(names.split(", ")): text for names, text in (joint or {}).items()}
+        row = Derivative(
+            key, by_inputs, _caller(), name=name, forward=result, absent=absent,
+            differentiable=tuple(differentiable.split()),
+        )  # fmt: skip
+        _add(row)
+
+
+def compose(keys: str, text: str, /) -> None:
+    """Declare that an operator is differentiated through its parts: `text` computes the same."""
+    for key in keys.split():
+        _add(Derivative(key, {}, _caller(), decomposition=text))
+
+
+def constant(keys: str, reason: str, /) -> None:
+    """Declare that no gradient passes through an operator though its results are of floating point."""
+    for key in keys.split():
+        _add(Derivative(key, {}, _caller(), reason=reason))
+
+
+@cache
+def _load(family: str) -> None:
+    """Import the rows of a family of records, if it has any: they stand in a module of its name."""
+    name = f"{__package__}.{family}"
+    if find_spec(name) is not None:
+        importlib.import_module(name)
+
+
+def derivative_of(record: Record) -> Derivative | None:
+    """The row of an operator: its own, or that of what it computes with or is another name of."""
+    from ts.ops import registry
+
+    record = record.base or record
+    _load(registry.home(record))
+    found = _rows.get(record.key)
+    if found is None and record.same_as:
+        same = record.same_as + (f".{record.overload}" if record.overload else "")
+        other = registry.find(same)
+        return None if other is None else derivative_of(other)
+    return found
+
+
+def rows() -> Mapping[str, Derivative]:
+    """All rows, by key."""
+    from ts.ops import registry
+
+    for family in registry.FAMILIES:
+        _load(family)
+    return _rows
