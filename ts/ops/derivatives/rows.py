@@ -18,12 +18,12 @@ A formula gives the gradient of one argument; names in it are
     anything else         what the module has, or the language: a longer formula is a function there
 
 What is saved for a formula are the names in it.  Three things are the engine's, once: the sum over dimensions
-that an argument was expanded along, the dtype of the argument, and gradients that are absent.  A row of several
-results is given zeros for those that nobody used, unless it says `absent`: they are Optional[Tensor] then.
+that an argument was expanded along, the dtype of the argument, and gradients that are absent.  A row of
+several results is given zeros for those that nobody used, unless it says `absent`: they are Optional[Tensor].
 
-A row in reverse is enough in both modes where the operator is `ELEMENTWISE` (an element of the result depends on
-the same one of each argument) or `LINEAR` (in all its differentiable arguments together); `result` is a formula
-otherwise, over the tangents self_t, other_t ..., which are there for each differentiable argument.
+A row in reverse is enough in both modes where the operator is `ELEMENTWISE` (an element of the result
+depends on the same one of each argument) or `LINEAR` (in all its differentiable arguments together); `result`
+is a formula otherwise, over the tangents self_t, other_t ..., one for each differentiable argument.
 """
 
 from __future__ import annotations
