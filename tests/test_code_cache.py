@@ -94,7 +94,7 @@ def compiled(monkeypatch):
     """The names of the functions that are compiled."""
     names = []
     prepare = executor.prepare_program
-    monkeypatch.setattr(executor, "prepare_program", lambda g, name, terms: names.append(name) or prepare(g, name, terms))
+    monkeypatch.setattr(executor, "prepare_program", lambda g, name, *rest: names.append(name) or prepare(g, name, *rest))
     return names
 
 

@@ -250,11 +250,11 @@ def test_a_trace_does_not_record_what_it_waits_for():
 
 
 def test_optimized_execution_is_of_the_thread():
-    from ts.runtime import executor
+    from ts.runtime.executor import is_optimizing
 
     with ts.jit.optimized_execution(False):
-        assert not executor._optimize.get() and on_another_thread(executor._optimize.get)
-    assert executor._optimize.get()
+        assert not is_optimizing() and on_another_thread(is_optimizing)
+    assert is_optimizing()
 
 
 def traced_once():

@@ -1,6 +1,7 @@
 """What runs, as the executor shows it."""
 
 import gc
+import weakref
 
 import pytest
 
@@ -57,6 +58,141 @@ def test_graph_for_without_optimisation():
     assert "aten::mul" not in str(f.graph_for(1))
     with ts.jit.optimized_execution(False):
         assert "aten::mul" in str(f.graph_for(1))
+
+
+CALLS = """
+def inner(x):
+    return (x * 2 + 1).tanh()
+
+def outer(x, deep: int) -> Tensor:
+    if deep > 0:
+        return outer(x, deep - 1)
+    return inner(x) + torch.jit.wait(torch.jit.fork(inner, x))
+"""
+
+
+def called_by(code):
+    """The codes that a code calls, itself first."""
+    found = [code]
+    for each in found:
+        found += [f.made_code for f in each.functions if f.made_code is not None and f.made_code not in found]
+    return found
+
+
+def has_groups(function):
+    codes = called_by(function.compiled_code)
+    return any(operator.name == "prim::FusionGroup" for code in codes for operator in code.operators)
+
+
+def calls():
+    return ts.jit.CompilationUnit(CALLS).outer
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_optimized_execution_holds_for_the_calls_inside(warm):
+    """For functions that have run before and new ones, and for those that they call; for nothing afterwards."""
+    f, x = calls(), ts.rand(5)
+    if warm:
+        f(x, 1)
+        assert has_groups(f)
+    with ts.jit.optimized_execution(False):
+        found = f(x, deep=1)
+        assert not has_groups(f) and len(called_by(f.compiled_code)) == 3
+        with ts.jit.optimized_execution(True):
+            assert ts.equal(f(x, 1), found)
+            assert has_groups(f)
+        assert not has_groups(f)
+        plain = f.compiled_code
+    assert ts.equal(f(x, 1), found)
+    assert has_groups(f)
+    with ts.jit.optimized_execution(False):
+        assert f.compiled_code is plain  # made once
+
+
+def test_optimized_execution_of_methods():
+    """Of modules, and of what an interface holds."""
+
+    @ts.jit.interface
+    class Layer:
+        def run(self, x: ts.Tensor) -> ts.Tensor:
+            pass
+
+    class Fused(ts.nn.Module):
+        def run(self, x: ts.Tensor) -> ts.Tensor:
+            return (x * 2 + 1).tanh()
+
+    class Model(ts.nn.Module):
+        layer: Layer
+
+        def __init__(self):
+            super().__init__()
+            self.layer = Fused()
+
+        def forward(self, x):
+            return self.layer.run(x)
+
+    model, x = ts.jit.script(Model()), ts.rand(3)
+    found = model(x)
+    run = model.layer.run.function
+    with ts.jit.optimized_execution(False):
+        assert ts.equal(model(x), found)
+        assert run.without_optimisation().made_code is run.compiled_code
+        assert not has_groups(run)
+    assert has_groups(run)
+
+
+def test_optimized_execution_of_what_python_calls_in_between():
+    """A script's call of Python that turns it off does so for that one's own calls."""
+    inner, seen = calls(), []
+
+    @ts.jit.ignore
+    def looks(x: ts.Tensor) -> ts.Tensor:
+        with ts.jit.optimized_execution(False):
+            seen.append(has_groups(inner))
+            return inner(x, 0)
+
+    f = ts.jit.script(lambda_of(looks))
+    assert ts.equal(f(ts.ones(2)), inner(ts.ones(2), 0) * 2 + 1)
+    assert seen == [False] and has_groups(f) and has_groups(inner)
+
+
+def lambda_of(looks):
+    def f(x):
+        return looks(x) * 2 + 1
+
+    return f
+
+
+def test_optimized_execution_off_names_the_same_places():
+    f = ts.jit.CompilationUnit("def f(xs: List[int], n: int):\n  return xs[n] + 1 * 1\n").f
+    with pytest.raises(RuntimeError) as first:
+        f([1], 3)
+    with ts.jit.optimized_execution(False), pytest.raises(RuntimeError) as second:
+        f([1], 3)
+    assert str(first.value) == str(second.value)
+    with ts.jit.optimized_execution(False), pytest.raises(RuntimeError, match=r"f\(\) is missing value"):
+        f([1])
+
+
+def test_functions_go_with_their_code_without_optimisation():
+    f = ts.jit.CompilationUnit("def f(x, n: int) -> Tensor:\n  return f(x, n - 1) if n else x + 1\n").f
+    with ts.jit.optimized_execution(False):
+        f(ts.ones(2), 1)
+    gone = weakref.ref(f)
+    del f
+    gc.collect()
+    assert gone() is None
+
+
+def test_the_last_executed_graph_is_that_which_ran():
+    """Whatever the switch says afterwards."""
+    f = ts.jit.CompilationUnit("def f(x: int):\n  y = x * 1\n  return y\n").f
+    with ts.jit.optimized_execution(False):
+        f(1)
+    assert "aten::mul" in str(ts.jit.last_executed_optimized_graph())
+    f(1)
+    with ts.jit.optimized_execution(False):
+        assert "aten::mul" not in str(ts.jit.last_executed_optimized_graph())
 
 
 def test_the_last_executed_graph():

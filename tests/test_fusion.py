@@ -311,7 +311,8 @@ def test_optimized_execution_off_makes_no_groups():
     f = script(EXPRESSION)
     with ts.jit.optimized_execution(False):
         f(ts.ones(3), ts.ones(3))
-    assert not groups(f)
+        assert not groups(f)
+    assert groups(f)
 
 
 # ---- programs --------------------------------------------------------------------------------------------------

@@ -382,7 +382,7 @@ def test_a_level_of_recursion_is_a_frame():
 
 
 def test_optimized_execution_off_runs_the_graph_as_it_is():
-    """What is first called inside `optimized_execution(False)` is lowered without passes; results are the same."""
+    """What is called inside `optimized_execution(False)` is lowered without passes; results are the same."""
     text = """
 def f(xs: List[int]) -> int:
     total = 0

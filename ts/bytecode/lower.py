@@ -59,6 +59,7 @@ MIXED = ("int_float", "float_int")
 
 
 Prepare = Callable[[Graph, str], Code]
+Twin = Callable[[Any], Any]
 
 
 def row_of(operator: Any, node: Node) -> Opcode | None:
@@ -83,9 +84,11 @@ def lower(graph: Graph, name: str = "graph", prepare: Prepare | None = None) -> 
     return lower_to_program(graph, name, prepare)[0]
 
 
-def lower_to_program(graph: Graph, name: str, prepare: Prepare | None = None) -> tuple[Code, Program]:
-    """The same with what the code is made from."""
-    lowering = Lowering(graph, name, prepare or lower)
+def lower_to_program(
+    graph: Graph, name: str, prepare: Prepare | None = None, twin: Twin | None = None
+) -> tuple[Code, Program]:
+    """The same with what the code is made from; `twin` gives what is to be called instead of a function."""
+    lowering = Lowering(graph, name, prepare or lower, twin)
     code = lowering.run()
     assert lowering.program is not None
     return code, lowering.program
@@ -107,9 +110,10 @@ class ForkedFunction(Function):
 class Lowering(Loops):
     """The lowering of one graph. Loops, branches and the code itself are in the base classes."""
 
-    def __init__(self, graph: Graph, name: str, prepare: Prepare) -> None:
+    def __init__(self, graph: Graph, name: str, prepare: Prepare, twin: Twin | None = None) -> None:
         super().__init__(graph, name)
         self.prepare = prepare
+        self.twin = twin
         self.warned: dict[Any, int] = {}  # the flags of warnings
         self.methods: dict[tuple[str, FunctionSchema], Method] = {}
 
@@ -438,6 +442,13 @@ class Lowering(Loops):
         function.ensure_compiled()
         pool = self.arguments(function.schema.arguments, arguments)
         self.emit("CALL", self.define(node.output()), self.function_number(function), pool=pool)
+
+    def function_number(self, function: Any) -> int:
+        if self.twin is not None and isinstance(function, Method):
+            function.twin_of = self.twin
+        elif self.twin is not None:
+            function = self.twin(function)
+        return super().function_number(function)
 
     def arguments(self, parameters: Sequence[Argument], values: Sequence[Value]) -> list[int]:
         """The registers to pass, of the classes that the parameters have."""

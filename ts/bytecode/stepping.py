@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 from ts._core.value.spec import TypeSpec
 from ts._core.vm.breaks import Breaks
-from ts._core.vm.code import Code, Method
+from ts._core.vm.code import Code
 from ts.bytecode.instruction import Instruction
 from ts.bytecode.lower import Lowering
 from ts.bytecode.opcodes import NUMBER
@@ -80,7 +80,7 @@ class SteppingLowering(Lowering):
     def __init__(
         self, graph: Graph, name: str, prepare: Callable[[Graph, str], Code], debugging: Debugging, owner: Any
     ) -> None:
-        super().__init__(graph, name, prepare)
+        super().__init__(graph, name, prepare, debugging.twin)
         self.debugging = debugging
         self.owner = owner
         self.here = -1  # the number of the last place
@@ -116,13 +116,6 @@ class SteppingLowering(Lowering):
         instruction.keeps = (*instruction.keeps, *self.visible)
         instruction.refresh()
         return instruction
-
-    def function_number(self, function: Any) -> int:
-        if isinstance(function, Method):
-            function.twin_of = self.debugging.twin
-        elif function is not self.debugging.breaks:
-            function = self.debugging.twin(function)
-        return super().function_number(function)
 
     def _may_be_deferred(self, node: Node) -> bool:
         """Conditions are computed in the lines where they stand."""

@@ -4,7 +4,8 @@ In: a `ScriptFunction`.  Out: its `Code`, once, when it is first called.
 
     graph -> a copy -> passes.pipelines.OPTIMIZE -> bytecode.lower -> Code
 
-The function's own graph stays as the frontend left it: that is what `f.graph` shows.
+The function's own graph stays as the frontend left it: that is what `f.graph` shows.  Inside of
+`optimized_execution(False)` its twin runs, `Unoptimized`, which has code of its own.
 """
 
 from __future__ import annotations
@@ -12,18 +13,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import partial
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from ts._core.dispatch.recorder import Stage
 from ts._core.value.turns import my_turn
 from ts._core.value.values import register_script_text
-from ts._core.vm.function import last_executed
+from ts._core.vm.function import Function, is_optimizing, last_executed, set_optimizing
 from ts.bytecode.native import worker
 from ts.errors import LimitExceeded
 from ts.frontend.terms import ANY_TERMS, Terms
 from ts.runtime.deep import with_deep_stack
+from ts.runtime.frames import with_room
 from ts.runtime.garbage import no_collection
 
 if TYPE_CHECKING:
@@ -41,8 +43,6 @@ def _script_text(value: object) -> str:
 
 register_script_text(_script_text)
 worker.attend()
-
-_optimize = ContextVar("optimize", default=True)  # of the thread, as in PyTorch
 
 Strategy = list[tuple[str, int]]
 _strategy: Strategy = [("STATIC", 2), ("DYNAMIC", 10)]  # PyTorch's
@@ -66,22 +66,15 @@ def unoptimized(graph: Graph) -> Graph:
 
 @contextmanager
 def optimized_execution(should_optimize: bool) -> Iterator[None]:
-    """Whether functions that this thread calls first inside are optimised; they keep that code."""
-    before = _optimize.set(should_optimize)
+    """Whether the functions that this thread calls inside run optimised.
+
+    Without, each runs as it is written, and so do those that it calls: a function has code for either.
+    """
+    before = set_optimizing(should_optimize)
     try:
         yield
     finally:
-        _optimize.reset(before)
-
-
-def is_optimizing() -> bool:
-    """Whether functions that this thread calls first are optimised."""
-    return _optimize.get()
-
-
-def set_optimizing(should_optimize: bool) -> None:
-    """The same for the rest of the thread, under PyTorch's private name."""
-    _optimize.set(should_optimize)
+        set_optimizing(before)
 
 
 def set_fusion_strategy(strategy: Iterable[tuple[str, int]]) -> Strategy:
@@ -114,23 +107,40 @@ def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str,
 
 def runs(function: ScriptFunction) -> Graph:
     """The graph that runs: a copy, inlined and optimised unless the thread wants none of that."""
-    return (optimized if is_optimizing() else unoptimized)(function.graph)
+    return (optimized if is_optimizing() else unoptimized)(function.as_compiled())
 
 
 def last_executed_optimized_graph() -> Graph | None:
     """The graph of the function that Python has called last, optimised; None if there is none."""
     function: Any = last_executed()
-    return None if getattr(function, "graph", None) is None else runs(function)
+    if isinstance(function, Unoptimized):
+        return unoptimized(function.original.as_compiled())
+    graph = getattr(function, "graph", None)
+    return None if graph is None else optimized(graph)
 
 
-def prepare(function: ScriptFunction) -> Any:
+class Unoptimized(Function):
+    """A function as it is written: it takes and gives what the original does, and calls their like."""
+
+    def __init__(self, original: ScriptFunction) -> None:
+        original.ensure_compiled()
+        by_name = sum(argument.kwarg_only for argument in original.schema.arguments)
+        super().__init__(original.name, original.arguments, original.declaration, by_name, original.result)
+        self.original = original
+
+    def _prepare(self) -> Any:
+        with no_collection():
+            return with_room(prepare, self.original, False)
+
+
+def prepare(function: ScriptFunction, optimize: bool = True) -> Any:
     """The code of a function."""
     if function.holds_breakpoint and os.environ.get("PYTHONBREAKPOINT") != "0":
         from ts.debugger.process import prepare_with_breakpoints
 
         return prepare_with_breakpoints(function)
-    if not _optimize.get() or (function.unit is None and function.digest is None):
-        return prepare_graph(function.as_compiled(), function.name, function.terms)
+    if not optimize or (function.unit is None and function.digest is None):
+        return prepare_graph(function.as_compiled(), function.name, function.terms, optimize)
     from ts.runtime.code_cache import entry_of  # only archives and functions of Python need it
 
     entry = entry_of(function)
@@ -158,21 +168,22 @@ def _place(graph: Graph) -> SourceRange | None:
     return next((node.range for node in graph.all_nodes() if node.range is not None), None)
 
 
-def prepare_graph(graph: Graph, name: str, terms: Terms = ANY_TERMS) -> Any:
+def prepare_graph(graph: Graph, name: str, terms: Terms = ANY_TERMS, optimize: bool = True) -> Any:
     """The code of a graph, and later of those in its nodes, made within the limits of its terms."""
-    return prepare_program(graph, name, terms)[0]
+    return prepare_program(graph, name, terms, optimize)[0]
 
 
-def prepare_program(graph: Graph, name: str, terms: Terms) -> tuple[Any, Program]:
+def prepare_program(graph: Graph, name: str, terms: Terms, optimize: bool = True) -> tuple[Any, Program]:
     """The same with what the code is made from."""
-    optimize = _optimize.get()
+    of_parts = partial(prepare_graph, terms=terms, optimize=optimize)
+    twin = None if optimize else methodcaller("without_optimisation")
 
     def optimize_and_lower() -> tuple[Any, Program]:
         try:
             with Stage("compile: optimise", name):
                 ready = (optimized if optimize else unoptimized)(graph)
             with Stage("compile: lower", name):
-                return lower_to_program(ready, name, partial(prepare_graph, terms=terms))
+                return lower_to_program(ready, name, of_parts, twin)
         except LimitExceeded as error:
             error.stack = error.stack or [(name, _place(graph))]
             raise

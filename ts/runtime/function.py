@@ -31,7 +31,7 @@ from ts._core.value.spec import TypeSpec
 from ts._core.value.turns import my_turn
 from ts._core.value.type_of import register_class_spec, register_interface_test
 from ts._core.value.values import register_object_order
-from ts._core.vm.function import Function
+from ts._core.vm.function import Function, is_optimizing
 from ts.bytecode import kept
 from ts.errors import CompilationError, InternalError
 from ts.frontend import naming
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from ts.frontend.parse import ParsedFunction
     from ts.ir.graph import Graph
     from ts.ir.schema import FunctionSchema
+    from ts.runtime.executor import Unoptimized
     from ts.runtime.surroundings import Surroundings
 
 ToCompile = Union["ParsedFunction", Callable[[], "ParsedFunction"]]  # where parsing waits for the first use
@@ -64,6 +65,7 @@ class ScriptFunction(Function):
     terms: Terms = ANY_TERMS  # on which its source was taken
     unit: Any = None  # of a function of an archive: the definitions that it is one of
     waits = False  # whether its callers go by its declaration, and it is compiled when it is called
+    _unoptimized: Unoptimized | None = None  # its twin, once somebody wanted it
 
     def __init__(self, name: str, qualified_name: str = "", parsed: ToCompile | None = None) -> None:
         super().__init__(name, (), name)
@@ -168,7 +170,7 @@ class ScriptFunction(Function):
         from ts.bytecode.disasm import disassemble
         from ts.runtime.executor import prepare
 
-        return disassemble(prepare(self))
+        return disassemble(prepare(self, is_optimizing()))
 
     @property
     def plan(self) -> str:
@@ -294,6 +296,14 @@ class ScriptFunction(Function):
         """The code for the interpreter, asked for by the first call."""
         with no_collection():
             return with_room(_prepared, self)
+
+    def without_optimisation(self) -> Unoptimized:
+        """Its twin that runs as it is written: what `optimized_execution(False)` calls instead."""
+        from ts.runtime.executor import Unoptimized
+
+        if self._unoptimized is None:
+            self._unoptimized = Unoptimized(self)
+        return self._unoptimized
 
     def __repr__(self) -> str:
         return f"<ScriptFunction {self.qualified_name}>"

@@ -82,6 +82,6 @@ cdef class Method(CalledByName):
     cdef readonly str name
     cdef ObjectClass cls              # of the object that it was called on last
     cdef Callee callee                # the method of that class
-    cdef public object twin_of        # of a debugger: gives what is to run instead of a method, or None
+    cdef public object twin_of        # gives what is to run instead of a method, or None
 
     cdef int resolve(self, ObjectClass cls) except -1

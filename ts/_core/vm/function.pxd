@@ -4,6 +4,10 @@ from ts._core.vm.code cimport Callee
 from ts._core.vm.frame cimport State
 
 
+cdef enum:
+    UNOPTIMIZED = 1 << 16             # a flag of the thread, beside those of `context.Flag`: functions run as they are written
+
+
 cdef class Function(Callee):
     """A compiled function that Python can call.  Subclasses give it its `_prepare`, which makes the Code."""
     cdef readonly str declaration     # PyTorch's schema text, for messages
@@ -16,6 +20,7 @@ cdef class Function(Callee):
     cdef object __weakref__
     cdef dict __dict__
 
+    cdef Function in_force(self)
     cdef object call(self, tuple args, dict kwargs)
     cdef object call_watched(self, tuple args, dict kwargs)
     cdef int write_parameters(self, State *state, tuple args) except -1

@@ -7,13 +7,15 @@ In: Python arguments.  Out: a Python value, or the exception that PyTorch raises
 
     f = ScriptFunction("f", [("x", INT_SPEC), ("y", INT_SPEC, 2)], "f(int x, int y=2) -> int")
     f(1), f(1, y=3)
+
+Where the thread wants no optimisation (`set_optimizing`), what runs is what the function names as itself without.
 """
 
 from cpython.long cimport PyLong_CheckExact
 from cpython.ref cimport PyObject
 
 from ts._core.dispatch.recorder cimport Event, begin_event, end_event
-from ts._core.thread.context cimport PROFILING, TRACING, context_flags, tracer, tracing
+from ts._core.thread.context cimport PROFILING, TRACING, Flag, context_flags, set_flag, tracer, tracing
 from ts._core.thread.stack cimport stack_is_low
 from ts._core.vm.execution cimport Execution, begin, execute
 from ts._core.vm.failure cimport shortened
@@ -34,6 +36,16 @@ cdef PyObject *last_called = NULL  # a Function, borrowed: it takes itself out w
 def last_executed():
     """The function that Python has called last, in whatever thread; None before the first call, or when it is gone."""
     return <object>last_called if last_called != NULL and Py_REFCNT(last_called) > 0 else None
+
+
+def is_optimizing():
+    """Whether the functions that this thread calls run optimised."""
+    return not context_flags() & UNOPTIMIZED
+
+
+def set_optimizing(bint on):
+    """Switch that; what it was before comes back."""
+    return not set_flag(<Flag>UNOPTIMIZED, not on)
 
 
 cdef class Function:
@@ -70,27 +82,38 @@ cdef class Function:
         return f"<{type(self).__name__} {self.name}>"
 
     def __call__(self, *args, **kwargs):
-        if context_flags() & (TRACING | PROFILING):
+        if context_flags() & (TRACING | PROFILING | UNOPTIMIZED):
             return self.call_watched(args, kwargs)
         return self.call(args, kwargs)
 
     cdef object call_watched(self, tuple args, dict kwargs):
-        """Where a tracer or a profiler wants to see it."""
+        """Where a tracer or a profiler wants to see it, or it is to run as it is written."""
         cdef Event event
+        cdef Function runs
         if tracing():
             return tracer().function(self, args, kwargs)
+        runs = self.in_force()
         event = begin_event("function", self)
         try:
-            return self.call(args, kwargs)
+            return runs.call(args, kwargs)
         finally:
             end_event(event)
 
+    cdef Function in_force(self):
+        """What a call by this thread runs."""
+        return self.without_optimisation() if context_flags() & UNOPTIMIZED else self
+
+    def without_optimisation(self):
+        """The function that runs as this one is written; itself where there is no other."""
+        return self
+
     @property
     def compiled_code(self):
-        """The verified Code, made now if there was no call yet."""
-        if self.ready == NULL:
-            self.prepare()
-        return self.code
+        """The verified Code that a call by this thread runs, made now if there was none yet."""
+        cdef Function runs = self.in_force()
+        if runs.ready == NULL:
+            runs.prepare()
+        return runs.code
 
     cdef object call(self, tuple args, dict kwargs):
         global last_called
@@ -142,11 +165,10 @@ cdef class Function:
 
     def start(self, *args, **kwargs):
         """The call as an `Execution`, which has not begun."""
-        if self.ready == NULL:
-            self.prepare()
+        cdef Execution program
         if kwargs or len(args) != self.plain_count:
             args = self.bind(args, kwargs)
-        cdef Execution program = begin(self)
+        program = begin(self.in_force())
         self.write_parameters(program.state, args)
         return program
 
