@@ -1,0 +1,247 @@
+"""Derivatives of products of vectors and matrices.
+
+What is made of smaller products is differentiated through them: `linear`, `matmul`, `inner`, `tensordot`,
+chains and powers of matrices.  The gradient of an operand of `einsum` is an `einsum` of the gradient with the
+other operands, in which letters that only this operand has stand for ones, and those that it has twice for a
+unit matrix:
+
+    einsum("ij,jk->k", [a, b])      of a:  einsum("k,jk,i->ij", [grad, b, ones])
+    einsum("ii->i", [a])            of a:  einsum("i,iA->iA", [grad, eye])
+"""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.common import scaled
+from ts.ops.derivatives.rows import compose, derive
+
+# ---------------------------------------------------------------------------------------- two matrices
+
+derive(
+    "aten::mm", self="grad.mm(mat2.t().conj())", mat2="self.t().conj().mm(grad)",
+    result="self_t.mm(mat2) + self.mm(mat2_t)",
+)  # fmt: skip
+derive(
+    "aten::bmm", self="grad.bmm(mat2.transpose(1, 2).conj())", mat2="self.transpose(1, 2).conj().bmm(grad)",
+    result="self_t.bmm(mat2) + self.bmm(mat2_t)",
+)  # fmt: skip
+derive(
+    "aten::mv", self="grad.outer(vec.conj())", vec="self.t().conj().mv(grad)",
+    result="self_t.mv(vec) + self.mv(vec_t)",
+)  # fmt: skip
+derive(
+    "aten::dot", self="grad * tensor.conj()", tensor="grad * self.conj()",
+    result="self_t.dot(tensor) + self.dot(tensor_t)",
+)  # fmt: skip
+derive(
+    "aten::vdot", self="grad.conj() * other", other="grad * self",
+    result="ts.vdot(self_t, other) + ts.vdot(self, other_t)",
+)  # fmt: skip
+compose("aten::linalg_vecdot", "(x.conj() * y).sum(dim)")
+compose("aten::outer", "self.unsqueeze(1) * vec2")
+
+
+# ---------------------------------------------------------------------------------------- sums with products
+
+derive(
+    "aten::addmm",
+    self="scaled(grad, beta)", mat1="scaled(grad.mm(mat2.t().conj()), alpha)",
+    mat2="scaled(mat1.t().conj().mm(grad), alpha)",
+    result="self_t * beta + (mat1_t.mm(mat2) + mat1.mm(mat2_t)) * alpha",
+)  # fmt: skip
+derive(
+    "aten::addmv",
+    self="scaled(grad, beta)", mat="scaled(grad.outer(vec.conj()), alpha)",
+    vec="scaled(mat.t().conj().mv(grad), alpha)",
+    result="self_t * beta + (mat_t.mv(vec) + mat.mv(vec_t)) * alpha",
+)  # fmt: skip
+derive(
+    "aten::addr",
+    self="scaled(grad, beta)", vec1="scaled(grad.mv(vec2.conj()), alpha)",
+    vec2="scaled(grad.t().mv(vec1.conj()), alpha)",
+    result="self_t * beta + (vec1_t.outer(vec2) + vec1.outer(vec2_t)) * alpha",
+)  # fmt: skip
+derive(
+    "aten::baddbmm",
+    self="scaled(grad, beta)", batch1="scaled(grad.bmm(batch2.transpose(1, 2).conj()), alpha)",
+    batch2="scaled(batch1.transpose(1, 2).conj().bmm(grad), alpha)",
+    result="self_t * beta + (batch1_t.bmm(batch2) + batch1.bmm(batch2_t)) * alpha",
+)  # fmt: skip
+derive(
+    "aten::addbmm",
+    self="scaled(grad, beta)", batch1="scaled(grad.matmul(batch2.transpose(1, 2).conj()), alpha)",
+    batch2="scaled(batch1.transpose(1, 2).conj().matmul(grad), alpha)",
+    result="self_t * beta + (batch1_t.bmm(batch2) + batch1.bmm(batch2_t)).sum(0) * alpha",
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------------- of smaller products
+
+
+def _linear(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    if weight.dim() == 2 and bias is not None and input.dim() == 2:
+        return ts.addmm(bias, input, weight.t())
+    result = _matmul(input, weight.t())
+    return result if bias is None else result + bias
+
+
+def _matmul(self: Tensor, other: Tensor) -> Tensor:
+    """One product of two matrices where one of them is the same for the whole batch."""
+    if self.dim() <= 2 and other.dim() <= 2:
+        if self.dim() == 2:
+            return self.mm(other) if other.dim() == 2 else self.mv(other)
+        return self.dot(other) if other.dim() == 1 else self.unsqueeze(0).mm(other).squeeze(0)
+    if other.dim() <= 2:
+        rows = self.flatten(0, -2)
+        if other.dim() == 1:
+            return rows.mv(other).view(self.shape[:-1])
+        return rows.mm(other).view(self.shape[:-1] + [other.size(1)])
+    if self.dim() <= 2:  # the same of both transposed
+        turned = _matmul(other.transpose(-1, -2), self if self.dim() == 1 else self.t())
+        return turned if self.dim() == 1 else turned.transpose(-1, -2)
+    first, second, third = self.size(-2), self.size(-1), other.size(-1)
+    batch = ts.broadcast_shapes(self.shape[:-2], other.shape[:-2])
+    left = self.expand(batch + [first, second]).reshape(-1, first, second)
+    right = other.expand(batch + [second, third]).reshape(-1, second, third)
+    return left.bmm(right).view(batch + [first, third])
+
+
+def _inner(self: Tensor, other: Tensor) -> Tensor:
+    if self.dim() == 0 or other.dim() == 0:
+        return self * other
+    return ts.tensordot(self, other, [[-1], [-1]])
+
+
+def _others(rank: int, dims: list[int]) -> list[int]:
+    found: list[int] = []
+    for d in range(rank):
+        if d not in dims:
+            found.append(d)
+    return found
+
+
+def _tensordot(self: Tensor, other: Tensor, dims_self: list[int], dims_other: list[int]) -> Tensor:
+    first = [d % self.dim() for d in dims_self]
+    second = [d % other.dim() for d in dims_other]
+    x, y = self, other
+    inside = 1
+    for i, j in zip(first, second):  # a summed dimension of size 1 stands for any size
+        if x.size(i) != y.size(j):
+            x = x.sum(i, True) if y.size(j) == 1 else x
+            y = y.sum(j, True) if x.size(i) == 1 else y
+        inside *= x.size(i)
+    left, right = _others(self.dim(), first), _others(other.dim(), second)
+    rows = x.permute(left + first).reshape(-1, inside)
+    columns = y.permute(second + right).reshape(inside, -1)
+    return rows.mm(columns).view([x.size(d) for d in left] + [y.size(d) for d in right])
+
+
+def _cross(self: Tensor, other: Tensor, dim: int | None) -> Tensor:
+    if dim is None:
+        sizes = ts.broadcast_shapes(self.shape, other.shape)
+        dim = sizes.index(3)
+    return ts.linalg.cross(self, other, dim=dim)
+
+
+def _chain(matrices: list[Tensor]) -> Tensor:
+    result = matrices[0]
+    for matrix in matrices[1:]:
+        result = _matmul(result, matrix)
+    return result
+
+
+def _power(self: Tensor, n: int) -> Tensor:
+    square = ts.linalg.inv(self) if n < 0 else self
+    n = abs(n)
+    result = square
+    started = False
+    while n > 0:
+        if n % 2 == 1:
+            result = result.matmul(square) if started else square
+            started = True
+        n = n // 2
+        if n > 0:
+            square = square.matmul(square)
+    return result if started else ts.eye(self.size(-1), dtype=self.dtype, device=self.device).expand_as(self)
+
+
+compose("aten::linear", "_linear(input, weight, bias)")
+compose("aten::matmul", "_matmul(self, other)")
+compose("aten::bilinear", "_bilinear(input1, input2, weight, bias)")
+compose("aten::inner", "_inner(self, other)")
+compose("aten::tensordot", "_tensordot(self, other, dims_self, dims_other)")
+compose("aten::cross", "_cross(self, other, dim)")
+derive(
+    "aten::linalg_cross",
+    self="ts.linalg.cross(other.conj(), grad, dim=dim)", other="ts.linalg.cross(grad, self.conj(), dim=dim)",
+    result="ts.linalg.cross(self_t, other, dim=dim) + ts.linalg.cross(self, other_t, dim=dim)",
+)  # fmt: skip
+compose("aten::linalg_multi_dot", "_chain(tensors)")
+compose("aten::chain_matmul", "_chain(matrices)")
+compose("aten::linalg_matrix_power", "_power(self, n)")
+
+
+def _bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    outputs, first, second = weight.shape
+    rows = input1.reshape(-1, first).mm(weight.transpose(0, 1).reshape(first, outputs * second))
+    result = rows.view(-1, outputs, second).bmm(input2.reshape(-1, second, 1))
+    result = result.view(input1.shape[:-1] + [outputs])
+    return result if bias is None else result + bias
+
+
+# ---------------------------------------------------------------------------------------- einsum
+
+
+def _spelled(equation: str, tensors: list[Tensor]) -> list[str]:
+    """The letters of each operand, then of the result, then what is free; dots are letters like others."""
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    left, right = equation.replace(" ", ""), ""
+    arrow = left.find("->")
+    if arrow >= 0:
+        left, right = left[:arrow], left[arrow + 2 :]
+    free, once = "", "..."
+    for c in letters:
+        if equation.find(c) < 0:
+            free += c
+        elif left.count(c) == 1:
+            once += c
+    longest = 0
+    found: list[str] = []
+    for named, x in zip(left.split(","), tensors):
+        more = x.dim() - len(named) + 3 if named.find("...") >= 0 else 0
+        longest = max(longest, more)
+        found.append(named.replace("...", free[len(free) - more :]))
+    result = right if arrow >= 0 else once
+    found.append(result.replace("...", free[len(free) - longest :]))
+    found.append(free[: len(free) - longest])
+    return found
+
+
+def _einsum(grad: Tensor, equation: str, tensors: list[Tensor]) -> list[Tensor]:
+    spelled = _spelled(equation, tensors)
+    count = len(tensors)
+    found: list[Tensor] = []
+    for i in range(count):
+        terms, factors = [spelled[count]], [grad]
+        for j in range(count):
+            if j != i:
+                terms.append(spelled[j])
+                factors.append(tensors[j].conj())
+        known, own, free = ",".join(terms), "", spelled[count + 1]
+        for d, c in enumerate(spelled[i]):
+            n = tensors[i].size(d)
+            if own.find(c) >= 0:  # a diagonal
+                terms.append(c + free[0])
+                factors.append(ts.eye(n, dtype=grad.dtype, device=grad.device))
+                own, free = own + free[0], free[1:]
+            else:
+                own += c
+                if known.find(c) < 0:
+                    terms.append(c)
+                    factors.append(ts.ones([n], dtype=grad.dtype, device=grad.device))
+        found.append(ts.einsum(",".join(terms) + "->" + own, factors))
+    return found
+
+
+derive("aten::einsum", tensors="_einsum(grad, equation, tensors)")
