@@ -14,6 +14,7 @@ the gradients.
 from __future__ import annotations
 
 import linecache
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from types import FunctionType
@@ -36,6 +37,21 @@ _SCALARS: Final = {
 }  # fmt: skip
 
 
+# What formulas ask of a tensor that need not be saved for that: its type, and how it is written.
+FACTS: Final = {
+    "size": ("List[int]", r"size\(\)|shape\b"),
+    "stride": ("List[int]", r"stride\(\)"),
+    "dim": ("int", r"dim\(\)|ndim\b"),
+    "dtype": ("int", r"dtype\b"),
+    "numel": ("int", r"numel\(\)"),
+    "is_complex": ("bool", r"is_complex\(\)"),
+}
+_FACT: Final = re.compile(
+    r"\b([A-Za-z_]\w*)\.(?:" + "|".join(f"(?P<{fact}>{text})" for fact, (_, text) in FACTS.items()) + ")"
+)
+_LENGTH: Final = re.compile(r"\b([A-Za-z_]\w*)\.size\(([^()]+)\)")
+
+
 class Result(NamedTuple):
     """A result of an operator, as formulas know it."""
 
@@ -44,10 +60,18 @@ class Result(NamedTuple):
     kind: str  # Tensor, Tensor[], int ...
 
 
+class Read(NamedTuple):
+    """A parameter of a formula: an argument, result or gradient, or a fact of one, whose elements it does not read."""
+
+    name: str  # self, self_size
+    of: str  # self
+    fact: str  # "", or a key of `FACTS`
+
+
 class Formula(NamedTuple):
     """A function over what was saved."""
 
-    reads: tuple[str, ...]  # names of arguments, results and gradients: its parameters
+    reads: tuple[Read, ...]  # its parameters
     gives: tuple[str, ...]  # names of the arguments that it gives gradients of, in order
     text: str
     namespace: dict[str, Any]
@@ -120,11 +144,15 @@ def gradient(record: Record, wanted: Sequence[str]) -> Formula:
     inputs = Inputs(record)
     row = inputs.derivative
     assert row is not None
-    found = row.wanted(wanted)
+    reads: dict[str, Read] = {}
+    found = [(names, _with_facts(text, inputs, reads)) for names, text in row.wanted(wanted)]
     gives = tuple(name for names, _ in found for name in names)
-    read = set().union(*(names_in(text) for _, text in found))
-    reads = tuple(n for n in _order(inputs, read) if inputs.annotation(n, row.absent) is not None)
-    declared = ", ".join(f"{n}: {inputs.annotation(n, row.absent)}" for n in reads)
+    for name in _order(inputs, set().union(*(names_in(text) for _, text in found))):
+        if inputs.annotation(name, row.absent) is not None:
+            reads[name] = Read(name, name, "")
+    declared = ", ".join(
+        f"{r.name}: {FACTS[r.fact][0] if r.fact else inputs.annotation(r.of, row.absent)}" for r in reads.values()
+    )
     text = f"def {node_name(record)}({declared}):\n"
     if len(found) == 1:
         text += f"    return {found[0][1]}\n"
@@ -132,7 +160,21 @@ def gradient(record: Record, wanted: Sequence[str]) -> Formula:
         for names, formula in found:
             text += f"    {', '.join(f'of_{n}' for n in names)} = {formula}\n"
         text += f"    return {', '.join(f'of_{n}' for n in gives)}\n"
-    return Formula(reads, gives, text, row.namespace)
+    return Formula(tuple(reads.values()), gives, text, row.namespace)
+
+
+def _with_facts(text: str, inputs: Inputs, reads: dict[str, Read]) -> str:
+    """A formula that reads sizes and their like as parameters of their own, which are added to `reads`."""
+
+    def fact(of: str, what: str) -> str | None:
+        if inputs.annotation(of, False) != "Tensor":
+            return None
+        name = f"{of}_{what}"
+        reads[name] = Read(name, of, what)
+        return name
+
+    text = _LENGTH.sub(lambda m: f"{name}[{m[2]}]" if (name := fact(m[1], "size")) else m[0], text)
+    return _FACT.sub(lambda m: fact(m[1], str(m.lastgroup)) or m[0], text)
 
 
 def _order(inputs: Inputs, read: set[str]) -> list[str]:
