@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 # The operators that have kernels of the CPU's own, and the module here whose `kernel(record)` makes them;
 # it is imported when one of them is first called.
 KERNELS = {
-    **{f"aten::{name}": "conv" for name in ("convolution", "_convolution")},
+    **{f"aten::{name}": "conv" for name in ("convolution", "_convolution", "convolution_backward")},
     **{f"aten::conv{kind}{n}d": "conv" for kind in ("", "_transpose") for n in (1, 2, 3)},
     **{
         f"aten::{kind}_pool{n}d": "pool"

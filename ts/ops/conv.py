@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ts._core.tensor import sizes
-from ts.ops import rules
+from ts.ops import rules, work
 from ts.ops.outputs import COPIED
 from ts.ops.registry import Record, add, out_of
-from ts.ops.unfold import columns, folded, per_dim
+from ts.ops.shapes import Made
+from ts.ops.unfold import columns, folded, padded, per_dim, windows
 
 Array = rules.Array
 Sizes = Sequence[int]
@@ -42,6 +43,7 @@ class Geometry:
     places: tuple[int, ...]  # spatial sizes of the output
     filters: int
     plan: Any = None  # what a backend has worked out for it
+    back: Geometry | None = None  # kept by `backwards`
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -51,6 +53,7 @@ class Geometry:
 
 _known: dict[Any, Geometry] = {}
 MOST_KNOWN = 1024
+MOST_COLUMNS = 1 << 22  # elements of the windows that are multiplied at once for the gradient of a weight
 MOST_PADDING = (1 << 62) - 1  # twice of which is still a 64-bit number
 
 
@@ -245,6 +248,72 @@ def product(xp: Any, g: Geometry, input: Array, weight: Array, bias: Array | Non
     return result if g.batched else result[0]
 
 
+def backwards(g: Geometry, input: Array) -> Geometry:
+    """Of the convolution that takes the gradient of the output to that of the input, with the same weight."""
+    if g.back is None:
+        n = len(g.kernel)
+        g.back = Geometry(
+            g.batched, g.kernel, g.stride, g.pads, g.dilation, g.groups, not g.transposed,
+            tuple(input.shape[-n:]), input.shape[-n - 1],
+        )  # fmt: skip
+    return g.back
+
+
+def weight_gradient(xp: Any, g: Geometry, input: Array, grad: Array) -> Array:
+    """(filters, channels of a group, *kernel): windows of one times the other, some images at a time."""
+    seen, other = (grad, input) if g.transposed else (input, grad)
+    images, lead, places = other.shape[0], other.shape[1], other.shape[2:]
+    area, groups, n = math.prod(g.kernel), g.groups, len(g.kernel)
+    dtype = rules.opmath(input.dtype)
+    total = xp.zeros((groups, lead // groups, seen.shape[1] // groups * area), dtype=dtype)
+    wide = padded(xp, rules.cast(xp, seen, dtype), g.pads)
+    view = windows(xp, wide, g.kernel, g.stride, g.dilation)
+    view = view[(slice(None), slice(None), *map(slice, places))]  # (images, channels, *places, *kernel)
+    view = view.transpose(1, *range(2 + n, 2 + 2 * n), 0, *range(2, 2 + n))
+    some = max(1, MOST_COLUMNS // max(1, math.prod(view.shape) // max(1, images)))
+    for at in work.steps(range(0, images, some)):
+        cols = view[(slice(None),) * (1 + n) + (slice(at, at + some),)]
+        rows = rules.cast(xp, other[at : at + some], dtype).swapaxes(0, 1)
+        cols = cols.reshape(groups, total.shape[2], -1)
+        total += xp.matmul(rows.reshape(groups, lead // groups, cols.shape[2]), cols.swapaxes(1, 2))
+    return rules.cast(xp, total.reshape(lead, -1, *g.kernel), input.dtype)
+
+
+def convolution_backward(
+    xp: Any,
+    grad_output: Array,
+    input: Array,
+    weight: Array,
+    bias_sizes: Sizes | None,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    transposed: bool,
+    output_padding: Sizes,
+    groups: int,
+    output_mask: Sequence[bool],
+    *,
+    compute: Compute = product,
+) -> list[Array]:
+    """The gradients of input, weight and bias; those that are not wanted have no elements."""
+    g = described(input, weight, None, stride, padding, dilation, groups, transposed, output_padding)
+    wanted = (input.shape[0], *g.shape) if g.batched else g.shape
+    if tuple(grad_output.shape) != wanted:
+        raise RuntimeError(
+            f"Expected a gradient of the output's size {list(wanted)}, but got {list(grad_output.shape)}"
+        )
+    made = [xp.zeros(0, dtype=input.dtype)] * 3
+    if output_mask[0]:
+        made[0] = compute(xp, backwards(g, input), grad_output, weight, None)
+    x, grad = (input, grad_output) if g.batched else (input[None], grad_output[None])
+    if output_mask[1]:
+        made[1] = weight_gradient(xp, g, x, grad)
+    if output_mask[2]:
+        axes = (0, *range(2, grad.ndim))
+        made[2] = rules.cast(xp, xp.sum(grad, axis=axes, dtype=rules.opmath(grad.dtype)), grad.dtype)
+    return made
+
+
 def conv(
     xp: Any,
     input: Array,
@@ -417,6 +486,27 @@ for _text, _compute, _kinds in (
     )
     if not _text.startswith(("_convolution.", "_convolution_mode")):
         add(out_of(_record, "out"))
+
+
+def _backward_shapes(
+    grad_output: Array, input: Array, weight: Array, bias_sizes: Sizes | None, *how: Any
+) -> list[Made]:
+    filters = grad_output.shape[1 - weight.ndim]
+    return [(input.shape, input.dtype), (weight.shape, weight.dtype), ((filters,), weight.dtype)]
+
+
+add(
+    Record(
+        "aten::convolution_backward(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, "
+        "SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, "
+        "SymInt groups, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+        convolution_backward,
+        "conv",
+        where="",
+        layout=("any_channels", "any_channels", "contiguous"),
+        shape=_backward_shapes,
+    )
+)
 _PLAIN_NAMES = {1: "slow_conv2d_cpu", 2: "slow_conv2d_cpu", 3: "compute_columns3d"}
 _TRANSPOSED_NAMES = {n: f"slow_conv_transpose{max(n, 2)}d_out_cpu" for n in (1, 2, 3)}
 _TRANSPOSED_LAYOUTS: dict[int, str | tuple[str, ...]] = {1: (), 2: "any_channels", 3: "any_channels"}

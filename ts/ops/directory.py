@@ -179,7 +179,8 @@ NAMES: Final[dict[str, str]] = {
     """,
     "conv": """
         _conv_depthwise2d _convolution _convolution_mode conv1d conv2d conv3d conv_depthwise3d conv_tbc
-        conv_transpose1d conv_transpose2d conv_transpose3d convolution convolution_overrideable
+        conv_transpose1d conv_transpose2d conv_transpose3d convolution convolution_backward
+        convolution_overrideable
     """,
     "pad": """
         _pad_circular _pad_enum constant_pad_nd pad reflection_pad1d reflection_pad2d reflection_pad3d

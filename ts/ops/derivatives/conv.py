@@ -1,0 +1,139 @@
+"""Derivatives of convolutions: one row, which the others are computed by.
+
+The way back of a convolution is one as well, from the gradient to the input; the second derivative takes both
+again, with the gradients of the gradients in the places of input and weight.
+"""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.rows import compose, derive
+
+_HOW = "stride, padding, dilation, transposed, output_padding, groups"
+
+derive(
+    "aten::convolution",
+    {
+        "input, weight, bias": "ts.ops.aten.convolution_backward("
+        f"grad, input.conj(), weight.conj(), None, {_HOW}, output_mask)"
+    },
+    result=f"ts.convolution(input_t, weight, bias_t, {_HOW}) + ts.convolution(input, weight_t, None, {_HOW})",
+)
+
+
+def _convolved(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    transposed: bool,
+    output_padding: list[int],
+    groups: int,
+) -> Tensor:
+    """Complex ones as three real ones: (a + bi)(c + di) by ac, bd and (a + b)(c + d)."""
+    if not input.is_complex():
+        return ts.convolution(
+            input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
+        )
+    a, b, c, d = ts.real(input), ts.imag(input), ts.real(weight), ts.imag(weight)
+    ac = ts.convolution(a, c, None, stride, padding, dilation, transposed, output_padding, groups)
+    bd = ts.convolution(b, d, None, stride, padding, dilation, transposed, output_padding, groups)
+    both = ts.convolution(a + b, c + d, None, stride, padding, dilation, transposed, output_padding, groups)
+    result = ts.complex(ac - bd, both - ac - bd)
+    return result if bias is None else result + bias.view([-1] + [1] * (weight.dim() - 2))
+
+
+compose(
+    "aten::_convolution aten::_convolution.deprecated aten::convolution_overrideable",
+    f"_convolved(input, weight, bias, {_HOW})",
+)
+compose(
+    "aten::conv1d aten::conv2d aten::conv3d",
+    "_convolved(input, weight, bias, stride, padding, dilation, False, [0], groups)",
+)
+compose(
+    "aten::conv_transpose1d aten::conv_transpose2d.input aten::conv_transpose3d.input",
+    "_convolved(input, weight, bias, stride, padding, dilation, True, output_padding, groups)",
+)
+compose(
+    "aten::conv1d.padding aten::conv2d.padding aten::conv3d.padding aten::_convolution_mode",
+    "_padded_by_name(input, weight, bias, stride, padding, dilation, groups)",
+)
+compose(
+    "aten::_conv_depthwise2d aten::conv_depthwise3d",
+    "_convolved(self, weight, bias, stride, padding, dilation, False, [0], self.size(1 - weight.dim()))",
+)
+compose(
+    "aten::conv_tbc",
+    "_convolved(self.permute(1, 2, 0), weight.permute(2, 1, 0), bias, [1], [pad], [1], False, [0], 1)"
+    ".permute(2, 0, 1)",
+)
+
+
+def _padded_by_name(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: list[int],
+    padding: str,
+    dilation: list[int],
+    groups: int,
+) -> Tensor:
+    """What both sides get alike is the convolution's own padding; one more after is padded before that."""
+    both: list[int] = []
+    after: list[int] = []
+    odd = 0
+    for d in range(weight.dim() - 2):
+        apart = dilation[d] if len(dilation) > 1 else dilation[0]
+        total = apart * (weight.size(d + 2) - 1) if padding == "same" else 0
+        both.append(total // 2)
+        after = [0, total % 2] + after
+        odd += total % 2
+    if odd > 0:
+        input = ts.constant_pad_nd(input, after)
+    return _convolved(input, weight, bias, stride, both, dilation, False, [0], groups)
+
+
+# ----------------------------------------------------------------------------------- the second derivative
+
+
+def _of_gradient(
+    of_input: Tensor | None,
+    of_weight: Tensor | None,
+    of_bias: Tensor | None,
+    grad_output: Tensor,
+    input: Tensor,
+    weight: Tensor,
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    transposed: bool,
+    output_padding: list[int],
+    groups: int,
+) -> Tensor:
+    result = ts.zeros_like(grad_output)
+    if of_input is not None:
+        result = ts.convolution(
+            of_input, weight, of_bias, stride, padding, dilation, transposed, output_padding, groups
+        )
+    elif of_bias is not None:
+        result = result + of_bias.view([-1] + [1] * (weight.dim() - 2))
+    if of_weight is not None:
+        result = result + ts.convolution(
+            input, of_weight, None, stride, padding, dilation, transposed, output_padding, groups
+        )
+    return result
+
+
+derive(
+    "aten::convolution_backward",
+    grad_output=f"_of_gradient(grad0, grad1, grad2, grad_output, input.conj(), weight.conj(), {_HOW})",
+    input="ts.zeros_like(input) if grad1 is None else ts.ops.aten.convolution_backward("
+    f"grad_output, input, grad1, None, {_HOW}, [True, False, False])[0]",
+    weight="ts.zeros_like(weight) if grad0 is None else ts.ops.aten.convolution_backward("
+    f"grad_output, grad0, weight, None, {_HOW}, [False, True, False])[1]",
+    absent=True,
+)
