@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Union
-
 from ts import Tensor
 
 
@@ -12,3 +10,8 @@ def scaled(x: Tensor, factor: int | float | complex) -> Tensor:
     if isinstance(factor, complex):
         return (x.conj() * factor).conj()
     return x if factor == 1 else x * factor
+
+
+def underivable(what: str) -> Tensor:
+    """Raise: for an argument that an operator cannot be differentiated by."""
+    raise NotImplementedError(f"the derivative for '{what}' is not implemented.")

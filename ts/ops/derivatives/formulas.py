@@ -190,7 +190,7 @@ def node_name(record: Record) -> str:
     if row is not None and row.name:
         return row.name
     base = (record.base or record).name.rpartition("::")[2]
-    words = "".join(word[:1].upper() + word[1:] for word in base.split("_"))
+    words = "".join(word.title() for word in base.split("_"))
     return f"{words}Backward0"
 
 

@@ -1,0 +1,124 @@
+"""Derivatives of the pointwise operators of three arguments, with options, or with more than one result."""
+
+from __future__ import annotations
+
+from typing import Optional, Union
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.common import scaled
+from ts.ops.derivatives.rows import ELEMENTWISE, LINEAR, derive
+
+# ---------------------------------------------------------------------------------------- three operands
+
+derive(
+    "aten::addcmul", self="grad", tensor1="scaled(grad * tensor2.conj(), value)",
+    tensor2="scaled(grad * tensor1.conj(), value)", result=ELEMENTWISE,
+)  # fmt: skip
+derive(
+    "aten::addcdiv", self="grad", tensor1="scaled(grad / tensor2.conj(), value)",
+    tensor2="scaled(-grad * (tensor1 / (tensor2 * tensor2)).conj(), value)", result=ELEMENTWISE,
+)  # fmt: skip
+derive(
+    "aten::lerp.Scalar", self="scaled(grad, 1 - weight)", end="scaled(grad, weight)", result=ELEMENTWISE,
+)  # fmt: skip
+derive(
+    "aten::lerp.Tensor", name="LerpBackward1", result=ELEMENTWISE,
+    self="grad * (1 - weight).conj()", end="grad * weight.conj()", weight="grad * (end - self).conj()",
+)  # fmt: skip
+derive(
+    "aten::where.self", self="ts.where(condition, grad, 0)", other="ts.where(condition, 0, grad)",
+    result=LINEAR,
+)  # fmt: skip
+derive(
+    "aten::where.ScalarOther", name="WhereBackward0", self="ts.where(condition, grad, 0)", result=ELEMENTWISE
+)
+derive(
+    "aten::where.ScalarSelf", name="WhereBackward0", other="ts.where(condition, 0, grad)", result=ELEMENTWISE
+)
+
+# ---------------------------------------------------------------------------------------- clamp, rounding
+
+
+def within(
+    grad: Tensor,
+    self: Tensor,
+    min: int | float | complex | None,
+    max: int | float | complex | None,
+) -> Tensor:
+    """The gradient where an element is not beyond the bounds; on one it is not."""
+    if min is None:
+        return grad if max is None else ts.where(self <= max, grad, 0)
+    if max is None:
+        return ts.where(self >= min, grad, 0)
+    return ts.where((self >= min) & (self <= max), grad, 0)
+
+
+def between(grad: Tensor, self: Tensor, min: Tensor | None, max: Tensor | None) -> Tensor:
+    """The same with bounds of each element."""
+    if min is None:
+        return grad if max is None else ts.where(self <= max, grad, 0)
+    if max is None:
+        return ts.where(self >= min, grad, 0)
+    return ts.where((self >= min) & (self <= max), grad, 0)
+
+
+def of_min(grad: Tensor, self: Tensor, min: Tensor, max: Tensor | None) -> Tensor:
+    """The gradient of the lower bound: where it was used, and the upper one not on top of it."""
+    used = self < min if max is None else (self < min) & (min < max)
+    return ts.where(used, grad, 0)
+
+
+def of_max(grad: Tensor, self: Tensor, min: Tensor | None, max: Tensor) -> Tensor:
+    """The gradient of the upper bound, which wins over the lower one."""
+    used = self > max if min is None else (self > max) | (max < min)
+    return ts.where(used, grad, 0)
+
+
+derive("aten::clamp", self="within(grad, self, min, max)", name="ClampBackward1", result=ELEMENTWISE)
+derive(
+    "aten::clamp.Tensor", name="ClampBackward0", result=ELEMENTWISE,
+    self="between(grad, self, min, max)",
+    min="of_min(grad, self, ts.jit._unwrap_optional(min), max)",
+    max="of_max(grad, self, min, ts.jit._unwrap_optional(max))",
+)  # fmt: skip
+derive("aten::clamp_min", self="ts.where(self >= min, grad, 0)", result=ELEMENTWISE)
+derive("aten::clamp_max", self="ts.where(self <= max, grad, 0)", result=ELEMENTWISE)
+derive(
+    "aten::clamp_min.Tensor", name="ClampMinBackward1", result=ELEMENTWISE,
+    self="ts.where(self >= min, grad, 0)", min="ts.where(self < min, grad, 0)",
+)  # fmt: skip
+derive(
+    "aten::clamp_max.Tensor", name="ClampMaxBackward1", result=ELEMENTWISE,
+    self="ts.where(self <= max, grad, 0)", max="ts.where(self > max, grad, 0)",
+)  # fmt: skip
+derive("aten::round", self="ts.zeros_like(grad)", result=ELEMENTWISE)
+derive("aten::round.decimals", self="ts.zeros_like(grad)", name="RoundBackward1", result=ELEMENTWISE)
+derive("aten::nan_to_num", self="ts.where(self.isfinite(), grad, 0)", result=ELEMENTWISE)
+
+# ---------------------------------------------------------------------------------------- functions
+
+
+def of_logit(grad: Tensor, self: Tensor, eps: float | None) -> Tensor:
+    """Outside of [0, 1] there is none; outside of [eps, 1 - eps] it is clamped."""
+    slope = grad / (self * (1 - self))
+    if eps is None:
+        return ts.where((self >= 0) & (self <= 1), slope, float("nan"))
+    return ts.where((self >= eps) & (self <= 1 - eps), slope, 0)
+
+
+def of_mvlgamma(grad: Tensor, self: Tensor, p: int) -> Tensor:
+    """The sum of digamma of what mvlgamma sums lgamma of."""
+    steps = ts.arange(p, dtype=self.dtype, device=self.device) / 2
+    return grad * (self.unsqueeze(-1) - steps).digamma().sum(-1)
+
+
+derive("aten::logit", self="of_logit(grad, self, eps)", result=ELEMENTWISE)
+derive("aten::polygamma", self="grad * ts.polygamma(n + 1, self)", result=ELEMENTWISE)
+derive("aten::mvlgamma", self="of_mvlgamma(grad, self, p)", result=ELEMENTWISE)
+derive("aten::complex", real="ts.real(grad)", imag="ts.imag(grad)", result=LINEAR)
+derive(
+    "aten::polar", abs="ts.real(grad * result.sgn().conj())", angle="ts.imag(grad * result.conj())",
+    result="ts.complex(abs_t, angle_t * abs) * result.sgn()",
+)  # fmt: skip
+derive("aten::frexp.Tensor", self="grad / exponent.exp2()", name="FrexpBackward0", differentiable="mantissa")
