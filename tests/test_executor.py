@@ -216,6 +216,9 @@ def test_fusion_strategy():
             ts.jit.set_fusion_strategy([("static", 1)])
         with pytest.raises(TypeError, match="count of plans"):
             ts.jit.set_fusion_strategy([("STATIC", "1")])
+        for wrong in ("STATIC", None, 3, ("STATIC", 2), [("STATIC",)], {"STATIC": 1}, [(1, "STATIC")], [("STATIC", -1)]):
+            with pytest.raises(TypeError, match="a fusion strategy"):
+                ts.jit.set_fusion_strategy(wrong)
     finally:
         assert ts.jit.set_fusion_strategy(before) == [("STATIC", 3), ("DYNAMIC", 1)]
     assert before == [("STATIC", 2), ("DYNAMIC", 10)]

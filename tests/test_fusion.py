@@ -179,14 +179,98 @@ def test_the_plan_says_what_ran_and_what_did_not():
     f(x[:0], x[:0])
     f(x[:0], x[:1])
     text = str(f.plan)
-    assert "mul add tanh sigmoid mul mul sub" in text
-    assert "float32, float32, float (number): 2 runs as one" in text
-    assert "complex64, float32, float (number): one by one, as aten::mul has no loop for that dtype" in text
+    assert "  fused mul_add_tanh_sigmoid_mul_mul_sub (line 3)\n" in text
+    assert "x float32, y float32, 0.5 float (number): ran as one 2 times" in text
+    assert "x complex64, y float32, 0.5 float (number): one by one, as aten::mul has no loop for that dtype" in text
     assert "2 calls one by one: shapes or layouts" in text
     loop = script("def g(n: int) -> int:\n    s = 0\n    for i in range(n):\n        s += i * i\n    return s\n", "g")
     assert "loops become machine code" in str(loop.plan) or "llvmlite is not installed" in str(loop.plan)
     assert "loops" not in text
     assert "nothing runs as one" in str(script("def g(x):\n    return x + 1\n", "g").plan)
+
+
+MIXED = """
+def g(x: Tensor) -> Tensor:
+    return x.sigmoid() * 2
+
+def h(x: Tensor, n: int) -> Tensor:
+    return h(x, n - 1) if n > 0 else x
+
+def f(x, y, w):
+    z = (x * y + 1).tanh()
+    a, b = z.chunk(2, 1)
+    out = torch.mm(torch.sigmoid(a) * b, w.t())
+    out.add_(1)
+    for i in range(3):
+        out = torch.mm(out, w.t()) + i
+    return h(out, 1).softmax(1), torch.exp(z), torch.jit.wait(torch.jit.fork(g, x))
+"""
+
+
+def test_the_plan_says_why_operators_joined_no_group():
+    """By the reason, with the lines of the function; tasks are shown with it."""
+    f = script(MIXED)
+    x, w = ts.rand(4, 6), ts.rand(3, 3)
+    f(x, x, w)
+    want = """\
+plan of f
+  fused mul_add_tanh (line 9)
+    x float32, y float32, 1 int (number): ran as one 1 time
+  fused chunk_sigmoid_mul (lines 9 to 11)
+    z float32, z float32: ran as one 1 time
+  in no group
+    it is a view that goes with no group: t (lines 11, 14)
+    it is no operator on the elements of tensors: mm (lines 11, 14), wait (line 15)
+    it writes to what it is given: add_ (line 12)
+    nothing beside it joins it: add (line 14)
+    it is a call: CallFunction (line 15)
+    it reads rows of what no group has computed: softmax (line 15)
+    nothing joins it before something writes or branches: exp (line 15)
+  out of loops: t (line 14)
+  of a task that it forks
+    fused sigmoid_mul (line 15)
+      x float32, 2 int (number): ran as one 1 time
+"""
+    assert str(f.plan).startswith(want)
+    with ts.jit.optimized_execution(False):
+        assert "`optimized_execution(False)` is in force" in str(f.plan)
+    with ts.profiler.profile() as prof:
+        f(x, x, w)
+    fused = {event.name for event in prof.events() if event.name.startswith("fused")}
+    assert fused == {"fused mul_add_tanh", "fused chunk_sigmoid_mul", "fused sigmoid_mul"}
+
+
+def test_modules_and_their_methods_have_plans():
+    class Layer(ts.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm = ts.nn.BatchNorm1d(4)
+
+        def forward(self, x):
+            return ts.relu(self.norm(x)) * 2
+
+        @ts.jit.export
+        def other(self, x):
+            return ts.relu(x) * x
+
+    model = ts.jit.script(Layer().eval())
+    model(ts.rand(2, 4))
+    assert str(model.plan).startswith("plan of Layer.forward\n  fused relu_mul (line ")
+    assert "batch_norm float32, 2 int (number): ran as one 1 time" in str(model.plan)
+    assert "`training` may be on (freezing says that it is off): batch_norm (line " in str(model.plan)
+    assert "fused relu_mul" in str(model.other.plan) and "has not run yet" in str(model.other.plan)
+    assert "nothing runs as one" in str(model.norm.plan)
+    assert "fused batch_norm_relu_mul" in str(ts.jit.freeze(model).plan)
+
+    class Planned(ts.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.plan = 3
+
+        def forward(self, x):
+            return x + self.plan
+
+    assert ts.jit.script(Planned()).plan == 3
 
 
 WITH_NUMBERS = """

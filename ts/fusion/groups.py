@@ -21,6 +21,7 @@ from ts.ir.graph import Graph, Node, Value
 from ts.ops.registry import Record
 
 _NUMBERS: Final = frozenset({"IntType", "FloatType"})
+CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp"})
 LEAST: Final = 2  # rows of a group; one alone is an operator
 MOST_INPUTS: Final = 24
 MOST_ROWS: Final = 48
@@ -31,13 +32,14 @@ def operands(node: Node) -> list[Value] | str:
     """The values that a row for `node` reads; a text says why it can have no row."""
     record = _record(node)
     if record is None or record.variant or not _has_row(record):
-        return "it is no operator on the elements of tensors"
+        return _kind_of(node, record)
     if len(node.outputs()) != 1 or not is_tensor(node.output()):
         return "it gives something else than a tensor"
     values = node.inputs()
     if record.channels:
         training = values[[x.name for x in record.schema.arguments].index("training")].node()
-        return values[:1] if training.get("value") is False else "it may find moments of its own"
+        is_off = training.get("value") is False
+        return values[:1] if is_off else "`training` may be on (freezing says that it is off)"
     if record.converts:
         return _of_conversion(values, record)
     if record.tile:
@@ -53,6 +55,19 @@ def operands(node: Node) -> list[Value] | str:
     if not all(is_tensor(value) or is_number(value) for value in values):
         return "an operand is neither a tensor nor a number"
     return list(values)
+
+
+def _kind_of(node: Node, record: Record | None) -> str:
+    """Why a node without a row has none."""
+    if node.kind() in CALLS:
+        return "it is a call"
+    if record is not None and record.variant:
+        return "it writes to what it is given"
+    if record is not None and record.head:
+        return "it is a view that goes with no group"
+    if record is not None and record.ends:
+        return "it reads rows of what no group has computed"
+    return "it is no operator on the elements of tensors"
 
 
 def converts(node: Node) -> bool:

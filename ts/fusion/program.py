@@ -121,6 +121,13 @@ class Program:
     def __hash__(self) -> int:
         return hash((self.inputs, self.rows, self.outputs, self.ends, self.heads))
 
+    @property
+    def name(self) -> str:
+        """What a person calls it: the names of its operators, as "mul_add_tanh"."""
+        heads = dict.fromkeys(head.operator for head in self.heads)
+        operators = [*heads, *(row.operator for row in (*self.rows, *self.ends))]
+        return "_".join(operator.name.partition("::")[2] for operator in operators)
+
     def takers(self) -> list[Row]:
         """Rows with channels, and ends: they read one value, and take arguments beside it."""
         return [*(row for row in self.rows if row.operator.record.channels), *self.ends]

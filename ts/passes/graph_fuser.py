@@ -37,9 +37,9 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.log import debug, optimization_allowed, update
 
 
-def fuse_graph(graph: Graph) -> bool:
-    """Make groups in all blocks."""
-    return _Fuser(graph.block()).run()
+def fuse_graph(graph: Graph, refused: dict[Node, str] | None = None) -> bool:
+    """Make groups in all blocks; `refused` gets the nodes that are in none of them, and why."""
+    return _Fuser(graph.block(), {} if refused is None else refused).run()
 
 
 class _Group:
@@ -59,8 +59,9 @@ class _Group:
 class _Fuser:
     """The groups of one block, and of those in it."""
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: Block, refused: dict[Node, str]) -> None:
         self.block = block
+        self.refused = refused
         self.open: dict[Value, _Group] = {}  # results of nodes of groups that more may join
         self.place: dict[Node, int] = {}  # of these nodes, in the order of the block
         self.views: dict[Node, None] = {}  # since somebody wrote: those that a group may take with it
@@ -69,7 +70,7 @@ class _Fuser:
     def run(self) -> bool:
         for node in list(self.block.nodes()):
             for inner in node.blocks():
-                self.changed |= _Fuser(inner).run()
+                self.changed |= _Fuser(inner, self.refused).run()
             if node.kind() == "prim::Constant":
                 continue
             if ends(node) and self.end(node):
@@ -78,6 +79,7 @@ class _Fuser:
             if not isinstance(found, str):
                 self.join(node)
                 continue
+            self.refused[node] = found
             debug("graph_fuser", "{} stays: {}", node, found)
             if any(head_of(value) for value in node.outputs()[:1]):
                 self.views[node] = None
@@ -152,15 +154,18 @@ class _Fuser:
         """Make the node of a group that nothing joins any more."""
         for node in group.nodes:
             del self.open[node.output()]
-        group.nodes = _without_heads(group.nodes)
+        together, group.nodes = group.nodes, _without_heads(group.nodes)
         heads = self.heads(group)
         inside, inputs = set(group.nodes), group.inputs(heads)
         read = [node for node in group.nodes if any(use.user not in inside for use in node.output().uses())]
-        if len(group.nodes) < LEAST or not read or len(inputs) > MOST_INPUTS:
-            return
-        if all(map(converts, group.nodes)):
-            return
-        if not optimization_allowed("graph_fuser"):
+        reason = _refusal(group.nodes, inputs, read, before)
+        for node in together:
+            if reason:
+                self.refused[node] = reason
+            elif node not in inside:
+                self.refused[node] = "others read what it gives, which may be its operand itself"
+        if reason:
+            debug("graph_fuser", "{} stay: {}", group.nodes, reason)
             return
         graph = before.owning_graph()
         subgraph = Graph()
@@ -200,6 +205,21 @@ def _without_heads(nodes: list[Node]) -> list[Node]:
         if is_head and any(use.user not in inside for use in node.output().uses()):
             inside.remove(node)
     return [node for node in nodes if node in inside]
+
+
+def _refusal(nodes: list[Node], inputs: list[Value], read: list[Node], before: Node) -> str:
+    """Why nodes that came together are no group; "" where they are one."""
+    if len(nodes) < LEAST:
+        if before.blocks() or has_side_effects(before) or writes_to_inputs(before):
+            return "nothing joins it before something writes or branches"
+        return "nothing beside it joins it"
+    if not read:
+        return "nobody reads it"
+    if len(inputs) > MOST_INPUTS:
+        return f"the group would read more than {MOST_INPUTS} values"
+    if all(map(converts, nodes)):
+        return "there are conversions only"
+    return "" if optimization_allowed("graph_fuser") else "the limit of the pass is reached"
 
 
 def _goes_along(value: Value) -> bool:

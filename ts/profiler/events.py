@@ -145,8 +145,7 @@ def name_of(raw: Event) -> str:
     if isinstance(what, Operator):
         program = getattr(what.record, "program", None)
         if program is not None:
-            rows = "_".join(row.operator.name.partition("::")[2] for row in program.rows)
-            return f"fused {rows}" if raw.answer is not False else f"not fused {rows}"
+            return f"fused {program.name}" if raw.answer is not False else f"not fused {program.name}"
         return what.name
     return what if isinstance(what, str) else str(getattr(what, "name", what))
 

@@ -11,7 +11,7 @@ The function's own graph stays as the frontend left it: that is what `f.graph` s
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from operator import methodcaller
@@ -77,24 +77,30 @@ def optimized_execution(should_optimize: bool) -> Iterator[None]:
         set_optimizing(before)
 
 
-def set_fusion_strategy(strategy: Iterable[tuple[str, int]]) -> Strategy:
-    """How many plans a function may have for fixed sizes ("STATIC"), then for any sizes ("DYNAMIC"); gives
-    what it was."""
+def set_fusion_strategy(strategy: Sequence[tuple[str, int]]) -> Strategy:
+    """How many versions PyTorch makes of a function for fixed sizes ("STATIC"), then for any ("DYNAMIC").
+
+    It is kept, and what it was before comes back; nothing here depends on it, as groups have plans by
+    dtypes and decide about sizes when they run.  TypeError for what is no list of pairs of a text and a
+    number from 0 on, ValueError for another text.
+    """
     global _strategy
+    if isinstance(strategy, str | bytes) or not isinstance(strategy, Sequence):
+        raise TypeError(f'a fusion strategy is a list as [("STATIC", 2), ("DYNAMIC", 10)], not {strategy!r}')
     checked = []
-    for kind, count in strategy:
+    for entry in strategy:
+        if isinstance(entry, str | bytes) or not isinstance(entry, Sequence) or len(entry) != 2:
+            raise TypeError(f'a fusion strategy has pairs such as ("STATIC", 2), but this one has {entry!r}')
+        kind, count = entry
+        if not isinstance(kind, str):
+            raise TypeError(f"a fusion strategy has 'STATIC' and 'DYNAMIC', but this one has {kind!r}")
+        if not isinstance(count, int) or not 0 <= count < 1 << 64:
+            raise TypeError(f"a fusion strategy has a count of plans for {kind}, but this one has {count!r}")
         if kind not in ("STATIC", "DYNAMIC"):
             raise ValueError(f"a fusion strategy has 'STATIC' and 'DYNAMIC', but this one has {kind!r}")
-        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
-            raise TypeError(f"a fusion strategy has a count of plans for {kind}, but this one has {count!r}")
-        checked.append((kind, count))
+        checked.append((kind, int(count)))
     before, _strategy = _strategy, checked
     return before
-
-
-def fusion_strategy() -> Strategy:
-    """What was set."""
-    return list(_strategy)
 
 
 def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Graph:

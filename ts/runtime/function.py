@@ -174,10 +174,10 @@ class ScriptFunction(Function):
 
     @property
     def plan(self) -> str:
-        """What runs as one in it, on what inputs, and what does not, and why."""
+        """What runs as one in it, on what inputs, and what does not, and why: docs/optimizer.md."""
         from ts.runtime.plan import plan_of
 
-        return plan_of(self.compiled_code, self.name)
+        return plan_of(self, self.name)
 
     # ---- compilation ---------------------------------------------------------------------------------
 

@@ -184,6 +184,8 @@ class ScriptModule(Module):
             return self._concrete.functions[name]
         if name in self._concrete.python_functions:
             return self._concrete.python_functions[name]
+        if name == "plan":  # of `forward`; no property, as programs may have such an attribute
+            return self._forward().plan
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:

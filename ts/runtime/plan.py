@@ -1,21 +1,38 @@
 """What runs as one in a function, and what does not, and why: `fn.plan`, for a person to read.
 
     plan of f
-      mul add tanh sigmoid mul mul sub
-        float32, float32, float (number): 12 runs as one
-        complex64, float32, float (number): one by one, as aten::mul has no loop for that dtype
+      fused mul_add_tanh (lines 3 to 4)
+        x float32, y float32, 2 (number): ran as one 12 times
+        x complex64, y float32, 2 (number): one by one, as aten::mul has no loop for that dtype
         2 calls one by one: shapes or layouts
+      in no group
+        it is no operator on the elements of tensors: mm (line 5)
+      out of loops: t (line 5)
       loops become machine code once they are hot
+
+A group has the name here that it has in profiles.  What has run is counted where it runs; why nodes joined no
+group is asked of the passes once more, which then run on a copy of the graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, NamedTuple
 
+from ts._core.vm.function import is_optimizing
+from ts.bytecode.lower import ForkedFunction
 from ts.bytecode.native.exits import NO_LOOP
 from ts.bytecode.native.worker import available, why
-from ts.fusion.program import ARGUMENT, GroupRecord
+from ts.fusion.groups import CALLS, program_of_graph
+from ts.fusion.program import ARGUMENT, KIND, GroupRecord
+from ts.ir.graph import Graph, Node, Value
+from ts.passes.graph_fuser import fuse_graph
+from ts.passes.pipelines import OPTIMIZE, run_pass
+from ts.runtime.deep import with_deep_stack
+from ts.runtime.executor import unoptimized
+
+_MOST_LINES: Final = 5  # of the source, that are listed one by one
+_ELEMENTS: Final = frozenset({"prim::LoadElement", "prim::StoreElement"})
 
 
 class PlanText(str):
@@ -25,10 +42,172 @@ class PlanText(str):
         return str(self)
 
 
-def plan_of(code: Any, name: str) -> PlanText:
-    """The groups of a code, and on what inputs each has run."""
-    lines = [line for operator in code.operators for line in _group_lines(operator)]
-    return PlanText("\n".join([f"plan of {name}", *(lines or ["  nothing runs as one"]), *_loop_lines(code)]))
+def plan_of(function: Any, name: str) -> PlanText:
+    """The groups of a scripted function and on what inputs each has run, and what is in none of them."""
+    code = function.compiled_code
+    if is_optimizing():
+        lines = _code_lines(code, function.as_compiled())
+    else:
+        lines = iter(["  nothing runs as one: `optimized_execution(False)` is in force"])
+    return PlanText("\n".join([f"plan of {name}", *lines, *_loop_lines(code)]))
+
+
+def _code_lines(code: Any, original: Graph) -> Iterator[str]:
+    graph, found = with_deep_stack(lambda: _explained(original))
+    records = [op.record for op in code.operators if isinstance(op.record, GroupRecord) and op.record.program]
+    if not records:
+        yield "  nothing runs as one"
+    for record, group in _paired(records, graph):
+        yield from _group_lines(record, group)
+    yield from _left_lines(found.refused)
+    if found.moved:
+        yield f"  out of loops: {_listed(found.moved)}"
+    elements = [node for node in graph.all_nodes() if node.kind() in _ELEMENTS]
+    if elements:
+        yield f"  elements of tensors without a tensor for each:{_places(elements)}"
+    for callee in code.functions:
+        if isinstance(callee, ForkedFunction) and callee.made_code is not None:
+            yield "  of a task that it forks"
+            yield from (f"  {line}" for line in _code_lines(callee.made_code, callee.graph))
+
+
+# ---- what the passes say -----------------------------------------------------------------------------
+
+
+class _Found(NamedTuple):
+    """What became of nodes that are in no group."""
+
+    refused: dict[Node, str]
+    moved: dict[Node, None]
+
+
+def _explained(original: Graph) -> tuple[Graph, _Found]:
+    """What the passes make of a graph, and why."""
+    graph, found = unoptimized(original), _Found({}, {})
+
+    def fuse(graph: Graph) -> bool:
+        return fuse_graph(graph, found.refused)
+
+    for run in OPTIMIZE:
+        if run is fuse_graph:
+            run_pass(graph, fuse)
+        else:
+            places = {node: node.owning_block() for node in graph.all_nodes() if _computes(node)}
+            run_pass(graph, run)
+            moved = (n for n, block in places.items() if n.in_block() and n.owning_block() is not block)
+            found.moved.update(dict.fromkeys(moved))
+    return graph, found
+
+
+def _computes(node: Node) -> bool:
+    """Whether it is an operator or a call that gives tensors."""
+    kind = node.kind()
+    named = kind in CALLS or not kind.startswith("prim::")
+    return named and any("Tensor" in str(value.type()) for value in node.outputs())
+
+
+class _Group(NamedTuple):
+    """Where a group comes from, and the names of its inputs."""
+
+    nodes: list[Node]
+    names: list[str]
+
+
+def _paired(records: list[Any], graph: Graph) -> Iterator[tuple[Any, _Group | None]]:
+    """The groups of a code with those of the graph, in whose order they are."""
+    waiting = []
+    for node in graph.find_all_nodes(KIND):
+        subgraph = node.get("Subgraph")
+        program, values = program_of_graph(subgraph)
+        outside = dict(zip(subgraph.inputs(), node.inputs(), strict=True))
+        names = [_name(outside.get(value, value)) for value in values]
+        waiting.append((program, _Group(list(subgraph.nodes()), names)))
+    for record in records:
+        at = next((i for i, (program, _) in enumerate(waiting) if program == record.program), None)
+        yield record, None if at is None else waiting.pop(at)[1]
+
+
+def _name(value: Value) -> str:
+    """What a person knows a value as."""
+    if value.has_debug_name():
+        name, _, number = value.debug_name().rpartition(".")
+        return name if name and number.isdecimal() else value.debug_name()
+    node = value.node()
+    return str(node.get("value")) if node.kind() == "prim::Constant" else _short(node.kind())
+
+
+def _short(name: str) -> str:
+    return name.partition("::")[2]
+
+
+# ---- lines -------------------------------------------------------------------------------------------
+
+
+def _group_lines(record: Any, group: _Group | None) -> Iterator[str]:
+    program, on_cpu = record.program, record.group
+    names = group.names if group else [""] * len(program.inputs)
+    yield f"  fused {program.name}{_places(group.nodes) if group else ''}"
+    if on_cpu is None and not record.elsewhere:
+        yield "    has not run yet"
+    for other in filter(None, record.elsewhere.values()):
+        for plan in other.plans:
+            yield _plan_line(plan, [f"on {other.device}: {plan.inputs[0]}", *plan.inputs[1:]])
+            for value, reason in plan.left.items():
+                end = program.ends[value - len(program.inputs) - len(program.rows)]
+                yield f"      {_short(end.operator.name)} by itself, as {reason}"
+        if other.left:
+            yield f"    {other.left} calls on {other.device} one by one: devices, numbers, replaced operators"
+    if on_cpu is None:
+        return
+    for plan in on_cpu.plans:
+        inputs = zip(names, plan.inputs(len(names)), program.inputs, strict=True)
+        yield _plan_line(plan, [f"{name} {kind}".strip() for name, kind, x in inputs if x != ARGUMENT])
+    for count, reason in (
+        (on_cpu.left_to_limits, "limits count every operator"),
+        (on_cpu.left_for_inputs, "devices, dtypes or numbers"),
+        (on_cpu.left_for_shapes, "shapes or layouts"),
+    ):
+        if count:
+            yield f"    {count} {'call' if count == 1 else 'calls'} one by one: {reason}"
+
+
+def _plan_line(plan: Any, inputs: list[str]) -> str:
+    times = "time" if plan.runs == 1 else "times"
+    ending = f"one by one, as {plan.refused}" if plan.refused else f"ran as one {plan.runs} {times}"
+    return f"    {', '.join(inputs)}: {ending}"
+
+
+def _left_lines(refused: dict[Node, str]) -> Iterator[str]:
+    """Operators in no group, by the reason."""
+    found = _by(refused.__getitem__, (node for node in refused if node.in_block() and _computes(node)))
+    if found:
+        yield "  in no group"
+    for reason, nodes in found.items():
+        yield f"    {reason}: {_listed(nodes)}"
+
+
+def _listed(nodes: Iterable[Node]) -> str:
+    """Operators with their lines, each name once."""
+    by_name = _by(lambda node: _short(node.kind()), nodes)
+    return ", ".join(f"{name}{_places(each)}" for name, each in by_name.items())
+
+
+def _by(key: Callable[[Node], Any], nodes: Iterable[Node]) -> dict[Any, list[Node]]:
+    found: dict[Any, list[Node]] = {}
+    for node in nodes:
+        found.setdefault(key(node), []).append(node)
+    return found
+
+
+def _places(nodes: Iterable[Node]) -> str:
+    """The lines of the function that nodes come from, or lead to them by calls."""
+    ranges = (node.callstack[0][1] if node.callstack else node.range for node in nodes)
+    lines = sorted({range.line for range in ranges if range is not None})
+    if not lines:
+        return ""
+    if len(lines) > _MOST_LINES or (len(lines) > 2 and lines[-1] - lines[0] == len(lines) - 1):
+        return f" (lines {lines[0]} to {lines[-1]})"
+    return f" ({'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines))})"
 
 
 def _loop_lines(code: Any) -> Iterator[str]:
@@ -41,40 +220,3 @@ def _loop_lines(code: Any) -> Iterator[str]:
         yield f"  loops are interpreted: {reason}"
     else:
         yield "  loops become machine code once they are hot"
-
-
-def _group_lines(operator: Any) -> Iterator[str]:
-    record = operator.record
-    if not isinstance(record, GroupRecord) or record.program is None:
-        return
-    program, group = record.program, record.group
-    heads = dict.fromkeys(head.operator for head in program.heads)
-    operators = [*heads, *(row.operator for row in (*program.rows, *program.ends))]
-    yield "  " + " ".join(operator.name.partition("::")[2] for operator in operators)
-    if group is None and not record.elsewhere:
-        yield "    has not run yet"
-    for other in filter(None, record.elsewhere.values()):
-        for plan in other.plans:
-            yield _plan_line(plan, [f"on {other.device}: {plan.inputs[0]}", *plan.inputs[1:]])
-            for value, reason in plan.left.items():
-                end = program.ends[value - len(program.inputs) - len(program.rows)]
-                yield f"      {end.operator.name.partition('::')[2]} by itself, as {reason}"
-        if other.left:
-            yield f"    {other.left} calls on {other.device} one by one: devices, numbers, replaced operators"
-    if group is None:
-        return
-    for plan in group.plans:
-        names = zip(plan.inputs(len(program.inputs)), program.inputs, strict=True)
-        yield _plan_line(plan, [name for name, kind in names if kind != ARGUMENT])
-    for count, reason in (
-        (group.left_to_limits, "limits count every operator"),
-        (group.left_for_inputs, "devices, dtypes or numbers"),
-        (group.left_for_shapes, "shapes or layouts"),
-    ):
-        if count:
-            yield f"    {count} calls one by one: {reason}"
-
-
-def _plan_line(plan: Any, inputs: list[str]) -> str:
-    ending = f"one by one, as {plan.refused}" if plan.refused else f"{plan.runs} runs as one"
-    return f"    {', '.join(inputs)}: {ending}"

@@ -80,6 +80,13 @@ class ScriptMethod:
         """The disassembly of what runs."""
         return self.function.bytecode
 
+    @property
+    def plan(self) -> str:
+        """What runs as one in it, on what inputs, and what does not, and why."""
+        from ts.runtime.plan import plan_of
+
+        return plan_of(self.function, f"{self.owner.original_name}.{self.name}")
+
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
         """The graph that runs for these arguments."""
         return self.function.graph_for(self.owner._object, *args, **kwargs)
