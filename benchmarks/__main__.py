@@ -1,10 +1,18 @@
-"""`python -m benchmarks [GROUP ...] [--rounds N]`: run the groups and print their tables."""
+"""`python -m benchmarks [GROUP ...] [--rounds N]`: run the groups and print their tables.
+
+Other folders than the repository's name it by its path: `python PATH/benchmarks [GROUP ...]`.
+"""
 
 from __future__ import annotations
 
 import argparse
 import importlib
 import platform
+import sys
+from pathlib import Path
+
+if not __package__:  # run by its path
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from benchmarks import peers
 from benchmarks.measure import measure, slowest, table
@@ -27,7 +35,10 @@ def main() -> None:
     if unknown:
         parser.error(f"no such group: {', '.join(sorted(unknown))}")
     machine = f"Python {platform.python_version()}, {platform.machine()}"
-    print(f"{machine}; best of {arguments.rounds} interleaved rounds\n")
+    print(f"{machine}; best of {arguments.rounds} interleaved rounds")
+    for peer, package in peers.missing().items():
+        print(f"Without {peer}, which is not installed: pip install {package}")
+    print()
     for name in arguments.groups or GROUPS:
         group = importlib.import_module(f"benchmarks.{name}")
         if hasattr(group, "report"):

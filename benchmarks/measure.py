@@ -96,7 +96,7 @@ def table(title: str, cases: list[Case]) -> str:
     for who in peers:
         ratios = [c.seconds[who] / c.seconds[OURS] for c in cases if who in c.seconds and OURS in c.seconds]
         means.append(f"**{geometric_mean(ratios):.2f}x**" if ratios else "-")
-    if len(cases) > 1:
+    if len(cases) > 1 and peers:
         lines.append("| geometric mean, ts = 1 | | " + " | ".join(means) + " |")
     return "\n".join(lines)
 

@@ -26,6 +26,13 @@ def has_numba() -> bool:
     return importlib.util.find_spec("numba") is not None
 
 
+def missing() -> dict[str, str]:
+    """The contestants that are not installed, and the package that has them."""
+    there = {"PyTorch": has_torch(), "Numba": has_numba(), "machine code of ts": has_llvm()}
+    packages = {"PyTorch": "torch", "Numba": "numba", "machine code of ts": "llvmlite"}
+    return {peer: packages[peer] for peer, is_there in there.items() if not is_there}
+
+
 def torch_script(function: Function) -> Function:
     """`function` compiled by PyTorch's TorchScript, profiling runs done by the first calls."""
     import torch

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import copy
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from ts.cli.arguments import SPELLING, read_arguments
 from ts.cli.bounds import add_limits, limited
 from ts.cli.problems import ProgramError
 from ts.cli.targets import load_function, target
+from ts.ir.schema import Argument
 from ts.jit import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
 
@@ -54,10 +57,18 @@ def run(options: argparse.Namespace) -> int:
         Path(options.out).write_text(page(facts), encoding="utf-8")
     except OSError as error:
         raise ProgramError(f"cannot write {options.out}: {error.strerror}") from None
+    print(f"wrote {options.out}", file=sys.stderr)
+    if given is None:
+        wanted = [f"{x.name}: {x.type.annotation_str}" for x in _declared(function) if not x.has_default]
+        print(f"without times, as nothing was called: give arguments for {', '.join(wanted)}", file=sys.stderr)
     return 0
+
+
+def _declared(function: ScriptFunction | ScriptMethod) -> Sequence[Argument]:
+    """Its parameters, as they are given to it."""
+    return function.schema.arguments[1 if isinstance(function, ScriptMethod) else 0 :]
 
 
 def _needs_none(function: ScriptFunction | ScriptMethod) -> bool:
     """Whether it can be called without arguments."""
-    declared = function.schema.arguments[1 if isinstance(function, ScriptMethod) else 0 :]
-    return all(argument.has_default for argument in declared)
+    return all(argument.has_default for argument in _declared(function))
