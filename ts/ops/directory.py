@@ -62,6 +62,9 @@ NAMES: Final[dict[str, str]] = {
         split_with_sizes squeeze squeeze_ tensor_split unbind unflatten unfold unsafe_chunk unsafe_split
         unsafe_split_with_sizes unsqueeze unsqueeze_ view view_as view_as_complex view_as_real vsplit
     """,
+    "view_gradients": """
+        diagonal_backward select_backward slice_backward unfold_backward
+    """,
     "transpose": """
         adjoint mH mT matrix_H numpy_T permute swapaxes swapaxes_ swapdims swapdims_ t t_ transpose
         transpose_

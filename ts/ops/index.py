@@ -568,10 +568,10 @@ def _slice_scatter(
 def _diagonal_scatter(
     xp: Any, self: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Array:
-    from ts.ops.view import _diagonal
+    from ts.ops.view import diagonal_kernel
 
     result = self.copy()
-    write(xp, _diagonal(xp, result, offset, dim1, dim2), src)
+    write(xp, diagonal_kernel(xp, result, offset, dim1, dim2), src)
     return result
 
 

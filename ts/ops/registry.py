@@ -51,9 +51,9 @@ Kernel = Callable[..., Any]
 K = TypeVar("K", bound=Callable[..., Any])
 
 FAMILIES = (
-    "unary", "pointwise", "ternary", "reduce", "vector_norm", "scan", "view", "transpose", "storage",
-    "shape", "reshape", "index", "unsafe_index", "scatter", "sort", "unique", "matmul", "mixed_products",
-    "create", "dtype", "random", "sampling", "sample_gradients", "dropout",
+    "unary", "pointwise", "ternary", "reduce", "vector_norm", "scan", "view", "view_gradients", "transpose",
+    "storage", "shape", "reshape", "index", "unsafe_index", "scatter", "sort", "unique", "matmul",
+    "mixed_products", "create", "dtype", "random", "sampling", "sample_gradients", "dropout",
     "activation", "normalization", "batch_norm", "embedding", "loss", "class_loss", "ctc", "distance",
     "unfold", "conv", "pad", "pool", "fractional_pool", "upsample", "interpolate", "grid_sample", "attention",
     "packed_sequence", "rnn", "polynomial", "functional_forms", "fft",

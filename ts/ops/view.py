@@ -526,7 +526,7 @@ def _unfold(xp: Any, self: Array, dimension: int, size: int, step: int) -> Array
 
 
 @op("aten::diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)")
-def _diagonal(xp: Any, self: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
+def diagonal_kernel(xp: Any, self: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Array:
     a, b = rules.wrap_dim(dim1, self.ndim), rules.wrap_dim(dim2, self.ndim)
     if a == b:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
@@ -543,7 +543,7 @@ def _diagonal(xp: Any, self: Array, offset: int = 0, dim1: int = 0, dim2: int = 
 
 @op("aten::linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)", where="f")
 def _linalg_diagonal(xp: Any, A: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
-    return _diagonal(xp, A, offset, dim1, dim2)
+    return diagonal_kernel(xp, A, offset, dim1, dim2)
 
 
 @op("aten::real(Tensor(a) self) -> Tensor(a)")

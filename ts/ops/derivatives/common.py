@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ts
 from ts import Tensor
 
 
@@ -15,3 +16,47 @@ def scaled(x: Tensor, factor: int | float | complex) -> Tensor:
 def underivable(what: str) -> Tensor:
     """Raise: for an argument that an operator cannot be differentiated by."""
     raise NotImplementedError(f"the derivative for '{what}' is not implemented.")
+
+
+def restored(x: Tensor, dim: list[int] | None, keepdim: bool) -> Tensor:
+    """A result along some dimensions, or all, with ones in their places: it broadcasts with the argument."""
+    if keepdim or x.dim() == 0 or dim is None or len(dim) == 0:
+        return x
+    sizes = x.size()
+    rank = x.dim() + len(dim)
+    for d in sorted([d % rank for d in dim]):
+        sizes.insert(d, 1)
+    return x.reshape(sizes)
+
+
+def spread(grad: Tensor, sizes: list[int], dim: list[int] | None, keepdim: bool) -> Tensor:
+    """The gradient of a sum to each of its summands."""
+    return restored(grad, dim, keepdim).expand(sizes)
+
+
+def placed(grad: Tensor, sizes: list[int], dim: int, indices: Tensor, keepdim: bool) -> Tensor:
+    """Zeros of some sizes, with the gradient where the elements were that a reduction along `dim` chose."""
+    if len(sizes) == 0:
+        return grad
+    if not keepdim:
+        return grad.new_zeros(sizes).scatter(dim, indices.unsqueeze(dim), grad.unsqueeze(dim))
+    return grad.new_zeros(sizes).scatter(dim, indices, grad)
+
+
+def chosen(x: Tensor, dim: int, indices: Tensor, keepdim: bool) -> Tensor:
+    """The elements that a reduction along `dim` chose."""
+    if x.dim() == 0:
+        return x
+    if not keepdim:
+        return x.gather(dim, indices.unsqueeze(dim)).squeeze(dim)
+    return x.gather(dim, indices)
+
+
+def product_of_others(x: Tensor, dim: int) -> Tensor:
+    """For each element the product of all others along `dim`, without a division."""
+    if x.dim() == 0:
+        return ts.ones_like(x)
+    n, one = x.size(dim), ts.ones_like(x.narrow(dim, 0, 1))
+    before = ts.cat([one, x.narrow(dim, 0, n - 1)], dim).cumprod(dim)
+    after = ts.cat([one, x.flip([dim]).narrow(dim, 0, n - 1)], dim).cumprod(dim).flip([dim])
+    return before * after

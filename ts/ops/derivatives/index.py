@@ -1,0 +1,140 @@
+"""Derivatives of reading and writing by index: what was read gets the sum, what was overwritten nothing.
+
+Rows of operators that write in place without a functional form are of what their argument was before.
+"""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.rows import LINEAR, compose, derive
+
+# ---------------------------------------------------------------------------------------- by tensors
+
+derive(
+    "aten::index.Tensor aten::index.Tensor_hacked_twin",
+    self="grad.new_zeros(self.size()).index_put(indices, grad, True)",
+    result=LINEAR,
+)
+derive(
+    "aten::index_put aten::index_put.hacked_twin",
+    self="grad if accumulate else grad.index_put(indices, ts.zeros_like(values))",
+    values="ts.ops.aten.index(grad, indices)",
+    result=LINEAR,
+)
+derive(
+    "aten::index_select", self="grad.new_zeros(self.size()).index_add(dim, index, grad)",
+    result=LINEAR,
+)  # fmt: skip
+derive(
+    "aten::gather", self="grad.new_zeros(self.size()).scatter_add(dim, index, grad)",
+    result=LINEAR,
+)  # fmt: skip
+
+
+def along(x: Tensor, indices: Tensor, dim: int | None) -> Tensor:
+    """`take_along_dim`, of `gather`."""
+    if dim is None:
+        return x.reshape(-1).gather(0, indices.reshape(-1))
+    mine, theirs = x.size(), indices.size()
+    sizes = [max(m, t) if m != 0 and t != 0 else 0 for m, t in zip(mine, theirs)]
+    mine_there, theirs_there = sizes.copy(), sizes.copy()
+    mine_there[dim], theirs_there[dim] = mine[dim], theirs[dim]
+    return x.expand(mine_there).gather(dim, indices.expand(theirs_there))
+
+
+compose("aten::take_along_dim", "along(self, indices, dim)")
+derive("aten::take", self="grad.new_zeros(self.size()).put(index, grad, True)", result=LINEAR)
+derive(
+    "aten::put",
+    self="grad if accumulate else grad.put(index, ts.zeros_like(source))",
+    source="grad.take(index).reshape(source.size())",
+    result=LINEAR,
+)
+
+# ---------------------------------------------------------------------------------------- by masks
+
+derive("aten::masked_fill.Scalar", self="grad.masked_fill(mask, 0)", result="self_t.masked_fill(mask, 0)")
+derive(
+    "aten::masked_fill.Tensor",
+    self="grad.masked_fill(mask, 0)",
+    value="ts.where(mask, grad, 0)",
+    result="self_t.masked_fill(mask, value_t)",
+    name="MaskedFillBackward1",
+)
+derive(
+    "aten::masked_select",
+    self="ts.zeros_like(ts.broadcast_tensors([self, mask])[0]).masked_scatter(mask, grad)",
+    result=LINEAR,
+)
+
+
+def from_mask(grad: Tensor, mask: Tensor, sizes: list[int]) -> Tensor:
+    """The gradient where the mask is true, in order; the elements that found no place get none."""
+    found = grad.masked_select(mask)
+    count = 1
+    for n in sizes:
+        count *= n
+    return ts.cat([found, found.new_zeros([count - found.numel()])]).reshape(sizes)
+
+
+derive(
+    "aten::masked_scatter",
+    self="grad.masked_fill(mask, 0)",
+    source="from_mask(grad, mask, source.size())",
+    result=LINEAR,
+)
+
+# ---------------------------------------------------------------------------------------- all of it
+
+derive("aten::fill.Scalar", self="ts.zeros_like(grad)", result="ts.zeros_like(self_t)")
+derive(
+    "aten::fill.Tensor", self="ts.zeros_like(grad)", value="grad",
+    result=LINEAR, name="FillBackward1",
+)  # fmt: skip
+derive("aten::zero", self="ts.zeros_like(grad)", result=LINEAR)
+derive(
+    "aten::copy_", self="ts.zeros_like(grad)", src="grad", result=LINEAR,
+    name="CopyBackwards",
+)  # fmt: skip
+derive(
+    "aten::copy_.Tensor", self="ts.zeros_like(grad)", other="grad", result=LINEAR,
+    name="CopyBackwards",
+)  # fmt: skip
+derive(
+    "aten::copy_.int aten::copy_.float", self="ts.zeros_like(grad)", result="ts.zeros_like(self_t)",
+    name="CopyBackwards",
+)  # fmt: skip
+derive(
+    "aten::copy", self="ts.zeros_like(grad)", src="grad", result=LINEAR,
+    name="CopyBackwards",
+)  # fmt: skip
+
+# ---------------------------------------------------------------------------------------- into a view
+
+derive(
+    "aten::select_scatter",
+    self="grad.select_scatter(ts.zeros_like(src), dim, index)",
+    src="grad.select(dim, index)",
+    result=LINEAR,
+)
+derive(
+    "aten::slice_scatter",
+    self="grad.slice_scatter(ts.zeros_like(src), dim, start, end, step)",
+    src="ts.ops.aten.slice(grad, dim, start, end, step)",
+    result=LINEAR,
+)
+derive(
+    "aten::diagonal_scatter",
+    self="grad.diagonal_scatter(ts.zeros_like(src), offset, dim1, dim2)",
+    src="grad.diagonal(offset, dim1, dim2)",
+    result=LINEAR,
+)
+
+
+def off_diagonal(x: Tensor, wrap: bool) -> Tensor:
+    """Zeros where `fill_diagonal_` writes."""
+    return x * ts.ones_like(x).fill_diagonal_(0, wrap)
+
+
+derive("aten::fill_diagonal_", self="off_diagonal(grad, wrap)", result="off_diagonal(self_t, wrap)")

@@ -1,0 +1,147 @@
+"""Derivatives of what makes one number of several: the gradient spread over them again."""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.common import chosen, placed, product_of_others, restored, spread
+from ts.ops.derivatives.rows import LINEAR, compose, derive
+
+# ---------------------------------------------------------------------------------------- sums
+
+derive(
+    "aten::sum.dim_IntList", self="spread(grad, self.size(), dim, keepdim)",
+    result=LINEAR, name="SumBackward1",
+)  # fmt: skip
+derive("aten::sum", self="grad.expand(self.size())", result=LINEAR)
+derive(
+    "aten::nansum", self="spread(grad, self.size(), dim, keepdim) * self.isnan().logical_not()",
+    result="self_t.masked_fill(self.isnan(), 0).sum(dim, keepdim)",
+)  # fmt: skip
+
+
+def of_product(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
+    """The gradient times the product of the others, which a division gives where no element is 0."""
+    if bool((x == 0).any()):
+        return grad * product_of_others(x, dim).conj()
+    return grad * (result / x).conj()
+
+
+def of_whole_product(grad: Tensor, x: Tensor, result: Tensor) -> Tensor:
+    """The same for the product of all."""
+    return of_product(grad, x.reshape(-1), result, 0).reshape(x.size())
+
+
+derive("aten::prod", self="of_whole_product(grad, self, result)")
+derive(
+    "aten::prod.dim_int", name="ProdBackward1",
+    self="of_product(restored(grad, [dim], keepdim), self, restored(result, [dim], keepdim), dim)",
+)  # fmt: skip
+
+
+def of_mean(grad: Tensor, sizes: list[int], count: int, dim: list[int] | None, keepdim: bool) -> Tensor:
+    """The gradient of a mean of tensors of `count` elements: divided, then spread."""
+    return spread(grad / (count // max(grad.numel(), 1)), sizes, dim, keepdim)
+
+
+derive("aten::mean", self="(grad / self.numel()).expand(self.size())", result=LINEAR)
+derive(
+    "aten::mean.dim", self="of_mean(grad, self.size(), self.numel(), dim, keepdim)",
+    result=LINEAR, name="MeanBackward1",
+)  # fmt: skip
+
+
+def nanmean(x: Tensor, dim: list[int] | None, keepdim: bool, dtype: int | None) -> Tensor:
+    """The sum of what is there, by its count."""
+    count = x.isnan().logical_not().sum(dim, keepdim)
+    return ts.nansum(x, dim, keepdim, dtype=dtype) / count
+
+
+compose("aten::nanmean", "nanmean(self, dim, keepdim, dtype)")
+
+# ---------------------------------------------------------------------------------------- moments
+
+
+def of_variance(grad: Tensor, x: Tensor, dim: list[int] | None, correction: float, keepdim: bool) -> Tensor:
+    """The distance from the mean, twice, by the degrees of freedom."""
+    mean = x.mean(dim, True)
+    count = x.numel() // max(mean.numel(), 1)
+    freedom = count - correction
+    whole = restored(grad, dim, keepdim)
+    if freedom <= 0:
+        return whole * ts.where(x == mean, float("nan"), float("inf"))
+    return whole * (x - mean) * (2 / freedom)
+
+
+def of_deviation(
+    grad: Tensor,
+    x: Tensor,
+    result: Tensor,
+    dim: list[int] | None,
+    correction: float,
+    keepdim: bool,
+) -> Tensor:
+    """Through the variance, whose root it is; 0 where it is 0."""
+    half = (grad / (result * 2)).masked_fill(result == 0, 0)
+    return of_variance(half, x, dim, correction, keepdim)
+
+
+_SAID = {
+    "": "None, float(unbiased), False",
+    ".dim": "dim, float(unbiased), keepdim",
+    ".correction": "dim, 1.0 if correction is None else float(correction), keepdim",
+}
+for _overload, _given in _SAID.items():
+    _dims = "None, False" if not _overload else "dim, keepdim"
+    _mean = f"of_mean(grad1, self.size(), self.numel(), {_dims})"
+    derive(f"aten::var{_overload}", self=f"of_variance(grad, self, {_given})")
+    derive(f"aten::std{_overload}", self=f"of_deviation(grad, self, result, {_given})")
+    derive(f"aten::var_mean{_overload}", self=f"of_variance(grad0, self, {_given}) + {_mean}")
+    derive(f"aten::std_mean{_overload}", self=f"of_deviation(grad0, self, result0, {_given}) + {_mean}")
+
+# ---------------------------------------------------------------------------------------- the largest
+
+
+def shared(grad: Tensor, x: Tensor, found: Tensor, dim: list[int], keepdim: bool) -> Tensor:
+    """The gradient to the elements that were found, in equal shares."""
+    there = x == restored(found, dim, keepdim)
+    return restored(grad, dim, keepdim) * there / there.sum(dim, True)
+
+
+def shared_by_all(grad: Tensor, x: Tensor, found: Tensor) -> Tensor:
+    """The same where all dimensions were looked at; what is not a number finds its like."""
+    there = x.isnan() if bool(found.isnan()) else x == found
+    return grad * there / there.sum()
+
+
+derive("aten::amax aten::amin", self="shared(grad, self, result, dim, keepdim)")
+
+
+def shared_along(grad: Tensor, x: Tensor, found: Tensor, dim: int | None, keepdim: bool) -> Tensor:
+    """The same along one dimension, or all."""
+    dims: list[int] = []
+    return shared(grad, x, found, dims if dim is None else [dim], keepdim)
+
+
+derive(
+    "aten::aminmax",
+    self="shared_along(grad_min, self, min, dim, keepdim) + shared_along(grad_max, self, max, dim, keepdim)",
+)
+compose("aten::_aminmax", "ts.aminmax(self)")
+compose("aten::_aminmax.dim", "ts.aminmax(self, dim=dim, keepdim=keepdim)")
+compose("aten::max.other", "ts.maximum(self, other)")
+compose("aten::min.other", "ts.minimum(self, other)")
+for _name, _title in (("max", "Max"), ("min", "Min")):
+    derive(f"aten::{_name}", self="shared_by_all(grad, self, result)", name=f"{_title}Backward1")
+    derive(
+        f"aten::{_name}.dim", self="placed(grad, self.size(), dim, indices, keepdim)",
+        result={"values": "chosen(self_t, dim, indices, keepdim)"},
+    )  # fmt: skip
+
+# ---------------------------------------------------------------------------------------- others
+
+derive(
+    "aten::logsumexp",
+    self="restored(grad, dim, keepdim) * (self - restored(result, dim, keepdim)).exp().conj()",
+)
+derive("aten::trace", self="grad * ts.eye(self.size(0), self.size(1), dtype=grad.dtype, device=grad.device)")

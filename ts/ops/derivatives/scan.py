@@ -1,0 +1,103 @@
+"""Derivatives of running sums, products and extremes: what an element gives to all results from it on."""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.rows import LINEAR, compose, derive
+
+
+def sums_from(x: Tensor, dim: int) -> Tensor:
+    """The sum from each element to the end."""
+    return x if x.dim() == 0 else x.flip([dim]).cumsum(dim).flip([dim])
+
+
+derive("aten::cumsum", self="sums_from(grad, dim)", result=LINEAR)
+
+
+def of_products(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
+    """A result has an element's share of the product, which a division gives where nothing is 0.
+
+    Elsewhere an element's gradient is the product of those before it times what the later ones make of their
+    gradients: s[i] = grad[i] + x[i + 1] * s[i + 1].
+    """
+    if not bool((x == 0).any()):
+        return sums_from(grad * result.conj(), dim) / x.conj()
+    if x.dim() == 0:
+        return grad
+    grads, values = grad.unbind(dim), x.conj().unbind(dim)
+    at = len(grads) - 1
+    later = [grads[at]]
+    for i in range(at):
+        later.append(grads[at - i - 1] + values[at - i] * later[i])
+    before = ts.cat([ts.ones_like(x.narrow(dim, 0, 1)), x.narrow(dim, 0, at)], dim).cumprod(dim)
+    return before.conj() * ts.stack(later, dim).flip([dim])
+
+
+derive("aten::cumprod", self="of_products(grad, self, result, dim)")
+
+
+def of_log_sums(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
+    """Sums of grad * exp(x - result), made of logarithms: of the positive ones, and of the negative ones."""
+    if grad.dim() == 0 or grad.numel() == 0:
+        return grad
+    if grad.is_complex():
+        return ((grad.log() - result.conj()).flip([dim]).logcumsumexp(dim).flip([dim]) + x.conj()).exp()
+    nothing = ts.nan_to_num(grad.new_full([], float("-inf")))  # -inf itself would make nan of the next one
+    above = ts.where(grad > 0, grad, 1).log().masked_fill(grad <= 0, nothing)
+    below = ts.where(grad < 0, -grad, 1).log().masked_fill(grad >= 0, nothing)
+    up = (above - result).flip([dim]).logcumsumexp(dim).flip([dim]) + x
+    down = (below - result).flip([dim]).logcumsumexp(dim).flip([dim]) + x
+    return up.exp() - down.exp()
+
+
+derive("aten::logcumsumexp", self="of_log_sums(grad, self, result, dim)")
+compose("aten::_logcumsumexp", "ts.logcumsumexp(self, dim)")
+
+
+def collected(grad: Tensor, indices: Tensor, dim: int) -> Tensor:
+    """The gradients to the places where the results were found."""
+    return ts.zeros_like(grad).scatter_add(dim, indices, grad)
+
+
+derive(
+    "aten::cummax aten::cummin", self="collected(grad, indices, dim)",
+    result={"values": "self_t.gather(dim, indices)"},
+)  # fmt: skip
+
+# ---------------------------------------------------------------------------------------- differences
+
+
+def differences(x: Tensor, n: int, dim: int, prepend: Tensor | None, append: Tensor | None) -> Tensor:
+    """`diff`, of slices."""
+    parts = [x]
+    if prepend is not None:
+        parts = [prepend] + parts
+    if append is not None:
+        parts = parts + [append]
+    result = ts.cat(parts, dim) if len(parts) > 1 else x
+    for _ in range(min(n, result.size(dim))):
+        count = result.size(dim) - 1
+        result = result.narrow(dim, 1, count) - result.narrow(dim, 0, count)
+    return result
+
+
+def heights(y: Tensor, dim: int) -> Tensor:
+    """The sums of neighbours."""
+    count = max(y.size(dim) - 1, 0)
+    return y.narrow(dim, min(1, y.size(dim)), count) + y.narrow(dim, 0, count)
+
+
+def areas(y: Tensor, x: Tensor, dim: int) -> Tensor:
+    """The areas of the trapezoids between neighbours, twice."""
+    at = dim - y.dim() if dim >= 0 else dim  # from the end
+    if x.dim() == 1:
+        return heights(y, dim) * x.diff().reshape([-1] + [1] * (-1 - at))
+    return heights(y, dim) * x.diff(dim=at)
+
+
+compose("aten::diff", "differences(self, n, dim, prepend, append)")
+compose("aten::trapz.x aten::trapezoid.x", "areas(y, x, dim).sum([dim]) / 2")
+compose("aten::trapz.dx aten::trapezoid.dx", "heights(y, dim).sum([dim]) * dx / 2")
+compose("aten::cumulative_trapezoid.x", "areas(y, x, dim).cumsum(dim) / 2")
+compose("aten::cumulative_trapezoid.dx", "heights(y, dim).cumsum(dim) * dx / 2")

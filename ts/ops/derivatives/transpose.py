@@ -1,0 +1,24 @@
+"""Derivatives of what changes the order of dimensions: the gradient, with that order undone."""
+
+from __future__ import annotations
+
+from ts.ops.derivatives.rows import LINEAR, derive
+
+
+def undone(dims: list[int]) -> list[int]:
+    """Where each dimension went."""
+    went = [0] * len(dims)
+    for i, dim in enumerate(dims):
+        went[dim] = i
+    return went
+
+
+derive("aten::permute", self="grad.permute(undone(dims))", result=LINEAR)
+derive("aten::transpose.int", self="grad.transpose(dim0, dim1)", result=LINEAR)
+derive("aten::t", self="grad.t()", result=LINEAR)
+derive("aten::numpy_T aten::numpy_T.a", self="grad.T", result=LINEAR, name="PermuteBackward0")
+derive("aten::mT aten::mT.a", self="grad.mT", result=LINEAR, name="TransposeBackward0")
+derive(
+    "aten::mH aten::mH.a aten::matrix_H aten::matrix_H.a", self="grad.mH",
+    result=LINEAR, name="TransposeBackward0",
+)  # fmt: skip

@@ -1,0 +1,70 @@
+"""Derivatives of norms of vectors: an element's share, in its direction; nothing at 0."""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.common import restored
+from ts.ops.derivatives.rows import compose, derive
+
+
+def of_norm(
+    grad: Tensor,
+    x: Tensor,
+    p: float,
+    result: Tensor,
+    dim: list[int] | None,
+    keepdim: bool,
+) -> Tensor:
+    """Of (sum |x|^p)^(1/p): x |x|^(p - 2) / norm^(p - 1); the extremes share theirs."""
+    whole, norm = restored(grad, dim, keepdim), restored(result, dim, keepdim)
+    if p == 0:
+        return ts.zeros_like(x) * whole
+    if p == 1:
+        return whole * x.sgn()
+    if p == 2:
+        return whole * (x / norm).masked_fill(norm == 0, 0)
+    if p == float("inf") or p == -float("inf"):
+        size = x.abs()
+        there = size == norm
+        dims: list[int] = []
+        count = there.sum(dims if dim is None else dim, True)
+        return x.sgn() * (there / count * whole)
+    if p < 1:
+        share = x.sgn() * x.abs().pow(p - 1).masked_fill(x == 0, 0)
+        return share * (whole * norm.pow(1 - p))
+    scale = (whole / norm.pow(p - 1)).masked_fill(norm == 0, 0)
+    if p < 2:
+        return x.sgn() * x.abs().pow(p - 1) * scale
+    return x * x.abs().pow(p - 2) * scale
+
+
+derive("aten::linalg_vector_norm", self="of_norm(grad, self, float(ord), result, dim, keepdim)")
+derive("aten::norm.Scalar", self="of_norm(grad, self, float(p), result, None, False)")
+_P = "2.0 if p is None else float(p)"
+for _overload, _dims, _name in (
+    ("dim", "dim, keepdim", "NormBackward1"),
+    ("dtype", "None, False", "NormBackward2"),
+    ("dim_dtype", "dim, keepdim", "NormBackward3"),
+):
+    derive(
+        f"aten::norm.ScalarOpt_{_overload}", self=f"of_norm(grad, self, {_P}, result, {_dims})", name=_name
+    )
+derive(
+    "aten::dist",
+    self="of_norm(grad, self - other, float(p), result, None, False)",
+    other="-of_norm(grad, self - other, float(p), result, None, False)",
+)
+
+
+def renormed(x: Tensor, p: float, dim: int, limit: float) -> Tensor:
+    """Slices whose norm is too large, scaled down to it."""
+    rest = [i for i in range(x.dim()) if i != dim % x.dim()]
+    norm = ts.linalg.vector_norm(x, p, rest, True)
+    return x * ts.where(norm > limit, limit / (norm + 1e-7), 1)
+
+
+compose("aten::renorm", "renormed(self, float(p), dim, float(maxnorm))")
+compose("aten::linalg__powsum", "self.abs().pow(ord).sum(dim, keepdim, dtype=dtype)")
+compose("aten::native_norm", "ts.norm(self, p)")
+compose("aten::native_norm.ScalarOpt_dim_dtype", "ts.norm(self, p, dim, keepdim, dtype=dtype)")

@@ -1,0 +1,127 @@
+"""Derivatives of the views: the gradient in the shape of what was looked at, zeros where nobody looked."""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.rows import ELEMENTWISE, LINEAR, compose, constant, derive
+
+derive("aten::view", self="grad.reshape(self.size())", result=LINEAR)
+constant("aten::view.dtype", "it reads the bits as other numbers")
+derive(
+    "aten::reshape aten::reshape_as aten::view_as aten::ravel aten::flatten.using_ints aten::unflatten.int",
+    self="grad.reshape(self.size())", result=LINEAR, name="ViewBackward0",
+)  # fmt: skip
+derive("aten::expand aten::broadcast_to aten::expand_as", self="grad", result=LINEAR, name="ExpandBackward0")
+derive("aten::squeeze", self="grad.reshape(self.size())", result=LINEAR)
+derive("aten::squeeze.dim", self="grad.reshape(self.size())", result=LINEAR, name="SqueezeBackward1")
+derive("aten::squeeze.dims", self="grad.reshape(self.size())", result=LINEAR, name="SqueezeBackward2")
+derive("aten::unsqueeze", self="grad.squeeze(dim)", result=LINEAR)
+
+# ---------------------------------------------------------------------------------------- some places
+
+
+def from_slice(
+    grad: Tensor, sizes: list[int], dim: int, start: int | None, end: int | None, step: int
+) -> Tensor:
+    """Zeros of some sizes, with the gradient where the slice was."""
+    first = 0 if start is None else start
+    last = sizes[dim] if end is None else end
+    return ts.ops.aten.slice_backward(grad, sizes, dim, first, last, step)
+
+
+def from_narrow(grad: Tensor, sizes: list[int], dim: int, start: int, length: int) -> Tensor:
+    """Zeros of some sizes, with the gradient from `start` on, which may be counted from the end."""
+    first = start + sizes[dim] if start < 0 else start
+    return ts.ops.aten.slice_backward(grad, sizes, dim, first, first + length, 1)
+
+
+derive("aten::select.int", self="ts.ops.aten.select_backward(grad, self.size(), dim, index)", result=LINEAR)
+derive("aten::slice.Tensor", self="from_slice(grad, self.size(), dim, start, end, step)", result=LINEAR)
+derive(
+    "aten::narrow", self="from_narrow(grad, self.size(), dim, start, length)",
+    result=LINEAR, name="SliceBackward0",
+)  # fmt: skip
+derive(
+    "aten::narrow.Tensor", self="from_narrow(grad, self.size(), dim, int(start), length)",
+    result=LINEAR, name="SliceBackward0",
+)  # fmt: skip
+derive("aten::narrow_copy", self="from_narrow(grad, self.size(), dim, start, length)", result=LINEAR)
+derive(
+    "aten::movedim.int aten::movedim.intlist", self="grad.movedim(destination, source)",
+    result=LINEAR, name="PermuteBackward0",
+)  # fmt: skip
+
+# ---------------------------------------------------------------------------------------- several parts
+
+
+def sections(x: Tensor, count: int, dim: int) -> list[Tensor]:
+    """So many parts, the first ones longer by one where it does not come out even."""
+    length, longer = x.size(dim) // count, x.size(dim) % count
+    return between(x, [i * length + min(i, longer) for i in range(1, count)], dim)
+
+
+def between(x: Tensor, places: list[int], dim: int) -> list[Tensor]:
+    """The parts from each place to the next; they overlap where the next one is before it."""
+    starts = [0] + places
+    ends = places + [x.size(dim)]
+    return [ts.ops.aten.slice(x, dim, start, end, 1) for start, end in zip(starts, ends)]
+
+
+def by_tensor(x: Tensor, where: Tensor, dim: int) -> list[Tensor]:
+    """As many parts as a number says, or from place to place of a vector."""
+    if where.dim() == 0:
+        return sections(x, int(where), dim)
+    places: list[int] = where.tolist()
+    return between(x, places, dim)
+
+
+derive("aten::split.Tensor", self="ts.cat(grads, dim)", result=LINEAR)
+derive("aten::unsafe_split.Tensor", self="ts.cat(grads, dim)", result=LINEAR)
+derive(
+    "aten::split aten::split.sizes aten::split_with_sizes", self="ts.cat(grads, dim)",
+    result=LINEAR, name="SplitWithSizesBackward0",
+)  # fmt: skip
+derive("aten::unsafe_split_with_sizes", self="ts.cat(grads, dim)", result=LINEAR)
+derive("aten::chunk", self="ts.cat(grads, dim)", result=LINEAR, name="SplitBackward0")
+derive("aten::unsafe_chunk", self="ts.cat(grads, dim)", result=LINEAR, name="UnsafeSplitBackward0")
+compose("aten::tensor_split.sections", "sections(self, sections, dim)")
+compose("aten::tensor_split.indices", "between(self, indices, dim)")
+compose("aten::tensor_split.tensor_indices_or_sections", "by_tensor(self, tensor_indices_or_sections, dim)")
+compose("aten::hsplit.int", "sections(self, sections, 0 if self.dim() == 1 else 1)")
+compose("aten::hsplit.array", "between(self, indices, 0 if self.dim() == 1 else 1)")
+compose("aten::vsplit.int", "sections(self, sections, 0)")
+compose("aten::vsplit.array", "between(self, indices, 0)")
+compose("aten::dsplit.int", "sections(self, sections, 2)")
+compose("aten::dsplit.array", "between(self, indices, 2)")
+derive("aten::unbind.int", self="ts.stack(grads, dim)", result=LINEAR)
+
+# ---------------------------------------------------------------------------------------- strides
+
+derive(
+    "aten::unfold", self="ts.ops.aten.unfold_backward(grad, self.size(), dimension, size, step)",
+    result=LINEAR,
+)  # fmt: skip
+derive(
+    "aten::diagonal", self="ts.ops.aten.diagonal_backward(grad, self.size(), offset, dim1, dim2)",
+    result=LINEAR,
+)  # fmt: skip
+derive(
+    "aten::linalg_diagonal", A="ts.ops.aten.diagonal_backward(grad, A.size(), offset, dim1, dim2)",
+    result=LINEAR, name="DiagonalBackward0",
+)  # fmt: skip
+
+# ---------------------------------------------------------------------------------------- complex numbers
+
+derive("aten::real", self="grad", result=ELEMENTWISE, name="SelectBackward0")
+derive("aten::imag", self="grad * 1j", result=ELEMENTWISE, name="SelectBackward0")
+derive("aten::view_as_real", self="ts.view_as_complex(grad.contiguous())", result=LINEAR)
+derive("aten::view_as_complex", self="ts.view_as_real(grad.contiguous().resolve_conj())", result=LINEAR)
+derive("aten::conj aten::_conj aten::_conj_copy", self="grad.conj()", result=LINEAR, name="ConjBackward0")
+derive("aten::_neg_view aten::_neg_view_copy", self="-grad", result=LINEAR, name="NegViewBackward0")
+
+# ---------------------------------------------------------------------------------------- the same
+
+compose("aten::positive", "self")
+derive("aten::resolve_neg aten::resolve_conj", self="grad", result=LINEAR, name="CloneBackward0")
+derive("aten::lift aten::lift_fresh aten::alias aten::_fw_primal", self="grad", result=LINEAR)

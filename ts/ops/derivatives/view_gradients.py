@@ -1,0 +1,11 @@
+"""Derivatives of the gradients of views: the view of the gradient."""
+
+from __future__ import annotations
+
+import ts  # of the formulas
+from ts.ops.derivatives.rows import LINEAR, derive
+
+derive("aten::select_backward", grad_output="grad.select(dim, index)", result=LINEAR)
+derive("aten::slice_backward", grad_output="ts.ops.aten.slice(grad, dim, start, end, step)", result=LINEAR)
+derive("aten::diagonal_backward", grad_output="grad.diagonal(offset, dim1, dim2)", result=LINEAR)
+derive("aten::unfold_backward", grad_in="grad.unfold(dim, size, step)", result=LINEAR)
