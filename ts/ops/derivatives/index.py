@@ -18,7 +18,7 @@ derive(
 )
 derive(
     "aten::index_put aten::index_put.hacked_twin",
-    self="grad if accumulate else grad.index_put(indices, ts.zeros_like(values))",
+    self="grad if accumulate else grad.index_put(indices, grad.new_zeros([]))",
     values="ts.ops.aten.index(grad, indices)",
     result=LINEAR,
 )
@@ -47,7 +47,7 @@ compose("aten::take_along_dim", "along(self, indices, dim)")
 derive("aten::take", self="grad.new_zeros(self.size()).put(index, grad, True)", result=LINEAR)
 derive(
     "aten::put",
-    self="grad if accumulate else grad.put(index, ts.zeros_like(source))",
+    self="grad if accumulate else grad.put(index, grad.new_zeros(source.size()))",
     source="grad.take(index).reshape(source.size())",
     result=LINEAR,
 )
@@ -64,7 +64,7 @@ derive(
 )
 derive(
     "aten::masked_select",
-    self="ts.zeros_like(ts.broadcast_tensors([self, mask])[0]).masked_scatter(mask, grad)",
+    self="ts.broadcast_tensors([grad.new_zeros(self.size()), mask])[0].masked_scatter(mask, grad)",
     result=LINEAR,
 )
 
@@ -114,19 +114,19 @@ derive(
 
 derive(
     "aten::select_scatter",
-    self="grad.select_scatter(ts.zeros_like(src), dim, index)",
+    self="grad.select_scatter(grad.new_zeros(src.size()), dim, index)",
     src="grad.select(dim, index)",
     result=LINEAR,
 )
 derive(
     "aten::slice_scatter",
-    self="grad.slice_scatter(ts.zeros_like(src), dim, start, end, step)",
+    self="grad.slice_scatter(grad.new_zeros(src.size()), dim, start, end, step)",
     src="ts.ops.aten.slice(grad, dim, start, end, step)",
     result=LINEAR,
 )
 derive(
     "aten::diagonal_scatter",
-    self="grad.diagonal_scatter(ts.zeros_like(src), offset, dim1, dim2)",
+    self="grad.diagonal_scatter(grad.new_zeros(src.size()), offset, dim1, dim2)",
     src="grad.diagonal(offset, dim1, dim2)",
     result=LINEAR,
 )

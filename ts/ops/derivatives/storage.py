@@ -28,36 +28,30 @@ def reach(sizes: list[int], strides: list[int]) -> int:
     return last + 1
 
 
-def of_storage(grad: Tensor, sizes: list[int], strides: list[int], offset: int, x: Tensor) -> Tensor:
-    """The gradient of a tensor that was looked at in its storage, by other strides.
+def of_storage(
+    grad: Tensor, mine: tuple[list[int], list[int], int], view: tuple[list[int], list[int], int]
+) -> Tensor:
+    """The gradient of a tensor that was looked at in its storage by other sizes, strides, and offset.
 
     A place that several elements of the view have gets the sum; where several elements of the tensor have
     one, each gets its share.
     """
-    own = x.storage_offset()
-    first = min(own, offset)
-    count = max(own + reach(x.size(), x.stride()), offset + reach(sizes, strides)) - first
+    first = min(mine[2], view[2])
+    count = max(mine[2] + reach(mine[0], mine[1]), view[2] + reach(view[0], view[1])) - first
     places = ts.arange(count, device=grad.device)
-    seen = places.as_strided(sizes, strides, offset - first).reshape(-1)
+    seen = places.as_strided(view[0], view[1], view[2] - first).reshape(-1)
     held = grad.new_zeros([count]).index_add(0, seen, grad.reshape(-1))
-    mine = places.as_strided(x.size(), x.stride(), own - first).reshape(-1)
-    if not x.is_contiguous():
-        held = held / ts.bincount(mine, minlength=count).clamp(min=1)
-    return held.index_select(0, mine).reshape(x.size())
+    own = places.as_strided(mine[0], mine[1], mine[2] - first)
+    shares = ts.bincount(own.reshape(-1), minlength=count).clamp(min=1)
+    return (held / shares)[own]
 
 
-def from_start(x: Tensor, offset: int | None) -> int:
-    """An offset in the storage, which is that of the tensor where none is given."""
-    return x.storage_offset() if offset is None else offset
-
-
-derive(
-    "aten::as_strided", self="of_storage(grad, size, stride, from_start(self, storage_offset), self)",
-    result=LINEAR,
-)  # fmt: skip
+_START = "self.storage_offset() if storage_offset is None else storage_offset"
+_MINE = "(self.size(), self.stride(), self.storage_offset())"
+derive("aten::as_strided", self=f"of_storage(grad, {_MINE}, (size, stride, {_START}))", result=LINEAR)
 derive(
     "aten::as_strided_scatter",
-    self="grad.as_strided_scatter(grad.new_zeros(size), size, stride, from_start(self, storage_offset))",
-    src="grad.contiguous().as_strided(size, stride, from_start(self, storage_offset))",
+    self=f"grad.as_strided_scatter(grad.new_zeros(size), size, stride, {_START})",
+    src=f"grad.contiguous().as_strided(size, stride, {_START})",
     result=LINEAR,
 )
