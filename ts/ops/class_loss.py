@@ -145,6 +145,41 @@ def _nll_loss2d_forward(
     return _nll_and_weight(xp, self, target, weight, reduction, ignore_index)
 
 
+_BACK = (
+    "(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, SymInt ignore_index, "
+    "Tensor total_weight) -> Tensor"
+)
+
+
+@op(f"aten::nll_loss_backward{_BACK}", out="grad_input")
+@op(f"aten::nll_loss2d_backward{_BACK}", out="grad_input")
+@facts(where="", layout="contiguous", refuses={"bic": "nll_loss_backward_out_frame"})
+def _nll_loss_backward(
+    xp: Any,
+    grad_output: Array,
+    self: Array,
+    target: Array,
+    weight: Array | None,
+    reduction: int,
+    ignore_index: int,
+    total_weight: Array,
+) -> Array:
+    """Each sample's gradient at its class, zeros elsewhere."""
+    x, t = (self[None], target.reshape(1)) if self.ndim == 1 else (self, target)
+    kept = t != ignore_index
+    safe = xp.where(kept, t, rules.cast(xp, 0, t.dtype)).astype(rules.INT64)
+    each = -wide(xp, grad_output)
+    if reduction == MEAN:
+        each = each / wide(xp, total_weight)
+    if weight is not None:
+        each = each * wide(xp, weight)[safe]
+    each = rules.cast(xp, xp.where(kept, each, xp.zeros((), each.dtype)), self.dtype)
+    result = xp.zeros(x.shape, dtype=self.dtype)
+    if result.size:
+        xp.put_along_axis(result, xp.expand_dims(safe, 1), xp.expand_dims(each, 1), 1)
+    return result.reshape(self.shape)
+
+
 @op(
     "aten::cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, "
     "SymInt ignore_index=-100, float label_smoothing=0.) -> Tensor",

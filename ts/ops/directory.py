@@ -168,7 +168,7 @@ NAMES: Final[dict[str, str]] = {
     """,
     "class_loss": """
         cross_entropy_loss multi_margin_loss multilabel_margin_loss multilabel_margin_loss_forward nll_loss
-        nll_loss2d nll_loss2d_forward nll_loss_forward nll_loss_nd
+        nll_loss2d nll_loss2d_backward nll_loss2d_forward nll_loss_backward nll_loss_forward nll_loss_nd
     """,
     "ctc": """
         _ctc_loss ctc_loss

@@ -1,0 +1,178 @@
+"""Derivatives of losses of scores against classes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.loss import MEAN, SUM, reduced, share
+from ts.ops.derivatives.rows import LINEAR, compose, derive
+
+# ---------------------------------------------------------------------------------------- likelihoods
+
+derive(
+    "aten::nll_loss_forward", name="NllLossBackward0", differentiable="output",
+    self="ts.ops.aten.nll_loss_backward(grad, self, target, weight, reduction, ignore_index, total_weight)",
+)  # fmt: skip
+derive(
+    "aten::nll_loss2d_forward", name="NllLoss2DBackward0", differentiable="output",
+    self="ts.ops.aten.nll_loss2d_backward(grad, self, target, weight, reduction, ignore_index, total_weight)",
+)  # fmt: skip
+derive(
+    "aten::nll_loss_backward", result=LINEAR,
+    grad_output="ts.nll_loss(grad, target, weight, reduction, ignore_index)",
+)  # fmt: skip
+derive(
+    "aten::nll_loss2d_backward", result=LINEAR,
+    grad_output="ts.nll_loss_nd(grad, target, weight, reduction, ignore_index)",
+)  # fmt: skip
+
+
+def nll(self: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Tensor:
+    """Of one dimension of classes, or of images of them; what has more dimensions becomes images."""
+    if self.dim() < 3:
+        return ts.ops.aten.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]
+    if self.dim() == 4:
+        return ts.ops.aten.nll_loss2d_forward(self, target, weight, reduction, ignore_index)[0]
+    samples, classes = self.size(0), self.size(1)
+    sizes = [samples] + self.size()[2:]
+    if target.size() != sizes:
+        raise RuntimeError(f"Expected target size {sizes}, got {target.size()}")
+    image = self.reshape([samples, classes, 1, -1 if self.numel() > 0 else 0])
+    flat = target.reshape([samples, 1, -1 if target.numel() > 0 else 0])
+    loss = ts.ops.aten.nll_loss2d_forward(image, flat, weight, reduction, ignore_index)[0]
+    return loss.view(sizes) if reduction == 0 else loss
+
+
+def of_probabilities(
+    scores: Tensor, target: Tensor, weight: Tensor | None, reduction: int, label_smoothing: float
+) -> Tensor:
+    """The cross entropy of two distributions over the classes, of scores in logarithms."""
+    dim = 0 if scores.dim() == 1 else 1
+    classes = scores.size(dim)
+    if label_smoothing > 0:
+        target = target * (1 - label_smoothing) + label_smoothing / classes
+    terms = scores * target
+    if weight is not None:
+        terms = terms * per_class(weight, scores)
+    if reduction == MEAN:
+        return -terms.sum() / (scores.numel() // classes)
+    return -terms.sum() if reduction == SUM else -terms.sum(dim)
+
+
+def per_class(weight: Tensor, scores: Tensor) -> Tensor:
+    """Weights where the classes are."""
+    sizes = [1] * scores.dim()
+    sizes[0 if scores.dim() == 1 else 1] = weight.numel()
+    return weight.view(sizes)
+
+
+def smoothed(
+    scores: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int
+) -> Tensor:
+    """The loss of a label that is every class alike."""
+    dim = 0 if scores.dim() == 1 else 1
+    terms = -scores if weight is None else -scores * per_class(weight, scores)
+    ignored = target == ignore_index
+    loss = ts.where(ignored, 0, terms.sum(dim))
+    if reduction != MEAN:
+        return reduced(loss, reduction)
+    if weight is None:
+        return loss.sum() / (target.numel() - ignored.sum())
+    return loss.sum() / ts.where(ignored, 0, weight[ts.where(ignored, 0, target)]).sum()
+
+
+def cross_entropy(
+    self: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    reduction: int,
+    ignore_index: int,
+    label_smoothing: float,
+) -> Tensor:
+    """Of classes by their numbers, or of probabilities for each class."""
+    dim = 0 if self.dim() == 1 else 1
+    scores = self.log_softmax(dim)
+    if target.size() == self.size():
+        if not target.is_floating_point():
+            raise RuntimeError("Expected floating point type for target with class probabilities")
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
+        return of_probabilities(scores, target, weight, reduction, label_smoothing)
+    if label_smoothing < 0 or label_smoothing > 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
+    loss = nll(scores, target, weight, reduction, ignore_index)
+    if label_smoothing == 0:
+        return loss
+    other = smoothed(scores, target, weight, reduction, ignore_index)
+    return loss * (1 - label_smoothing) + other * (label_smoothing / scores.size(dim))
+
+
+compose(
+    "aten::nll_loss",
+    "ts.ops.aten.nll_loss_forward(self, target, weight, reduction, ignore_index)[0]",
+)
+compose(
+    "aten::nll_loss2d",
+    "ts.ops.aten.nll_loss2d_forward(self, target, weight, reduction, ignore_index)[0]",
+)
+compose("aten::nll_loss_nd", "nll(self, target, weight, reduction, ignore_index)")
+compose(
+    "aten::cross_entropy_loss",
+    "cross_entropy(self, target, weight, reduction, ignore_index, label_smoothing)",
+)
+
+# ---------------------------------------------------------------------------------------- margins
+
+
+def per_sample(grad: Tensor, samples: int, reduction: int) -> Tensor:
+    """The gradient of each sample's loss, as a column or for all of them."""
+    each = share(grad, samples, reduction)
+    return each.reshape([-1, 1]) if reduction == 0 else each
+
+
+def of_multi_margin(
+    grad: Tensor,
+    self: Tensor,
+    target: Tensor,
+    p: int | float | complex,
+    margin: int | float | complex,
+    weight: Tensor | None,
+    reduction: int,
+) -> Tensor:
+    """Classes that come too close to the right one, against that."""
+    scores = self.reshape([-1, self.size(-1) if self.dim() > 0 else 1])
+    own = target.reshape([-1, 1])
+    gap = scores - scores.gather(1, own) + margin
+    slope = ts.where(gap > 0, 1.0, 0.0).to(gap.dtype) if p == 1 else gap.clamp_min(0) * 2
+    if weight is not None:
+        slope = slope * weight[own]
+    slope = slope.scatter(1, own, 0)
+    slope = slope.scatter(1, own, -slope.sum(1, True)) / scores.size(1)
+    return (per_sample(grad, scores.size(0), reduction) * slope).reshape(self.size())
+
+
+def of_multilabel_margin(
+    grad: Tensor, self: Tensor, target: Tensor, reduction: int, is_target: Tensor
+) -> Tensor:
+    """Classes that come too close to one that holds, against that; a class listed twice counts twice."""
+    classes = self.size(-1) if self.dim() > 0 else 1
+    scores, labels = self.reshape([-1, classes]), target.reshape([-1, classes])
+    listed = (labels < 0).cumsum(1) == 0
+    index = ts.where(listed, labels, 0)
+    gap = scores.unsqueeze(1) - scores.gather(1, index).unsqueeze(2) + 1
+    close = (gap > 0) & listed.unsqueeze(2) & (is_target.reshape([-1, 1, classes]) == 0)
+    slope = close.to(self.dtype)
+    slope = slope.sum(1).scatter_add(1, index, -slope.sum(2)) / classes
+    return (per_sample(grad, scores.size(0), reduction) * slope).reshape(self.size())
+
+
+derive("aten::multi_margin_loss", self="of_multi_margin(grad, self, target, p, margin, weight, reduction)")
+derive(
+    "aten::multilabel_margin_loss_forward", name="MultilabelMarginLossBackward0", differentiable="output",
+    self="of_multilabel_margin(grad, self, target, reduction, is_target)",
+)  # fmt: skip
+compose(
+    "aten::multilabel_margin_loss", "ts.ops.aten.multilabel_margin_loss_forward(self, target, reduction)[0]"
+)

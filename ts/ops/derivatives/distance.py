@@ -1,0 +1,125 @@
+"""Derivatives of distances and similarities, and of the losses made of them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.loss import reduced
+from ts.ops.derivatives.rows import compose, derive
+
+TINY: Final = 1e-12  # keeps the cosine of a vector of zeros finite
+
+# ---------------------------------------------------------------------------------------- similarities
+
+
+def length(x: Tensor, dim: int, eps: float) -> Tensor:
+    """The norm; where it is less than eps it is that, and has the gradient that it had."""
+    norm = ts.linalg.vector_norm(x, 2, [dim], True)
+    short = norm.detach()
+    return norm + (short.clamp_min(eps) - short)
+
+
+def cosine(x1: Tensor, x2: Tensor, dim: int, eps: float) -> Tensor:
+    """The product of both at length one."""
+    first, second = ts.broadcast_tensors(x1, x2)
+    if first.dtype != second.dtype:
+        dtype = ts.promote_types(first.dtype, second.dtype)
+        first, second = first.to(dtype), second.to(dtype)
+    return ((first / length(first, dim, eps)) * (second / length(second, dim, eps))).sum(dim)
+
+
+def cosine_embedding(input1: Tensor, input2: Tensor, target: Tensor, margin: float, reduction: int) -> Tensor:
+    """1 - cosine of what is alike, what the cosine of the rest has beyond the margin."""
+    if target.dim() > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    squares = ((input1 * input1).sum(-1) + TINY) * ((input2 * input2).sum(-1) + TINY)
+    near = (input1 * input2).sum(-1) / squares.sqrt()
+    alike = ts.where(target == 1, 1 - near, 0)
+    return reduced(alike + ts.where(target == -1, (near - margin).clamp_min(0), 0), reduction)
+
+
+compose("aten::cosine_similarity", "cosine(x1, x2, dim, eps)")
+compose("aten::cosine_embedding_loss", "cosine_embedding(input1, input2, target, margin, reduction)")
+
+# ---------------------------------------------------------------------------------------- distances
+
+
+def apart(x1: Tensor, x2: Tensor, p: float, eps: float, keepdim: bool) -> Tensor:
+    """The norm of the gap, no element of which is quite nothing."""
+    return ts.norm(x1 - x2 + eps, p, [-1], keepdim)
+
+
+def triplet_margin(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float,
+    p: float,
+    eps: float,
+    swap: bool,
+    reduction: int,
+) -> Tensor:
+    """What the positive is farther away than the negative, less a margin."""
+    near, far = apart(anchor, positive, p, eps, False), apart(anchor, negative, p, eps, False)
+    if swap:
+        far = ts.minimum(far, apart(positive, negative, p, eps, False))
+    return reduced((margin + near - far).clamp_min(0), reduction)
+
+
+compose("aten::pairwise_distance", "apart(x1, x2, p, eps, keepdim)")
+compose(
+    "aten::triplet_margin_loss",
+    "triplet_margin(anchor, positive, negative, margin, p, eps, swap, reduction)",
+)
+
+
+def of_gap(grad: Tensor, gap: Tensor, distance: Tensor, p: float) -> Tensor:
+    """The gradient of each element of the gap between two vectors; none where they are the same."""
+    if p == 0:
+        return ts.zeros_like(gap)
+    if p == 1:
+        return grad * gap.sgn()
+    if p == float("inf"):
+        return grad * gap.sgn() * (gap.abs() == distance)
+    near = distance == 0
+    if p == 2:
+        return ts.where(near, 0, grad / distance) * gap
+    steep = gap.sgn() * ts.where(gap == 0, 0, gap.abs() ** (p - 1))
+    return ts.where(near, 0, grad / distance ** (p - 1)) * steep
+
+
+def of_first(grad: Tensor, x1: Tensor, x2: Tensor, p: float, result: Tensor) -> Tensor:
+    """The gradient of the first of two sets of vectors, from those to all of the second."""
+    gap = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    return of_gap(grad.unsqueeze(-1), gap, result.unsqueeze(-1), p).sum(-2)
+
+
+derive(
+    "aten::cdist aten::_cdist_forward", name="CdistBackward0",
+    x1="of_first(grad, x1, x2, p, result)", x2="of_first(grad.mT, x2, x1, p, result.mT)",
+)  # fmt: skip
+
+
+def of_products(grad: Tensor, x1: Tensor, x2: Tensor, result: Tensor) -> Tensor:
+    """The same of Euclidean distances, by products."""
+    ratio = ts.where(result == 0, 0, grad / result)
+    return x1 * ratio.sum(-1, True) - ratio @ x2
+
+
+derive(
+    "aten::_euclidean_dist",
+    x1="of_products(grad, x1, x2, result)", x2="of_products(grad.mT, x2, x1, result.mT)",
+)  # fmt: skip
+
+
+def of_pairs(grad: Tensor, self: Tensor, p: float, result: Tensor) -> Tensor:
+    """Of the distances between the rows of one matrix: each pair has two ends."""
+    ends = ts.triu_indices(self.size(0), self.size(0), 1, device=self.device)
+    gap = self[ends[0]] - self[ends[1]]
+    each = of_gap(grad.unsqueeze(-1), gap, result.unsqueeze(-1), p)
+    return ts.zeros_like(self).index_add(0, ends[0], each).index_add(0, ends[1], -each)
+
+
+derive("aten::pdist aten::_pdist_forward", self="of_pairs(grad, self, p, result)", name="PdistBackward0")

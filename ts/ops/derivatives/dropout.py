@@ -1,0 +1,90 @@
+"""Derivatives of dropout, and of leaky units with random slopes."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.rows import LINEAR, compose, derive
+
+SELU_LIMIT: Final = -1.7580993408473766
+
+
+def kept(input: Tensor, p: float, channels: bool) -> Tensor:
+    """1 where something is kept; whole channels have one place each."""
+    if not channels:
+        return ts.empty_like(input).bernoulli_(1 - p)
+    if input.dim() < 2:
+        raise RuntimeError("Feature dropout requires at least 2 dimensions in the input")
+    return input.new_empty(input.size()[:2] + [1] * (input.dim() - 2)).bernoulli_(1 - p)
+
+
+def dropped(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
+    """What is kept, for all of it."""
+    if p < 0 or p > 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if p == 0 or not train or input.numel() == 0:
+        return input.clone()
+    return input * 0 if p == 1 else input * (kept(input, p, channels) / (1 - p))
+
+
+def limited(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
+    """What is kept and the limit of SELU for the rest, moved so that mean and variance stay."""
+    if p < 0 or p > 1:
+        raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if p == 0 or not train or input.numel() == 0:
+        return input.clone()
+    if p == 1:
+        return input * 0
+    noise = kept(input, p, channels)
+    scale = 1 / math.sqrt((SELU_LIMIT * SELU_LIMIT * p + 1) * (1 - p))
+    moved = (noise - 1) * (-SELU_LIMIT * scale) + -SELU_LIMIT * scale * p
+    return input * (noise * scale) + moved
+
+
+compose("aten::dropout", "dropped(input, p, train, False)")
+compose("aten::feature_dropout", "dropped(input, p, train, True)")
+compose("aten::alpha_dropout", "limited(input, p, train, False)")
+compose("aten::feature_alpha_dropout", "limited(input, p, train, True)")
+
+
+def of_native_dropout(grad: Tensor, mask: Tensor, p: float, train: bool | None) -> Tensor:
+    """What was kept, as it was scaled; where it is not training everything was, as it is."""
+    if train is False:
+        return grad * mask
+    return grad * mask * (0.0 if p == 1 else 1 / (1 - p))
+
+
+derive(
+    "aten::native_dropout", differentiable="result0",
+    input="of_native_dropout(grad, result1, p, train)",
+    result="of_native_dropout(input_t, result1, p, train)",
+)  # fmt: skip
+derive(
+    "aten::native_dropout_backward", name="NativeDropoutBackwardBackward0", result=LINEAR,
+    grad_output="grad * mask * scale",
+)  # fmt: skip
+derive("aten::_masked_scale", self="grad * mask * scale", result=LINEAR)
+
+
+def of_rrelu(
+    grad: Tensor, self: Tensor, slopes: Tensor, lower: float, upper: float, training: bool
+) -> Tensor:
+    """By the slopes that were drawn; where it is not training, by their mean."""
+    if training and upper - lower > 1e-6:
+        return grad * slopes
+    return ts.where(self > 0, grad, grad * ((lower + upper) / 2))
+
+
+derive("aten::rrelu_with_noise", self="of_rrelu(grad, self, noise, float(lower), float(upper), training)")
+derive(
+    "aten::rrelu_with_noise_functional", differentiable="result0",
+    self="of_rrelu(grad, self, noise_out, float(lower), float(upper), training)",
+)  # fmt: skip
+compose(
+    "aten::rrelu",
+    "ts.ops.aten.rrelu_with_noise_functional("
+    "self, ts.empty_like(self), lower, upper, training, generator)[0]",
+)

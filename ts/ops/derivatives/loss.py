@@ -1,0 +1,153 @@
+"""Derivatives of losses of one element against another."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.rows import compose, derive
+
+MEAN: Final = 1
+SUM: Final = 2
+LEAST: Final = 1e-12  # what keeps the slope of a probability of 0 or 1 finite
+
+
+def share(grad: Tensor, elements: int, reduction: int) -> Tensor:
+    """What the gradient of a reduced loss is for the loss of each element."""
+    return grad / elements if reduction == MEAN else grad
+
+
+def reduced(loss: Tensor, reduction: int) -> Tensor:
+    """The loss by its reduction."""
+    if reduction == MEAN:
+        return loss.mean()
+    return loss.sum() if reduction == SUM else loss
+
+
+# ---------------------------------------------------------------------------------------- of the gap
+
+
+def of_mse(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
+    """Twice the gap."""
+    gap = self - target
+    return share(grad, gap.numel(), reduction) * 2 * gap
+
+
+def of_smooth_l1(grad: Tensor, self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
+    """The gap in parts of beta, not more than 1; without beta its sign."""
+    gap = self - target
+    each = share(grad, gap.numel(), reduction)
+    return each * gap.sgn() if beta == 0 else each * (gap / beta).clamp(-1, 1)
+
+
+def of_huber(grad: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
+    """The gap, not more than delta."""
+    gap = self - target
+    return share(grad, gap.numel(), reduction) * gap.clamp(-delta, delta)
+
+
+derive(
+    "aten::mse_loss",
+    self="of_mse(grad, self, target, reduction)",
+    target="-of_mse(grad, self, target, reduction)",
+)
+derive(
+    "aten::smooth_l1_loss", self="of_smooth_l1(grad, self, target, reduction, beta)",
+    target="-of_smooth_l1(grad, self, target, reduction, beta)",
+)  # fmt: skip
+derive(
+    "aten::huber_loss", self="of_huber(grad, self, target, reduction, delta)",
+    target="-of_huber(grad, self, target, reduction, delta)",
+)  # fmt: skip
+compose("aten::l1_loss", "reduced((self - target).abs(), reduction)")
+
+# ---------------------------------------------------------------------------------------- of margins
+
+
+def of_soft_margin(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
+    """How far an element is on the wrong side."""
+    wrong = ts.sigmoid(-target * self)
+    return -share(grad, wrong.numel(), reduction) * target * wrong
+
+
+def hinge_embedding(self: Tensor, target: Tensor, margin: float, reduction: int) -> Tensor:
+    """What is alike as it is, what is not by what it lacks to the margin."""
+    apart = ts.where(target != 1, (margin - self).clamp_min(0), 0)
+    return reduced(apart + ts.where(target != -1, self, 0), reduction)
+
+
+derive("aten::soft_margin_loss", self="of_soft_margin(grad, self, target, reduction)")
+compose("aten::hinge_embedding_loss", "hinge_embedding(self, target, margin, reduction)")
+compose(
+    "aten::margin_ranking_loss",
+    "reduced((-target * (input1 - input2) + margin).clamp_min(0), reduction)",
+)
+
+# ---------------------------------------------------------------------------------------- of likelihoods
+
+
+def divergence(self: Tensor, target: Tensor, reduction: int, log_target: bool) -> Tensor:
+    """The divergence of distributions."""
+    if log_target:
+        return reduced(target.exp() * (target - self), reduction)
+    return reduced(ts.xlogy(target, target) - target * self, reduction)
+
+
+def poisson_nll(
+    input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
+) -> Tensor:
+    """The likelihood of counts; in full, with Stirling's approximation of their factorials."""
+    loss = input.exp() - target * input if log_input else input - target * (input + eps).log()
+    if full:
+        stirling = target * target.log() - target + (target * (2 * math.pi)).log() * 0.5
+        loss = loss + ts.where(target <= 1, 0, stirling)
+    return reduced(loss, reduction)
+
+
+compose("aten::kl_div", "divergence(self, target, reduction, log_target)")
+compose("aten::poisson_nll_loss", "poisson_nll(input, target, log_input, full, eps, reduction)")
+
+
+def weighted(grad: Tensor, self: Tensor, weight: Tensor | None, reduction: int) -> Tensor:
+    """The gradient of the loss of each element before it is weighted."""
+    each = share(grad, self.numel(), reduction)
+    return each if weight is None else each * weight
+
+
+def of_probability(self: Tensor, target: Tensor) -> Tensor:
+    """Of a probability's cross entropy."""
+    return (self - target) / (self * (1 - self)).clamp_min(LEAST)
+
+
+def of_wanted_probability(self: Tensor) -> Tensor:
+    """Of the probability that it is held against."""
+    return ts.log1p(-self).clamp_min(-100) - self.log().clamp_min(-100)
+
+
+def of_logit(self: Tensor, target: Tensor, pos_weight: Tensor | None) -> Tensor:
+    """The same of a logit, where what holds may count for more."""
+    if pos_weight is None:
+        return ts.sigmoid(self) - target
+    held = target * pos_weight
+    return (held + 1 - target) * ts.sigmoid(self) - held
+
+
+def of_wanted_logit(self: Tensor, pos_weight: Tensor | None) -> Tensor:
+    """Of the probability that it is held against."""
+    if pos_weight is None:
+        return -self
+    return ts.nn.functional.logsigmoid(-self) - pos_weight * ts.nn.functional.logsigmoid(self)
+
+
+derive(
+    "aten::binary_cross_entropy",
+    self="weighted(grad, self, weight, reduction) * of_probability(self, target)",
+    target="weighted(grad, self, weight, reduction) * of_wanted_probability(self)",
+)
+derive(
+    "aten::binary_cross_entropy_with_logits",
+    self="weighted(grad, self, weight, reduction) * of_logit(self, target, pos_weight)",
+    target="weighted(grad, self, weight, reduction) * of_wanted_logit(self, pos_weight)",
+)
