@@ -48,6 +48,10 @@ compose("aten::dropout", "dropped(input, p, train, False)")
 compose("aten::feature_dropout", "dropped(input, p, train, True)")
 compose("aten::alpha_dropout", "limited(input, p, train, False)")
 compose("aten::feature_alpha_dropout", "limited(input, p, train, True)")
+compose("aten::dropout_", "self.copy_(dropped(self, p, train, False))")
+compose("aten::feature_dropout_", "self.copy_(dropped(self, p, train, True))")
+compose("aten::alpha_dropout_", "self.copy_(limited(self, p, train, False))")
+compose("aten::feature_alpha_dropout_", "self.copy_(limited(self, p, train, True))")
 
 
 def of_native_dropout(grad: Tensor, mask: Tensor, p: float, train: bool | None) -> Tensor:

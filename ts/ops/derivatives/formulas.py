@@ -152,7 +152,8 @@ def gradient(record: Record, wanted: Sequence[str]) -> Formula:
         if inputs.annotation(name, row.absent) is not None:
             reads[name] = Read(name, name, "")
     declared = ", ".join(
-        f"{r.name}: {FACTS[r.fact][0] if r.fact else inputs.annotation(r.of, row.absent)}" for r in reads.values()
+        f"{r.name}: {FACTS[r.fact][0] if r.fact else inputs.annotation(r.of, row.absent)}"
+        for r in reads.values()
     )
     text = f"def {node_name(record)}({declared}):\n"
     if len(found) == 1:

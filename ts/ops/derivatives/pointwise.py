@@ -151,6 +151,10 @@ derive(
     self="ts.where(self == 0, 0, grad * (result / self))",
 )  # fmt: skip
 derive(
+    "aten::nextafter", result=ELEMENTWISE,
+    self="ts.where(self == other, 0, grad)", other="ts.zeros_like(grad)",
+)  # fmt: skip
+derive(
     "aten::logaddexp", result=ELEMENTWISE,
     self="grad / ((other - self).exp() + 1).conj()", other="grad / ((self - other).exp() + 1).conj()",
 )  # fmt: skip

@@ -115,6 +115,7 @@ def of_mvlgamma(grad: Tensor, self: Tensor, p: int) -> Tensor:
 
 derive("aten::logit", self="of_logit(grad, self, eps)", result=ELEMENTWISE)
 derive("aten::polygamma", self="grad * ts.polygamma(n + 1, self)", result=ELEMENTWISE)
+derive("aten::polygamma_", self="grad * ts.polygamma(n + 1, self)", name="PolygammaBackward0")
 derive("aten::mvlgamma", self="of_mvlgamma(grad, self, p)", result=ELEMENTWISE)
 derive("aten::complex", real="ts.real(grad)", imag="ts.imag(grad)", result=LINEAR)
 derive(

@@ -52,6 +52,7 @@ def of_bessel(first: Tensor, self: Tensor, result: Tensor) -> Tensor:
 
 # arithmetic
 derive("aten::abs", self="grad * self.sgn()", result="ts.real(self_t * self.sgn().conj())")
+derive("prim::abs", x="grad * x.sgn()", name="AbsBackward0")
 derive("aten::neg", self="-grad", result=LINEAR)
 derive("aten::sgn", self="of_sgn(grad, self, result)", result="of_sgn(self_t, self, result)")
 derive("aten::sign", self="ts.zeros_like(grad)", result=ELEMENTWISE)

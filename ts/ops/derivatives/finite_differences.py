@@ -1,0 +1,75 @@
+"""Derivatives of differences along dimensions: they are differentiated through their parts."""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.rows import compose
+
+
+def axes_of(self: Tensor, dim: int | None) -> list[int]:
+    """One dimension, or all."""
+    return list(range(self.dim())) if dim is None else [dim]
+
+
+def even(self: Tensor, spacing: list[float], axes: list[int]) -> list[Tensor]:
+    """The same gap everywhere, for each of the dimensions: the one of all of them where there is one."""
+    return [
+        self.new_full([self.size(axes[i]) - 1], spacing[i if len(spacing) > 1 else 0])
+        for i in range(len(axes))
+    ]
+
+
+def uneven(self: Tensor, spacing: list[Tensor]) -> list[Tensor]:
+    """The gaps between coordinates."""
+    return [(at[1:] - at[:-1]).to(self.dtype) for at in spacing]
+
+
+def along(x: Tensor, gaps: Tensor, edge_order: int) -> Tensor:
+    """The derivative along the last dimension."""
+    before, after = gaps[:-1], gaps[1:]
+    both = before + after
+    slopes = (x[..., 1:] - x[..., :-1]) / gaps
+    inside = (slopes[..., :-1] * after + slopes[..., 1:] * before) / both
+    start, end = slopes[..., :1], slopes[..., -1:]
+    if edge_order == 2:
+        start = start - (slopes[..., 1:2] - start) * gaps[:1] / both[:1]
+        end = end + (end - slopes[..., -2:-1]) * gaps[-1:] / both[-1:]
+    return ts.cat([start, inside, end], -1)
+
+
+def differences(self: Tensor, gaps: list[Tensor], axes: list[int], edge_order: int) -> list[Tensor]:
+    """The derivatives along each of the dimensions."""
+    if edge_order != 1 and edge_order != 2:
+        raise RuntimeError("torch.gradient only supports edge_order=1 and edge_order=2.")
+    if len(gaps) != len(axes):
+        raise RuntimeError(f"torch.gradient got {len(gaps)} spacings for {len(axes)} dimensions")
+    for d in axes:
+        if self.size(d) < edge_order + 1:
+            raise RuntimeError("torch.gradient expected each dimension size to be at least edge_order+1")
+    return [
+        along(self.movedim(axes[i], -1), gaps[i], edge_order).movedim(-1, axes[i]) for i in range(len(axes))
+    ]
+
+
+compose(
+    "aten::gradient.scalarint",
+    "differences(self, even(self, [1.0 if spacing is None else float(spacing)], axes_of(self, dim)), "
+    "axes_of(self, dim), edge_order)",
+)
+compose("aten::gradient.scalararray", "differences(self, even(self, [float(spacing)], dim), dim, edge_order)")
+compose("aten::gradient.array", "differences(self, even(self, [1.0], dim), dim, edge_order)")
+compose(
+    "aten::gradient.scalarrayint",
+    "differences(self, even(self, [float(s) for s in spacing], axes_of(self, dim)), axes_of(self, dim), "
+    "edge_order)",
+)
+compose(
+    "aten::gradient.scalarrayarray",
+    "differences(self, even(self, [float(s) for s in spacing], dim), dim, edge_order)",
+)
+compose(
+    "aten::gradient.tensorarrayint",
+    "differences(self, uneven(self, spacing), axes_of(self, dim), edge_order)",
+)
+compose("aten::gradient.tensorarray", "differences(self, uneven(self, spacing), dim, edge_order)")

@@ -1,0 +1,35 @@
+"""Derivatives of fake quantisation: steps count as a line, what is beyond the ends does not."""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.rows import derive
+
+
+def inside(grad: Tensor, number: Tensor, quant_min: int, quant_max: int) -> Tensor:
+    """The gradient where the number of an element is one that there is."""
+    return ts.where((number >= quant_min) & (number <= quant_max), grad, 0)
+
+
+def per_channel(x: Tensor, self: Tensor, axis: int) -> Tensor:
+    """Scales or zero points where the channels are."""
+    sizes = [1] * self.dim()
+    sizes[axis] = x.numel()
+    return x.reshape(sizes)
+
+
+derive(
+    "aten::fake_quantize_per_tensor_affine", name="FakeQuantizePerTensorAffineCachemaskBackward0",
+    self="inside(grad, (self * (1 / scale)).round() + zero_point, quant_min, quant_max)",
+)  # fmt: skip
+derive(
+    "aten::fake_quantize_per_tensor_affine.tensor_qparams",
+    name="FakeQuantizePerTensorAffineCachemaskTensorQparamsBackward0",
+    self="inside(grad, (self * (1 / scale)).round() + zero_point, quant_min, quant_max)",
+)
+derive(
+    "aten::fake_quantize_per_channel_affine", name="FakeQuantizePerChannelAffineCachemaskBackward0",
+    self="inside(grad, (self * (1 / per_channel(scale, self, axis))).round() "
+    "+ per_channel(zero_point, self, axis), quant_min, quant_max)",
+)  # fmt: skip

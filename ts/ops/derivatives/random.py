@@ -1,0 +1,12 @@
+"""Derivatives of tensors filled with random numbers: what they are made like does not matter."""
+
+from __future__ import annotations
+
+from ts.ops.derivatives.rows import constant
+
+constant(
+    "aten::rand_like aten::rand_like.generator aten::randn_like aten::randn_like.generator "
+    "aten::randint_like aten::randint_like.generator aten::randint_like.Tensor "
+    "aten::randint_like.Tensor_generator aten::randint_like.low_dtype aten::randint_like.low_generator_dtype",
+    "does not depend on the elements",
+)

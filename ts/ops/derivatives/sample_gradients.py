@@ -1,0 +1,11 @@
+"""Derivatives of the gradients of samples."""
+
+from __future__ import annotations
+
+from ts.ops.derivatives.common import underivable
+from ts.ops.derivatives.rows import derive
+
+derive(
+    "aten::_standard_gamma_grad", self="underivable('_standard_gamma_grad')",
+    output="underivable('_standard_gamma_grad')",
+)  # fmt: skip
