@@ -4,6 +4,8 @@ import itertools
 
 import pytest
 
+import ts
+
 from ts.analysis.alias import AliasDb
 from ts.analysis.liveness import Liveness
 from ts.ir.read import parse_ir
@@ -356,3 +358,49 @@ def test_liveness():
     assert list(live.outer_values(choice.blocks()[0])) == [v["b"]]
     assert live.last_use(v["c"]) is graph.return_node()
     assert live.last_use(v["d"]) is choice.blocks()[0].return_node()
+
+
+GIVES_SELF = """
+def f(x, y):
+    z = x + 0
+    d = torch.{name}(z, 0.5, False)
+    b = z.exp() * d
+    d.add_(y)
+    c = z.exp() * d
+    return b, c, z, d
+
+def g(x, y):
+    z = x + 0
+    found = []
+    for i in range(3):
+        d = torch.{name}(z, 0.0, True)
+        v = z.t()
+        d.add_(y)
+        found.append((v + d).exp())
+    return found, z
+"""
+
+
+@pytest.mark.parametrize("name", ["dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout"])
+def test_dropout_that_drops_nothing_is_what_it_was_given(name):
+    """So that who writes to the one writes to the other, optimised or not."""
+    x, y = ts.ones(2, 2), ts.full((2, 2), 2.0)
+    for given in (x, x.t(), ts.ones(4, 2)[::2], ts.ones(0, 2)):
+        assert getattr(ts, name)(given, 0.5, False) is given and getattr(ts, name)(given, 0.0, True) is given
+    unit = ts.jit.CompilationUnit(GIVES_SELF.format(name=name))
+    b, c, z, d = unit.f(x, y)
+    assert ts.equal(z, d) and ts.equal(z, ts.full((2, 2), 3.0))
+    assert ts.allclose(c, z.exp() * 3) and ts.allclose(b, x.exp())
+    found, z = unit.g(x, y)
+    assert [each[0, 0].log().item() for each in found] == pytest.approx([6.0, 10.0, 14.0])
+    with ts.jit.optimized_execution(False):
+        for want, got in zip((b, c, z), (*unit.f(x, y)[:2], unit.g(x, y)[1])):
+            assert ts.equal(want, got)
+
+
+def test_what_may_give_its_argument_may_share_its_memory():
+    graph = ts.jit.CompilationUnit("def f(x):\n  z = x + 0\n  return z.type_as(x), torch.dropout(z, 0.5, False), z.exp()\n").f.graph
+    aliases = AliasDb(graph)
+    (z,) = [node.output() for node in graph.nodes() if node.kind() == "aten::add"]
+    found = {node.kind(): aliases.may_alias(z, node.output()) for node in graph.nodes() if z in node.inputs()}
+    assert found == {"aten::type_as": True, "aten::dropout": True, "aten::exp": False}

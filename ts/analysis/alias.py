@@ -31,7 +31,7 @@ from typing import Final
 
 from ts._core.thread import deadline
 from ts.analysis.alias_text import Findings, to_graphviz, to_text
-from ts.analysis.effects import GROUPS, has_side_effects, updates_moments
+from ts.analysis.effects import GROUPS, has_side_effects, may_give_self, updates_moments
 from ts.analysis.reorder import blocks_of, move
 from ts.analysis.writes import ONLY_READING, any_mutable, is_written
 from ts.ir.graph import Block, Graph, Node, Value
@@ -470,7 +470,7 @@ class AliasDb:
             self._add_fresh(output)
 
     def _visit_identity(self, node: Node) -> None:
-        self._add(node.output(), self._points_of(node.input()))
+        self._add(node.output(), self._points_of(node.inputs()[0]))
 
     def _visit_set_attribute(self, node: Node) -> None:
         target, value = (self._points_of(value) for value in node.inputs())
@@ -509,6 +509,9 @@ class AliasDb:
         schema = node.schema()
         if schema is None:
             self._visit_unknown(node)
+            return
+        if may_give_self(node):
+            self._visit_identity(node)
             return
         sets: dict[str, int] = {}  # the locations of each letter
         written = stored = held = 0

@@ -116,6 +116,12 @@ def updates_moments(node: Node) -> bool:
     return training.node().get("value") is not False
 
 
+def may_give_self(node: Node) -> bool:
+    """Whether `node` may give its first input itself, though its schema has no mark of that."""
+    operator = None if node.kind() in STRUCTURAL else node.operator()
+    return operator is not None and operator.record is not None and operator.record.gives_self
+
+
 # Operators on numbers, strings and containers that fail on some inputs; on tensors they are not meant.
 FAILING: Final = frozenset(
     {

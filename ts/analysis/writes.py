@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from ts.analysis.effects import has_side_effects, updates_moments
+from ts.analysis.effects import has_side_effects, may_give_self, updates_moments
 from ts.ir.graph import Graph, Node, Use, Value
 from ts.ir.schema import Argument
 
@@ -86,7 +86,7 @@ def _reads(node: Node, i: int) -> bool:
     schema = None if node.blocks() else node.schema()
     if schema is None or i >= len(schema.arguments):
         return False
-    operator, argument = node.operator(), schema.arguments[i]
-    if operator is not None and operator.record is not None and operator.record.gives_self:
+    argument = schema.arguments[i]
+    if may_give_self(node):
         return False
     return argument.alias is None and not is_written(argument, updates_moments(node))

@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     print(f"wrote {options.out}", file=sys.stderr)
     if given is None:
         wanted = [f"{x.name}: {x.type.annotation_str}" for x in _declared(function) if not x.has_default]
-        print(f"without times, as nothing was called: give arguments for {', '.join(wanted)}", file=sys.stderr)
+        print("without times, as nothing was called: give arguments for", ", ".join(wanted), file=sys.stderr)
     return 0
 
 

@@ -47,11 +47,14 @@ def _step(xp: Any, ufunc: str, a: Any, b: Any, dtype: rules.DType) -> Array:
 def dropped(
     xp: Any, input: Array, p: float, train: bool, channels: bool = False, alpha: bool = False
 ) -> Array:
-    """Dropout; with `alpha` what is dropped becomes SELU's limit, and everything keeps its moments."""
+    """Dropout; with `alpha` what is dropped becomes SELU's limit, and everything keeps its moments.
+
+    Where nothing is dropped, it is the input itself.
+    """
     if not 0 <= p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
     if p == 0 or not train or 0 in input.shape:
-        return input.copy()
+        return input
     dtype = input.dtype
     if p == 1:
         return input * xp.zeros((), dtype=dtype)
@@ -85,6 +88,7 @@ def _forms(name: str, **how: bool) -> Callable[..., Array]:
         f"aten::{name}(Tensor input, float p, bool train) -> Tensor",
         family="dropout",
         layout="like_first",
+        gives_self=True,
         **_FIELDS,
     )(kernel)
     op(

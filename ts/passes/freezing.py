@@ -25,6 +25,7 @@ from typing import Any, Final
 
 from ts._core.value.ivalue import object_get
 from ts._core.value.objects import Object
+from ts.analysis.effects import may_give_self
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import ClassType, InterfaceType, ModuleType, OptionalType, TensorType, Type
 from ts.passes.constant_pooling import constant_pooling
@@ -456,8 +457,10 @@ class _Followed:
             self._add(value, stored)
         if any("*" in result.alias.before for result in schema.returns if result.alias is not None):
             given |= set().union(*map(self._of, node.inputs()))
+        if may_give_self(node):
+            given |= self._of(node.inputs()[0])
         for result, output in zip(schema.returns, node.outputs(), strict=False):
-            if result.alias is not None:
+            if result.alias is not None or may_give_self(node):
                 self._add(output, given)
 
 

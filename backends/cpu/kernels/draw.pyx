@@ -20,7 +20,7 @@ from ts._core.tensor.tensor cimport Tensor, wrote
 from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts.backends.cpu.kernels.create cimport plain_place, read_sizes, wanted
 from ts.backends.cpu.kernels.kernel cimport (
-    MOST_DIMS, flat_array, float_array, new_flat, new_like, put_array, put_object, same_dtype, scalar_type
+    MOST_DIMS, float_array, new_flat, new_like, put_array, put_object, same_dtype, scalar_type
 )
 from ts.backends.cpu.kernels.mt19937 cimport MersenneTwister, default_stream
 from ts.backends.cpu.kernels.table cimport register_kernel
@@ -210,13 +210,13 @@ cdef int bernoulli_(Operator op, IValue *r, const int32_t *at) except -1:
 # ---------------------------------------------------------------- dropout
 
 cdef int dropout(Operator op, IValue *r, const int32_t *at) except -1:
-    """In evaluation the tensor itself; in training its elements times coins that weigh 1 / (1 - p)."""
+    """The tensor itself where nothing is dropped; in training its elements times coins that weigh 1 / (1 - p)."""
     cdef PyArrayObject *a = float_array(&r[at[0]])
     cdef double p = r[at[1]].v.f, keep = 1 - p
     cdef npy_intp i
     cdef int kind
     cdef PyArrayObject *noise
-    if not r[at[2]].v.i and 0 <= p <= 1 and flat_array(&r[at[0]]) != NULL:
+    if (not r[at[2]].v.i and 0 <= p <= 1) or p == 0:
         return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
     if a == NULL or not r[at[2]].v.i or not 0 < p < 1 or size_of(a) == 0 or default_stream() is None:
         return run_record(op, r, at)
