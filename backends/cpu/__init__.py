@@ -30,6 +30,7 @@ KERNELS = {
     **{f"aten::{name}": "kernels.addmm" for name in ("addmm", "baddbmm", "bmm", "matmul", "linear")},
     "aten::einsum": "einsum",
     **{f"aten::max_pool{n}d_with_indices": "pool" for n in (1, 2, 3)},
+    **{f"aten::{kind}avg_pool{n}d_backward": "pool" for kind in ("", "_adaptive_") for n in (2, 3)},
 }
 
 

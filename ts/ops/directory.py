@@ -190,13 +190,17 @@ NAMES: Final[dict[str, str]] = {
         replication_pad1d replication_pad2d replication_pad3d
     """,
     "pool": """
-        _adaptive_avg_pool2d _adaptive_avg_pool3d adaptive_avg_pool1d adaptive_avg_pool2d
-        adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d avg_pool1d
-        avg_pool2d avg_pool3d max_pool1d max_pool1d_with_indices max_pool2d max_pool2d_with_indices
-        max_pool3d max_pool3d_with_indices max_unpool2d max_unpool3d
+        _adaptive_avg_pool2d _adaptive_avg_pool2d_backward _adaptive_avg_pool3d
+        _adaptive_avg_pool3d_backward adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d
+        adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool2d_backward adaptive_max_pool3d
+        adaptive_max_pool3d_backward avg_pool1d avg_pool2d avg_pool2d_backward avg_pool3d
+        avg_pool3d_backward max_pool1d max_pool1d_with_indices max_pool2d max_pool2d_with_indices
+        max_pool2d_with_indices_backward max_pool3d max_pool3d_with_indices max_pool3d_with_indices_backward
+        max_unpool2d max_unpool3d
     """,
     "fractional_pool": """
-        fractional_max_pool2d fractional_max_pool3d
+        fractional_max_pool2d fractional_max_pool2d_backward fractional_max_pool3d
+        fractional_max_pool3d_backward
     """,
     "upsample": """
         _upsample_bicubic2d_aa _upsample_bilinear2d_aa _upsample_lanczos2d_aa _upsample_nearest_exact1d

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules
+from ts.ops.pool import like_input, placed
 from ts.ops.registry import op
 from ts.ops.unfold import per_dim
 
@@ -111,3 +112,22 @@ def _fractional_max_pool3d(
     xp: Any, self: Array, kernel_size: Sizes, output_size: Sizes, random_samples: Array
 ) -> tuple[Array, Array]:
     return _pooled(xp, self, kernel_size, output_size, random_samples, 3)
+
+
+def _gradient(n: int) -> None:
+    @op(
+        f"aten::fractional_max_pool{n}d_backward(Tensor grad_output, Tensor self, int[{n}] kernel_size, "
+        f"int[{n}] output_size, Tensor indices) -> Tensor",
+        out="grad_input",
+        out_names="grad_input",
+        where="",
+        shape=like_input,
+    )
+    def backward(
+        xp: Any, grad_output: Array, self: Array, kernel_size: Sizes, output_size: Sizes, indices: Array
+    ) -> Array:
+        return placed(xp, grad_output, indices, self.shape, n)
+
+
+_gradient(2)
+_gradient(3)

@@ -20,6 +20,7 @@ from ts.ops import rules
 from ts.ops.outputs import COPIED, EXPECTED, SCALAR
 from ts.ops.pool_windows import AVG, MAX, MAX_VALUES, Windows, fixed, parts
 from ts.ops.registry import Record, add, out_of
+from ts.ops.shapes import Made
 from ts.ops.unfold import per_dim
 
 Array = rules.Array
@@ -146,10 +147,13 @@ def avg_pool(
         raise RuntimeError("divisor must be not zero")
     if self.dtype.kind in "bc" or (self.dtype.kind in "iu" and self.dtype != rules.INT64):
         rules.refuse("avg_pool3d_out_frame" if n == 3 else "avg_pool2d", self.dtype)
-    divisor: Any = divisor_override
-    if divisor is None:
-        divisor = w.counts_with_padding(self.shape[self.ndim - n :]) if count_include_pad else w.counts
-    return compute(xp, self, w, divisor)
+    return compute(xp, self, w, _divisor(w, self.shape[self.ndim - n :], count_include_pad, divisor_override))
+
+
+def _divisor(w: Windows, sizes: Sizes, count_include_pad: bool, divisor_override: int | None) -> Any:
+    if divisor_override is not None:
+        return divisor_override
+    return w.counts_with_padding(sizes) if count_include_pad else w.counts
 
 
 # ------------------------------------------------------------------------------------ adaptive
@@ -250,6 +254,97 @@ def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Siz
     return flat.reshape(*lead, *sizes)
 
 
+# ------------------------------------------------------------------------------------ gradients
+
+
+def placed(xp: Any, values: Array, indices: Array, shape: Sizes, n: int, apart: bool = False) -> Array:
+    """Zeros of a shape with the values added at their places in each plane; `apart`: at most one at each."""
+    plane = math.prod(shape[len(shape) - n :])
+    if indices.shape != values.shape or tuple(indices.shape[:-n]) != tuple(shape[: len(shape) - n]):
+        raise RuntimeError(
+            f"Expected a gradient and indices of the same size for an input of size {list(shape)}, but got "
+            f"{list(values.shape)} and {list(indices.shape)}"
+        )
+    places = rules.settled(indices).reshape(-1, math.prod(indices.shape[-n:]))
+    if rules.somewhere(xp, (places < 0) | (places >= plane)):
+        raise RuntimeError(f"Expected indices from 0 to {plane - 1} in a plane")
+    rows = values.reshape(places.shape)
+    if apart:
+        flat = xp.zeros((len(places), plane), dtype=values.dtype)
+        xp.put_along_axis(flat, places, rows, -1)
+        return flat.reshape(shape)
+    places += xp.arange(len(places))[:, None] * plane
+    flat = xp.bincount(places.reshape(-1), rows.reshape(-1), len(places) * plane)
+    return rules.cast(xp, flat, values.dtype).reshape(shape)
+
+
+def max_pool_backward(
+    xp: Any,
+    grad_output: Array,
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    ceil_mode: bool,
+    indices: Array,
+    *,
+    n: int,
+) -> Array:
+    """The gradient of each window's largest element, at its place."""
+    w = fixed(MAX, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
+    apart = all(s >= d * (k - 1) + 1 for k, s, d in zip(w.kernel, w.stride, w.dilation, strict=True))
+    return placed(xp, grad_output, indices, self.shape, n, apart)
+
+
+def adaptive_max_pool_backward(xp: Any, grad_output: Array, self: Array, indices: Array, *, n: int) -> Array:
+    """The gradient of each part's largest element, at its place."""
+    return placed(xp, grad_output, indices, self.shape, n)
+
+
+def spread(xp: Any, grad: Array, self: Array, w: Windows, divisor: Any, compute: Compute) -> Array:
+    """The gradient of each mean, divided among the elements of its window."""
+    n = len(w.places)
+    if tuple(grad.shape) != (*self.shape[: self.ndim - n], *w.places):
+        raise RuntimeError(
+            f"Expected a gradient of size {[*self.shape[: self.ndim - n], *w.places]}, but got "
+            f"{list(grad.shape)}"
+        )
+    wide = rules.opmath(grad.dtype)
+    share = rules.cast(xp, grad, wide) / rules.cast(xp, xp.asarray(divisor), wide)
+    return rules.cast(xp, compute(xp, share, w.seers(self.shape[self.ndim - n :]), 1), grad.dtype)
+
+
+def avg_pool_backward(
+    xp: Any,
+    grad_output: Array,
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+    *,
+    n: int,
+    compute: Compute = mean,
+) -> Array:
+    """The gradient of the means of windows."""
+    w = fixed(AVG, self.shape, n, *map(tuple, (kernel_size, stride, padding)), (1,), ceil_mode)
+    if divisor_override == 0:
+        raise RuntimeError("divisor must be not zero")
+    divisor = _divisor(w, self.shape[self.ndim - n :], count_include_pad, divisor_override)
+    return spread(xp, grad_output, self, w, divisor, compute)
+
+
+def adaptive_avg_pool_backward(
+    xp: Any, grad_output: Array, self: Array, *, n: int, compute: Compute = mean
+) -> Array:
+    """The gradient of the means of parts."""
+    w = _parts(AVG, self, grad_output.shape[grad_output.ndim - n :], n)
+    return spread(xp, grad_output, self, w, w.counts, compute)
+
+
 # ------------------------------------------------------------------------------------ the records
 
 
@@ -348,3 +443,38 @@ _enter(
     layout="contiguous",
     out_refused=SCALAR,
 )
+
+
+def like_input(grad_output: Array, self: Array, *_: Any) -> Made:
+    """What the gradient of an input is like."""
+    return self.shape, grad_output.dtype
+
+
+def _enter_gradient(text: str, kernel: Callable[..., Any], n: int, out: bool, **fields: Any) -> None:
+    record = Record(
+        f"aten::{text} -> Tensor", partial(kernel, n=n), "pool", where="", shape=like_input, **fields
+    )
+    add(record)
+    if out:
+        add(out_of(record, "grad_input", "grad_input"))
+
+
+for _n in (2, 3):
+    _head = "(Tensor grad_output, Tensor self"
+    _window = f"{_head}, int[{_n}] kernel_size, int[{_n}] stride, int[{_n}] padding"
+    _enter_gradient(
+        f"max_pool{_n}d_with_indices_backward{_window}, int[{_n}] dilation, bool ceil_mode, Tensor indices)",
+        max_pool_backward,
+        _n,
+        True,
+    )
+    _enter_gradient(
+        f"adaptive_max_pool{_n}d_backward{_head}, Tensor indices)", adaptive_max_pool_backward, _n, True
+    )
+    _enter_gradient(
+        f"avg_pool{_n}d_backward{_window}, bool ceil_mode, bool count_include_pad, int? divisor_override)",
+        avg_pool_backward,
+        _n,
+        True,
+    )
+    _enter_gradient(f"_adaptive_avg_pool{_n}d_backward{_head})", adaptive_avg_pool_backward, _n, False)

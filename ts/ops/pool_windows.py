@@ -41,6 +41,17 @@ class Windows:
     stop: tuple[NDArray[Any], ...]
     plan: Any = None  # what a backend has worked out for them
     kept_counts: NDArray[Any] | None = None
+    kept_seers: Windows | None = None
+
+    def seers(self, sizes: Sizes) -> Windows:
+        """The reverse: for each of `sizes` elements the windows that see it, where nothing is dilated."""
+        if self.kept_seers is None:
+            at = [np.arange(n) for n in sizes]
+            begins = [np.searchsorted(s, i, side="right") for s, i in zip(self.stop, at, strict=True)]
+            stops = [np.searchsorted(b, i, side="right") for b, i in zip(self.begin, at, strict=True)]
+            one = (1,) * len(at)
+            self.kept_seers = Windows(one, one, one, one, tuple(sizes), tuple(begins), tuple(stops))
+        return self.kept_seers
 
     @property
     def counts(self) -> NDArray[Any]:

@@ -1,0 +1,19 @@
+"""Derivatives of fractional max poolings."""
+
+from __future__ import annotations
+
+import ts
+from ts.ops.derivatives.common import at_places
+from ts.ops.derivatives.rows import derive
+
+for _n in (2, 3):
+    derive(
+        f"aten::fractional_max_pool{_n}d",
+        self=f"ts.ops.aten.fractional_max_pool{_n}d_backward(grad, self, kernel_size, output_size, result1)",
+        result={"result0": f"at_places(self_t, result1, {_n})"},
+        differentiable="result0",
+    )
+    derive(
+        f"aten::fractional_max_pool{_n}d_backward",
+        grad_output=f"at_places(grad, indices, {_n})", self="ts.zeros_like(self)",
+    )  # fmt: skip

@@ -1,0 +1,122 @@
+"""Derivatives of poolings: a maximum's goes where it was, a mean's to all elements of its window.
+
+Poolings of one dimension are those of two, as in PyTorch, and those without places those with them.
+"""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.common import at_places
+from ts.ops.derivatives.rows import LINEAR, compose, derive
+
+_WINDOWS = "kernel_size, stride, padding, dilation, ceil_mode"
+_MEANS = "kernel_size, stride, padding, ceil_mode, count_include_pad"
+
+for _n in (2, 3):
+    compose(f"aten::max_pool{_n}d", f"ts.ops.aten.max_pool{_n}d_with_indices(self, {_WINDOWS})[0]")
+    derive(
+        f"aten::max_pool{_n}d_with_indices",
+        self=f"ts.ops.aten.max_pool{_n}d_with_indices_backward(grad, self, {_WINDOWS}, result1)",
+        result={"result0": f"at_places(self_t, result1, {_n})"},
+        differentiable="result0",
+    )
+    derive(
+        f"aten::max_pool{_n}d_with_indices_backward",
+        grad_output=f"at_places(grad, indices, {_n})", self="ts.zeros_like(self)",
+    )  # fmt: skip
+    derive(
+        f"aten::adaptive_max_pool{_n}d",
+        self=f"ts.ops.aten.adaptive_max_pool{_n}d_backward(grad, self, result1)",
+        result={"result0": f"at_places(self_t, result1, {_n})"},
+        differentiable="result0",
+    )
+    derive(
+        f"aten::adaptive_max_pool{_n}d_backward",
+        grad_output=f"at_places(grad, indices, {_n})", self="ts.zeros_like(self)",
+    )  # fmt: skip
+    derive(
+        f"aten::avg_pool{_n}d",
+        self=f"ts.ops.aten.avg_pool{_n}d_backward(grad, self, {_MEANS}, divisor_override)",
+        result=LINEAR,
+    )
+    derive(
+        f"aten::avg_pool{_n}d_backward",
+        grad_output=f"ts.ops.aten.avg_pool{_n}d(grad, {_MEANS}, divisor_override)",
+        self="ts.zeros_like(self)",
+        result=f"ts.ops.aten.avg_pool{_n}d_backward(grad_output_t, self, {_MEANS}, divisor_override)",
+    )
+    compose(f"aten::adaptive_avg_pool{_n}d", f"_adaptive_mean(self, output_size, {_n})")
+    derive(
+        f"aten::_adaptive_avg_pool{_n}d",
+        self=f"ts.ops.aten._adaptive_avg_pool{_n}d_backward(grad, self)",
+        result=LINEAR,
+    )
+    derive(
+        f"aten::_adaptive_avg_pool{_n}d_backward",
+        grad_output=f"ts.ops.aten._adaptive_avg_pool{_n}d(grad, grad_output.shape[-{_n}:])",
+        self="ts.zeros_like(self)",
+        result=f"ts.ops.aten._adaptive_avg_pool{_n}d_backward(grad_output_t, self)",
+    )
+derive(
+    "aten::max_unpool2d", self="at_places(grad, indices, 2)",
+    result="ts.ops.aten.max_unpool2d(self_t, indices, output_size)",
+)  # fmt: skip
+derive(
+    "aten::max_unpool3d", self="at_places(grad, indices, 3)",
+    result="ts.ops.aten.max_unpool3d(self_t, indices, output_size, stride, padding)",
+)  # fmt: skip
+
+
+def _adaptive_mean(self: Tensor, output_size: list[int], n: int) -> Tensor:
+    """One part is the mean of the plane."""
+    dims = [d - n for d in range(n)]
+    if output_size == [1] * n:
+        return self.mean(dims, True)
+    if n == 2:
+        return ts.ops.aten._adaptive_avg_pool2d(self, output_size)
+    return ts.ops.aten._adaptive_avg_pool3d(self, output_size)
+
+
+# ---------------------------------------------------------------------------------------- one dimension
+
+
+def _max_pool1d(
+    self: Tensor,
+    kernel_size: list[int],
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    ceil_mode: bool,
+) -> tuple[Tensor, Tensor]:
+    step = [1] + (stride if len(stride) > 0 else kernel_size)
+    values, places = ts.ops.aten.max_pool2d_with_indices(
+        self.unsqueeze(-2), [1] + kernel_size, step, [0] + padding, [1] + dilation, ceil_mode
+    )
+    return values.squeeze(-2), places.squeeze(-2)
+
+
+def _avg_pool1d(
+    self: Tensor,
+    kernel_size: list[int],
+    stride: list[int],
+    padding: list[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+) -> Tensor:
+    step = [1] + (stride if len(stride) > 0 else kernel_size)
+    return ts.ops.aten.avg_pool2d(
+        self.unsqueeze(-2), [1] + kernel_size, step, [0] + padding, ceil_mode, count_include_pad
+    ).squeeze(-2)
+
+
+def _adaptive_max_pool1d(self: Tensor, output_size: list[int]) -> tuple[Tensor, Tensor]:
+    values, places = ts.ops.aten.adaptive_max_pool2d(self.unsqueeze(-2), [1] + output_size)
+    return values.squeeze(-2), places.squeeze(-2)
+
+
+compose("aten::max_pool1d", f"_max_pool1d(self, {_WINDOWS})[0]")
+compose("aten::max_pool1d_with_indices", f"_max_pool1d(self, {_WINDOWS})")
+compose("aten::avg_pool1d", f"_avg_pool1d(self, {_MEANS})")
+compose("aten::adaptive_max_pool1d", "_adaptive_max_pool1d(self, output_size)")
+compose("aten::adaptive_avg_pool1d", "_adaptive_mean(self.unsqueeze(-2), [1] + output_size, 2).squeeze(-2)")
