@@ -170,6 +170,19 @@ SPECIAL: dict[str, Maker] = {
     "_native_batch_norm_legit": lambda t, i: [t(2, 3, 4), None, None, t(3), t(3), True, 0.1, 1e-5],
     "_native_batch_norm_legit.no_stats": lambda t, i: [t(2, 3, 4), None, None, True, 0.1, 1e-5],
     "_native_batch_norm_legit_no_training": lambda t, i: [t(2, 3, 4), None, None, t(3), t(3), 0.1, 1e-5],
+    "native_batch_norm_backward": lambda t, i: [
+        t(2, 3, 4), t(2, 3, 4), None, None, None, t(3), t(3), True, 1e-5, [True, True, True]
+    ],
+    "native_layer_norm_backward": lambda t, i: [
+        t(2, 4), t(2, 4), [4], t(2, 1), t(2, 1), None, None, [True, True, True]
+    ],
+    "_fused_rms_norm_backward": lambda t, i: [t(2, 4), t(2, 4), [4], t(2, 1), None, [True, True]],
+    "native_group_norm_backward": lambda t, i: [
+        t(2, 4, 3), t(2, 4, 3), t(2, 2), t(2, 2), None, 2, 4, 3, 2, [True, True, True]
+    ],
+    "convolution_backward": lambda t, i: [
+        t(1, 3, 2, 2), t(1, 2, 4, 4), t(3, 2, 3, 3), None, [1], [0], [1], False, [0], 1, [True, True, True]
+    ],
     "embedding_bag": lambda t, i: [t(4, 3), i(5), i(2)],
     "embedding_bag.padding_idx": lambda t, i: [t(4, 3), i(5), i(2), False, 0, False, None, False, None],
     "_embedding_bag": lambda t, i: [t(4, 3), i(5), i(2)],
@@ -180,6 +193,16 @@ SPECIAL: dict[str, Maker] = {
     "_ctc_loss.Tensor": lambda t, i: [t(5, 2, 3), i(2, 2) + 1, i(2) + 4, i(2) + 1],
     "fractional_max_pool2d": lambda t, i: [t(1, 2, 5, 5), [2, 2], [3, 3], t(1, 2, 2)],
     "fractional_max_pool3d": lambda t, i: [t(1, 2, 5, 5, 5), [2, 2, 2], [3, 3, 3], t(1, 2, 3)],
+    "fractional_max_pool2d_backward": lambda t, i: [t(1, 2, 3, 3), t(1, 2, 5, 5), [2, 2], [3, 3], i(1, 2, 3, 3)],
+    "fractional_max_pool3d_backward": lambda t, i: [t(1, 2, 3, 3, 3), t(1, 2, 5, 5, 5), [2, 2, 2], [3, 3, 3], i(1, 2, 3, 3, 3)],
+    "avg_pool2d_backward": lambda t, i: [t(1, 2, 2, 2), t(1, 2, 4, 4), [2], [], [0], False, True, None],
+    "avg_pool3d_backward": lambda t, i: [t(1, 2, 2, 2, 2), t(1, 2, 4, 4, 4), [2], [], [0], False, True, None],
+    "max_pool2d_with_indices_backward": lambda t, i: [t(1, 2, 2, 2), t(1, 2, 4, 4), [2], [], [0], [1], False, i(1, 2, 2, 2)],
+    "max_pool3d_with_indices_backward": lambda t, i: [
+        t(1, 2, 2, 2, 2), t(1, 2, 4, 4, 4), [2], [], [0], [1], False, i(1, 2, 2, 2, 2)
+    ],
+    "adaptive_max_pool2d_backward": lambda t, i: [t(1, 2, 2, 2), t(1, 2, 4, 4), i(1, 2, 2, 2)],
+    "adaptive_max_pool3d_backward": lambda t, i: [t(1, 2, 2, 2, 2), t(1, 2, 4, 4, 4), i(1, 2, 2, 2, 2)],
     "grid_sampler": lambda t, i: [t(1, 2, 4, 4), t(1, 3, 3, 2), 0, 0, False],
     "grid_sampler_2d": lambda t, i: [t(1, 2, 4, 4), t(1, 3, 3, 2), 0, 0, False],
     "grid_sampler_3d": lambda t, i: [t(1, 2, 4, 4, 4), t(1, 3, 3, 3, 3), 0, 0, False],

@@ -11,10 +11,20 @@ them. Statistics of parts of a batch, which other devices have computed, are gat
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.normalization import Three, affine, check_parameters, floating_wide, moment_dtype, normalised
+from ts.ops.normalization import (
+    Three,
+    affine,
+    check_parameters,
+    floating_wide,
+    moment_dtype,
+    normalised,
+    of_normalised,
+    summed,
+)
 from ts.ops.outputs import COPIED, SCALAR
 from ts.ops.registry import facts, op
 
@@ -189,6 +199,63 @@ def _instance_norm(
                 running.dtype,
             )  # fmt: skip
     return result.reshape(input.shape)
+
+
+# ------------------------------------------------------------------------------------ gradients
+
+
+@op(
+    "aten::native_batch_norm_backward(Tensor grad_out, Tensor input, Tensor? weight, Tensor? running_mean, "
+    "Tensor? running_var, Tensor? save_mean, Tensor? save_invstd, bool train, float eps, "
+    "bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    out="out",
+    out_names="out0,out1,out2",
+    where="f",
+    **COPIED,
+)
+def _native_batch_norm_backward(
+    xp: Any,
+    grad_out: Array,
+    input: Array,
+    weight: Array | None,
+    running_mean: Array | None,
+    running_var: Array | None,
+    save_mean: Array | None,
+    save_invstd: Array | None,
+    train: bool,
+    eps: float,
+    output_mask: Sequence[bool],
+) -> list[Array]:
+    """The gradients of input, weight and bias; those that are not wanted have no elements."""
+    channels = input.shape[1] if input.ndim > 1 else 0
+    mean, spread = (save_mean, save_invstd) if train else (running_mean, running_var)
+    if mean is None or spread is None:
+        raise RuntimeError("Expected the moments that the input was normalised by")
+    if grad_out.shape != input.shape or mean.size != channels or spread.size != channels:
+        raise RuntimeError(
+            f"Expected a gradient of the input's size {list(input.shape)} and moments of {channels} channels"
+            f", but got {list(grad_out.shape)}, {list(mean.shape)} and {list(spread.shape)}"
+        )
+    wide = floating_wide(xp, "batch_norm_backward", input)
+    grad = rules.cast(xp, grad_out, wide.dtype)
+    axes = (0, *range(2, input.ndim))
+    per = [channels if d == 1 else 1 for d in range(input.ndim)]
+    middle, inverse = (rules.cast(xp, x, wide.dtype).reshape(per) for x in (mean, spread))
+    if not train:
+        inverse = 1 / xp.sqrt(inverse + eps)
+    made = [xp.zeros(0, dtype=input.dtype)] * 3
+    like = input if weight is None else weight
+    if (output_mask[0] and train) or output_mask[1]:
+        result = (wide - middle) * inverse
+    if output_mask[0]:
+        scale = inverse if weight is None else inverse * rules.cast(xp, weight, wide.dtype).reshape(per)
+        found = of_normalised(xp, grad, result, scale, axes) if train else grad * scale
+        made[0] = rules.cast(xp, found, input.dtype)
+    if output_mask[1]:
+        made[1] = summed(xp, grad * result, axes, like)
+    if output_mask[2]:
+        made[2] = summed(xp, grad, axes, like)
+    return made
 
 
 # ------------------------------------------------------------------------------------ with more results

@@ -149,14 +149,15 @@ NAMES: Final[dict[str, str]] = {
         special_softmax threshold threshold_
     """,
     "normalization": """
-        _fused_rms_norm group_norm layer_norm native_group_norm native_layer_norm rms_norm
+        _fused_rms_norm _fused_rms_norm_backward group_norm layer_norm native_group_norm
+        native_group_norm_backward native_layer_norm native_layer_norm_backward rms_norm
     """,
     "batch_norm": """
         _batch_norm_impl_index _batch_norm_no_update _batch_norm_with_update
         _batch_norm_with_update_functional _native_batch_norm_legit _native_batch_norm_legit_functional
         _native_batch_norm_legit_no_training batch_norm batch_norm_elemt batch_norm_gather_stats
         batch_norm_gather_stats_with_counts batch_norm_stats batch_norm_update_stats instance_norm
-        native_batch_norm
+        native_batch_norm native_batch_norm_backward
     """,
     "embedding": """
         _embedding_bag _embedding_bag_forward_only _no_grad_embedding_renorm_ _rowwise_prune

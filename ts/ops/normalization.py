@@ -40,6 +40,17 @@ def affine(x: Array, weight: Array | None, bias: Array | None) -> Array:
     return x if bias is None else x + bias.astype(x.dtype, copy=False)
 
 
+def of_normalised(xp: Any, grad: Array, result: Array, inverse: Array, axes: tuple[int, ...]) -> Array:
+    """The gradient of x from that of `normalised`'s result; `inverse` is 1 / the standard deviation."""
+    along = xp.mean(grad * result, axis=axes, keepdims=True)
+    return (grad - xp.mean(grad, axis=axes, keepdims=True) - result * along) * inverse
+
+
+def summed(xp: Any, x: Array, axes: tuple[int, ...], like: Array) -> Array:
+    """The sum over `axes` in the dtype of another array: the gradient of a parameter."""
+    return rules.cast(xp, xp.sum(x, axis=axes), like.dtype)
+
+
 def moment_dtype(x: Array, *parameters: Array | None) -> rules.DType:
     """The dtype in which moments are given: the parameters', which may be wider than a 16-bit input."""
     return next((p.dtype for p in parameters if p is not None), x.dtype)
@@ -170,6 +181,89 @@ def _fused_rms_norm(
     return rules.cast(xp, affine(wide * inverse, weight, None), input.dtype), inverse
 
 
+def _check_gradient(grad_out: Array, input: Array, *moments: tuple[Array, int]) -> None:
+    """RuntimeError where a gradient, or moments of so many elements, do not belong to the input."""
+    if grad_out.shape != input.shape:
+        raise RuntimeError(
+            f"Expected a gradient of the input's size {list(input.shape)}, but got {list(grad_out.shape)}"
+        )
+    for x, count in moments:
+        if x.size != count:
+            raise RuntimeError(f"Expected {count} moments, but got {x.size}")
+
+
+@op(
+    "aten::native_layer_norm_backward(Tensor grad_out, Tensor input, SymInt[] normalized_shape, Tensor mean, "
+    "Tensor rstd, Tensor? weight, Tensor? bias, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    out="out",
+    out_names="out0,out1,out2",
+    where="f",
+    **COPIED,
+)
+def _native_layer_norm_backward(
+    xp: Any,
+    grad_out: Array,
+    input: Array,
+    normalized_shape: Sequence[int],
+    mean: Array,
+    rstd: Array,
+    weight: Array | None,
+    bias: Array | None,
+    output_mask: Sequence[bool],
+) -> list[Array]:
+    """The gradients of input, weight and bias; those that are not wanted have no elements."""
+    axes = _last_axes(input, normalized_shape, weight, bias)
+    lead = tuple(range(axes[0]))
+    rows = math.prod(input.shape[: axes[0]])
+    _check_gradient(grad_out, input, (mean, rows), (rstd, rows))
+    wide = floating_wide(xp, "LayerNormBackwardKernelImpl", input)
+    grad = rules.cast(xp, grad_out, wide.dtype)
+    shape = (*input.shape[: axes[0]], *(1,) * len(axes))
+    inverse = rules.cast(xp, rstd, wide.dtype).reshape(shape)
+    result = (wide - rules.cast(xp, mean, wide.dtype).reshape(shape)) * inverse
+    made = [xp.zeros(0, dtype=input.dtype)] * 3
+    if output_mask[0]:
+        found = of_normalised(xp, affine(grad, weight, None), result, inverse, axes)
+        made[0] = rules.cast(xp, found, input.dtype)
+    if output_mask[1]:
+        made[1] = summed(xp, grad * result, lead, input if weight is None else weight)
+    if output_mask[2]:
+        made[2] = summed(xp, grad, lead, input if bias is None else bias)
+    return made
+
+
+@op(
+    "aten::_fused_rms_norm_backward(Tensor grad_out, Tensor input, int[] normalized_shape, Tensor rstd, "
+    "Tensor? weight, bool[2] output_mask) -> (Tensor, Tensor)",
+    where="",
+)
+def _fused_rms_norm_backward(
+    xp: Any,
+    grad_out: Array,
+    input: Array,
+    normalized_shape: Sequence[int],
+    rstd: Array,
+    weight: Array | None,
+    output_mask: Sequence[bool],
+) -> list[Array]:
+    """The gradients of input and weight; one that is not wanted has no elements."""
+    axes = _last_axes(input, normalized_shape, weight, None)
+    _check_gradient(grad_out, input, (rstd, math.prod(input.shape[: axes[0]])))
+    wide = rules.cast(xp, input, rules.opmath(input.dtype))
+    grad = rules.cast(xp, grad_out, wide.dtype)
+    inverse = rules.cast(xp, rstd, wide.dtype).reshape(*input.shape[: axes[0]], *(1,) * len(axes))
+    result = wide * inverse
+    made = [xp.zeros(0, dtype=input.dtype)] * 2
+    if output_mask[0]:
+        scaled = affine(grad, weight, None)
+        along = xp.mean(scaled * xp.conj(result), axis=axes, keepdims=True)
+        made[0] = rules.cast(xp, (scaled - result * along) * inverse, input.dtype)
+    if output_mask[1]:
+        like = input if weight is None else weight
+        made[1] = summed(xp, grad * xp.conj(result), tuple(range(axes[0])), like)
+    return made
+
+
 # ------------------------------------------------------------------------------------ groups of channels
 
 
@@ -239,3 +333,49 @@ def _native_group_norm(
         rules.cast(xp, mean[:, :, 0], dtype),
         rules.cast(xp, 1 / xp.sqrt(variance[:, :, 0] + eps), dtype),
     )
+
+
+@op(
+    "aten::native_group_norm_backward(Tensor grad_out, Tensor input, Tensor mean, Tensor rstd, Tensor? "
+    "weight, SymInt N, SymInt C, SymInt HxW, int group, bool[3] output_mask) -> (Tensor, Tensor, Tensor)",
+    out="out",
+    out_names="out0,out1,out2",
+    where="f",
+    **COPIED,
+)
+def _native_group_norm_backward(
+    xp: Any,
+    grad_out: Array,
+    input: Array,
+    mean: Array,
+    rstd: Array,
+    weight: Array | None,
+    N: int,
+    C: int,
+    HxW: int,
+    group: int,
+    output_mask: Sequence[bool],
+) -> list[Array]:
+    """The gradients of input, weight and bias; those that are not wanted have no elements."""
+    if group <= 0 or C % group or min(N, C, HxW) < 0 or N * C * HxW != input.size:
+        raise RuntimeError(
+            f"Expected {N} times {C} channels of {HxW} elements in {group} groups, but got an input of size "
+            f"{list(input.shape)}"
+        )
+    _check_gradient(grad_out, input, (mean, N * group), (rstd, N * group))
+    wide = floating_wide(xp, "GroupNormBackwardKernelImpl", input)
+    grad = rules.cast(xp, grad_out, wide.dtype).reshape(N, C, HxW)
+    of_group, of_channel = (N, group, C // group * HxW), (N, C, HxW)
+    middle, inverse = (rules.cast(xp, x, wide.dtype).reshape(N, group, 1) for x in (mean, rstd))
+    result = (wide.reshape(of_group) - middle) * inverse
+    made = [xp.zeros(0, dtype=input.dtype)] * 3
+    like = input if weight is None else weight
+    if output_mask[0]:
+        scaled = affine(grad, None if weight is None else weight.reshape(C, 1), None).reshape(of_group)
+        found = of_normalised(xp, scaled, result, inverse, (2,))
+        made[0] = rules.cast(xp, found, input.dtype).reshape(input.shape)
+    if output_mask[1]:
+        made[1] = summed(xp, grad * result.reshape(of_channel), (0, 2), like)
+    if output_mask[2]:
+        made[2] = summed(xp, grad, (0, 2), like)
+    return made

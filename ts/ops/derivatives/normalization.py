@@ -1,0 +1,189 @@
+"""Derivatives of normalisations by the moments of dimensions or of groups, or by the root mean square.
+
+The second derivative is that of the first one's parts, with the moments computed once more from the input: what was
+saved of them says only how much was added to the variance.
+"""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.rows import compose, derive
+
+
+def normalised(x: Tensor, dims: list[int], rstd: Tensor) -> tuple[Tensor, Tensor]:
+    """x with mean 0 and variance 1 over dimensions, and 1 / its standard deviation; `rstd` is its value."""
+    centred = x - x.mean(dims, True)
+    variance = (centred * centred).mean(dims, True)
+    inverse = (variance + (1 / (rstd * rstd) - variance).detach()).rsqrt()
+    return centred * inverse, inverse
+
+
+def of_normalised(grad: Tensor, result: Tensor, inverse: Tensor, dims: list[int]) -> Tensor:
+    """The gradient of x from that of the result."""
+    along = (grad * result).mean(dims, True)
+    return (grad - grad.mean(dims, True) - result * along) * inverse
+
+
+def summed(x: Tensor, dims: list[int]) -> Tensor:
+    """The sum over dimensions, of which there may be none."""
+    return x if len(dims) == 0 else x.sum(dims)
+
+
+# ---------------------------------------------------------------------------------------- last dimensions
+
+
+def _layer_norm_backward(
+    grad_out: Tensor,
+    input: Tensor,
+    count: int,
+    rstd: Tensor,
+    weight: Tensor | None,
+    output_mask: list[bool],
+) -> tuple[Tensor, Tensor, Tensor]:
+    last = [d - count for d in range(count)]
+    lead = list(range(input.dim() - count))
+    result, inverse = normalised(input, last, rstd)
+    none = ts.empty([0], dtype=input.dtype, device=input.device)
+    of_input, of_weight, of_bias = none, none, none
+    if output_mask[0]:
+        scaled = grad_out if weight is None else grad_out * weight
+        of_input = of_normalised(scaled, result, inverse, last)
+    if output_mask[1]:
+        of_weight = summed(grad_out * result, lead)
+    if output_mask[2]:
+        of_bias = summed(grad_out, lead)
+    return of_input, of_weight, of_bias
+
+
+def _rms_norm_backward(
+    grad_out: Tensor,
+    input: Tensor,
+    count: int,
+    rstd: Tensor,
+    weight: Tensor | None,
+    output_mask: list[bool],
+) -> tuple[Tensor, Tensor]:
+    last = [d - count for d in range(count)]
+    square = (input * input).mean(last, True)
+    inverse = (square + (1 / (rstd * rstd) - square).detach()).rsqrt()
+    result = input * inverse
+    none = ts.empty([0], dtype=input.dtype, device=input.device)
+    of_input, of_weight = none, none
+    if output_mask[0]:
+        scaled = grad_out if weight is None else grad_out * weight
+        of_input = (scaled - result * (scaled * result.conj()).mean(last, True)) * inverse
+    if output_mask[1]:
+        of_weight = summed(grad_out * result.conj(), list(range(input.dim() - count)))
+    return of_input, of_weight
+
+
+compose("aten::layer_norm", "ts.ops.aten.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]")
+derive(
+    "aten::native_layer_norm",
+    {
+        "input, weight, bias": "ts.ops.aten.native_layer_norm_backward("
+        "grad, input, normalized_shape, result1, result2, weight, None, output_mask)"
+    },
+    differentiable="result0",
+)
+compose(
+    "aten::native_layer_norm_backward",
+    "_layer_norm_backward(grad_out, input, len(normalized_shape), rstd, weight, output_mask)",
+)
+compose("aten::rms_norm", "ts.ops.aten._fused_rms_norm(input, normalized_shape, weight, eps)[0]")
+derive(
+    "aten::_fused_rms_norm",
+    {
+        "input, weight": "ts.ops.aten._fused_rms_norm_backward("
+        "grad, input, normalized_shape, result1, weight, output_mask)"
+    },
+    differentiable="result0",
+)
+compose(
+    "aten::_fused_rms_norm_backward",
+    "_rms_norm_backward(grad_out, input, len(normalized_shape), rstd, weight, output_mask)",
+)
+
+
+# ---------------------------------------------------------------------------------------- groups of channels
+
+
+def _group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> Tensor:
+    n, c, area = input.size(0), input.size(1), 1
+    for size in input.shape[2:]:
+        area *= size
+    return ts.ops.aten.native_group_norm(input.contiguous(), weight, bias, n, c, area, num_groups, eps)[0]
+
+
+def _group_norm_backward(
+    grad_out: Tensor,
+    input: Tensor,
+    rstd: Tensor,
+    weight: Tensor | None,
+    channels: list[int],
+    group: int,
+    output_mask: list[bool],
+) -> tuple[Tensor, Tensor, Tensor]:
+    n, c, area = channels
+    of_group = [n, group, c // group * area]
+    result, inverse = normalised(input.reshape(of_group), [2], rstd.unsqueeze(2))
+    grad = grad_out.reshape(channels)
+    none = ts.empty([0], dtype=input.dtype, device=input.device)
+    of_input, of_weight, of_bias = none, none, none
+    if output_mask[0]:
+        scaled = grad if weight is None else grad * weight.unsqueeze(1)
+        of_input = of_normalised(scaled.reshape(of_group), result, inverse, [2]).view(input.shape)
+    if output_mask[1]:
+        of_weight = (grad * result.view(channels)).sum([0, 2])
+    if output_mask[2]:
+        of_bias = grad.sum([0, 2])
+    return of_input, of_weight, of_bias
+
+
+def _of_group_norm(
+    grad: Tensor | None,
+    of_mean: Tensor | None,
+    of_rstd: Tensor | None,
+    input: Tensor,
+    mean: Tensor,
+    rstd: Tensor,
+    weight: Tensor | None,
+    channels: list[int],
+    group: int,
+    output_mask: list[bool],
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Of the moments, too: they are results of their own."""
+    n, c, area = channels
+    if grad is None:
+        grad = ts.zeros_like(input)
+    of_input, of_weight, of_bias = ts.ops.aten.native_group_norm_backward(
+        grad.contiguous(), input, mean, rstd, weight, n, c, area, group, output_mask
+    )
+    if output_mask[0] and (of_mean is not None or of_rstd is not None):
+        grouped = input.reshape([n, group, c // group * area])
+        share = ts.zeros_like(grouped)
+        if of_mean is not None:
+            share = share + of_mean.unsqueeze(2)
+        if of_rstd is not None:
+            deviation = grouped - grouped.mean([2], True)
+            share = share - (of_rstd * rstd * rstd * rstd).unsqueeze(2) * deviation
+        of_input = of_input + (share / (c // group * area)).view(input.shape)
+    return of_input, of_weight, of_bias
+
+
+compose("aten::group_norm", "_group_norm(input, num_groups, weight, bias, eps)")
+derive(
+    "aten::native_group_norm",
+    {
+        "input, weight, bias": "_of_group_norm(grad0, grad1, grad2, input, result1, result2, weight, "
+        "[N, C, HxW], group, output_mask)"
+    },
+    absent=True,
+)
+compose(
+    "aten::native_group_norm_backward",
+    "_group_norm_backward(grad_out, input, rstd, weight, [N, C, HxW], group, output_mask)",
+)
