@@ -60,6 +60,3 @@ def product_of_others(x: Tensor, dim: int) -> Tensor:
     before = ts.cat([one, x.narrow(dim, 0, n - 1)], dim).cumprod(dim)
     after = ts.cat([one, x.flip([dim]).narrow(dim, 0, n - 1)], dim).cumprod(dim).flip([dim])
     return before * after
-def at_places(x: Tensor, places: Tensor, n: int) -> Tensor:
-    """The elements at places of each plane, of n dimensions: what max pooling does once it knows where."""
-    return x.flatten(-n).gather(-1, places.flatten(-n)).view_as(places)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ts
-from ts.ops.derivatives.common import at_places
+from ts.ops.derivatives.pool import at_places
 from ts.ops.derivatives.rows import derive
 
 for _n in (2, 3):

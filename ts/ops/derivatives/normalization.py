@@ -1,7 +1,7 @@
 """Derivatives of normalisations by the moments of dimensions or of groups, or by the root mean square.
 
-The second derivative is that of the first one's parts, with the moments computed once more from the input: what was
-saved of them says only how much was added to the variance.
+The second derivative is that of the parts of the first, with the moments computed once more from the input:
+what was saved of them says only how much was added to the variance.
 """
 
 from __future__ import annotations

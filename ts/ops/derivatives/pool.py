@@ -7,8 +7,13 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.common import at_places
 from ts.ops.derivatives.rows import LINEAR, compose, derive
+
+
+def at_places(x: Tensor, places: Tensor, n: int) -> Tensor:
+    """The elements at places of each plane, of n dimensions: what max pooling does once it knows where."""
+    return x.flatten(-n).gather(-1, places.flatten(-n)).view_as(places)
+
 
 _WINDOWS = "kernel_size, stride, padding, dilation, ceil_mode"
 _MEANS = "kernel_size, stride, padding, ceil_mode, count_include_pad"
