@@ -234,6 +234,8 @@ plan of f
     assert str(f.plan).startswith(want)
     with ts.jit.optimized_execution(False):
         assert "`optimized_execution(False)` is in force" in str(f.plan)
+    stopping = script("def g(x):\n    breakpoint()\n    return (x + 1) * 2\n", "g")
+    assert "nothing runs as one: it calls `breakpoint()`" in str(stopping.plan)
     with ts.profiler.profile() as prof:
         f(x, x, w)
     fused = {event.name for event in prof.events() if event.name.startswith("fused")}

@@ -45,10 +45,12 @@ class PlanText(str):
 def plan_of(function: Any, name: str) -> PlanText:
     """The groups of a scripted function and on what inputs each has run, and what is in none of them."""
     code = function.compiled_code
-    if is_optimizing():
-        lines = _code_lines(code, function.as_compiled())
-    else:
+    if not is_optimizing():
         lines = iter(["  nothing runs as one: `optimized_execution(False)` is in force"])
+    elif function.holds_breakpoint:
+        lines = iter(["  nothing runs as one: it calls `breakpoint()`, which may stop in any line"])
+    else:
+        lines = _code_lines(code, function.as_compiled())
     return PlanText("\n".join([f"plan of {name}", *lines, *_loop_lines(code)]))
 
 
