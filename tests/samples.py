@@ -286,6 +286,7 @@ SPECIAL: dict[str, Maker] = {
     "_no_grad_embedding_renorm_": lambda t, i: [t(3, 2), i(3), 0.5, 2.0],
     "_grid_sampler_2d_cpu_fallback": lambda t, i: [t(1, 2, 4, 4), t(1, 3, 3, 2), 0, 0, False],
     "_rowwise_prune": lambda t, i: [t(3, 2), i(3).to(ts.bool), ts.int64.code],
+    "_pdist_backward": lambda t, i: [t(3), t(3, 2), 2.0, t(3, k=1)],
     "nll_loss_backward": lambda t, i: [t(), t(2, 3), i(2), None, 1, -100, t()],
     "nll_loss2d_backward": lambda t, i: [t(), t(1, 3, 2, 2), i(1, 2, 2), None, 1, -100, t()],
     "nll_loss2d_forward": lambda t, i: [t(1, 3, 2, 2), i(1, 2, 2), None, 1, -100],

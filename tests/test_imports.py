@@ -65,6 +65,7 @@ MAY_IMPORT = {
     "archive": "_core ir ops passes bytecode frontend nn",
     "serialization": "archive",
     "runtime": "fusion _core ir analysis passes bytecode frontend nn archive",
+    "ops.derivatives": "ts _core ops fft linalg special functional nn runtime",
     "tracing": "_core ir ops passes frontend autograd runtime",
     "jit": "_core ir ops passes frontend nn archive runtime tracing",
     "explain": "ts _core functions ir fusion passes bytecode profiler runtime",

@@ -148,6 +148,13 @@ NAMES: Final[dict[str, str]] = {
         relu6 relu6_ relu_ selu selu_ silu silu_ softmax softplus softshrink special_log_softmax
         special_softmax threshold threshold_
     """,
+    "activation_gradients": """
+        _log_softmax_backward_data _masked_softmax_backward _prelu_kernel_backward elu_backward
+        gelu_backward glu_backward hardshrink_backward hardsigmoid_backward hardswish_backward
+        hardtanh_backward leaky_relu_backward log_sigmoid_backward logit_backward mish_backward
+        rrelu_with_noise_backward sigmoid_backward silu_backward softplus_backward softshrink_backward
+        tanh_backward threshold_backward
+    """,
     "normalization": """
         _fused_rms_norm _fused_rms_norm_backward group_norm layer_norm native_group_norm
         native_group_norm_backward native_layer_norm native_layer_norm_backward rms_norm
@@ -167,6 +174,10 @@ NAMES: Final[dict[str, str]] = {
         binary_cross_entropy binary_cross_entropy_with_logits hinge_embedding_loss huber_loss kl_div l1_loss
         margin_ranking_loss mse_loss poisson_nll_loss smooth_l1_loss soft_margin_loss
     """,
+    "loss_gradients": """
+        binary_cross_entropy_backward huber_loss_backward mse_loss_backward multi_margin_loss_backward
+        multilabel_margin_loss_backward smooth_l1_loss_backward soft_margin_loss_backward
+    """,
     "class_loss": """
         cross_entropy_loss multi_margin_loss multilabel_margin_loss multilabel_margin_loss_forward nll_loss
         nll_loss2d nll_loss2d_backward nll_loss2d_forward nll_loss_backward nll_loss_forward nll_loss_nd
@@ -175,8 +186,8 @@ NAMES: Final[dict[str, str]] = {
         _ctc_loss ctc_loss
     """,
     "distance": """
-        _cdist_forward _euclidean_dist _pdist_forward cdist cosine_embedding_loss cosine_similarity
-        pairwise_distance pdist triplet_margin_loss
+        _cdist_backward _cdist_forward _euclidean_dist _pdist_backward _pdist_forward cdist
+        cosine_embedding_loss cosine_similarity pairwise_distance pdist triplet_margin_loss
     """,
     "unfold": """
         col2im im2col

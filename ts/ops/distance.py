@@ -136,6 +136,55 @@ def _pdist(xp: Any, self: Array, p: float = 2) -> Array:
     return vector_norm(xp, self[rows] - self[columns], p, -1, False)
 
 
+def _of_gap(xp: Any, grad: Array, gap: Array, distance: Array, p: float) -> Array:
+    """The gradient of each element of a gap between two vectors; none where they are the same."""
+    if p == 0:
+        return xp.zeros_like(gap)
+    if p == 1:
+        return grad * xp.sign(gap)
+    if p == xp.inf:
+        return grad * xp.sign(gap) * (xp.abs(gap) == distance)
+    same_place = distance == 0
+    ratio = xp.where(same_place, 0, grad / xp.where(same_place, 1, distance) ** (p - 1))
+    if p == 2:
+        return ratio * gap
+    return ratio * xp.sign(gap) * xp.where(gap == 0, 0, xp.abs(xp.where(gap == 0, 1, gap)) ** (p - 1))
+
+
+@op(
+    "aten::_cdist_backward(Tensor grad, Tensor x1, Tensor x2, float p, Tensor cdist) -> Tensor",
+    where="",
+    layout="contiguous",
+    refuses={"bihc": "cdist_backward"},
+    work=work.pairs,
+    out="out",
+    **COPIED,
+)
+def _cdist_backward(xp: Any, grad: Array, x1: Array, x2: Array, p: float, cdist: Array) -> Array:
+    """Of the first set of vectors."""
+    gap = x1[..., :, None, :] - x2[..., None, :, :]
+    return xp.sum(_of_gap(xp, grad[..., None], gap, cdist[..., None], p), axis=-2)
+
+
+@op(
+    "aten::_pdist_backward(Tensor grad, Tensor self, float p, Tensor pdist) -> Tensor",
+    where="",
+    layout="contiguous",
+    refuses={"bihc": "pdist_backward"},
+    work=work.pairs,
+    out="out",
+    **COPIED,
+)
+def _pdist_backward(xp: Any, grad: Array, self: Array, p: float, pdist: Array) -> Array:
+    """Each pair has two ends."""
+    n = self.shape[0]
+    rows, columns = xp.triu_indices(n, 1)
+    whole, distance = xp.zeros((n, n), dtype=self.dtype), xp.zeros((n, n), dtype=self.dtype)
+    whole[rows, columns] = whole[columns, rows] = grad
+    distance[rows, columns] = distance[columns, rows] = pdist
+    return _cdist_backward(xp, whole, self, self, p, distance)
+
+
 @op(
     "aten::triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., "
     "float p=2., float eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor",

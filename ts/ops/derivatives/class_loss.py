@@ -7,7 +7,7 @@ from typing import Final
 import ts
 from ts import Tensor
 from ts.ops.derivatives.loss import MEAN, SUM, reduced, share
-from ts.ops.derivatives.rows import LINEAR, compose, derive
+from ts.ops.derivatives.rows import compose, derive
 
 # ---------------------------------------------------------------------------------------- likelihoods
 
@@ -20,11 +20,11 @@ derive(
     self="ts.ops.aten.nll_loss2d_backward(grad, self, target, weight, reduction, ignore_index, total_weight)",
 )  # fmt: skip
 derive(
-    "aten::nll_loss_backward", result=LINEAR,
+    "aten::nll_loss_backward", self="ts.zeros_like(grad)",
     grad_output="ts.nll_loss(grad, target, weight, reduction, ignore_index)",
 )  # fmt: skip
 derive(
-    "aten::nll_loss2d_backward", result=LINEAR,
+    "aten::nll_loss2d_backward", self="ts.zeros_like(grad)",
     grad_output="ts.nll_loss_nd(grad, target, weight, reduction, ignore_index)",
 )  # fmt: skip
 

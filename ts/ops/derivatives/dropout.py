@@ -26,7 +26,7 @@ def dropped(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
     if p < 0 or p > 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
     if p == 0 or not train or input.numel() == 0:
-        return input.clone()
+        return input
     return input * 0 if p == 1 else input * (kept(input, p, channels) / (1 - p))
 
 
@@ -35,7 +35,7 @@ def limited(input: Tensor, p: float, train: bool, channels: bool) -> Tensor:
     if p < 0 or p > 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
     if p == 0 or not train or input.numel() == 0:
-        return input.clone()
+        return input
     if p == 1:
         return input * 0
     noise = kept(input, p, channels)

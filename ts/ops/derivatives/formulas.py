@@ -62,7 +62,7 @@ class Result(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A parameter of a formula: an argument, result or gradient, or a fact of one, whose elements it does not read."""
+    """A parameter of a formula: an argument, result or gradient, or a fact of one without its elements."""
 
     name: str  # self, self_size
     of: str  # self

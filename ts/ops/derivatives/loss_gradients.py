@@ -1,0 +1,87 @@
+"""Derivatives of the operators that carry gradients back through losses."""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.class_loss import of_multi_margin, of_multilabel_margin
+from ts.ops.derivatives.loss import (
+    of_huber,
+    of_mse,
+    of_probability,
+    of_smooth_l1,
+    of_soft_margin,
+    share,
+    weighted,
+)
+from ts.ops.derivatives.rows import derive
+
+NONE = "ts.zeros_like(self)"
+
+
+def bent_l1(grad: Tensor, self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
+    """Where the loss is square, over beta."""
+    gap = self - target
+    return ts.where(gap.abs() < beta, share(grad, gap.numel(), reduction) / beta, 0)
+
+
+def bent_huber(grad: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
+    """Where the loss is square."""
+    gap = self - target
+    return ts.where(gap.abs() <= delta, share(grad, gap.numel(), reduction), 0)
+
+
+def bent_margin(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor:
+    """How fast an element comes to the wrong side."""
+    wrong = ts.sigmoid(-target * self)
+    return share(grad, wrong.numel(), reduction) * target * target * wrong * (1 - wrong)
+
+
+def bent_probability(self: Tensor, target: Tensor) -> Tensor:
+    """The second derivative of a probability's cross entropy."""
+    spread = self * (1 - self)
+    return (spread - (self - target) * (1 - self * 2)) / (spread * spread)
+
+
+derive(
+    "aten::mse_loss_backward", grad_output="of_mse(grad, self, target, reduction)",
+    self="share(grad * grad_output * 2, grad.numel(), reduction)",
+    target="-share(grad * grad_output * 2, grad.numel(), reduction)",
+)  # fmt: skip
+derive(
+    "aten::smooth_l1_loss_backward", grad_output="of_smooth_l1(grad, self, target, reduction, beta)",
+    self="bent_l1(grad * grad_output, self, target, reduction, beta)",
+    target="-bent_l1(grad * grad_output, self, target, reduction, beta)",
+)  # fmt: skip
+derive(
+    "aten::huber_loss_backward", grad_output="of_huber(grad, self, target, reduction, delta)",
+    self="bent_huber(grad * grad_output, self, target, reduction, delta)",
+    target="-bent_huber(grad * grad_output, self, target, reduction, delta)",
+)  # fmt: skip
+derive(
+    "aten::soft_margin_loss_backward", grad_output="of_soft_margin(grad, self, target, reduction)",
+    self="bent_margin(grad * grad_output, self, target, reduction)",
+)  # fmt: skip
+derive(
+    "aten::binary_cross_entropy_backward",
+    grad_output="weighted(grad, self, weight, reduction) * of_probability(self, target)",
+    self="weighted(grad * grad_output, self, weight, reduction) * bent_probability(self, target)",
+    target="-weighted(grad * grad_output, self, weight, reduction) / (self * (1 - self))",
+)
+
+
+def of_samples(slope: Tensor, grad_output: Tensor) -> Tensor:
+    """Summed up for each sample whose loss has a gradient of its own."""
+    return slope.sum(-1) if grad_output.dim() > 0 else slope
+
+
+derive(
+    "aten::multi_margin_loss_backward", self=NONE,
+    grad_output="of_samples(grad * of_multi_margin(ts.ones_like(grad_output), self, target, p, margin, "
+    "weight, reduction), grad_output)",
+)  # fmt: skip
+derive(
+    "aten::multilabel_margin_loss_backward", self=NONE,
+    grad_output="of_samples(grad * of_multilabel_margin(ts.ones_like(grad_output), self, target, reduction, "
+    "is_target), grad_output)",
+)  # fmt: skip
