@@ -168,7 +168,8 @@ NAMES: Final[dict[str, str]] = {
     """,
     "embedding": """
         _embedding_bag _embedding_bag_forward_only _no_grad_embedding_renorm_ _rowwise_prune
-        _saturate_weight_to_fp16 embedding embedding_bag embedding_renorm embedding_renorm_ one_hot
+        _saturate_weight_to_fp16 embedding embedding_bag embedding_dense_backward embedding_renorm
+        embedding_renorm_ one_hot
     """,
     "loss": """
         binary_cross_entropy binary_cross_entropy_with_logits hinge_embedding_loss huber_loss kl_div l1_loss

@@ -56,6 +56,53 @@ def _embedding(
     return xp.take(weight, indices, axis=0)
 
 
+@op(
+    "aten::embedding_dense_backward(Tensor grad_output, Tensor indices, SymInt num_weights, SymInt "
+    "padding_idx, bool scale_grad_by_freq) -> Tensor",
+    where="f",
+    layout="contiguous",
+    out="out",
+    **COPIED,
+)
+def _embedding_dense_backward(
+    xp: Any,
+    grad_output: Array,
+    indices: Array,
+    num_weights: int,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> Array:
+    """The gradient of a table: for each of its rows the sum of the gradients of what was read there."""
+    _check_indices("embedding_backward", 2, indices=indices)
+    if tuple(grad_output.shape[:-1]) != tuple(indices.shape):
+        raise RuntimeError(
+            f"Expected a row of the gradient for each of {list(indices.shape)} indices, but got "
+            f"{list(grad_output.shape)}"
+        )
+    width = grad_output.shape[-1]
+    table = xp.zeros((num_weights, width), dtype=grad_output.dtype)
+    ends = rules.extremes(xp, indices)
+    if ends is None:
+        return table
+    if ends[0] < 0 or ends[1] >= num_weights:
+        raise IndexError("index out of range in self")
+    index = rules.settled(indices).reshape(-1)
+    order = xp.argsort(index, kind="stable")
+    index = index[order]
+    if padding_idx >= 0:
+        order, index = order[index != padding_idx], index[index != padding_idx]
+    if not index.size:
+        return table
+    first = xp.flatnonzero(xp.concatenate([xp.ones(1, dtype=rules.BOOL), index[1:] != index[:-1]]))
+    wide = rules.cast(xp, grad_output, rules.opmath(grad_output.dtype)).reshape(-1, width)
+    sums = xp.add.reduceat(wide[order], first, axis=0)
+    if scale_grad_by_freq:
+        counts = xp.concatenate([first[1:], xp.asarray([index.size])]) - first
+        sums = sums / rules.cast(xp, counts, sums.dtype)[:, None]
+    table[index[first]] = rules.cast(xp, sums, table.dtype)
+    return table
+
+
 def _shortened(
     xp: Any, self: Array, indices: Array, max_norm: float, norm_type: float
 ) -> tuple[Array, Array]:

@@ -1,0 +1,108 @@
+"""Derivatives of tables of rows: a row's is the sum over the places where it was read."""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.rows import LINEAR, compose, constant, derive
+
+
+def _read(table: Tensor, indices: Tensor, padding_idx: int) -> Tensor:
+    """Rows of a table, zeros where the padding was."""
+    rows = ts.embedding(table, indices)
+    return rows if padding_idx < 0 else rows.masked_fill((indices == padding_idx).unsqueeze(-1), 0)
+
+
+derive(
+    "aten::embedding",
+    weight="ts.ops.aten.embedding_dense_backward("
+    "grad, indices, weight.size(0), padding_idx, scale_grad_by_freq)",
+    result="ts.embedding(weight_t, indices)",
+)
+derive("aten::embedding_dense_backward", grad_output="_read(grad, indices, padding_idx)", result=LINEAR)
+constant(
+    "aten::embedding_renorm aten::_saturate_weight_to_fp16 aten::_rowwise_prune",
+    "what is done to the weights of a table has no gradient",
+)
+
+
+# ---------------------------------------------------------------------------------------- bags
+
+
+def _bags(
+    indices: Tensor, offsets: Tensor, include_last_offset: bool, padding_idx: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The bag of each index, whether it counts, and how many there are in each bag."""
+    count = indices.numel()
+    at = ts.arange(count, device=indices.device)
+    starts = offsets.to(ts.int64)
+    kept = ts.ones_like(at, dtype=ts.bool)
+    if include_last_offset:
+        kept = at < starts[-1]
+        starts = starts[:-1]
+    if padding_idx >= 0:
+        kept = kept & (indices.reshape(-1) != padding_idx)
+    bag = ts.searchsorted(starts, at, right=True) - 1
+    sizes = ts.zeros_like(starts).scatter_add(0, bag.masked_fill(~kept, 0), kept.to(ts.int64))
+    return bag, kept, sizes
+
+
+def _of_table(
+    grad: Tensor,
+    count: int,
+    indices: Tensor,
+    offsets: Tensor,
+    best: Tensor,
+    scale_grad_by_freq: bool,
+    mode: int,
+    per_sample_weights: Tensor | None,
+    include_last_offset: bool,
+    padding_idx: int,
+) -> Tensor:
+    bag, kept, sizes = _bags(indices, offsets, include_last_offset, padding_idx)
+    table = grad.new_zeros([count, grad.size(1)])
+    if mode == 2:
+        filled = grad.masked_fill((sizes == 0).unsqueeze(1), 0)
+        return table.scatter_add(0, best.to(ts.int64), filled)
+    if mode == 1:
+        grad = grad / sizes.clamp(min=1).unsqueeze(1)
+    index = indices.reshape(-1)
+    rows = grad.index_select(0, bag)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.reshape(-1).unsqueeze(1)
+    if scale_grad_by_freq:
+        often = ts.bincount(index, minlength=count).index_select(0, index)
+        rows = rows / often.unsqueeze(1)
+    return table.index_add(0, index, rows.masked_fill(~kept.unsqueeze(1), 0))
+
+
+def _of_weights(
+    grad: Tensor,
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    include_last_offset: bool,
+    padding_idx: int,
+) -> Tensor:
+    bag, kept, _ = _bags(indices, offsets, include_last_offset, padding_idx)
+    products = grad.index_select(0, bag) * weight.index_select(0, indices.reshape(-1))
+    return products.sum(1).masked_fill(~kept, 0).view(indices.shape)
+
+
+derive(
+    "aten::_embedding_bag aten::_embedding_bag_forward_only",
+    weight="_of_table(grad, weight.size(0), indices, offsets, result3, scale_grad_by_freq, mode, "
+    "per_sample_weights, include_last_offset, padding_idx)",
+    per_sample_weights="_of_weights(grad, weight, indices, offsets, include_last_offset, padding_idx)",
+    differentiable="result0",
+)
+compose(
+    "aten::embedding_bag",
+    "ts.ops.aten._embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, "
+    "per_sample_weights, include_last_offset)",
+)
+compose(
+    "aten::embedding_bag.padding_idx",
+    "ts.ops.aten._embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, "
+    "per_sample_weights, include_last_offset, -1 if padding_idx is None else padding_idx % weight.size(0))",
+)

@@ -1,0 +1,175 @@
+"""Derivatives of recurrent networks, through their parts: every time of a layer is a cell."""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.rows import compose
+
+# ---------------------------------------------------------------------------------------- cells
+#
+# `given` is the input's share of the gates; of the states, only an LSTM has a cell.
+
+
+def _step(
+    kind: str,
+    given: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    w_hh: Tensor,
+    b_hh: Tensor | None,
+    w_hr: Tensor | None,
+) -> tuple[Tensor, Tensor]:
+    own = ts.linear(hidden, w_hh, b_hh)
+    if kind == "lstm":
+        i, f, g, o = (given + own).chunk(4, -1)
+        cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
+        hidden = o.sigmoid() * cell.tanh()
+        return (hidden if w_hr is None else ts.linear(hidden, w_hr)), cell
+    if kind == "gru":
+        r, z, n = given.chunk(3, -1)
+        hr, hz, hn = own.chunk(3, -1)
+        new = (n + (r + hr).sigmoid() * hn).tanh()
+        return (hidden - new) * (z + hz).sigmoid() + new, cell
+    if kind == "tanh":
+        return (given + own).tanh(), cell
+    return (given + own).relu(), cell
+
+
+def _cell(
+    kind: str,
+    input: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None,
+    b_hh: Tensor | None,
+) -> tuple[Tensor, Tensor]:
+    return _step(kind, ts.linear(input, w_ih, b_ih), hidden, cell, w_hh, b_hh, None)
+
+
+# ---------------------------------------------------------------------------------------- stacks
+
+
+def _layer(
+    kind: str,
+    times: list[Tensor],
+    hidden: Tensor,
+    cell: Tensor,
+    w_hh: Tensor,
+    b_hh: Tensor | None,
+    w_hr: Tensor | None,
+    reverse: bool,
+) -> tuple[list[Tensor], Tensor, Tensor]:
+    """The hidden state after each time, and the last states; sequences that are over keep theirs."""
+    found: list[Tensor] = []
+    count = len(times)
+    for k in range(count):
+        given = times[count - 1 - k if reverse else k]
+        rows = given.size(0)
+        if rows == hidden.size(0):
+            hidden, cell = _step(kind, given, hidden, cell, w_hh, b_hh, w_hr)
+            found.append(hidden)
+        else:
+            now, inside = _step(kind, given, hidden[:rows], cell[:rows], w_hh, b_hh, w_hr)
+            hidden = ts.cat([now, hidden[rows:]])
+            cell = ts.cat([inside, cell[rows:]])
+            found.append(now)
+    if reverse:
+        found.reverse()
+    return found, hidden, cell
+
+
+def _layers(
+    kind: str,
+    x: Tensor,
+    sizes: list[int] | None,
+    hidden: Tensor,
+    cell: Tensor,
+    params: list[Tensor],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """(time, batch, features), or packed with the rows of each time; the states of all layers at the end."""
+    directions = 2 if bidirectional else 1
+    size = len(params) // (num_layers * directions)
+    plain = 4 if has_biases else 2
+    last_hidden: list[Tensor] = []
+    last_cell: list[Tensor] = []
+    for layer in range(num_layers):
+        outputs: list[Tensor] = []
+        for direction in range(directions):
+            at = layer * directions + direction
+            weights = params[at * size : (at + 1) * size]
+            b_ih: Tensor | None = None
+            b_hh: Tensor | None = None
+            w_hr: Tensor | None = None
+            if has_biases:
+                b_ih, b_hh = weights[2], weights[3]
+            if size > plain:
+                w_hr = weights[plain]
+            given = ts.linear(x, weights[0], b_ih)
+            times = given.unbind(0) if sizes is None else given.split(sizes)
+            found, h, c = _layer(kind, times, hidden[at], cell[at], weights[1], b_hh, w_hr, direction == 1)
+            outputs.append(ts.stack(found) if sizes is None else ts.cat(found))
+            last_hidden.append(h)
+            last_cell.append(c)
+        x = outputs[0] if directions == 1 else ts.cat(outputs, -1)
+        if dropout > 0 and train and layer < num_layers - 1:
+            x = ts.dropout(x, dropout, True)
+    return x, ts.stack(last_hidden), ts.stack(last_cell)
+
+
+def _padded(
+    kind: str,
+    input: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    params: list[Tensor],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    x = input.transpose(0, 1) if batch_first else input
+    x, hidden, cell = _layers(
+        kind, x, None, hidden, cell, params, has_biases, num_layers, dropout, train, bidirectional
+    )
+    return (x.transpose(0, 1) if batch_first else x), hidden, cell
+
+
+def _packed(
+    kind: str,
+    data: Tensor,
+    batch_sizes: Tensor,
+    hidden: Tensor,
+    cell: Tensor,
+    params: list[Tensor],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    sizes: list[int] = batch_sizes.tolist()
+    return _layers(
+        kind, data, sizes, hidden, cell, params, has_biases, num_layers, dropout, train, bidirectional
+    )
+
+
+_WEIGHTS = "w_ih, w_hh, b_ih, b_hh"
+_OPTIONS = "params, has_biases, num_layers, dropout, train, bidirectional"
+
+compose("aten::lstm_cell", f"_cell('lstm', input, hx[0], hx[1], {_WEIGHTS})")
+compose("aten::lstm.input", f"_padded('lstm', input, hx[0], hx[1], {_OPTIONS}, batch_first)")
+compose("aten::lstm.data", f"_packed('lstm', data, batch_sizes, hx[0], hx[1], {_OPTIONS})")
+for _name, _kind in (("gru", "gru"), ("rnn_tanh", "tanh"), ("rnn_relu", "relu")):
+    compose(f"aten::{_name}_cell", f"_cell('{_kind}', input, hx, hx, {_WEIGHTS})[0]")
+    compose(f"aten::{_name}.input", f"_padded('{_kind}', input, hx, hx, {_OPTIONS}, batch_first)[:2]")
+    compose(f"aten::{_name}.data", f"_packed('{_kind}', data, batch_sizes, hx, hx, {_OPTIONS})[:2]")
