@@ -161,6 +161,11 @@ SPECIAL: dict[str, Maker] = {
     "slice_backward": lambda t, i: [t(2, 3), [5, 3], 0, 1, 5, 2],
     "diagonal_backward": lambda t, i: [t(2), [2, 3], 1, 0, 1],
     "unfold_backward": lambda t, i: [t(2, 3, 2), [5, 3], 0, 2, 3],
+    **{
+        f"{name}_pad{n}d_backward": lambda t, i, n=n: [t(1, 2, *(4, 5, 6)[-n:]), t(1, 2, *(2, 3, 4)[-n:]), [1] * (2 * n)]
+        for name in ("reflection", "replication") for n in (1, 2, 3)
+    },
+    "_pack_padded_sequence_backward": lambda t, i: [t(3, 4), [2, 2, 4], 2 - i(2), False],
     "diagonal_scatter": lambda t, i: [t(3, 3), t(3)],
     "mv": lambda t, i: [t(2, 3), t(3)],
     "addmv": lambda t, i: [t(2), t(2, 3), t(3)],

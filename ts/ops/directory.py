@@ -199,8 +199,10 @@ NAMES: Final[dict[str, str]] = {
         convolution_overrideable
     """,
     "pad": """
-        _pad_circular _pad_enum constant_pad_nd pad reflection_pad1d reflection_pad2d reflection_pad3d
-        replication_pad1d replication_pad2d replication_pad3d
+        _pad_circular _pad_enum constant_pad_nd pad reflection_pad1d reflection_pad1d_backward
+        reflection_pad2d reflection_pad2d_backward reflection_pad3d reflection_pad3d_backward
+        replication_pad1d replication_pad1d_backward replication_pad2d replication_pad2d_backward
+        replication_pad3d replication_pad3d_backward
     """,
     "pool": """
         _adaptive_avg_pool2d _adaptive_avg_pool2d_backward _adaptive_avg_pool3d
@@ -232,7 +234,8 @@ NAMES: Final[dict[str, str]] = {
         to_padded_tensor
     """,
     "packed_sequence": """
-        _pack_padded_sequence _pack_sequence _pad_packed_sequence pad_sequence
+        _pack_padded_sequence _pack_padded_sequence_backward _pack_sequence _pad_packed_sequence
+        pad_sequence
     """,
     "rnn": """
         gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell

@@ -20,7 +20,7 @@ from ts.dtypes import from_numpy_dtype
 from ts.ops.outputs import COPIED
 from ts.ops.registry import op
 from ts.ops.rules import INT64, Array
-from ts.ops.shapes import ITEM
+from ts.ops.shapes import ITEM, Made
 
 _UNSORTED = (
     "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
@@ -69,6 +69,28 @@ def _pack(xp: Any, input: Array, lengths: Array, batch_first: bool) -> tuple[Arr
     running = _longer(sizes)
     rows = xp.concatenate([padded[time, :count] for time, count in enumerate(running)])
     return rows, xp.asarray(running, dtype=INT64)
+
+
+def _padded_shape(grad: Array, input_size: Sequence[int], batch_sizes: Array, batch_first: bool) -> Made:
+    """What was packed."""
+    return tuple(input_size), grad.dtype
+
+
+@op(
+    "aten::_pack_padded_sequence_backward(Tensor grad, SymInt[] input_size, Tensor batch_sizes, "
+    "bool batch_first) -> Tensor",
+    where="",
+    shape=_padded_shape,
+)
+def _pack_backward(
+    xp: Any, grad: Array, input_size: Sequence[int], batch_sizes: Array, batch_first: bool
+) -> Array:
+    """The rows at their times again, and zeros after the end of each sequence."""
+    made = xp.zeros(tuple(input_size), grad.dtype)
+    padded = made.swapaxes(0, 1) if batch_first else made
+    running = xp.arange(padded.shape[1]) < batch_sizes[:, None]
+    padded[: len(batch_sizes)][running] = grad
+    return made
 
 
 @op(

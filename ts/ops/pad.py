@@ -1,13 +1,16 @@
 """Padding: constant, reflected, replicated, circular.
 
 In: an array and pairs (before, after), last dimension first, as PyTorch writes them; out: the padded array.
-Every mode but "constant" is a choice of source index for each place of the result.
+Every mode but "constant" is a choice of source index for each place of the result, and back: each place of
+the gradient is added to that of its source.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from ts.ops import rules
 from ts.ops.outputs import COPIED, EXPECTED, SCALAR
@@ -129,6 +132,36 @@ def _pad_enum(xp: Any, self: Array, pad: Sizes, mode: int, value: float | None =
     return _pad(xp, self, pad, name, value)
 
 
+def _unpad(xp: Any, grad: Array, self: Array, pad: Sizes, mode: str) -> Array:
+    """The sums of what the places of x have become."""
+    pairs = _pairs(pad, self)
+    for axis, (a, b) in enumerate(pairs, self.ndim - len(pairs)):
+        n = self.shape[axis]
+        if grad.shape[axis] != n + a + b:
+            raise RuntimeError(
+                f"grad_output of size {n + a + b} expected at dimension {axis}, got {list(grad.shape)}"
+            )
+        if a or b:
+            grad = _unpad_axis(xp, grad, axis, a, n, mode)
+    return xp.array(grad)
+
+
+def _unpad_axis(xp: Any, grad: Array, axis: int, before: int, n: int, mode: str) -> Array:
+    made = xp.zeros((*grad.shape[:axis], n, *grad.shape[axis + 1 :]), grad.dtype)
+    front, count = (slice(None),) * axis, grad.shape[axis]
+    start, end = min(max(before, 0), count), max(min(before + n, count), 0)
+    if start < end:
+        made[(*front, slice(start - before, end - before))] = grad[(*front, slice(start, end))]
+    for at in (*range(start), *range(max(start, end), count)):
+        source = int(_SOURCE[mode](np, at - before, n))
+        made[(*front, source)] += grad[(*front, at)]
+    return made
+
+
+def _mode_gradient(mode: str) -> Callable[..., Array]:
+    return lambda xp, grad, self, padding: _unpad(xp, grad, self, padding, mode)
+
+
 def _mode_kernel(mode: str) -> Callable[..., Array]:
     return lambda xp, self, padding: mode_pad(xp, self, padding, mode)
 
@@ -147,6 +180,16 @@ for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
         )
         add(_record)
         add(out_of(_record, "out"))
+        _record = Record(
+            f"aten::{_name}_pad{_n}d_backward(Tensor grad_output, Tensor self, SymInt[{2 * _n}] padding)"
+            " -> Tensor",
+            _mode_gradient(_mode),
+            "pad",
+            where="",
+            refuses={"b": f"{_name}_pad{_n}d_backward"},
+        )
+        add(_record)
+        add(out_of(_record, "grad_input", "grad_input"))
 add(
     Record(
         "aten::_pad_circular(Tensor self, SymInt[] pad) -> Tensor",

@@ -60,3 +60,9 @@ def product_of_others(x: Tensor, dim: int) -> Tensor:
     before = ts.cat([one, x.narrow(dim, 0, n - 1)], dim).cumprod(dim)
     after = ts.cat([one, x.flip([dim]).narrow(dim, 0, n - 1)], dim).cumprod(dim).flip([dim])
     return before * after
+
+
+def shared_by_all(grad: Tensor, x: Tensor, found: Tensor) -> Tensor:
+    """The gradient to the elements that equal the one that was found among all, in equal shares."""
+    there = (x == found) | (x.isnan() & found.isnan())
+    return grad * there / there.sum()

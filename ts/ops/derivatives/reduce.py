@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
-from ts.ops.derivatives.common import chosen, placed, product_of_others, restored, spread
+from ts.ops.derivatives.common import chosen, placed, product_of_others, restored, shared_by_all, spread
 from ts.ops.derivatives.rows import LINEAR, compose, derive
 
 # ---------------------------------------------------------------------------------------- sums
@@ -51,13 +51,13 @@ derive(
 )  # fmt: skip
 
 
-def nanmean(x: Tensor, dim: list[int] | None, keepdim: bool, dtype: int | None) -> Tensor:
+def mean_of_numbers(x: Tensor, dim: list[int] | None, keepdim: bool, dtype: int | None) -> Tensor:
     """The sum of what is there, by its count."""
     count = x.isnan().logical_not().sum(dim, keepdim)
     return ts.nansum(x, dim, keepdim, dtype=dtype) / count
 
 
-compose("aten::nanmean", "nanmean(self, dim, keepdim, dtype)")
+compose("aten::nanmean", "mean_of_numbers(self, dim, keepdim, dtype)")
 
 # ---------------------------------------------------------------------------------------- moments
 
@@ -106,12 +106,6 @@ def shared(grad: Tensor, x: Tensor, found: Tensor, dim: list[int], keepdim: bool
     """The gradient to the elements that were found, in equal shares."""
     there = x == restored(found, dim, keepdim)
     return restored(grad, dim, keepdim) * there / there.sum(dim, True)
-
-
-def shared_by_all(grad: Tensor, x: Tensor, found: Tensor) -> Tensor:
-    """The same where all dimensions were looked at; what is not a number finds its like."""
-    there = x.isnan() if bool(found.isnan()) else x == found
-    return grad * there / there.sum()
 
 
 derive("aten::amax aten::amin", self="shared(grad, self, result, dim, keepdim)")

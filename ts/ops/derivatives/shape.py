@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ts
 from ts import Tensor
-from ts.ops.derivatives.rows import LINEAR, derive
+from ts.ops.derivatives.common import underivable
+from ts.ops.derivatives.rows import LINEAR, compose, derive
 
 # ---------------------------------------------------------------------------------------- joined
 
@@ -22,4 +24,159 @@ def parts(grad: Tensor, tensors: list[Tensor], dim: int) -> list[Tensor]:
 
 
 derive("aten::cat", tensors="parts(grad, tensors, dim)", result=LINEAR)
-derive("aten::stack aten::_stack", tensors="grad.unbind(dim)", result=LINEAR)
+derive("aten::_chunk_cat", tensors="[underivable('aten::_chunk_cat')]")
+derive("aten::stack aten::_stack", tensors="grad.unbind(dim)", result=LINEAR, name="StackBackward0")
+
+
+def side_by_side(tensors: list[Tensor]) -> Tensor:
+    """`hstack`: along the second dimension, or the only one."""
+    rows = ts.atleast_1d(tensors)
+    return ts.cat(rows, 0 if rows[0].dim() == 1 else 1)
+
+
+compose("aten::hstack", "side_by_side(tensors)")
+compose("aten::vstack", "ts.cat(ts.atleast_2d(tensors), 0)")
+compose("aten::dstack", "ts.cat(ts.atleast_3d(tensors), 2)")
+compose(
+    "aten::column_stack", "ts.cat([x.reshape([x.numel(), 1]) if x.dim() <= 1 else x for x in tensors], 1)"
+)
+derive(
+    "aten::atleast_1d aten::atleast_2d aten::atleast_3d", self="grad.reshape(self.size())",
+    result=LINEAR, name="UnsqueezeBackward0",
+)  # fmt: skip
+derive(
+    "aten::atleast_1d.Sequence aten::atleast_2d.Sequence aten::atleast_3d.Sequence",
+    tensors="[grad.reshape(x.size()) for grad, x in zip(grads, tensors)]",
+    result=LINEAR,
+    name="UnsqueezeBackward0",
+)
+derive("aten::broadcast_tensors", tensors="grads", result=LINEAR, name="ExpandBackward0")
+
+
+def grids(tensors: list[Tensor], indexing: str) -> list[Tensor]:
+    """Each vector along a dimension of its own, expanded along the others; "xy" exchanges the first two."""
+    order = list(range(len(tensors)))
+    if indexing == "xy" and len(tensors) > 1:
+        order[0], order[1] = 1, 0
+    sizes = [1] * len(tensors)
+    for i, x in zip(order, tensors):
+        sizes[i] = x.numel()
+    made: list[Tensor] = []
+    for i, x in zip(order, tensors):
+        shape = [1] * len(tensors)
+        shape[i] = x.numel()
+        made.append(x.reshape(shape).expand(sizes))
+    return made
+
+
+compose("aten::meshgrid", "grids(tensors, 'ij')")
+compose("aten::meshgrid.indexing", "grids(tensors, indexing)")
+
+
+def blocks(grad: Tensor, tensors: list[Tensor]) -> list[Tensor]:
+    """The block of each tensor."""
+    found: list[Tensor] = []
+    row, column = 0, 0
+    for x in tensors:
+        rows = x.size(0) if x.dim() == 2 else 1
+        columns = x.size(-1) if x.dim() > 0 else 1
+        found.append(grad.narrow(0, row, rows).narrow(1, column, columns).reshape(x.size()))
+        row, column = row + rows, column + columns
+    return found
+
+
+derive("aten::block_diag", tensors="blocks(grad, tensors)", result=LINEAR)
+
+
+def pairs(tensors: list[Tensor]) -> Tensor:
+    """All ways to take one element of each vector."""
+    if len(tensors) == 1:
+        return tensors[0]
+    return ts.stack([grid.reshape(-1) for grid in grids(tensors, "ij")], 1)
+
+
+def choices(x: Tensor, r: int, with_replacement: bool) -> Tensor:
+    """All ways to take r elements of a vector."""
+    places = ts.combinations(ts.arange(x.size(0), device=x.device), r, with_replacement)
+    return x.index_select(0, places.reshape(-1)).reshape(places.size())
+
+
+compose("aten::cartesian_prod", "pairs(tensors)")
+compose("aten::combinations", "choices(self, r, with_replacement)")
+
+# ---------------------------------------------------------------------------------------- repeated
+
+
+def of_repeated(grad: Tensor, sizes: list[int], repeats: list[int]) -> Tensor:
+    """The sum over the copies: a dimension of their own for each that was repeated."""
+    times = [1] * (len(sizes) - len(repeats)) + repeats
+    lengths = [1] * (len(times) - len(sizes)) + sizes
+    if len(times) == 0:
+        return grad
+    apart: list[int] = []
+    for count, n in zip(times, lengths):
+        apart += [count, n]
+    return grad.reshape(apart).sum([2 * i for i in range(len(times))]).reshape(sizes)
+
+
+def interleaved(x: Tensor, repeats: int, dim: int | None) -> Tensor:
+    """Each element so many times in a row."""
+    x = x.reshape(-1) if dim is None or x.dim() == 0 else x
+    at = 0 if dim is None else dim % x.dim()
+    sizes, apart = x.size(), x.size()
+    sizes[at] *= repeats
+    apart.insert(at + 1, repeats)
+    return x.unsqueeze(at + 1).expand(apart).reshape(sizes)
+
+
+def interleaved_each(x: Tensor, repeats: Tensor, dim: int | None) -> Tensor:
+    """Each element as many times as its number says."""
+    x = x.reshape(-1) if dim is None or x.dim() == 0 else x
+    at = 0 if dim is None else dim
+    return x.index_select(at, ts.repeat_interleave(repeats.reshape(-1).expand([x.size(at)])))
+
+
+derive("aten::repeat", self="of_repeated(grad, self.size(), repeats)", result=LINEAR)
+derive("aten::tile", self="of_repeated(grad, self.size(), dims)", result=LINEAR, name="RepeatBackward0")
+compose("aten::repeat_interleave.self_int", "interleaved(self, repeats, dim)")
+compose("aten::repeat_interleave.self_Tensor", "interleaved_each(self, repeats, dim)")
+
+# ---------------------------------------------------------------------------------------- rearranged
+
+derive("aten::flip", self="grad.flip(dims)", result=LINEAR)
+derive("aten::fliplr", self="grad.fliplr()", result=LINEAR, name="FlipBackward0")
+derive("aten::flipud", self="grad.flipud()", result=LINEAR, name="FlipBackward0")
+derive("aten::roll", self="grad.roll([-n for n in shifts], dims)", result=LINEAR)
+derive("aten::rot90", self="grad.rot90(-k, dims)", result=LINEAR)
+derive("aten::tril", self="grad.tril(diagonal)", result=LINEAR)
+derive("aten::triu", self="grad.triu(diagonal)", result=LINEAR)
+compose(
+    "aten::diag",
+    "self.diag_embed(diagonal) if self.dim() == 1 else self.diagonal(diagonal).clone()",
+)
+compose("aten::diagflat", "self.reshape(-1).diag_embed(offset)")
+derive("aten::diag_embed", self="grad.diagonal(offset, dim1, dim2)", result=LINEAR)
+derive(
+    "aten::channel_shuffle aten::native_channel_shuffle",
+    self="ts.channel_shuffle(grad, self.size(1) // groups)",
+    result=LINEAR,
+    name="ChannelShuffleBackward0",
+)
+derive("aten::pixel_shuffle", self="ts.pixel_unshuffle(grad, upscale_factor)", result=LINEAR)
+derive("aten::pixel_unshuffle", self="ts.pixel_shuffle(grad, downscale_factor)", result=LINEAR)
+
+
+def each_by_each(a: Tensor, b: Tensor) -> Tensor:
+    """`kron`: all products of an element with another, in blocks."""
+    rank = max(a.dim(), b.dim())
+    ours = [1] * (rank - a.dim()) + a.size()
+    theirs = [1] * (rank - b.dim()) + b.size()
+    left: list[int] = []
+    right: list[int] = []
+    for n, m in zip(ours, theirs):
+        left += [n, 1]
+        right += [1, m]
+    return (a.reshape(left) * b.reshape(right)).reshape([n * m for n, m in zip(ours, theirs)])
+
+
+compose("aten::kron", "each_by_each(self, other)")

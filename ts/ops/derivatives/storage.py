@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ts
 from ts import Tensor
+from ts.ops.derivatives.common import underivable  # of the formulas
 from ts.ops.derivatives.rows import LINEAR, compose, derive
 
 derive("aten::clone aten::_lazy_clone", self="grad", result=LINEAR)
 
 
-def contiguous(x: Tensor, memory_format: int) -> Tensor:
+def laid(x: Tensor, memory_format: int) -> Tensor:
     """A tensor that lies so: itself, or a copy."""
     return x if x.is_contiguous(memory_format=memory_format) else x.clone(memory_format=memory_format)
 
 
-compose("aten::contiguous", "contiguous(self, memory_format)")
+compose("aten::contiguous", "laid(self, memory_format)")
 derive("aten::lift_fresh_copy", self="grad", result=LINEAR)
 
 
@@ -55,3 +56,5 @@ derive(
     src=f"grad.contiguous().as_strided(size, stride, {_START})",
     result=LINEAR,
 )
+for _name in ("resize", "resize_as", "set", "set.source_Tensor", "slice_inverse"):
+    derive(f"aten::{_name}", self=f"underivable('aten::{_name}')")

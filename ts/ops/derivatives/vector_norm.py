@@ -59,7 +59,8 @@ derive(
 
 def renormed(x: Tensor, p: float, dim: int, limit: float) -> Tensor:
     """Slices whose norm is too large, scaled down to it."""
-    rest = [i for i in range(x.dim()) if i != dim % x.dim()]
+    rest = list(range(x.dim()))
+    rest.pop(dim)
     norm = ts.linalg.vector_norm(x, p, rest, True)
     return x * ts.where(norm > limit, limit / (norm + 1e-7), 1)
 

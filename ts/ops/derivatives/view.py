@@ -55,7 +55,7 @@ derive(
 # ---------------------------------------------------------------------------------------- several parts
 
 
-def sections(x: Tensor, count: int, dim: int) -> list[Tensor]:
+def evenly(x: Tensor, count: int, dim: int) -> list[Tensor]:
     """So many parts, the first ones longer by one where it does not come out even."""
     length, longer = x.size(dim) // count, x.size(dim) % count
     return between(x, [i * length + min(i, longer) for i in range(1, count)], dim)
@@ -71,7 +71,7 @@ def between(x: Tensor, places: list[int], dim: int) -> list[Tensor]:
 def by_tensor(x: Tensor, where: Tensor, dim: int) -> list[Tensor]:
     """As many parts as a number says, or from place to place of a vector."""
     if where.dim() == 0:
-        return sections(x, int(where), dim)
+        return evenly(x, int(where), dim)
     places: list[int] = where.tolist()
     return between(x, places, dim)
 
@@ -85,14 +85,14 @@ derive(
 derive("aten::unsafe_split_with_sizes", self="ts.cat(grads, dim)", result=LINEAR)
 derive("aten::chunk", self="ts.cat(grads, dim)", result=LINEAR, name="SplitBackward0")
 derive("aten::unsafe_chunk", self="ts.cat(grads, dim)", result=LINEAR, name="UnsafeSplitBackward0")
-compose("aten::tensor_split.sections", "sections(self, sections, dim)")
+compose("aten::tensor_split.sections", "evenly(self, sections, dim)")
 compose("aten::tensor_split.indices", "between(self, indices, dim)")
 compose("aten::tensor_split.tensor_indices_or_sections", "by_tensor(self, tensor_indices_or_sections, dim)")
-compose("aten::hsplit.int", "sections(self, sections, 0 if self.dim() == 1 else 1)")
+compose("aten::hsplit.int", "evenly(self, sections, 0 if self.dim() == 1 else 1)")
 compose("aten::hsplit.array", "between(self, indices, 0 if self.dim() == 1 else 1)")
-compose("aten::vsplit.int", "sections(self, sections, 0)")
+compose("aten::vsplit.int", "evenly(self, sections, 0)")
 compose("aten::vsplit.array", "between(self, indices, 0)")
-compose("aten::dsplit.int", "sections(self, sections, 2)")
+compose("aten::dsplit.int", "evenly(self, sections, 2)")
 compose("aten::dsplit.array", "between(self, indices, 2)")
 derive("aten::unbind.int", self="ts.stack(grads, dim)", result=LINEAR)
 

@@ -1,0 +1,11 @@
+"""Derivatives of assertions: their tokens have no elements to be differentiated by."""
+
+from __future__ import annotations
+
+from ts.ops.derivatives.rows import constant
+
+constant(
+    "aten::_functional_assert_async.msg aten::_functional_assert_scalar "
+    "aten::_functional_sym_constrain_range aten::_functional_sym_constrain_range_for_size",
+    "a token has no elements",
+)

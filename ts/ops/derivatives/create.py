@@ -1,0 +1,34 @@
+"""Derivatives of what makes tensors: of most of them none, as they read no elements."""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.rows import compose, constant
+
+constant(
+    "aten::empty_like aten::zeros_like aten::ones_like aten::full_like aten::new_empty aten::new_zeros "
+    "aten::new_ones aten::new_full aten::new_empty_strided aten::_new_zeros_with_same_feature_meta "
+    "aten::_dim_arange",
+    "it reads no elements",
+)
+for _overload in ("Tensor_Tensor", "Tensor_Scalar", "Scalar_Tensor"):
+    constant(f"aten::linspace.{_overload} aten::logspace.{_overload}", "its ends are taken as numbers")
+
+
+def powers(x: Tensor, count: int) -> Tensor:
+    """The powers of each element from 0 on, along a new dimension."""
+    ones = ts.ones_like(x).unsqueeze(-1)
+    if count < 2:
+        return ones.narrow(-1, 0, count)
+    return ts.cat([ones, x.unsqueeze(-1).expand(x.size() + [count - 1]).cumprod(-1)], -1)
+
+
+def columns(x: Tensor, count: int, increasing: bool) -> Tensor:
+    """The powers, from the last one on unless `increasing`."""
+    found = powers(x, count)
+    return found if increasing else found.flip([-1])
+
+
+compose("aten::vander", "columns(x, x.size(0) if N is None else N, increasing)")
+compose("aten::linalg_vander", "powers(x, x.size(-1) if N is None else N)")

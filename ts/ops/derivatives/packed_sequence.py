@@ -1,0 +1,34 @@
+"""Derivatives of packing and padding: the elements at their places again, without what filled the rest."""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.rows import LINEAR, derive
+
+
+def packed(padded: Tensor, batch_sizes: Tensor, batch_first: bool) -> Tensor:
+    """The rows of padded sequences of which so many run at each time."""
+    rows = padded.transpose(0, 1) if batch_first else padded
+    batch = ts.arange(rows.size(1), device=batch_sizes.device)
+    return rows.narrow(0, 0, batch_sizes.size(0))[batch < batch_sizes.unsqueeze(1)]
+
+
+def unpadded(padded: Tensor, like: list[Tensor], batch_first: bool, side: str) -> list[Tensor]:
+    """The sequences, in the lengths of others."""
+    rows = padded if batch_first else padded.transpose(0, 1)
+    found: list[Tensor] = []
+    for i, x in enumerate(like):
+        start = rows.size(1) - x.size(0) if side == "left" else 0
+        found.append(rows.select(0, i).narrow(0, start, x.size(0)))
+    return found
+
+
+derive(
+    "aten::_pack_padded_sequence",
+    input="ts.ops.aten._pack_padded_sequence_backward(grad, input.size(), result1, batch_first)",
+    differentiable="result0",
+)
+derive("aten::_pack_padded_sequence_backward", grad_="packed(grad, batch_sizes, batch_first)", result=LINEAR)
+derive("aten::_pad_packed_sequence", data="packed(grad, batch_sizes, batch_first)", differentiable="result0")
+derive("aten::pad_sequence", sequences="unpadded(grad, sequences, batch_first, padding_side)")

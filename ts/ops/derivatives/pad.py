@@ -1,0 +1,56 @@
+"""Derivatives of padding: what is around goes to where it came from."""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.rows import LINEAR, compose, derive
+
+derive(
+    "aten::constant_pad_nd", self="ts.constant_pad_nd(grad, [-n for n in pad], 0)",
+    result="ts.constant_pad_nd(self_t, pad, 0)",
+)  # fmt: skip
+
+
+def around(x: Tensor, pad: list[int]) -> Tensor:
+    """Each end continued by the other one; a negative number cuts off, before that."""
+    for i in range(len(pad) // 2):
+        dim = x.dim() - 1 - i
+        a, b = pad[2 * i], pad[2 * i + 1]
+        x = x.narrow(dim, max(-a, 0), x.size(dim) - max(-a, 0) - max(-b, 0))
+        n = x.size(dim)
+        parts = [x]
+        if a > 0:
+            parts = [x.narrow(dim, n - a, a)] + parts
+        if b > 0:
+            parts = parts + [x.narrow(dim, 0, b)]
+        x = ts.cat(parts, dim) if len(parts) > 1 else x
+    return x
+
+
+def padded(x: Tensor, pad: list[int], mode: str, value: float | None) -> Tensor:
+    """`pad`, by its mode and the number of dimensions."""
+    if mode == "constant":
+        return ts.constant_pad_nd(x, pad, 0.0 if value is None else value)
+    if mode == "circular":
+        return around(x, pad)
+    if mode == "reflect":
+        if len(pad) == 2:
+            return ts.ops.aten.reflection_pad1d(x, pad)
+        return ts.ops.aten.reflection_pad2d(x, pad) if len(pad) == 4 else ts.ops.aten.reflection_pad3d(x, pad)
+    if len(pad) == 2:
+        return ts.ops.aten.replication_pad1d(x, pad)
+    return ts.ops.aten.replication_pad2d(x, pad) if len(pad) == 4 else ts.ops.aten.replication_pad3d(x, pad)
+
+
+compose("aten::pad", "padded(self, pad, mode, value)")
+compose("aten::_pad_enum", "padded(self, pad, ['reflect', 'replicate', 'circular', 'constant'][mode], value)")
+for _name in ("reflection", "replication"):
+    for _n in (1, 2, 3):
+        _pad = f"ts.ops.aten.{_name}_pad{_n}d"
+        derive(
+            f"aten::{_name}_pad{_n}d", result=LINEAR,
+            self=f"{_pad}_backward(grad, grad.new_empty([1]).expand(self.size()), padding)",
+        )  # fmt: skip
+        derive(f"aten::{_name}_pad{_n}d_backward", grad_output=f"{_pad}(grad, padding)", result=LINEAR)
+compose("aten::_pad_circular", "around(self, pad)")

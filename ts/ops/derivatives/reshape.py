@@ -1,0 +1,26 @@
+"""Derivatives of the views that compilers ask for, and of the joining of dense tensors."""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.rows import LINEAR, compose, derive
+
+derive(
+    "aten::_unsafe_view aten::_reshape_alias aten::_reshape_alias_copy aten::_reshape_copy",
+    self="grad.reshape(self.size())", result=LINEAR,
+)  # fmt: skip
+derive(
+    "aten::_reshape_from_tensor aten::_ncf_unsqueeze aten::_ncf_view",
+    self="grad.reshape(self.size())", result=LINEAR, name="ViewBackward0",
+)  # fmt: skip
+
+
+def cut(flat: Tensor, tensors: list[Tensor]) -> list[Tensor]:
+    """The parts of a vector in the shapes of some tensors."""
+    found = flat.split([x.numel() for x in tensors])
+    return [part.reshape(x.size()) for part, x in zip(found, tensors)]
+
+
+compose("aten::flatten_dense_tensors", "ts.cat([x.reshape(-1) for x in tensors])")
+compose("aten::unflatten_dense_tensors", "cut(flat, tensors)")

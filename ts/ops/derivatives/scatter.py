@@ -1,0 +1,156 @@
+"""Derivatives of writing along a dimension: what was written has the gradient, what was overwritten none."""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.common import scaled
+from ts.ops.derivatives.rows import LINEAR, compose, derive
+
+# ---------------------------------------------------------------------------------------- scatter
+
+
+def filled(x: Tensor, sizes: list[int]) -> Tensor:
+    """The gradients of the first elements of a source, with zeros for those that the index did not reach."""
+    if x.size() == sizes:
+        return x
+    rest: list[int] = []
+    for n, m in zip(sizes, x.size()):
+        rest = [0, n - m] + rest
+    return ts.constant_pad_nd(x, rest)
+
+
+def reached(source: Tensor, index: Tensor) -> Tensor:
+    """The elements of a source that the index reaches."""
+    for dim in range(index.dim()):
+        source = source.narrow(dim, 0, index.size(dim))
+    return source
+
+
+derive(
+    "aten::scatter.src",
+    self="grad.scatter(dim, index, 0)",
+    src="filled(grad.gather(dim, index), src.size())",
+    result=LINEAR,
+)
+derive(
+    "aten::scatter.value", self="grad.scatter(dim, index, 0)", result="self_t.scatter(dim, index, 0)",
+    name="ScatterBackward1",
+)  # fmt: skip
+
+
+def scattered(x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str) -> Tensor:
+    """`scatter` with a name of what to do, by the names that `scatter_reduce` has."""
+    names = {"add": "sum", "multiply": "prod"}
+    return x.scatter_reduce(dim, index, source, names[reduce])
+
+
+compose("aten::scatter.reduce", "scattered(self, dim, index, src, reduce)")
+compose(
+    "aten::scatter.value_reduce",
+    "scattered(self, dim, index, ts.full_like(index, value, dtype=self.dtype), reduce)",
+)
+derive("aten::scatter_add", self="grad", src="filled(grad.gather(dim, index), src.size())", result=LINEAR)
+
+# ---------------------------------------------------------------------------------------- reduced
+
+
+def of_product(
+    grad: Tensor, x: Tensor, dim: int, index: Tensor, source: Tensor, include_self: bool
+) -> tuple[Tensor, Tensor]:
+    """Of products: the rest of each, which is a quotient where nothing is 0."""
+    others = ts.ones_like(x).scatter_reduce(dim, index, source, "prod")
+    none = source == 0
+    zeros = ts.zeros_like(x).scatter_add(dim, index, none.to(x.dtype)).gather(dim, index)
+    nonzero = source.masked_fill(none, 1)
+    rest = x.scatter_reduce(dim, index, nonzero, "prod", include_self=include_self).gather(dim, index)
+    alone = zeros == none.to(zeros.dtype)  # no zero among the others
+    return grad * others, grad.gather(dim, index) * (rest / nonzero).masked_fill(alone.logical_not(), 0)
+
+
+def of_mean(grad: Tensor, dim: int, index: Tensor, include_self: bool) -> tuple[Tensor, Tensor]:
+    """Of means: a share."""
+    ones = ts.ones_like(index, dtype=grad.dtype)
+    counts = ts.ones_like(grad) if include_self else ts.zeros_like(grad)
+    share = grad / counts.scatter_add(dim, index, ones).clamp(min=1)
+    return share, share.gather(dim, index)
+
+
+def of_extreme(
+    grad: Tensor, x: Tensor, dim: int, index: Tensor, source: Tensor, result: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Of the largest or the smallest: equal shares of those that are."""
+    kept = (x == result).to(grad.dtype)
+    given = (source == result.gather(dim, index)).to(grad.dtype)
+    share = grad / kept.scatter_add(dim, index, given)
+    return kept * share, given * share.gather(dim, index)
+
+
+def of_reduced(
+    grad: Tensor,
+    x: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    reduce: str,
+    include_self: bool,
+    result: Tensor,
+) -> tuple[Tensor, Tensor]:
+    """The gradients of a tensor and of what was reduced into it."""
+    sizes, source = source.size(), reached(source, index)
+    kept, given = grad, grad.gather(dim, index)
+    if reduce == "prod":
+        kept, given = of_product(grad, x, dim, index, source, include_self)
+    elif reduce == "mean":
+        kept, given = of_mean(grad, dim, index, include_self)
+    elif reduce == "amax" or reduce == "amin":
+        kept, given = of_extreme(grad, x, dim, index, source, result)
+    if not include_self:
+        kept = kept.scatter(dim, index, 0)
+    return kept, filled(given, sizes)
+
+
+derive(
+    "aten::scatter_reduce.two",
+    {"self, src": "of_reduced(grad, self, dim, index, src, reduce, include_self, result)"},
+)
+
+# ---------------------------------------------------------------------------------------- by a vector
+
+
+def everywhere(index: Tensor, source: Tensor, dim: int) -> Tensor:
+    """An index along one dimension, for each element of a source."""
+    if source.dim() == 0:
+        return index.reshape(source.size())
+    sizes = [1] * source.dim()
+    sizes[dim] = -1
+    return index.reshape(sizes).expand(source.size())
+
+
+derive(
+    "aten::index_add",
+    self="grad",
+    source="scaled(grad.index_select(dim, index).reshape(source.size()), alpha)",
+    result=LINEAR,
+)
+derive(
+    "aten::index_reduce",
+    {
+        "self, source": "of_reduced(grad, self, dim, everywhere(index, source, dim), source, reduce, "
+        "include_self, result)"
+    },
+)
+derive(
+    "aten::index_copy",
+    self="grad.index_fill(dim, index, 0)",
+    source="grad.index_select(dim, index).reshape(source.size())",
+    result=LINEAR,
+)
+derive(
+    "aten::index_fill.int_Scalar", self="grad.index_fill(dim, index, 0)",
+    result="self_t.index_fill(dim, index, 0)",
+)  # fmt: skip
+derive(
+    "aten::index_fill.int_Tensor", self="grad.index_fill(dim, index, 0)",
+    value="grad.index_select(dim, ts.ops.aten._unique(index)[0])", result=LINEAR, name="IndexFillBackward1",
+)  # fmt: skip

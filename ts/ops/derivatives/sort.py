@@ -1,0 +1,83 @@
+"""Derivatives of sorting and of what is found by order: the gradient at the places of the elements."""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.common import chosen, placed, shared_by_all, underivable
+from ts.ops.derivatives.rows import compose, constant, derive
+
+_ALL = {"values": "chosen(self_t, dim, indices, True)"}
+_ONE = {"values": "chosen(self_t, dim, indices, keepdim)"}
+
+derive("aten::sort aten::topk", self="placed(grad, self.size(), dim, indices, True)", result=_ALL)
+derive(
+    "aten::sort.stable", self="placed(grad, self.size(), dim, indices, True)", result=_ALL,
+    name="SortBackward1",
+)  # fmt: skip
+compose("aten::msort", "self.sort(0)[0]")
+derive("aten::kthvalue aten::mode", self="placed(grad, self.size(), dim, indices, keepdim)", result=_ONE)
+derive("aten::median aten::nanmedian", self="shared_by_all(grad, self, result)")
+derive(
+    "aten::median.dim", self="placed(grad, self.size(), dim, indices, keepdim)", result=_ONE,
+    name="MedianBackward1",
+)  # fmt: skip
+derive(
+    "aten::nanmedian.dim", self="placed(grad, self.size(), dim, indices, keepdim)", result=_ONE,
+    name="NanmedianBackward1",
+)  # fmt: skip
+
+# ---------------------------------------------------------------------------------------- quantiles
+
+
+def ranks(values: Tensor, q: Tensor, ignore_nan: bool) -> Tensor:
+    """Where the quantiles are among sorted values, which end with those that are no numbers."""
+    last = values.size(-1) - 1
+    if ignore_nan:
+        return q * (values.isnan().logical_not().sum(-1, True) - 1).clamp(min=0)
+    return ts.where(values.select(-1, last).isnan().unsqueeze(-1), last, q * last)
+
+
+def between(values: Tensor, at: Tensor, interpolation: str) -> Tensor:
+    """The values at some ranks, which need not be whole numbers."""
+    if interpolation == "lower":
+        return values.gather(-1, at.floor().to(ts.int64))
+    if interpolation == "higher":
+        return values.gather(-1, at.ceil().to(ts.int64))
+    if interpolation == "nearest":
+        return values.gather(-1, at.round().to(ts.int64))
+    below = at.floor()
+    low = values.gather(-1, below.to(ts.int64))
+    high = values.gather(-1, at.ceil().to(ts.int64))
+    return low.lerp(high, ts.full_like(at, 0.5) if interpolation == "midpoint" else at - below)
+
+
+def among_sorted(
+    x: Tensor, q: Tensor, dim: int | None, keepdim: bool, interpolation: str, ignore_nan: bool
+) -> Tensor:
+    """Of sorted values; the quantiles come first, unless it is one number."""
+    rows = x.reshape(-1) if dim is None or x.dim() == 0 else x.movedim(dim, -1)
+    values = rows.sort(-1)[0]
+    found = between(values, ranks(values, q.reshape(-1), ignore_nan), interpolation)
+    found = found.squeeze(-1) if q.dim() == 0 else found.movedim(-1, 0)
+    if not keepdim:
+        return found
+    if dim is None or x.dim() == 0:
+        return found.reshape(q.size() + [1] * x.dim())
+    return found.unsqueeze(dim % x.dim() + q.dim())
+
+
+def number(q: float, x: Tensor) -> Tensor:
+    """A quantile's number as a tensor."""
+    return ts.tensor(q, dtype=x.dtype, device=x.device)
+
+
+compose("aten::quantile", "among_sorted(self, q, dim, keepdim, interpolation, False)")
+compose("aten::quantile.scalar", "among_sorted(self, number(q, self), dim, keepdim, interpolation, False)")
+compose("aten::nanquantile", "among_sorted(self, q, dim, keepdim, interpolation, True)")
+compose("aten::nanquantile.scalar", "among_sorted(self, number(q, self), dim, keepdim, interpolation, True)")
+
+# ---------------------------------------------------------------------------------------- counts
+
+derive("aten::bincount", weights="underivable('aten::bincount')")
+constant("aten::histc", "a count does not change with the elements")

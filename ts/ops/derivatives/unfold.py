@@ -1,0 +1,13 @@
+"""Derivatives of patches: each element has the sum of its copies."""
+
+from __future__ import annotations
+
+import ts  # of the formulas
+from ts.ops.derivatives.rows import LINEAR, derive
+
+derive(
+    "aten::im2col",
+    self="ts.ops.aten.col2im(grad, [self.size(-2), self.size(-1)], kernel_size, dilation, padding, stride)",
+    result=LINEAR,
+)
+derive("aten::col2im", self="ts.ops.aten.im2col(grad, kernel_size, dilation, padding, stride)", result=LINEAR)

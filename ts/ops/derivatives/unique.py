@@ -1,0 +1,9 @@
+"""Derivatives of the distinct elements, which PyTorch has none of."""
+
+from __future__ import annotations
+
+from ts.ops.derivatives.common import underivable  # of the formulas
+from ts.ops.derivatives.rows import derive
+
+for _name in ("_unique2", "_unique", "unique_dim", "unique_consecutive", "unique_dim_consecutive"):
+    derive(f"aten::{_name}", self=f"underivable('{_name}')", differentiable="result0")
