@@ -175,6 +175,16 @@ SPECIAL: dict[str, Maker] = {
     "_native_batch_norm_legit": lambda t, i: [t(2, 3, 4), None, None, t(3), t(3), True, 0.1, 1e-5],
     "_native_batch_norm_legit.no_stats": lambda t, i: [t(2, 3, 4), None, None, True, 0.1, 1e-5],
     "_native_batch_norm_legit_no_training": lambda t, i: [t(2, 3, 4), None, None, t(3), t(3), 0.1, 1e-5],
+    **{
+        f"{name}{n}d{aa}_backward": lambda t, i, n=n, more=more: [t(1, 2, *[3] * n), [3] * n, [1, 2, *[4] * n], *more]
+        for n, name, aa, more in (
+            *((n, name, "", [None] * n) for n in (1, 2, 3) for name in ("upsample_nearest", "_upsample_nearest_exact")),
+            (1, "upsample_linear", "", [False, None]), (2, "upsample_bilinear", "", [False, None, None]),
+            (3, "upsample_trilinear", "", [False, None, None, None]), (2, "upsample_bicubic", "", [False, None, None]),
+            (2, "_upsample_bilinear", "_aa", [False, None, None]), (2, "_upsample_bicubic", "_aa", [False, None, None]),
+            (2, "_upsample_lanczos", "_aa", [False, None, None]),
+        )
+    },
     "native_batch_norm_backward": lambda t, i: [
         t(2, 3, 4), t(2, 3, 4), None, None, None, t(3), t(3), True, 1e-5, [True, True, True]
     ],

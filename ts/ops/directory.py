@@ -218,9 +218,14 @@ NAMES: Final[dict[str, str]] = {
         fractional_max_pool3d_backward
     """,
     "upsample": """
-        _upsample_bicubic2d_aa _upsample_bilinear2d_aa _upsample_lanczos2d_aa _upsample_nearest_exact1d
-        _upsample_nearest_exact2d _upsample_nearest_exact3d upsample_bicubic2d upsample_bilinear2d
-        upsample_linear1d upsample_nearest1d upsample_nearest2d upsample_nearest3d upsample_trilinear3d
+        _upsample_bicubic2d_aa _upsample_bicubic2d_aa_backward _upsample_bilinear2d_aa
+        _upsample_bilinear2d_aa_backward _upsample_lanczos2d_aa _upsample_lanczos2d_aa_backward
+        _upsample_nearest_exact1d _upsample_nearest_exact1d_backward _upsample_nearest_exact2d
+        _upsample_nearest_exact2d_backward _upsample_nearest_exact3d _upsample_nearest_exact3d_backward
+        upsample_bicubic2d upsample_bicubic2d_backward upsample_bilinear2d upsample_bilinear2d_backward
+        upsample_linear1d upsample_linear1d_backward upsample_nearest1d upsample_nearest1d_backward
+        upsample_nearest2d upsample_nearest2d_backward upsample_nearest3d upsample_nearest3d_backward
+        upsample_trilinear3d upsample_trilinear3d_backward
     """,
     "interpolate": """
         __interpolate __upsample __upsample_bilinear __upsample_nearest

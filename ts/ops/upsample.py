@@ -14,6 +14,7 @@ from typing import Any
 from ts.ops import rules
 from ts.ops.outputs import EXPECTED
 from ts.ops.registry import Record, add, out_of
+from ts.ops.shapes import Made
 
 Array = rules.Array
 Sizes = Sequence[int]
@@ -168,6 +169,56 @@ def resampled(
     return rules.cast(xp, wide, x.dtype)
 
 
+def _reversed(xp: Any, taps: Taps, n: int) -> Taps:
+    """For each of n source places the output places that read it, and how much of it: as many for each."""
+    index, weight = taps
+    outputs = xp.repeat(xp.arange(index.shape[0]), index.shape[1])
+    sources = index.reshape(-1)
+    order = xp.argsort(sources, kind="stable")
+    sources, outputs = sources[order], outputs[order]
+    counts = xp.bincount(sources, minlength=n)
+    place = xp.arange(sources.size) - (xp.cumsum(counts) - counts)[sources]
+    most = int(counts.max())
+    readers, shares = xp.zeros((n, most), dtype=rules.INT64), xp.zeros((n, most))
+    readers[sources, place] = outputs
+    shares[sources, place] = 1.0 if weight is None else weight.reshape(-1)[order]
+    return readers, shares
+
+
+@functools.lru_cache(maxsize=64)
+def _kept_reversed(xp: Any, taps: Callable[..., Taps], n: int, *key: Any) -> Taps:
+    return _reversed(xp, _taps(xp, taps, n, *key), n)
+
+
+def gathered(
+    xp: Any,
+    grad: Array,
+    size: Sizes,
+    input_size: Sizes,
+    scales: Sequence[float | None],
+    taps: Callable[..., Taps],
+    align: bool,
+) -> Array:
+    """The reverse of `resampled`: every source place gets its shares of the places that read it."""
+    if len(input_size) != len(size) + 2 or list(grad.shape) != [*input_size[:2], *size]:
+        raise RuntimeError(
+            f"Expected a gradient of size {[*input_size[:2], *size]} for an input of size "
+            f"{list(input_size)}, but got {list(grad.shape)}"
+        )
+    wide = rules.cast(xp, grad, rules.opmath(grad.dtype))
+    for axis in range(2, grad.ndim):
+        n, m = input_size[axis], size[axis - 2]
+        key = (n, m, scales[axis - 2], align)
+        index, weight = _kept_reversed(xp, taps, *key) if m <= _KEPT else _reversed(xp, taps(xp, *key), n)
+        assert weight is not None
+        wide = xp.weighted_sums(wide, axis, index, weight.astype(wide.dtype))
+    return rules.cast(xp, wide, grad.dtype)
+
+
+def _gradient_shape(grad_output: Array, output_size: Sizes, input_size: Sizes, *_: Any) -> Made:
+    return tuple(input_size), grad_output.dtype
+
+
 def _in_integers(xp: Any, index: Array, weight: Array) -> tuple[Array, int]:
     """Weights for bytes: integers of 16 bits with as many binary places as fit, and how many these are."""
     weight = weight.copy()
@@ -242,6 +293,28 @@ def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: s
             add(out_of(record, "vec_out"))
 
 
+def _enter_gradient(name: str, n: int, taps: Callable[..., Taps], aligned: bool) -> None:
+    scale_names = ("scales",) if n == 1 else tuple(f"scales_{d}" for d in "dhw"[3 - n :])
+    corners = "bool align_corners, " if aligned else ""
+    scales = ", ".join(f"float? {s}=None" for s in scale_names)
+
+    def backward(xp: Any, grad_output: Array, size: Sizes, input_size: Sizes, *rest: Any) -> Array:
+        align = bool(rest[0]) if aligned else False
+        return gathered(xp, grad_output, size, input_size, rest[1:] if aligned else rest, taps, align)
+
+    record = Record(
+        f"aten::{name}_backward(Tensor grad_output, SymInt[{n}] output_size, SymInt[{n + 2}] input_size, "
+        f"{corners}{scales}) -> Tensor",
+        backward,
+        "upsample",
+        where="",
+        shape=_gradient_shape,
+        layout="channels" if n > 1 else "contiguous",
+    )
+    add(record)
+    add(out_of(record, "grad_input", "grad_input"))
+
+
 #     name                      dims taps       align_corners, order
 for _row in (
     ("upsample_nearest1d", 1, _nearest, False),
@@ -259,3 +332,4 @@ for _row in (
     ("_upsample_lanczos2d_aa", 2, _antialiased(_lanczos_filter, 3), True, "- out"),
 ):
     _enter(*_row)
+    _enter_gradient(*_row[:4])
