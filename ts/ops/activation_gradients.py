@@ -137,7 +137,7 @@ def _elu(xp: Any, grad: Array, alpha: Any, scale: Any, input_scale: Any, is_resu
         small = (x + alpha * scale) * input_scale
     else:
         small = xp.exp(xp.minimum(x, 0) * input_scale) * (alpha * scale * input_scale)
-    return xp.where(x > 0, grad * scale, grad * small)
+    return xp.where(x <= 0, grad * small, grad * scale)
 
 
 @backward(
@@ -185,8 +185,8 @@ def _log_sigmoid(xp: Any, grad: Array, self: Array, buffer: Array) -> Array:
 def _logit(xp: Any, grad: Array, self: Array, eps: float | None = None) -> Array:
     slope = grad / (self * (1 - self))
     if eps is None:
-        return xp.where((self >= 0) & (self <= 1), slope, math.nan)
-    return xp.where((self >= eps) & (self <= 1 - eps), slope, 0)
+        return xp.where((self < 0) | (self > 1), math.nan, slope)
+    return xp.where((self < eps) | (self > 1 - eps), 0, slope)
 
 
 @backward(

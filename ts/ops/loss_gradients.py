@@ -49,7 +49,7 @@ def _mse(xp: Any, x: Array, y: Array, reduction: int) -> Array:
 
 @_backward(f"smooth_l1_loss_backward({_ARGUMENTS}, float beta)", "smooth_l1_backward_cpu_out")
 def _smooth_l1(xp: Any, x: Array, y: Array, reduction: int, beta: float) -> Array:
-    return xp.clip((x - y) / beta, -1, 1) if beta else xp.sign(x - y)
+    return xp.clip((x - y) / beta, -1, 1) if beta else xp.where(x > y, 1.0, -1.0).astype(x.dtype)
 
 
 @_backward(f"huber_loss_backward({_ARGUMENTS}, float delta)", "huber_backward_cpu_out", "bic")

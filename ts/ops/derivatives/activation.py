@@ -62,7 +62,7 @@ def of_elu(
 ) -> Tensor:
     """Of `elu` and its likes."""
     small = (self * input_scale).exp() * input_scale * alpha
-    return ts.where(self > 0, grad, grad * small) * scale
+    return ts.where(self <= 0, grad * small, grad) * scale
 
 
 def of_gelu(grad: Tensor, self: Tensor, approximate: str) -> Tensor:

@@ -88,7 +88,7 @@ def elu_slope(
     bent = x * input_scale + alpha * scale * input_scale
     if not is_result:
         bent = (x * input_scale).exp() * (alpha * scale * input_scale)
-    return ts.where(x > 0, scale, bent)
+    return ts.where(x <= 0, bent, scale)
 
 
 def elu_bend(

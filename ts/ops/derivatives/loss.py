@@ -36,10 +36,12 @@ def of_mse(grad: Tensor, self: Tensor, target: Tensor, reduction: int) -> Tensor
 
 
 def of_smooth_l1(grad: Tensor, self: Tensor, target: Tensor, reduction: int, beta: float) -> Tensor:
-    """The gap in parts of beta, not more than 1; without beta its sign."""
+    """The gap in parts of beta, not more than 1; without beta its sign, where there is none, too, -1."""
     gap = self - target
     each = share(grad, gap.numel(), reduction)
-    return each * gap.sgn() if beta == 0 else each * (gap / beta).clamp(-1, 1)
+    if beta == 0:
+        return ts.where(gap > 0, each, -each)
+    return each * (gap / beta).clamp(-1, 1)
 
 
 def of_huber(grad: Tensor, self: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
@@ -55,7 +57,7 @@ derive(
 )
 derive(
     "aten::smooth_l1_loss", self="of_smooth_l1(grad, self, target, reduction, beta)",
-    target="-of_smooth_l1(grad, self, target, reduction, beta)",
+    target="of_smooth_l1(grad, target, self, reduction, beta)",
 )  # fmt: skip
 derive(
     "aten::huber_loss", self="of_huber(grad, self, target, reduction, delta)",
@@ -123,7 +125,7 @@ def of_probability(self: Tensor, target: Tensor) -> Tensor:
 
 def of_wanted_probability(self: Tensor) -> Tensor:
     """Of the probability that it is held against."""
-    return ts.log1p(-self).clamp_min(-100) - self.log().clamp_min(-100)
+    return ts.log1p(-self) - self.log()
 
 
 def of_logit(self: Tensor, target: Tensor, pos_weight: Tensor | None) -> Tensor:

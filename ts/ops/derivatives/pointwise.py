@@ -133,8 +133,9 @@ derive(
 
 
 def of_atan2(grad: Tensor, opposite: Tensor, adjacent: Tensor) -> Tensor:
-    """The part of the gradient that goes along the side, by the square of the length."""
-    return grad * adjacent / (opposite * opposite + adjacent * adjacent)
+    """The part of the gradient along the side, by the square of the length; none where that is 0."""
+    square = opposite * opposite + adjacent * adjacent
+    return ts.where(square == 0, 0, grad * adjacent / square)
 
 
 derive(
@@ -182,7 +183,8 @@ derive(
 )  # fmt: skip
 derive(
     "aten::special_xlog1py.other_scalar", name="SpecialXlog1PyBackward2", result=ELEMENTWISE,
-    self="ts.where((self == 0) & (float(other) <= -1), 0, ts.special.xlog1py(grad, other))",
+    self="ts.where(self == 0, 0, ts.special.xlog1py(grad, other)) if float(other) <= -1 "
+    "else ts.special.xlog1py(grad, other)",
 )  # fmt: skip
 
 

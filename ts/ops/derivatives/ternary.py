@@ -103,8 +103,8 @@ def of_logit(grad: Tensor, self: Tensor, eps: float | None) -> Tensor:
     """Outside of [0, 1] there is none; outside of [eps, 1 - eps] it is clamped."""
     slope = grad / (self * (1 - self))
     if eps is None:
-        return ts.where((self >= 0) & (self <= 1), slope, float("nan"))
-    return ts.where((self >= eps) & (self <= 1 - eps), slope, 0)
+        return ts.where((self < 0) | (self > 1), float("nan"), slope)
+    return ts.where((self < eps) | (self > 1 - eps), 0, slope)
 
 
 def of_mvlgamma(grad: Tensor, self: Tensor, p: int) -> Tensor:
@@ -120,6 +120,6 @@ derive("aten::mvlgamma", self="of_mvlgamma(grad, self, p)", result=ELEMENTWISE)
 derive("aten::complex", real="ts.real(grad)", imag="ts.imag(grad)", result=LINEAR)
 derive(
     "aten::polar", abs="ts.real(grad * result.sgn().conj())", angle="ts.imag(grad * result.conj())",
-    result="ts.complex(abs_t, angle_t * abs) * result.sgn()",
+    result="ts.complex(abs_t, angle_t * abs) * ts.polar(ts.ones_like(abs), angle)",
 )  # fmt: skip
 derive("aten::frexp.Tensor", self="grad / exponent.exp2()", name="FrexpBackward0", differentiable="mantissa")

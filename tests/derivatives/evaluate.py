@@ -1,0 +1,21 @@
+"""Gradients by the rows, for given arguments of an operator, one formula at a time."""
+
+import ts
+from ts.ops import registry
+from ts.ops.derivatives.formulas import Inputs, gradient
+
+FACTS = {"size": lambda x: list(x.size()), "dim": ts.Tensor.dim, "numel": ts.Tensor.numel, "dtype": lambda x: x.dtype}
+
+
+def gradients(key, wanted, **arguments):
+    """The gradients of the `wanted` arguments, of a result whose gradient is ones: numbers of one, lists of several."""
+    record = registry.find(key)
+    inputs = Inputs(record)
+    made = record.operator(**arguments)
+    values = {name: p.default for name, p in inputs.parameters.items() if p.has_default} | arguments
+    for result, value in zip(inputs.results, made if isinstance(made, tuple) else (made,)):
+        values |= {result.name: value, result.gradient: ts.ones_like(value)}
+    values.setdefault("grad", values[inputs.results[0].gradient])
+    formula = gradient(record, wanted.split())
+    found = formula.function()(*(FACTS[r.fact](values[r.of]) if r.fact else values[r.of] for r in formula.reads))
+    return [x.tolist() for x in found] if isinstance(found, tuple) else found.tolist()
