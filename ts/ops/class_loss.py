@@ -151,8 +151,8 @@ _BACK = (
 )
 
 
-@op(f"aten::nll_loss_backward{_BACK}", out="grad_input")
-@op(f"aten::nll_loss2d_backward{_BACK}", out="grad_input")
+@op(f"aten::nll_loss_backward{_BACK}", out="grad_input", out_names="grad_input")
+@op(f"aten::nll_loss2d_backward{_BACK}", out="grad_input", out_names="grad_input")
 @facts(where="", layout="contiguous", refuses={"bic": "nll_loss_backward_out_frame"})
 def _nll_loss_backward(
     xp: Any,

@@ -84,6 +84,10 @@ def of_rrelu(
 
 derive("aten::rrelu_with_noise", self="of_rrelu(grad, self, noise, float(lower), float(upper), training)")
 derive(
+    "aten::rrelu_with_noise_", name="RreluWithNoiseBackward1",
+    self="of_rrelu(grad, result, noise, float(lower), float(upper), training)",
+)  # fmt: skip
+derive(
     "aten::rrelu_with_noise_functional", differentiable="result0",
     self="of_rrelu(grad, self, noise_out, float(lower), float(upper), training)",
 )  # fmt: skip
