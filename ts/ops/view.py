@@ -578,7 +578,7 @@ def _view_as_complex(xp: Any, self: Array) -> Array:
     if self.ndim == 0 or self.shape[-1] != 2:
         raise RuntimeError("Tensor must have a last dimension of size 2")
     item, at = self.dtype.itemsize, storage.offset(self)
-    if self.strides[-1] != item:
+    if self.size and self.strides[-1] != item:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
     if any(step % (2 * item) for step, n in zip(self.strides[:-1], self.shape, strict=False)):
         raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")

@@ -41,7 +41,6 @@ _SCALARS: Final = {
 FACTS: Final = {
     "size": ("List[int]", r"size\(\)|shape\b"),
     "stride": ("List[int]", r"stride\(\)"),
-    "storage_offset": ("int", r"storage_offset\(\)"),
     "dim": ("int", r"dim\(\)|ndim\b"),
     "dtype": ("int", r"dtype\b"),
     "numel": ("int", r"numel\(\)"),
