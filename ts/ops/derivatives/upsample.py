@@ -1,4 +1,4 @@
-"""Derivatives of resampling: a place of the input gets its share of the gradient of each place that reads it."""
+"""Derivatives of resampling: a place of the input gets its share of the gradients of all that read it."""
 
 from __future__ import annotations
 

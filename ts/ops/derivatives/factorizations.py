@@ -1,0 +1,344 @@
+"""Derivatives of determinants, inverses, solutions and factorisations of matrices.
+
+Where a factorisation is unique only up to phases its gradient is that of what does not depend on them; a
+repeated eigenvalue or singular value has gradients that are not finite, as in PyTorch.
+"""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.rows import compose, derive
+
+
+def adjoint(x: Tensor) -> Tensor:
+    """Rows and columns changed, conjugate."""
+    return x.transpose(-2, -1).conj()
+
+
+def unit(x: Tensor) -> Tensor:
+    """The unit matrix as large as a square one."""
+    return ts.eye(x.size(-1), dtype=x.dtype, device=x.device)
+
+
+def half(x: Tensor) -> Tensor:
+    """The lower triangle, of the diagonal one half."""
+    return x.tril() - ts.diag_embed(x.diagonal(0, -2, -1)) * 0.5
+
+
+# ---------------------------------------------------------------------------------------- determinants
+
+
+def _of_det(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
+    """Of singular matrices by the products of all singular values but one."""
+    if A.size(-1) == 0:
+        return ts.zeros_like(A)
+    if bool((result == 0).any()):
+        u, s, vh = ts.linalg.svd(A)
+        n = s.size(-1)
+        one = ts.ones_like(s.narrow(-1, 0, 1))
+        before = ts.cat([one, s.narrow(-1, 0, n - 1)], -1).cumprod(-1)
+        after = ts.cat([one, s.flip([-1]).narrow(-1, 0, n - 1)], -1).cumprod(-1).flip([-1])
+        phase = (ts.linalg.det(u) * ts.linalg.det(vh)).conj()
+        factor = (grad * phase).unsqueeze(-1) * (before * after)
+        return (u * factor.unsqueeze(-2)).matmul(vh)
+    return (grad * result.conj()).unsqueeze(-1).unsqueeze(-1) * adjoint(ts.linalg.inv(A))
+
+
+def _of_slogdet(of_sign: Tensor, of_log: Tensor, A: Tensor, sign: Tensor) -> Tensor:
+    """Of a complex sign, too: it turns with the imaginary part of the logarithm."""
+    factor = of_log.to(A.dtype)
+    if A.is_complex():
+        factor = ts.complex(of_log, -ts.imag(of_sign.conj() * sign))
+    return factor.unsqueeze(-1).unsqueeze(-1) * adjoint(ts.linalg.inv(A))
+
+
+def _logdet(self: Tensor) -> Tensor:
+    sign, log = ts.linalg.slogdet(self)
+    if self.is_complex():
+        return sign.log() + log
+    return ts.where(sign == -1, float("nan"), log)
+
+
+derive("aten::linalg_det", A="_of_det(grad, A, result)")
+derive("aten::linalg_slogdet", A="_of_slogdet(grad_sign, grad_logabsdet, A, sign)")
+derive("aten::slogdet", self="_of_slogdet(grad_sign, grad_logabsdet, self, sign)")
+compose("aten::logdet", "_logdet(self)")
+
+
+# ---------------------------------------------------------------------------------------- solutions
+
+
+def _of_inverse(grad: Tensor, inverse: Tensor) -> Tensor:
+    turned = adjoint(inverse)
+    return -turned.matmul(grad).matmul(turned)
+
+
+def _of_system(A: Tensor, result: Tensor, of_b: Tensor, vectors: bool, left: bool) -> Tensor:
+    """The gradient of the matrix from that of the right hand side."""
+    if vectors:
+        return -of_b.unsqueeze(-1).matmul(adjoint(result.unsqueeze(-1)))
+    return -of_b.matmul(adjoint(result)) if left else -adjoint(result).matmul(of_b)
+
+
+def _of_solve(
+    grad: Tensor, A: Tensor, b_sizes: list[int], result: Tensor, left: bool
+) -> tuple[Tensor, Tensor]:
+    vectors = len(b_sizes) == 1 or (len(b_sizes) == A.dim() - 1 and b_sizes == A.shape[:-1])
+    of_b = ts.linalg.solve(adjoint(A), grad, left=left)
+    return _of_system(A, result, of_b, vectors, left), of_b
+
+
+def _of_triangle(
+    grad: Tensor, A: Tensor, result: Tensor, upper: bool, left: bool, unitriangular: bool
+) -> tuple[Tensor, Tensor]:
+    of_b = ts.linalg.solve_triangular(
+        adjoint(A), grad, upper=not upper, left=left, unitriangular=unitriangular
+    )
+    return _triangle(_of_system(A, result, of_b, False, left), upper, unitriangular), of_b
+
+
+def _triangle(x: Tensor, upper: bool, unitriangular: bool) -> Tensor:
+    inside = 1 if unitriangular else 0
+    return x.triu(inside) if upper else x.tril(-inside)
+
+
+def _of_old_triangle(
+    grad: Tensor,
+    of_clone: Tensor,
+    A: Tensor,
+    solution: Tensor,
+    upper: bool,
+    transpose: bool,
+    unitriangular: bool,
+) -> tuple[Tensor, Tensor]:
+    of_b = ts.triangular_solve(grad, A.conj(), upper, not transpose, unitriangular)[0]
+    of_matrix = -of_b.matmul(adjoint(solution))
+    if transpose:
+        of_matrix = of_matrix.transpose(-2, -1)
+    return of_b, _triangle(of_matrix, upper, unitriangular) + of_clone
+
+
+derive(
+    "aten::linalg_inv", A="_of_inverse(grad, result)", name="LinalgInvExBackward0",
+    result="-result.matmul(A_t).matmul(result)",
+)  # fmt: skip
+derive("aten::linalg_inv_ex", A="_of_inverse(grad, inverse)", differentiable="inverse")
+derive(
+    "aten::linalg_solve",
+    {"A, B": "_of_solve(grad, A, B.size(), result, left)"},
+    name="LinalgSolveExBackward0",
+)
+derive(
+    "aten::linalg_solve_ex", {"A, B": "_of_solve(grad, A, B.size(), result, left)"}, differentiable="result"
+)
+derive(
+    "aten::linalg_solve_triangular",
+    {"self, B": "_of_triangle(grad, self, result, upper, left, unitriangular)"},
+)
+derive(
+    "aten::triangular_solve",
+    {
+        "self, A": "_of_old_triangle(grad_solution, grad_cloned_coefficient, A, solution, upper, transpose, "
+        "unitriangular)"
+    },
+)
+
+
+def _tensorinv(self: Tensor, ind: int) -> Tensor:
+    rows = 1
+    for n in self.shape[:ind]:
+        rows *= n
+    return ts.linalg.inv(self.reshape(rows, -1)).view(self.shape[ind:] + self.shape[:ind])
+
+
+def _tensorsolve(self: Tensor, other: Tensor, dims: list[int] | None) -> Tensor:
+    x = self
+    if dims is not None:
+        for d in dims:
+            x = x.movedim(d, -1)
+    sizes = x.shape[other.dim() :]
+    return ts.linalg.solve(x.reshape(other.numel(), -1), other.flatten()).view(sizes)
+
+
+compose("aten::linalg_tensorinv", "_tensorinv(self, ind)")
+compose("aten::linalg_tensorsolve", "_tensorsolve(self, other, dims)")
+
+
+# ---------------------------------------------------------------------------------------- Cholesky's
+
+
+def _of_cholesky(grad: Tensor, factor: Tensor, upper: bool) -> Tensor:
+    L, g = (adjoint(factor), adjoint(grad)) if upper else (factor, grad)
+    inner = half(adjoint(L).matmul(g))
+    inner = (inner + adjoint(inner)) * 0.5
+    inner = ts.linalg.solve_triangular(adjoint(L), inner, upper=True)
+    return ts.linalg.solve_triangular(L, inner, upper=False, left=False)
+
+
+def _cholesky_inverse(self: Tensor, upper: bool) -> Tensor:
+    factor = self.triu() if upper else self.tril()
+    inverse = ts.linalg.solve_triangular(factor, unit(factor), upper=upper)
+    return inverse.matmul(adjoint(inverse)) if upper else adjoint(inverse).matmul(inverse)
+
+
+def _cholesky_solve(self: Tensor, factor: Tensor, upper: bool) -> Tensor:
+    L = adjoint(factor) if upper else factor
+    halfway = ts.linalg.solve_triangular(L, self, upper=False)
+    return ts.linalg.solve_triangular(adjoint(L), halfway, upper=True)
+
+
+derive(
+    "aten::linalg_cholesky aten::cholesky", self="_of_cholesky(grad, result, upper)",
+    name="LinalgCholeskyExBackward0",
+)  # fmt: skip
+derive("aten::linalg_cholesky_ex", self="_of_cholesky(grad, L, upper)", differentiable="L")
+compose("aten::cholesky_inverse", "_cholesky_inverse(self, upper)")
+compose("aten::cholesky_solve", "_cholesky_solve(self, input2, upper)")
+compose("aten::_cholesky_solve_helper", "_cholesky_solve(self, A, upper)")
+
+
+# ---------------------------------------------------------------------------------------- spectra
+
+
+def _of_eigh(of_values: Tensor | None, of_vectors: Tensor | None, values: Tensor, vectors: Tensor) -> Tensor:
+    inner = ts.zeros_like(vectors)
+    if of_vectors is not None:
+        apart = values.unsqueeze(-2) - values.unsqueeze(-1) + unit(values.unsqueeze(-1))
+        inner = adjoint(vectors).matmul(of_vectors) / apart
+        inner = inner - ts.diag_embed(inner.diagonal(0, -2, -1))
+    if of_values is not None:
+        inner = inner + ts.diag_embed(of_values)
+    return vectors.matmul(inner).matmul(adjoint(vectors))
+
+
+def _of_eig(
+    of_values: Tensor | None, of_vectors: Tensor | None, values: Tensor, vectors: Tensor, is_complex: bool
+) -> Tensor:
+    turned = adjoint(vectors)
+    inner = ts.zeros_like(vectors)
+    if of_vectors is not None:
+        own = turned.matmul(of_vectors)
+        along = ts.real(own.diagonal(0, -2, -1)).unsqueeze(-2)
+        one = unit(vectors)
+        apart = values.unsqueeze(-2) - values.unsqueeze(-1) + one
+        inner = (own - turned.matmul(vectors) * along) / apart.conj() * (1 - one)
+    if of_values is not None:
+        inner = inner + ts.diag_embed(of_values)
+    result = ts.linalg.solve(turned, inner.matmul(turned))
+    return result if is_complex else ts.real(result)
+
+
+def _of_svd(
+    of_u: Tensor | None, of_s: Tensor | None, of_vh: Tensor | None, u: Tensor, s: Tensor, vh: Tensor
+) -> Tensor:
+    """Of U and V what lies within the other's space, and what lies beyond it."""
+    k = s.size(-1)
+    u, vh = u.narrow(-1, 0, k), vh.narrow(-2, 0, k)
+    inner = ts.zeros([k, k], dtype=u.dtype, device=u.device)
+    squares = s * s
+    one = ts.eye(k, dtype=s.dtype, device=s.device)
+    apart = squares.unsqueeze(-2) - squares.unsqueeze(-1) + one
+    beyond: Tensor | None = None
+    if of_s is not None:
+        inner = inner + ts.diag_embed(of_s)
+    if of_u is not None:
+        of_u = of_u.narrow(-1, 0, k)
+        own = adjoint(u).matmul(of_u)
+        inner = inner + (own - adjoint(own)) / apart * s.unsqueeze(-2) * (1 - one)
+        if u.is_complex():
+            turning = ts.imag(own.diagonal(0, -2, -1)) / s
+            inner = inner + ts.diag_embed(ts.complex(ts.zeros_like(turning), turning))
+        if u.size(-2) > k:
+            beyond = ((of_u - u.matmul(own)) / s.unsqueeze(-2)).matmul(vh)
+    if of_vh is not None:
+        of_vh = of_vh.narrow(-2, 0, k)
+        own = vh.matmul(adjoint(of_vh))
+        inner = inner + s.unsqueeze(-1) * ((own - adjoint(own)) / apart) * (1 - one)
+        if vh.size(-1) > k:
+            more = u.matmul((of_vh - of_vh.matmul(adjoint(vh)).matmul(vh)) / s.unsqueeze(-1))
+            beyond = more if beyond is None else beyond + more
+    result = u.matmul(inner).matmul(vh)
+    return result if beyond is None else result + beyond
+
+
+def _svd(self: Tensor, some: bool, compute_uv: bool) -> tuple[Tensor, Tensor, Tensor]:
+    if compute_uv:
+        u, s, vh = ts.linalg.svd(self, not some)
+        return u, s, adjoint(vh)
+    u, s, v = ts.svd(self.detach(), some, False)
+    return u, ts.linalg.svdvals(self), v
+
+
+derive(
+    "aten::linalg_eigh",
+    self="_of_eigh(grad_eigenvalues, grad_eigenvectors, eigenvalues, eigenvectors)", absent=True,
+)  # fmt: skip
+derive(
+    "aten::linalg_eig",
+    self="_of_eig(grad_eigenvalues, grad_eigenvectors, eigenvalues, eigenvectors, self.is_complex())",
+    absent=True,
+)
+derive("aten::linalg_svd", A="_of_svd(grad_U, grad_S, grad_Vh, U, S, Vh)", absent=True)
+compose("aten::linalg_eigvalsh", "ts.linalg.eigh(self, UPLO)[0]")
+compose("aten::linalg_eigvals", "ts.linalg.eig(self)[0]")
+compose("aten::linalg_svdvals", "ts.linalg.svd(A, False)[1]")
+compose("aten::svd", "_svd(self, some, compute_uv)")
+
+
+# ---------------------------------------------------------------------------------------- orthogonal ones
+
+
+def _of_qr(of_q: Tensor, of_r: Tensor, q: Tensor, r: Tensor) -> Tensor:
+    """Of a wide matrix [X Y]: that of X, with what Y = Q V adds to that of Q, and Q times that of V."""
+    rows, columns = q.size(-2), r.size(-1)
+    if rows < columns:
+        beside = of_r.narrow(-1, rows, columns - rows)
+        v = r.narrow(-1, rows, columns - rows)
+        of_x = _of_tall(
+            of_q + q.matmul(v).matmul(adjoint(beside)), of_r.narrow(-1, 0, rows), q, r.narrow(-1, 0, rows)
+        )
+        return ts.cat([of_x, q.matmul(beside)], -1)
+    return _of_tall(of_q, of_r, q, r)
+
+
+def _of_tall(of_q: Tensor, of_r: Tensor, q: Tensor, r: Tensor) -> Tensor:
+    inner = r.matmul(adjoint(of_r)) - adjoint(of_q).matmul(q)
+    lower = inner.tril(-1)
+    diagonal = inner.diagonal(0, -2, -1)
+    if inner.is_complex():
+        diagonal = ts.real(diagonal).to(inner.dtype)
+    inner = lower + adjoint(lower) + ts.diag_embed(diagonal)
+    return ts.linalg.solve_triangular(adjoint(r), of_q + q.matmul(inner), upper=False, left=False)
+
+
+derive("aten::linalg_qr", A="_of_qr(grad_Q, grad_R, Q, R)")
+compose("aten::qr", "ts.linalg.qr(self, 'reduced' if some else 'complete')")
+
+
+# ---------------------------------------------------------------------------------------- others
+
+
+def _of_exponential(grad: Tensor, self: Tensor) -> Tensor:
+    """A corner of the exponential of a matrix of blocks."""
+    turned = adjoint(self)
+    n = self.size(-1)
+    upper = ts.cat([turned, grad.expand_as(turned)], -1)
+    lower = ts.cat([ts.zeros_like(turned), turned], -1)
+    return ts.linalg.matrix_exp(ts.cat([upper, lower], -2)).narrow(-2, 0, n).narrow(-1, n, n)
+
+
+def _condition(self: Tensor, p: float) -> Tensor:
+    if p == 2.0 or p == -2.0:
+        s = ts.linalg.svdvals(self)
+        largest, smallest = s.select(-1, 0), s.select(-1, -1)
+        return largest / smallest if p == 2.0 else smallest / largest
+    return ts.linalg.matrix_norm(self, p) * ts.linalg.matrix_norm(ts.linalg.inv(self), p)
+
+
+derive("aten::linalg_matrix_exp", self="_of_exponential(grad, self)")
+compose("aten::linalg_cond", "_condition(self, 2.0 if p is None else float(p))")
+compose(
+    "aten::linalg_cond.p_str",
+    "ts.linalg.matrix_norm(self, p) * ts.linalg.matrix_norm(ts.linalg.inv(self), p)",
+)
