@@ -21,11 +21,6 @@ def unit(x: Tensor) -> Tensor:
     return ts.eye(x.size(-1), dtype=x.dtype, device=x.device)
 
 
-def half(x: Tensor) -> Tensor:
-    """The lower triangle, of the diagonal one half."""
-    return x.tril() - ts.diag_embed(x.diagonal(0, -2, -1)) * 0.5
-
-
 # ---------------------------------------------------------------------------------------- determinants
 
 
@@ -170,8 +165,8 @@ compose("aten::linalg_tensorsolve", "_tensorsolve(self, other, dims)")
 
 def _of_cholesky(grad: Tensor, factor: Tensor, upper: bool) -> Tensor:
     L, g = (adjoint(factor), adjoint(grad)) if upper else (factor, grad)
-    inner = half(adjoint(L).matmul(g))
-    inner = (inner + adjoint(inner)) * 0.5
+    inner = adjoint(L).matmul(g)
+    inner = (inner.tril() + adjoint(inner.tril(-1))) * 0.5
     inner = ts.linalg.solve_triangular(adjoint(L), inner, upper=True)
     return ts.linalg.solve_triangular(L, inner, upper=False, left=False)
 

@@ -1,0 +1,47 @@
+"""Derivatives of norms of matrices, through sums, extremes and singular values."""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.rows import compose
+
+
+def _matrix_norm(self: Tensor, ord: float, dim: list[int], keepdim: bool, dtype: int | None) -> Tensor:
+    x = self if dtype is None else self.to(dtype)
+    rows, columns = dim[0] % x.dim(), dim[1] % x.dim()
+    if abs(ord) == 2.0:
+        s = ts.linalg.svdvals(x.movedim([rows, columns], [-2, -1]))
+        found = s.amax(-1) if ord > 0 else s.amin(-1)
+        return _kept(found, rows, columns, keepdim)
+    summed, other = (columns, rows) if abs(ord) == float("inf") else (rows, columns)
+    sums = x.abs().sum(summed, True)
+    found = sums.amax(other, True) if ord > 0 else sums.amin(other, True)
+    return found if keepdim else found.squeeze([rows, columns])
+
+
+def _matrix_norm_named(self: Tensor, ord: str, dim: list[int], keepdim: bool, dtype: int | None) -> Tensor:
+    x = self if dtype is None else self.to(dtype)
+    if ord == "fro":
+        return ts.linalg.vector_norm(x, 2, dim, keepdim)
+    rows, columns = dim[0] % x.dim(), dim[1] % x.dim()
+    found = ts.linalg.svdvals(x.movedim([rows, columns], [-2, -1])).sum(-1)
+    return _kept(found, rows, columns, keepdim)
+
+
+def _kept(x: Tensor, rows: int, columns: int, keepdim: bool) -> Tensor:
+    """With ones in the places of the matrices' dimensions."""
+    if not keepdim:
+        return x
+    return x.unsqueeze(min(rows, columns)).unsqueeze(max(rows, columns))
+
+
+compose("aten::linalg_matrix_norm", "_matrix_norm(self, float(ord), dim, keepdim, dtype)")
+compose("aten::linalg_matrix_norm.str_ord", "_matrix_norm_named(self, ord, dim, keepdim, dtype)")
+compose(
+    "aten::linalg_norm.ord_str",
+    "_matrix_norm_named(self, ord, [-2, -1] if dim is None else dim, keepdim, dtype)",
+)
+compose("aten::frobenius_norm.dim", "ts.linalg.vector_norm(self, 2, dim, keepdim)")
+compose("aten::nuclear_norm", "_matrix_norm_named(self, 'nuc', [-2, -1], keepdim, None)")
+compose("aten::nuclear_norm.dim", "_matrix_norm_named(self, 'nuc', dim, keepdim, None)")
