@@ -1,0 +1,113 @@
+"""Derivatives of Fourier transforms: the transform back, scaled by what the other direction would be."""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.rows import LINEAR, compose, derive
+
+
+def _other(norm: str | None) -> str:
+    """The normalisation that puts the same factor on the other direction."""
+    if norm is None or norm == "backward":
+        return "forward"
+    return "backward" if norm == "forward" else norm
+
+
+def _fitted(x: Tensor, n: int, dim: int) -> Tensor:
+    """Cut, or followed by zeros, to a length of n."""
+    have = x.size(dim)
+    if have > n:
+        return x.narrow(dim, 0, n)
+    if have == n:
+        return x
+    sizes = x.size()
+    sizes[dim] = n - have
+    return ts.cat([x, x.new_zeros(sizes)], dim)
+
+
+def _returned(x: Tensor, sizes: list[int], dim: int, is_complex: bool) -> Tensor:
+    x = _fitted(x, sizes[dim], dim)
+    return x if is_complex or not x.is_complex() else ts.real(x)
+
+
+def _of_half(grad: Tensor, sizes: list[int], n: int | None, dim: int, norm: str | None) -> Tensor:
+    """Of the frequencies of real numbers that do not follow from others."""
+    count = sizes[dim] if n is None or n == -1 else n
+    return _returned(ts.fft.ifft(_fitted(grad, count, dim), None, dim, _other(norm)), sizes, dim, False)
+
+
+def _of_real(grad: Tensor, sizes: list[int], dim: int, norm: str | None, is_complex: bool) -> Tensor:
+    """Of real numbers by half the frequencies: all but the ends stand for two."""
+    found = ts.fft.rfft(grad, None, dim, _other(norm))
+    twice = grad.size(dim) - found.size(dim)
+    middle = found.narrow(dim, 1, twice) * 2
+    rest = found.narrow(dim, 1 + twice, found.size(dim) - 1 - twice)
+    return _returned(ts.cat([found.narrow(dim, 0, 1), middle, rest], dim), sizes, dim, is_complex)
+
+
+derive(
+    "aten::fft_fft",
+    self="_returned(ts.fft.ifft(grad, None, dim, _other(norm)), self.size(), dim, self.is_complex())",
+    result=LINEAR,
+)
+derive(
+    "aten::fft_ifft",
+    self="_returned(ts.fft.fft(grad, None, dim, _other(norm)), self.size(), dim, self.is_complex())",
+    result=LINEAR,
+)
+derive("aten::fft_rfft", self="_of_half(grad, self.size(), n, dim, norm)", result=LINEAR)
+derive("aten::fft_irfft", self="_of_real(grad, self.size(), dim, norm, self.is_complex())", result=LINEAR)
+compose("aten::fft_hfft", "ts.fft.irfft(self.conj(), n, dim, _other(norm))")
+compose("aten::fft_ihfft", "ts.fft.rfft(self, n, dim, _other(norm)).conj()")
+derive("aten::fft_fftshift", self="ts.fft.ifftshift(grad, dim)", result=LINEAR)
+derive("aten::fft_ifftshift", self="ts.fft.fftshift(grad, dim)", result=LINEAR)
+
+
+# ---------------------------------------------------------------------------------------- several dimensions
+
+
+def _dims(rank: int, s: list[int] | None, dim: list[int] | None) -> list[int]:
+    if dim is not None:
+        return dim
+    count = rank if s is None else len(s)
+    return [d - count for d in range(count)]
+
+
+def _length(s: list[int] | None, i: int) -> int | None:
+    return None if s is None or s[i] == -1 else s[i]
+
+
+def _all(
+    x: Tensor, s: list[int] | None, dims: list[int], norm: str | None, forward: bool, count: int
+) -> Tensor:
+    """The complex transform along the first dimensions of a list."""
+    for i in range(count):
+        n = _length(s, i)
+        x = ts.fft.fft(x, n, dims[i], norm) if forward else ts.fft.ifft(x, n, dims[i], norm)
+    return x
+
+
+def _complex(
+    self: Tensor, s: list[int] | None, dim: list[int] | None, norm: str | None, forward: bool
+) -> Tensor:
+    dims = _dims(self.dim(), s, dim)
+    return _all(self, s, dims, norm, forward, len(dims))
+
+
+def _to_half(self: Tensor, s: list[int] | None, dim: list[int] | None, norm: str | None) -> Tensor:
+    dims = _dims(self.dim(), s, dim)
+    last = len(dims) - 1
+    return _all(ts.fft.rfft(self, _length(s, last), dims[last], norm), s, dims, norm, True, last)
+
+
+def _from_half(self: Tensor, s: list[int] | None, dim: list[int] | None, norm: str | None) -> Tensor:
+    dims = _dims(self.dim(), s, dim)
+    last = len(dims) - 1
+    return ts.fft.irfft(_all(self, s, dims, norm, False, last), _length(s, last), dims[last], norm)
+
+
+compose("aten::fft_fftn aten::fft_fft2", "_complex(self, s, dim, norm, True)")
+compose("aten::fft_ifftn aten::fft_ifft2", "_complex(self, s, dim, norm, False)")
+compose("aten::fft_rfftn aten::fft_rfft2", "_to_half(self, s, dim, norm)")
+compose("aten::fft_irfftn aten::fft_irfft2", "_from_half(self, s, dim, norm)")
