@@ -65,7 +65,7 @@ parts = {
 }
 for name, part in parts.items():
     part = part.resolve_conj().float() if part.dtype is ts.bfloat16 else part.resolve_conj()
-    print(name, hashlib.sha256(np.ascontiguousarray(part.numpy()).tobytes()).hexdigest())
+    print(name, hashlib.sha256(np.ascontiguousarray(part.detach().numpy()).tobytes()).hexdigest())
 """
 
 

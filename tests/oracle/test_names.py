@@ -51,7 +51,7 @@ EXCUSED = {
         factory_common_args multi_dim_common Tensor
     """,
     "other parts of PyTorch, or not yet: gradients, modes, compilation, distribution, pickles": """
-        autocast* *autocast* GradScaler ao backward register_* retain_grad grad grad_fn output_nr *anomaly*
+        autocast* *autocast* GradScaler ao grad *anomaly*
         cond while_loop vmap fx export classes library
         monitor multiprocessing overrides package quantization
         return_types sparse AcceleratorError OutOfMemoryError Event
@@ -93,8 +93,8 @@ EXCUSED_THERE = {
     "backends.cudnn": "m",
     "backends.mps": "get_core_count get_name is_macos*",  # no Metal
     "autograd": """
-        DeviceType Function NestedIOFunction Profiler* SavedTensor anomaly_mode backward enforce_grad_layout_policy
-        forward_ad function functional grad gradcheck gradgradcheck graph handle_torch_function
+        DeviceType Function NestedIOFunction Profiler* SavedTensor anomaly_mode enforce_grad_layout_policy
+        forward_ad function functional gradcheck gradgradcheck graph handle_torch_function
         has_torch_function is_* kineto_available profiler_* set_multithreading_enabled
     """,  # gradients and profiles
     "accelerator": "Graph graphs *cache current_device_idx set_device_idx *_stream device_index *memory* get_device_*",

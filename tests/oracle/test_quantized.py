@@ -143,7 +143,7 @@ def leaves(x):
 
 def distance(a, b):
     return max(
-        float((torch.from_numpy(p.numpy()) - q).abs().max())
+        float((torch.from_numpy(p.detach().numpy()) - q.detach()).abs().max())
         for p, q in zip(leaves(a), leaves(b), strict=True)
     )
 

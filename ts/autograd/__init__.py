@@ -1,18 +1,19 @@
 """Names of `torch.autograd` that programs use beside gradients.
 
-    with ts.autograd.profiler.record_function("attention"):     a label for what runs inside
-    ts.autograd.Variable(x)                                     a tensor, under its older name
-    ts.autograd.no_grad()                                       the same as ts.no_grad()
+with ts.autograd.profiler.record_function("attention"):     a label for what runs inside
+ts.autograd.Variable(x)                                     a tensor, under its older name
+ts.autograd.no_grad()                                       the same as ts.no_grad()
 """
 
 from __future__ import annotations
 
+from ts._core.autograd.backward import backward, grad
 from ts.autograd import grad_mode, profiler
 from ts.autograd.anomaly import detect_anomaly, set_detect_anomaly
 from ts.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ts.autograd.variable import Variable
 
 __all__ = [
-    "Variable", "detect_anomaly", "enable_grad", "grad_mode", "inference_mode", "no_grad", "profiler",
-    "set_detect_anomaly", "set_grad_enabled",
+    "Variable", "backward", "detect_anomaly", "enable_grad", "grad", "grad_mode", "inference_mode",
+    "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip

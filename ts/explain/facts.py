@@ -28,6 +28,7 @@ from typing import Any, Final
 
 from ts._core.dispatch.operator import Operator
 from ts._core.dispatch.recorder import Event, Recorder
+from ts._core.thread.context import GradMode
 from ts.bytecode.counting import Counter
 from ts.bytecode.opcodes import NUMBER
 from ts.errors import LimitExceeded
@@ -242,9 +243,10 @@ class _Measured:
 
     def _seconds(self, function: Any) -> float:
         args, kwargs = copy.deepcopy(self._given)  # it may write them
-        start = time.perf_counter()
-        function(*self._receiver, *args, **kwargs)
-        return time.perf_counter() - start
+        with GradMode(False):
+            start = time.perf_counter()
+            function(*self._receiver, *args, **kwargs)
+            return time.perf_counter() - start
 
     def _profiled(self, function: ScriptFunction) -> list[tuple[Event, FunctionEvent]]:
         recorder = Recorder()

@@ -8,16 +8,13 @@ In: a function to call; out: a handle that takes it away again:
 
 from __future__ import annotations
 
-import itertools
-import weakref
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
+from ts._core.tensor.hooks import Hooks, RemovableHandle
 from ts._core.thread.context import current_tracer
-
-_ids = itertools.count()
 
 
 @dataclass(frozen=True)
@@ -27,38 +24,6 @@ class ForwardHook:
     function: Callable[..., Any]
     with_kwargs: bool = False  # it takes the keyword arguments as well
     always_call: bool = False  # also where `forward` raises
-
-
-Hooks = OrderedDict[int, Any]
-
-
-class RemovableHandle:
-    """Takes one hook out of the table that holds it; as a context manager, at the end."""
-
-    def __init__(self, hooks: Hooks) -> None:
-        self.hooks_dict_ref = weakref.ref(hooks)
-        self.id: Final = next(_ids)
-
-    def remove(self) -> None:
-        """Take the hook away; nothing happens where it is gone."""
-        hooks = self.hooks_dict_ref()
-        if hooks is not None:
-            hooks.pop(self.id, None)
-
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self.remove()
-
-
-def add_hook(hooks: Hooks, hook: Any, prepend: bool = False) -> RemovableHandle:
-    """Enter a hook behind those that are there, or before them."""
-    handle = RemovableHandle(hooks)
-    hooks[handle.id] = hook
-    if prepend:
-        hooks.move_to_end(handle.id, last=False)
-    return handle
 
 
 # The hooks of all modules, which run before a module's own, and whether there are any.

@@ -274,7 +274,8 @@ def placed(xp: Any, values: Array, indices: Array, shape: Sizes, n: int, apart: 
         xp.put_along_axis(flat, places, rows, -1)
         return flat.reshape(shape)
     places += xp.arange(len(places))[:, None] * plane
-    flat = xp.bincount(places.reshape(-1), rows.reshape(-1), len(places) * plane)
+    weights = rules.cast(xp, rows, rules.DOUBLE).reshape(-1)
+    flat = xp.bincount(places.reshape(-1), weights, len(places) * plane)
     return rules.cast(xp, flat, values.dtype).reshape(shape)
 
 

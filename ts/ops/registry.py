@@ -351,6 +351,7 @@ def _load() -> None:
     if _loading:  # by this thread: what is imported asks for what there is so far
         return
     with _importing(FAMILIES):
+        import ts._core.autograd.methods  # noqa: F401  puts its own into the type
         from ts.ops.functional import tensor_methods
 
         found = {name: OverloadSet(f"aten::{name}", lookup) for name in methods()}

@@ -21,8 +21,8 @@ from copy import deepcopy
 from typing import Any
 
 import ts
+from ts._core.tensor.hooks import RemovableHandle, add_hook
 from ts._core.tensor.tensor import Tensor
-from ts.nn.hooks import RemovableHandle, add_hook
 
 Group = dict[str, Any]
 Closure = Callable[[], Any]

@@ -173,7 +173,7 @@ cdef bint vector(IValue *x, int kind, npy_intp n, bint written, void **data) noe
     a = flat_array(x)
     if a == NULL or scalar_type(x) != kind or size_of(a) != n:
         return False
-    if written and (not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or (<Tensor>x.v.o).wants_grad):
+    if written and not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
         return False
     data[0] = data_of(a)
     return True

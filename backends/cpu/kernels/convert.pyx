@@ -170,7 +170,7 @@ cdef int put_converted(Operator op, IValue *r, const int32_t *at, int64_t wanted
     cdef object made
     cdef char *out
     cdef Away away
-    if x == NULL or (<Tensor>r[at[0]].v.o).wants_grad or not 0 <= wanted <= BRAIN or not converts(source, <int>wanted):
+    if x == NULL or not 0 <= wanted <= BRAIN or not converts(source, <int>wanted):
         return run_record(op, r, at)
     target = <int>wanted
     made = new_like(x, target)

@@ -226,7 +226,7 @@ cdef int full_like(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int fill_place(Operator op, IValue *r, const int32_t *at, IValue *number) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef char value[8]
-    if a == NULL or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or (<Tensor>r[at[0]].v.o).wants_grad:
+    if a == NULL or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
         return run_record(op, r, at)
     if not has_width(scalar_type(&r[at[0]])) or not store(number, scalar_type(&r[at[0]]), value):
         return run_record(op, r, at)

@@ -79,7 +79,7 @@ cdef PyArrayObject *written(IValue *x, IValue *generator) noexcept:
     cdef PyArrayObject *a = float_array(x)
     if a == NULL or generator.tag != TAG_NONE or default_stream() is None:
         return NULL
-    return a if flags_of(a) & cnp.NPY_ARRAY_WRITEABLE and not (<Tensor>x.v.o).wants_grad else NULL
+    return a if flags_of(a) & cnp.NPY_ARRAY_WRITEABLE else NULL
 
 
 cdef int uniform_(Operator op, IValue *r, const int32_t *at) except -1:

@@ -175,7 +175,7 @@ cdef int copy_into(Operator op, IValue *r, const int32_t *at) except -1:
         return run_record(op, r, at)
     if (<Tensor>to).backend != BACKEND_CPU or (<Tensor>source).backend != BACKEND_CPU:
         return run_record(op, r, at)
-    if (<Tensor>to).scalar_type != (<Tensor>source).scalar_type or (<Tensor>to).wants_grad:
+    if (<Tensor>to).scalar_type != (<Tensor>source).scalar_type:
         return run_record(op, r, at)
     a = <PyArrayObject *>(<Tensor>to).array
     b = <PyArrayObject *>(<Tensor>source).array

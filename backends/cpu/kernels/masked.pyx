@@ -272,7 +272,7 @@ cdef int masked_fill_inplace(Operator op, IValue *r, const int32_t *at) except -
     kind = scalar_type(&r[at[0]])
     if not has_plain_width(item_size(a)) or not store(&r[at[2]], kind, number):
         return run_record(op, r, at)
-    if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or (<Tensor>r[at[0]].v.o).wants_grad or repeats(a) or meet(a, mask):
+    if not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE or repeats(a) or meet(a, mask):
         return run_record(op, r, at)
     nd = ndim_of(a)
     for d in range(nd):

@@ -99,8 +99,7 @@ cdef int run_unary(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int run_unary_inplace(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *x = &r[at[0]]
-    cdef bint simple = is_tensor(x) and not (<Tensor>x.v.o).wants_grad
-    return put(op, r, at, unary_inplace(loops_of(op), <Tensor>x.v.o) if simple else NULL)
+    return put(op, r, at, unary_inplace(loops_of(op), <Tensor>x.v.o) if is_tensor(x) else NULL)
 
 
 cdef int run_binary(Operator op, IValue *r, const int32_t *at) except -1:
@@ -110,17 +109,14 @@ cdef int run_binary(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int run_binary_inplace(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *x = &r[at[0]]
-    cdef bint simple = is_tensor(x) and not (<Tensor>x.v.o).wants_grad
-    return put(op, r, at, binary_inplace(loops_of(op), <Tensor>x.v.o, &r[at[1]]) if simple else NULL)
+    return put(op, r, at, binary_inplace(loops_of(op), <Tensor>x.v.o, &r[at[1]]) if is_tensor(x) else NULL)
 
 
 cdef int put_output(Operator op, IValue *r, const int32_t *at, IValue *other) except -1:
     """Compute into the last argument; the record's own kernel where that is not of the simple kind."""
     cdef IValue *x = &r[at[0]]
     cdef IValue *out = &r[at[op.nargs - 1]]
-    if not is_tensor(x) or not is_tensor(out) or (<Tensor>x.v.o).wants_grad or (<Tensor>out.v.o).wants_grad:
-        return run_record(op, r, at)
-    if other != NULL and is_tensor(other) and (<Tensor>other.v.o).wants_grad:
+    if not is_tensor(x) or not is_tensor(out):
         return run_record(op, r, at)
     if not write_result(loops_of(op), <Tensor>x.v.o, other, <Tensor>out.v.o):
         return run_record(op, r, at)
@@ -166,7 +162,7 @@ cdef bint may_scale(IValue *x, IValue *y, IValue *alpha) noexcept:
     """Whether both are floats of one dtype that share no memory, and the factor is a number of theirs."""
     cdef PyArrayObject *a
     cdef PyArrayObject *b
-    if not is_tensor(x) or not is_tensor(y) or (<Tensor>x.v.o).wants_grad:
+    if not is_tensor(x) or not is_tensor(y):
         return False
     if (<Tensor>x.v.o).backend != BACKEND_CPU or (<Tensor>y.v.o).backend != BACKEND_CPU:
         return False

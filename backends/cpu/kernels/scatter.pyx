@@ -50,7 +50,7 @@ cdef PyArrayObject *array_at(IValue *x) noexcept:
 cdef bint may_write(Tensor x, PyArrayObject *index, PyArrayObject *other) noexcept:
     """Whether a tensor is written in place here: its elements lie in order, and apart from those that are read."""
     cdef PyArrayObject *a = <PyArrayObject *>x.array
-    if x.wants_grad or flags_of(a) & FLAT != FLAT or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
+    if flags_of(a) & FLAT != FLAT or not flags_of(a) & cnp.NPY_ARRAY_WRITEABLE:
         return False
     return apart(a, index) and (other == NULL or apart(a, other))
 

@@ -22,7 +22,7 @@ wants no gradient.
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t
 
-from ts._core.thread.context cimport LIMITED, PROFILING, context_flags
+from ts._core.thread.context cimport LIMITED, PROFILING, context, context_flags, differentiating, flagged_threads
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TypeSpec
@@ -59,6 +59,7 @@ cdef class Operator:
     cdef list written                  # the arguments that it writes
     cdef bint reads                    # ... while it reads the others, element by element
     cdef tuple layouts                 # the rules by which its results lie in memory: `ts.ops.layouts`
+    cdef object rule                   # how it is differentiated: `ts._core.autograd.rule`, or None before somebody asked
     cdef int overlap                   # what it does where elements of these are one place: `overlap.pxd`
     cdef object __weakref__
 
@@ -81,6 +82,10 @@ cdef object (*call_recorded)(Operator op, list args)
 cdef int (*note_record)(Operator op, int backend) except -1
 # `invoke` where somebody watches: on behalf of an instruction of a code, or NULL.
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
+# The same for one that takes a tensor that wants a gradient, or whose base does; the tape sets it.
+cdef int (*invoke_taped)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
+# `invoke` below the tape: the kernel, seen by profilers and limits.
+cdef int invoke_seen(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 # ... and where limits are what there is to be seen to.
 cdef int invoke_limited(Operator op, IValue *r, const int32_t *at) except -1
 cdef object call_limited(Operator op, list args)
@@ -103,15 +108,23 @@ cdef inline int backend_at(Operator op, IValue *r, const int32_t *at) noexcept:
     return 0
 
 
+cdef inline bint attended() noexcept nogil:
+    """Whether somebody may want to see what this thread runs."""
+    if flagged_threads == 0:
+        return False
+    cdef unsigned int flags = context().flags
+    return flags & WATCHED != 0 or differentiating(flags)
+
+
 cdef inline int invoke(Operator op, IValue *r, const int32_t *at) except -1:
     """Run an operator on registers."""
-    if context_flags() & WATCHED:
+    if attended():
         return invoke_watched(op, r, at, NULL, NULL)
     return op.kernels[backend_at(op, r, at)](op, r, at)
 
 
 cdef inline int invoke_at(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
     """The same for the instruction of a code, of which a profiler wants to know."""
-    if context_flags() & WATCHED:
+    if attended():
         return invoke_watched(op, r, at, code, instruction)
     return op.kernels[backend_at(op, r, at)](op, r, at)

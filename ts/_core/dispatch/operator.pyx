@@ -47,7 +47,7 @@ from ts._core.value.ivalue cimport (
     unbox_shallow,
 )
 from ts._core.tensor.overlap cimport ALLOW, STRICT, WARN, check_write
-from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_META, Tensor, backend_registry, follow, rebind, root_of, wrap, wrote
+from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_META, Tensor, backend_registry, follow, rebind, root_of, wants, wrap, wrote
 
 from ts import devices, dtypes
 from ts._core.tensor import construct
@@ -163,7 +163,51 @@ cdef int (*note_record)(Operator op, int backend) except -1
 note_record = NULL
 
 
+invoke_taped = NULL
+
+
+cdef bint wants_gradient(Operator op, IValue *r, const int32_t *at) noexcept:
+    """Whether an argument that is a tensor, or in a list of them, wants a gradient."""
+    cdef PyObject *x
+    cdef IValue *items
+    cdef Py_ssize_t k
+    cdef int i
+    for i in range(op.nargs):
+        x = r[at[i]].v.o
+        if r[at[i]].tag != TAG_OBJECT or x == NULL:
+            continue
+        if isinstance(<object>x, Tensor):
+            if wants(<Tensor>x):
+                return True
+        elif type(<object>x) is List and (<List>x).item == TAG_NONE:
+            items = <IValue *>(<List>x).items
+            for k in range((<List>x).size):
+                x = items[k].v.o
+                if items[k].tag == TAG_OBJECT and x != NULL and isinstance(<object>x, Tensor) and wants(<Tensor>x):
+                    return True
+    return False
+
+
+cdef bint any_wants(list args) except -1:
+    """The same of Python's values."""
+    for x in args:
+        if isinstance(x, Tensor):
+            if wants(<Tensor>x):
+                return True
+        elif type(x) is list:
+            for y in <list>x:
+                if isinstance(y, Tensor) and wants(<Tensor>y):
+                    return True
+    return False
+
+
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
+    if op.record is not None and invoke_taped != NULL and differentiating(context_flags()) and wants_gradient(op, r, at):
+        return invoke_taped(op, r, at, code, instruction)
+    return invoke_seen(op, r, at, code, instruction)
+
+
+cdef int invoke_seen(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
     if context_flags() & PROFILING and invoke_recorded != NULL:
         return invoke_recorded(op, r, at, code, instruction)
     return invoke_limited(op, r, at)
@@ -293,7 +337,7 @@ cdef object call_bound(Operator op, list args):
     if len(args) + op.nrets <= MOST_REGISTERS:
         if op.tensor_at >= 0 and isinstance(args[op.tensor_at], Tensor):
             backend = (<Tensor>args[op.tensor_at]).backend
-        if context_flags() & WATCHED or has_kernel(op, backend):
+        if context_flags() & WATCHED or has_kernel(op, backend) or differentiating(context_flags()) and any_wants(args):
             return call_in_registers(op, args)
     return run_at_once(op, args)
 

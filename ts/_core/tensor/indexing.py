@@ -19,7 +19,6 @@ import numpy as np
 from ts import dtypes
 from ts._core.tensor import construct, subscripts
 from ts._core.tensor.tensor import Tensor, operator, view_of
-from ts._core.thread.context import is_grad_enabled
 
 Slice = slice  # the name is also that of an operator
 
@@ -40,10 +39,6 @@ def put(x: Tensor, index: Any, value: Any) -> None:
     if index is False:
         return
     view, indices = _resolve(x, index)
-    if x.requires_grad and x.is_leaf and is_grad_enabled():
-        raise RuntimeError(
-            "a view of a leaf Variable that requires grad is being used in an in-place operation."
-        )
     source = construct.moved(value, x.device)
     if not indices:
         source = _without_leading_ones(source, view.ndim)
@@ -127,7 +122,7 @@ def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
 
 def _view(x: Tensor, key: list[Any], steps: list[tuple[Any, ...]]) -> Tensor:
     """The view by basic indices: in one step on the CPU, unless it is to be recorded; else by operators."""
-    view = subscripts.part(x, tuple(key)) if not x.requires_grad else None
+    view = subscripts.part(x, tuple(key))
     if view is not None:
         return view
     view = x

@@ -220,7 +220,9 @@ def tensor_text(x: Tensor) -> str:
             suffixes.append(f"size={tuple(x.shape)}")
     if x.dtype not in expected:
         suffixes.append(f"dtype={x.dtype}")
-    if x.requires_grad:
+    if x.grad_fn is not None:
+        suffixes.append(f"grad_fn=<{x.grad_fn.name()}>")
+    elif x.requires_grad:
         suffixes.append("requires_grad=True")
     return _with_suffixes(prefix + body, suffixes, len(prefix))
 

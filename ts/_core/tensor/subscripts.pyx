@@ -13,6 +13,7 @@ from numpy cimport npy_intp
 from ts._core.tensor.literals cimport store_value
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, new_array, same_shape, strides_of
 from ts._core.tensor.tensor cimport (
+    is_recorded,
     BACKEND_CPU, Tensor, follow, number_of_scalar_type, operator_function, select_together, selects_alone, wrap_cpu
 )
 
@@ -102,7 +103,7 @@ def part(Tensor x not None, index):
     cdef bint dots = False
     cdef tuple items
     cdef PyObject *made
-    if x.backend != BACKEND_CPU or x.wants_grad:
+    if x.backend != BACKEND_CPU or is_recorded(x):
         return None
     items = <tuple>index if type(index) is tuple else (index,)
     for item in items:
@@ -181,10 +182,10 @@ def put(Tensor x not None, index, value):
     """x[index] = value where that is one operator on the CPU; false where it is not, or may not be done."""
     cdef Tensor source, view
     cdef bint number = type(value) is not Tensor
-    if x.backend != BACKEND_CPU or x.wants_grad:
+    if x.backend != BACKEND_CPU or is_recorded(x):
         return False
     source = number_like(x, value) if number else <Tensor>value
-    if source is None or source.backend != BACKEND_CPU or source.wants_grad:
+    if source is None or source.backend != BACKEND_CPU or is_recorded(source):
         return False
     view = part(x, index)
     if view is not None:

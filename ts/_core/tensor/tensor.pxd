@@ -10,10 +10,32 @@ tensors with `wrap` (any array) or `wrap_cpu` (an ndarray whose ScalarType is al
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
+from ts._core.thread.context cimport GRAD_DISABLED, context_flags
+
 cdef enum:
     BACKEND_CPU = 0
     BACKEND_CUDA = 1
     BACKEND_META = 2
+
+
+cdef enum Creation:
+    """How a view was made, where writing to it has no gradient."""
+    DEFAULT = 0
+    ONE_OF_SEVERAL = 1                 # by an operator that gives several
+    BY_FUNCTION = 2                    # in the forward of a function of Python's
+
+
+cdef class History:
+    """What differentiation knows of a tensor that wants a gradient, or did."""
+    cdef object node                   # whose result it is: a Node; None: a leaf
+    cdef int output                    # which of its results
+    cdef int version                   # of a view: of the memory when `node` was right
+    cdef bint rebased                  # it was written in place: its views have other nodes
+    cdef Creation creation
+    cdef bint retained                 # it keeps its gradient though it is no leaf
+    cdef Tensor grad                   # of a leaf, or one that retains it
+    cdef object hooks                  # of a leaf: `ts._core.autograd.hooks`
+    cdef PyObject *accumulator         # of a leaf, borrowed: the node that adds to `grad`
 
 
 cdef class Tensor:
@@ -21,7 +43,8 @@ cdef class Tensor:
     cdef readonly int scalar_type      # PyTorch's ScalarType
     cdef readonly int backend          # index into `ts.backends`' list; 0 is the CPU
     cdef readonly int device_index     # -1: the device has no number
-    cdef bint wants_grad
+    cdef bint wants_grad               # or ask `wants`
+    cdef History history               # None: nothing is known of it
     cdef int version                   # writes to the memory, if this tensor counts them ...
     cdef Tensor owner                  # ... and if not, the tensor that it is a view of and that does
     cdef Tensor base                   # the tensor that users know it as a view of: not what it was detached from
@@ -39,6 +62,30 @@ cdef inline void wrote(Tensor t) noexcept:
 cdef inline void follow(Tensor view, Tensor x) noexcept:
     view.owner = x if x.owner is None else x.owner
     view.base = x if x.base is None else x.base
+
+cdef inline bint wants(Tensor t) noexcept:
+    """Whether a gradient is wanted for the tensor, or of what it has become a view of."""
+    return t.wants_grad or (t.base is not None and t.base.wants_grad and is_rebased(t.base))
+
+cdef inline bint is_rebased(Tensor t) noexcept:
+    return t.history is not None and t.history.rebased
+
+# What gives the node of a view whose base was written since; the tape sets it.
+ctypedef object (*NodeOf)(Tensor view)
+cdef int set_node_of_view(NodeOf function) except -1
+
+cdef inline bint is_recorded(Tensor t) noexcept:
+    """Whether operators that take the tensor are recorded for gradients."""
+    return wants(t) and not context_flags() & GRAD_DISABLED
+
+# A tensor on the same memory, without history; writes to one count for both.
+cdef Tensor detached_from(Tensor x)
+# How often the memory was written.
+cdef inline int version_of(Tensor t) noexcept:
+    return t.version if t.owner is None else t.owner.version
+
+# What is known of a tensor for its gradient, made on first use.
+cdef History history_of(Tensor t)
 
 # Have a function called before an array is handed to whoever may write to it uncounted, or the address of its memory.
 ctypedef void (*LetGo)(PyObject *array, bint by_address) noexcept

@@ -24,8 +24,9 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
 
 from ts._core.tensor.ndarray cimport BOOL, INT64, PyArrayObject, dims_of, ndim_of, size_of
-from ts._core.thread.context cimport tracer, tracing
+from ts._core.thread.context cimport gradients_wanted, tracer, tracing, want_gradients
 from ts._core.thread.deadline cimport worked
+from ts._core.value.sealed cimport seal
 
 from ts import devices, dtypes
 from ts._core.tensor import strides
@@ -336,6 +337,50 @@ def to_copy(Tensor x not None, dtype=None, device=None, non_blocking=False, memo
     return _to_copy.call_list([x, dtype, None, device, None, non_blocking, memory_format])
 
 
+cdef object node_behind(Tensor x):
+    """The node whose result `x` is, or None."""
+    if x.base is not None and is_rebased(x.base):
+        return node_of_view(x)
+    return None if x.history is None else x.history.node
+
+
+cdef NodeOf node_of_view = NULL
+
+
+cdef int set_node_of_view(NodeOf function) except -1:
+    global node_of_view
+    node_of_view = function
+    return 0
+
+
+cdef bint retains(Tensor x) except -1:
+    return x.history is not None and x.history.retained
+
+
+cdef int check_gradient(Tensor x, object value) except -1:
+    """Refuse what is no gradient of `x`."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value)}")
+    if value is x:
+        raise RuntimeError("can't assign Variable as its own grad")
+    if value.dtype is not x.dtype:
+        raise RuntimeError(
+            f"attempting to assign a gradient with dtype '{value.dtype.type_name.lower()}' to a tensor with dtype "
+            f"'{x.dtype.type_name.lower()}'. Please ensure that the gradient and the tensor have the same dtype"
+        )
+    if (<Tensor>value).backend != x.backend:
+        raise RuntimeError(
+            f"attempting to assign a gradient with device type '{value.device.type}' to a tensor with device type "
+            f"'{x.device.type}'. Please ensure that the gradient and the tensor are on the same device"
+        )
+    if shape_of(value) != shape_of(x):
+        raise RuntimeError(
+            f"attempting to assign a gradient of size '{list(shape_of(value))}' to a tensor of size '{list(shape_of(x))}'. "
+            "Please ensure that the gradient and the tensor are the same size"
+        )
+    return 0
+
+
 cdef Tensor shared(Tensor x):
     """A tensor on the same memory that wants no gradient."""
     cdef Tensor t = Tensor.__new__(Tensor)
@@ -346,12 +391,22 @@ cdef Tensor shared(Tensor x):
     return t
 
 
-def detached(Tensor x not None):
-    """A tensor on the same memory that wants no gradient; writes to one count for both."""
+cdef Tensor detached_from(Tensor x):
     cdef Tensor t = shared(x)
     follow(t, x)
     t.base = None
     return t
+
+
+def detached(Tensor x not None):
+    """A tensor on the same memory that wants no gradient; writes to one count for both."""
+    return detached_from(x)
+
+
+cdef History history_of(Tensor t):
+    if t.history is None:
+        t.history = History.__new__(History)
+    return t.history
 
 
 cdef Tensor view_on(Tensor x, object array):
@@ -433,6 +488,10 @@ cdef object shape_of(Tensor x):
 # ---------------------------------------------------------------- the class
 
 
+cdef class History:
+    pass
+
+
 cdef tuple COMPARISONS = ("lt", "le", "eq", "ne", "gt", "ge")  # by Py_LT .. Py_GE
 
 @cython.freelist(128)
@@ -503,7 +562,42 @@ cdef class Tensor:
 
     @property
     def is_leaf(self):
-        return True
+        """Whether no recorded operator made it."""
+        return not wants(self) or node_behind(self) is None
+
+    @property
+    def grad_fn(self):
+        """The node whose result it is; None of a leaf."""
+        return node_behind(self) if wants(self) else None
+
+    @property
+    def grad(self):
+        """The gradient of a leaf, or of a tensor that retains it; None before there is one."""
+        cdef History history = self.history
+        if history is None or history.grad is None:
+            if not self.is_leaf and not retains(self):
+                warnings.warn(
+                    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't "
+                    "be populated during autograd.backward(). If you indeed want the .grad field to be populated for a "
+                    "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
+                    "mistake, make sure you access the leaf Tensor instead.",
+                    stacklevel=2,
+                )
+            return None
+        return history.grad
+
+    @grad.setter
+    def grad(self, value):
+        if value is None:
+            if self.history is not None:
+                self.history.grad = None
+            return
+        check_gradient(self, value)
+        history_of(self).grad = value
+
+    @grad.deleter
+    def grad(self):
+        self.grad = None
 
     @property
     def _base(self):
@@ -515,7 +609,7 @@ cdef class Tensor:
 
     @property
     def requires_grad(self):
-        return bool(self.wants_grad)
+        return bool(wants(self))
 
     @requires_grad.setter
     def requires_grad(self, bint value):
@@ -530,6 +624,17 @@ cdef class Tensor:
             )
         if requires_grad and not (self.dtype.is_floating_point or self.dtype.is_complex):
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        if wants(self) and node_behind(self) is not None:
+            if not requires_grad:
+                raise RuntimeError(
+                    "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+                    "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
+                )
+            return self
+        if requires_grad and not gradients_wanted:
+            with import_turn():
+                import ts._core.autograd.tape  # noqa: F401  sees operators from now on
+            want_gradients()
         self.wants_grad = requires_grad
         return self
 
@@ -545,7 +650,7 @@ cdef class Tensor:
 
     @property
     def T(self):
-        if tracing():
+        if tracing() or is_recorded(self):
             return operator_function("numpy_T")(self)
         if self.array.ndim not in (0, 2):
             warnings.warn(
@@ -697,6 +802,8 @@ cdef class Tensor:
             raise TypeError("iteration over a 0-d tensor")
         if tracing():
             return tracer().iterate(self)
+        if is_recorded(self):
+            return iter(operator_function("unbind")(self, 0))
         array = self.array
         parts = []
         for i in range(array.shape[0]):
@@ -839,6 +946,7 @@ cdef class Tensor:
 
 
 define_methods({"array": HandedOut()})
+seal(History)
 (<PyTypeObject *>Tensor).tp_name = "ts.Tensor"  # the name that Python's own messages give
 
 

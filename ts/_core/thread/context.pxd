@@ -32,8 +32,12 @@ cdef extern from *:
         PyObject *tracer
         void *limits
 
-# How many threads have a flag set: at 0, nobody need look for the thread's own.
+# How many threads have a flag set, and one more as soon as a tensor wants a gradient: at 0, nobody need look for
+# the thread's own.
 cdef int flagged_threads
+# Whether a tensor of this process has ever wanted a gradient.
+cdef bint gradients_wanted
+cdef void want_gradients() noexcept nogil
 
 # That of this thread.
 cdef Context *context() noexcept nogil
@@ -46,6 +50,11 @@ cdef unsigned int exchange_flags(unsigned int flags) noexcept nogil
 cdef inline unsigned int context_flags() noexcept nogil:
     """The flags of this thread."""
     return context().flags if flagged_threads else 0
+
+
+cdef inline bint differentiating(unsigned int flags) noexcept nogil:
+    """Whether, by these flags of a thread, its operations are recorded for gradients."""
+    return gradients_wanted and not flags & GRAD_DISABLED
 
 
 cdef inline bint tracing() noexcept nogil:

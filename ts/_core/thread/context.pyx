@@ -24,6 +24,7 @@ cdef extern from *:
     int add_to(int *count, int n) noexcept nogil
 
 flagged_threads = 0
+gradients_wanted = False
 
 
 cdef Context *context() noexcept nogil:
@@ -36,6 +37,13 @@ cdef int set_flags(unsigned int flags) noexcept nogil:
         add_to(&flagged_threads, 1 if flags else -1)
     here.flags = flags
     return 0
+
+
+cdef void want_gradients() noexcept nogil:
+    global gradients_wanted
+    if not gradients_wanted:
+        add_to(&flagged_threads, 1)
+        gradients_wanted = True
 
 
 cdef bint set_flag(Flag flag, bint on) noexcept nogil:

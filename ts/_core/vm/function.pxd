@@ -1,5 +1,6 @@
 """Functions that Python can call."""
 
+from ts._core.value.ivalue cimport IValue
 from ts._core.vm.code cimport Callee
 from ts._core.vm.frame cimport State
 
@@ -21,6 +22,8 @@ cdef class Function(Callee):
     cdef dict __dict__
 
     cdef Function in_force(self)
+    # Run it on values that conform to its parameters; `result` is a new reference.
+    cdef int run_values(self, IValue *values, IValue *result) except -1
     cdef object call(self, tuple args, dict kwargs)
     cdef object call_watched(self, tuple args, dict kwargs)
     cdef int write_parameters(self, State *state, tuple args) except -1

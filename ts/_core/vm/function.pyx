@@ -20,7 +20,7 @@ from ts._core.thread.stack cimport stack_is_low
 from ts._core.vm.execution cimport Execution, begin, execute
 from ts._core.vm.failure cimport shortened
 from ts._core.vm.frame cimport State, first_frame, frame_registers, give_state, release_frames, take_state
-from ts._core.value.ivalue cimport ANY_SPEC, IValue, KIND_INT, TypeSpec, box, release, unbox
+from ts._core.value.ivalue cimport ANY_SPEC, IValue, KIND_INT, TypeSpec, box, copy_value, release, unbox
 
 from ts._core.dispatch.mismatch import argument_error
 from ts.errors import LimitExceeded, StackExceeded
@@ -140,6 +140,28 @@ cdef class Function:
             return box(&result)
         finally:
             release(&result)
+
+    cdef int run_values(self, IValue *values, IValue *result) except -1:
+        cdef State *state
+        cdef IValue *r
+        cdef int i
+        if self.ready == NULL:
+            self.prepare()
+        if stack_is_low():
+            raise StackExceeded(f"the thread's stack is full (calls of {self.name})")
+        state = take_state()
+        try:
+            first_frame(state, self.code)
+            r = <IValue *>frame_registers(state.frame)
+            for i in range(self.argument_count):
+                copy_value(&r[i], &values[i])
+            execute(state)
+        except BaseException as error:
+            give_state(state)
+            raise shortened(error)
+        result[0] = state.result
+        give_state(state)
+        return 0
 
     cdef int write_parameters(self, State *state, tuple args) except -1:
         """Unbox the arguments into the innermost frame; no frames are left when that fails."""

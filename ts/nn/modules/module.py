@@ -24,12 +24,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, Self, TypeVar
 
+from ts._core.tensor.hooks import RemovableHandle, add_hook
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
 from ts.nn import hooks
 from ts.nn.hooks import (
     ForwardHook,
-    RemovableHandle,
     register_module_forward_hook,
     register_module_forward_pre_hook,
 )
@@ -484,7 +484,7 @@ class Module:
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
         """Call `hook(module, args)` before `forward`; what it returns replaces the arguments."""
-        return hooks.add_hook(self._forward_pre_hooks, ForwardHook(hook, with_kwargs), prepend)
+        return add_hook(self._forward_pre_hooks, ForwardHook(hook, with_kwargs), prepend)
 
     def register_forward_hook(
         self,
@@ -495,7 +495,7 @@ class Module:
         always_call: bool = False,
     ) -> RemovableHandle:
         """Call `hook(module, args, result)` after `forward`; what it returns replaces the result."""
-        return hooks.add_hook(self._forward_hooks, ForwardHook(hook, with_kwargs, always_call), prepend)
+        return add_hook(self._forward_hooks, ForwardHook(hook, with_kwargs, always_call), prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
         """Refused, because there are no gradients yet."""
@@ -505,29 +505,29 @@ class Module:
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, prefix, keep_vars)` before `state_dict` collects."""
-        return hooks.add_hook(self._state_dict_pre_hooks, hook)
+        return add_hook(self._state_dict_pre_hooks, hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, state_dict, prefix, local_metadata)` when `state_dict` has collected."""
-        return hooks.add_hook(self._state_dict_hooks, hook)
+        return add_hook(self._state_dict_hooks, hook)
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        return hooks.add_hook(self._state_dict_hooks, hook)
+        return add_hook(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, state_dict, prefix, ...)` before `load_state_dict` copies."""
-        return hooks.add_hook(self._load_state_dict_pre_hooks, lambda *args: hook(self, *args))
+        return add_hook(self._load_state_dict_pre_hooks, lambda *args: hook(self, *args))
 
     def _register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any], with_module: bool = False
     ) -> RemovableHandle:
         if with_module:
             return self.register_load_state_dict_pre_hook(hook)
-        return hooks.add_hook(self._load_state_dict_pre_hooks, hook)
+        return add_hook(self._load_state_dict_pre_hooks, hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, incompatible_keys)` when `load_state_dict` has copied."""
-        return hooks.add_hook(self._load_state_dict_post_hooks, hook)
+        return add_hook(self._load_state_dict_post_hooks, hook)
 
     # ---- text ----------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import GradMode
 from ts.nn.parameter import Parameter, is_uninitialized
 
 _EXTRA: Final = "_extra_state"
@@ -201,5 +202,6 @@ def _copy(
             given = Parameter(given, tensor.requires_grad)
         setattr(module, name, given)
         return None
-    tensor.copy_(given)
+    with GradMode(False):
+        tensor.copy_(given)
     return None

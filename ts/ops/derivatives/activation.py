@@ -38,7 +38,7 @@ derive(
 )  # fmt: skip
 
 
-def prelu(self: Tensor, weight: Tensor) -> Tensor:
+def rectified(self: Tensor, weight: Tensor) -> Tensor:
     """With the weights of the channels in their dimension."""
     if weight.dim() > 0 and self.dim() != 1:
         sizes = [1] * self.dim()
@@ -48,7 +48,7 @@ def prelu(self: Tensor, weight: Tensor) -> Tensor:
     return ts._prelu_kernel(self, weight)
 
 
-compose("aten::prelu", "prelu(self, weight)")
+compose("aten::prelu", "rectified(self, weight)")
 
 # ---------------------------------------------------------------------------------------- smooth
 

@@ -83,9 +83,7 @@ class Formula(NamedTuple):
 
     def function(self) -> Any:
         """The scripted function."""
-        from ts.runtime.function import compile_function
-
-        return compile_function(_defined(self.name, self.text, self.namespace))
+        return _compiled(self.name, self.text, self.namespace)
 
 
 class Inputs:
@@ -150,10 +148,8 @@ def gradient(record: Record, wanted: Sequence[str]) -> Formula:
     for name in _order(inputs, set().union(*(names_in(text) for _, text in found))):
         if inputs.annotation(name, row.absent) is not None:
             reads[name] = Read(name, name, "")
-    declared = ", ".join(
-        f"{r.name}: {FACTS[r.fact][0] if r.fact else inputs.annotation(r.of, row.absent)}"
-        for r in reads.values()
-    )
+    types = [FACTS[r.fact][0] if r.fact else inputs.annotation(r.of, row.absent) for r in reads.values()]
+    declared = ", ".join(f"{name}: {type}" for name, type in zip(reads, types, strict=True))
     text = f"def {node_name(record)}({declared}):\n"
     if len(found) == 1:
         text += f"    return {found[0][1]}\n"
@@ -193,6 +189,23 @@ def node_name(record: Record) -> str:
     base = (record.base or record).name.rpartition("::")[2]
     words = "".join(word.title() for word in base.split("_"))
     return f"{words}Backward0"
+
+
+def decomposed(record: Record) -> Any:
+    """The function that an operator is computed by where it is differentiated: of the same arguments."""
+    inputs = Inputs(record)
+    row = inputs.derivative
+    assert row is not None
+    declared = ", ".join(f"{name}: {_annotation(p)}" for name, p in inputs.parameters.items())
+    name = record.name.rpartition("::")[2] + "_by_parts"  # the text may call what has the operator's name
+    text = f"def {name}({declared}):\n    return {row.decomposition}\n"
+    return _compiled(name, text, row.namespace)
+
+
+def _compiled(name: str, text: str, namespace: dict[str, Any]) -> Any:
+    from ts.runtime.function import compile_function
+
+    return compile_function(_defined(name, text, namespace))
 
 
 def _defined(name: str, text: str, namespace: dict[str, Any]) -> FunctionType:

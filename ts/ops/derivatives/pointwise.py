@@ -12,16 +12,16 @@ from ts.ops.derivatives.rows import ELEMENTWISE, LINEAR, compose, constant, deri
 # ---------------------------------------------------------------------------------------- sums, products
 
 derive("aten::add.Tensor", self="grad", other="scaled(grad, alpha)", result=LINEAR)
-derive("aten::add.Scalar", self="grad", name="AddBackward1", result=ELEMENTWISE)
+derive("aten::add.Scalar", self="grad", result=ELEMENTWISE)
 derive("aten::sub.Tensor", self="grad", other="scaled(-grad, alpha)", result=LINEAR)
-derive("aten::sub.Scalar", self="grad", name="SubBackward1", result=ELEMENTWISE)
+derive("aten::sub.Scalar", self="grad", result=ELEMENTWISE)
 derive("aten::rsub.Tensor", self="scaled(-grad, alpha)", other="grad", result=LINEAR)
 derive("aten::rsub.Scalar", self="scaled(-grad, alpha)", name="RsubBackward1", result=ELEMENTWISE)
 derive(
     "aten::mul.Tensor", self="grad * other.conj()", other="grad * self.conj()",
     result="self_t * other + self * other_t",
 )  # fmt: skip
-derive("aten::mul.Scalar", self="scaled(grad, other)", name="MulBackward1", result=ELEMENTWISE)
+derive("aten::mul.Scalar", self="scaled(grad, other)", result=ELEMENTWISE)
 
 
 def rounded(grad: Tensor, divisor: Tensor, rounding_mode: str | None) -> Tensor:
@@ -38,7 +38,7 @@ derive(
     "aten::div.Tensor", self="grad / other.conj()", other="of_divisor(grad, self, other)",
     result="(self_t - other_t * result) / other",
 )  # fmt: skip
-derive("aten::div.Scalar", self="(grad.conj() / other).conj()", name="DivBackward1", result=ELEMENTWISE)
+derive("aten::div.Scalar", self="(grad.conj() / other).conj()", result=ELEMENTWISE)
 derive(
     "aten::div.Tensor_mode", name="DivBackward2", result=ELEMENTWISE,
     self="rounded(grad, other, rounding_mode)",

@@ -46,6 +46,12 @@ def _cell(
     b_ih: Tensor | None,
     b_hh: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
+    rows = [hidden.size(0), cell.size(0)]
+    for i in range(2):
+        if input.size(0) != rows[i]:
+            raise RuntimeError(
+                f"Input batch size {input.size(0)} doesn't match hidden{i} batch size {rows[i]}"
+            )
     return _step(kind, ts.linear(input, w_ih, b_ih), hidden, cell, w_hh, b_hh, None)
 
 

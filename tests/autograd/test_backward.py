@@ -1,0 +1,274 @@
+"""Passes back: gradients of leaves, of what is asked for, again and again; errors as PyTorch's."""
+
+import gc
+import threading
+import weakref
+
+import pytest
+
+import ts
+
+
+def leaf(*values):
+    return ts.tensor(values, dtype=ts.float64, requires_grad=True)
+
+
+def test_backward_adds_to_the_gradients_of_leaves():
+    x, w = leaf(1, 2, 3), leaf(4, 5, 6)
+    (x * w).sum().backward()
+    assert x.grad.tolist() == [4, 5, 6]
+    assert w.grad.tolist() == [1, 2, 3]
+    (x * w).sum().backward()
+    assert x.grad.tolist() == [8, 10, 12]
+
+
+def test_what_is_used_twice_gets_the_sum():
+    x = leaf(2, 3)
+    (x * x + x).sum().backward()
+    assert x.grad.tolist() == [5, 7]
+
+
+def test_the_gradient_of_what_was_expanded_is_summed():
+    x, b = ts.ones(2, 3, dtype=ts.float64), leaf(1, 2, 3)
+    (x * b).sum().backward()
+    assert b.grad.tolist() == [2, 2, 2]
+    one = ts.ones((), dtype=ts.float64, requires_grad=True)
+    (x * one).sum().backward()
+    assert one.grad.shape == ()
+    assert one.grad.item() == 6
+
+
+def test_the_gradient_has_the_dtype_of_the_argument():
+    x = ts.ones(2, dtype=ts.float32, requires_grad=True)
+    (x * ts.ones(2, dtype=ts.float64)).sum().backward()
+    assert x.grad.dtype is ts.float32
+
+
+def test_grad_gives_what_is_asked_for_and_leaves_the_rest_alone():
+    x, w = leaf(1, 2), leaf(3, 4)
+    y = x * w
+    z = (y * y).sum()
+    of_y, of_w = ts.autograd.grad(z, (y, w))
+    assert of_y.tolist() == [6, 16]
+    assert of_w.tolist() == [6, 32]
+    assert x.grad is None and w.grad is None
+
+
+def test_gradients_of_gradients():
+    x = leaf(1, 2, 3)
+    (first,) = ts.autograd.grad((x * x * x).sum(), x, create_graph=True)
+    assert first.tolist() == [3, 12, 27]
+    (second,) = ts.autograd.grad(first.sum(), x, create_graph=True)
+    assert second.tolist() == [6, 12, 18]
+    (third,) = ts.autograd.grad(second.sum(), x)
+    assert third.tolist() == [6, 6, 6]
+
+
+def test_a_second_pass_needs_the_graph_to_be_retained():
+    x = leaf(1, 2)
+    y = (x * x).sum()
+    y.backward(retain_graph=True)
+    y.backward()
+    assert x.grad.tolist() == [4, 8]
+    with pytest.raises(RuntimeError, match="Trying to backward through the graph a second time"):
+        y.backward()
+
+
+def test_unused_inputs_are_an_error_or_none_or_zeros():
+    x, unused = leaf(1, 2), leaf(3)
+    y = (x * x).sum()
+    with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
+        ts.autograd.grad(y, (x, unused), retain_graph=True)
+    assert ts.autograd.grad(y, (x, unused), retain_graph=True, allow_unused=True)[1] is None
+    assert ts.autograd.grad(y, (x, unused), materialize_grads=True)[1].tolist() == [0]
+
+
+def test_only_scalars_may_leave_their_gradient_out():
+    x = leaf(1, 2)
+    with pytest.raises(RuntimeError, match="grad can be implicitly created only for scalar outputs"):
+        (x * x).backward()
+    with pytest.raises(RuntimeError, match="does not require grad and does not have a grad_fn"):
+        ts.ones(1).backward()
+    with pytest.raises(RuntimeError, match="Mismatch in shape"):
+        (x * x).backward(ts.ones(3, dtype=ts.float64))
+
+
+def test_nodes_have_names_and_lead_to_each_other():
+    x, w = leaf(1), leaf(2)
+    y = x * w + 1
+    assert y.grad_fn.name() == "AddBackward0"
+    (product, output), *_ = y.grad_fn.next_functions
+    assert (product.name(), output) == ("MulBackward0", 0)
+    assert [node.variable is v for (node, _), v in zip(product.next_functions, (x, w), strict=True)] == [
+        True,
+        True,
+    ]
+    assert x.grad_fn is None and x.is_leaf and not y.is_leaf
+
+
+def test_nothing_is_recorded_without_gradients():
+    x = leaf(1, 2)
+    with ts.no_grad():
+        y = x * x
+    assert not y.requires_grad and y.grad_fn is None
+    assert not (x.detach() * 2).requires_grad
+    assert not (x > 1).requires_grad
+
+
+def test_leaves_are_not_written_in_place():
+    x = leaf(1, 2)
+    with pytest.raises(
+        RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"
+    ):
+        x.mul_(2)
+    with pytest.raises(
+        RuntimeError, match="a view of a leaf Variable that requires grad is being used in an in-place"
+    ):
+        x[0].mul_(2)
+    with ts.no_grad():
+        x.mul_(2)
+    assert x.tolist() == [2, 4] and x.requires_grad
+
+
+def test_a_change_of_what_was_saved_is_an_error():
+    x = leaf(1, 2)
+    y = x * x
+    z = y * y
+    y.add_(1)
+    with pytest.raises(
+        RuntimeError, match=r"modified by an inplace operation: \[torch.DoubleTensor \[2\]\]"
+    ) as error:
+        z.sum().backward()
+    assert "which is output 0 of AddBackward0, is at version 1; expected version 0 instead" in str(
+        error.value
+    )
+
+
+def test_writes_in_place_have_gradients():
+    x = leaf(1, 2, 3)
+    y = x * 2
+    y.mul_(x)
+    y[0] = 7
+    y.sum().backward()
+    assert x.grad.tolist() == [0, 8, 12]
+
+
+def test_a_view_that_is_written_changes_its_base_and_the_views_of_that():
+    x, w = leaf(1, 2, 3, 4), leaf(5, 6)
+    y = x * 1
+    pair, all_of_it = y[:2], y.view(2, 2)
+    pair.mul_(w)
+    all_of_it.sum().backward()
+    assert x.grad.tolist() == [5, 6, 1, 1]
+    assert w.grad.tolist() == [1, 2]
+    assert y.grad_fn.name() == "CopySlices"
+    assert all_of_it.grad_fn.name() == "AsStridedBackward0"
+
+
+def test_hooks_see_and_change_gradients():
+    x = leaf(1, 2)
+    y = x * 3
+    seen = []
+    handle = y.register_hook(lambda g: g * 10)
+    x.register_hook(lambda g: seen.append(g.tolist()))
+    y.sum().backward(retain_graph=True)
+    assert seen == [[30, 30]]
+    handle.remove()
+    y.sum().backward()
+    assert seen == [[30, 30], [3, 3]]
+
+
+def test_hooks_of_nodes_and_of_leaves_that_have_got_their_gradient():
+    x = leaf(1, 2)
+    y = x * 3
+    calls = []
+    y.grad_fn.register_prehook(lambda grads: calls.append(("before", grads[0].tolist())))
+    y.grad_fn.register_hook(
+        lambda found, grads: calls.append(("after", found[0].tolist(), grads[0].tolist()))
+    )
+    x.register_post_accumulate_grad_hook(lambda leaf: calls.append(("added", leaf.grad.tolist())))
+    y.sum().backward()
+    assert calls == [("before", [1, 1]), ("after", [3, 3], [1, 1]), ("added", [3, 3])]
+
+
+def test_tensors_that_are_no_leaves_keep_their_gradient_if_told():
+    x = leaf(1, 2)
+    y = x * x
+    y.retain_grad()
+    assert y.retains_grad
+    y.sum().backward()
+    assert y.grad.tolist() == [1, 1]
+
+
+def test_a_graph_may_be_of_any_depth():
+    x = leaf(1)
+    y = x
+    for _ in range(200_000):
+        y = y + 1
+    y.backward()
+    assert x.grad.tolist() == [1]
+    del y  # and is freed
+
+
+def test_graphs_are_freed_with_their_results():
+    x = leaf(1, 2)
+    y = x * x
+    gone = weakref.ref(y.grad_fn)
+    del y
+    assert gone() is None
+
+
+def test_graphs_in_circles_are_garbage():
+    x = leaf(1, 2)
+    y = x.clone() * x
+    gone = weakref.ref(y.grad_fn)
+    x.note = y  # x is saved by the node of y
+    del x, y
+    gc.collect()
+    assert gone() is None
+
+
+def test_an_error_on_the_way_leaves_all_usable():
+    x = leaf(1, 2)
+    y = x * x
+
+    def fail(gradient):
+        raise ValueError("no")
+
+    handle = y.register_hook(fail)
+    with pytest.raises(ValueError, match="no"):
+        y.sum().backward()
+    handle.remove()
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [2, 4]
+
+
+def test_a_hook_may_start_a_pass_of_its_own():
+    x = leaf(1, 2)
+    y = x * x
+    inner = []
+
+    def hook(gradient):
+        with ts.enable_grad():
+            inner.append(ts.autograd.grad((x * x * x).sum(), x)[0].tolist())
+
+    y.register_hook(hook)
+    y.sum().backward()
+    assert inner == [[3, 12]]
+    assert x.grad.tolist() == [2, 4]
+
+
+def test_threads_have_their_own_passes():
+    def train(results, i):
+        x = leaf(*[float(i)] * 4)
+        for _ in range(50):
+            (x * x).sum().backward()
+        results[i] = x.grad.tolist()
+
+    results = {}
+    threads = [threading.Thread(target=train, args=(results, i)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == {i: [100.0 * i] * 4 for i in range(8)}

@@ -1,0 +1,160 @@
+"""Passes back: `backward` adds gradients to leaves, `grad` gives those of the tensors that were asked for.
+
+ts.autograd.backward(loss)                  parameter.grad of every parameter
+ts.autograd.grad(y, [x], create_graph=True) (dy/dx,), which may be differentiated again
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ts import dtypes
+from ts._core.autograd.engine import run_backward
+from ts._core.tensor.tensor import Tensor, operator
+
+Tensors = Tensor | Sequence[Tensor]
+
+
+def _listed(tensors: Any) -> list[Any]:
+    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+
+
+def _gradients(roots: list[Any], given: list[Any], batched: bool = False) -> list[Any]:
+    """A gradient for each root: as given, or a one."""
+    if len(roots) != len(given):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
+    return [
+        _gradient(root, gradient, i, batched)
+        for i, (root, gradient) in enumerate(zip(roots, given, strict=True))
+    ]
+
+
+def _gradient(root: Any, gradient: Any, i: int, batched: bool) -> Any:
+    if not root.requires_grad:
+        raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
+    if gradient is None:
+        if root.numel() != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        if not root.dtype.is_floating_point:
+            raise RuntimeError(
+                f"grad can be implicitly created only for real scalar outputs but got {root.dtype}"
+            )
+        return operator("ones_like")(root, memory_format=dtypes.preserve_format)
+    if not isinstance(gradient, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
+    if gradient.shape != root.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{i}] has a shape of {gradient.shape} and output[{i}] has a "
+            f"shape of {root.shape}."
+        )
+    if gradient.dtype.is_complex != root.dtype.is_complex:
+        raise RuntimeError(
+            "For complex Tensors, both grad_output and output are required to have the same dtype. "
+            f"Mismatch in dtype: grad_output[{i}] has a dtype of {gradient.dtype} and output[{i}] has a "
+            f"dtype of {root.dtype}."
+        )
+    return gradient
+
+
+def backward(
+    tensors: Tensors,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    grad_variables: Any = None,
+    inputs: Any = None,
+) -> None:
+    """Add the gradients of the sum of `tensors`, weighted by `grad_tensors`, to `grad` of the leaves.
+
+    retain_graph   keep what was saved, for another pass; as `create_graph` where it is None
+    create_graph   record the pass, for higher derivatives
+    inputs         add to these only
+    """
+    if grad_variables is not None:
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`. "
+                "Please only use `grad_tensors`."
+            )
+        grad_tensors = grad_variables
+    roots = _listed(tensors)
+    given = [None] * len(roots) if grad_tensors is None else _listed(grad_tensors)
+    keep = create_graph if retain_graph is None else retain_graph
+    gradients = _gradients(roots, given)
+    if inputs is None:
+        run_backward(roots, gradients, keep, create_graph, None, True)
+        return
+    wanted = _listed(inputs)
+    if not wanted:
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    _check_inputs(wanted)
+    found = run_backward(roots, gradients, keep, create_graph, wanted, True)
+    for x, gradient in zip(wanted, found, strict=True):
+        if not x.is_leaf and gradient is not None:
+            x.grad = gradient if x.grad is None else x.grad + gradient
+
+
+def _check_inputs(inputs: list[Any]) -> None:
+    for x in inputs:
+        if not x.requires_grad:
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
+
+
+def grad(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Any, ...]:
+    """The gradients of the sum of `outputs`, weighted by `grad_outputs`, for each of `inputs`.
+
+    retain_graph       keep what was saved, for another pass; as `create_graph` where it is None
+    create_graph       record the pass, for higher derivatives
+    allow_unused       give None for inputs that the outputs were not computed from; else RuntimeError
+    is_grads_batched   `grad_outputs` have another dimension first: one pass for each index of it
+    materialize_grads  give zeros instead of None
+    """
+    if allow_unused is False and materialize_grads:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: False."
+        )
+    allow_unused = materialize_grads if allow_unused is None else allow_unused
+    if not only_inputs:
+        raise ValueError("only_inputs argument is deprecated and is ignored now (defaults to True)")
+    roots, wanted = _listed(outputs), _listed(inputs)
+    given = [None] * len(roots) if grad_outputs is None else _listed(grad_outputs)
+    if not wanted:
+        raise ValueError("grad requires non-empty inputs.")
+    keep = create_graph if retain_graph is None else retain_graph
+    if is_grads_batched:
+        found = _batched(roots, wanted, given, keep, create_graph)
+    else:
+        gradients = _gradients(roots, given)
+        _check_inputs(wanted)
+        found = run_backward(roots, gradients, keep, create_graph, wanted, False)
+    if not allow_unused and any(gradient is None for gradient in found):
+        raise RuntimeError(
+            "One of the differentiated Tensors appears to not have been used in the graph. Set "
+            "allow_unused=True if this is the desired behavior."
+        )
+    if materialize_grads:
+        found = [operator("zeros_like")(x) if g is None else g for x, g in zip(wanted, found, strict=True)]
+    return tuple(found)
+
+
+def _batched(roots: list[Any], wanted: list[Any], given: list[Any], keep: bool, create: bool) -> list[Any]:
+    """One pass for each index of the first dimension of the gradients; the results stacked."""
+    _check_inputs(wanted)
+    n = len(next(g for g in given if g is not None))
+    rows = []
+    for i in range(n):
+        gradients = _gradients(roots, [None if g is None else g[i] for g in given])
+        rows.append(run_backward(roots, gradients, keep or i + 1 < n, create, wanted, False))
+    columns = zip(*rows, strict=True)
+    return [None if column[0] is None else operator("stack")(list(column)) for column in columns]

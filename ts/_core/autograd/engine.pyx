@@ -1,0 +1,401 @@
+"""The engine: a pass from tensors back to what they were computed from.
+
+In: tensors and their gradients.  Out: gradients in the leaves, or of the tensors that were asked for.
+
+    a heap of nodes, the latest first
+      -> hooks of its results' tensors, its own
+      -> apply: the gradients of its arguments
+      -> each, in the shape and dtype of the argument, is added to what that one's node has so far
+
+A node's turn comes when all that was made later had theirs, so what it has is all there will be.  Nothing here calls itself:
+a graph may be of any depth.
+"""
+
+cimport numpy as cnp
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.object cimport PyObject
+from libc.stdint cimport uint64_t
+from numpy cimport npy_intp
+
+from ts._core.autograd.leaf cimport AccumulateGrad
+from ts._core.autograd.node cimport Edge, Expected, Hooks, Node, Task
+from ts._core.autograd.tape cimport edge_of
+from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, history_of, operator_function
+from ts._core.thread.context cimport GRAD_DISABLED, context_flags, set_flag
+from ts._core.value.sealed cimport seal
+
+from ts import dtypes
+
+cnp.import_array()
+
+cdef enum:
+    SIGNALS_EVERY = 64                 # nodes
+
+
+cdef class Run:
+    """A pass."""
+
+    cdef list heap                     # of tasks: the one with the highest sequence first
+    cdef dict others                   # node -> task, of nodes that another pass has reached meanwhile
+    cdef bint keep                     # what is saved, for another pass
+    cdef dict captured                 # node -> {output: places in the answer}; None: all leaves
+    cdef set needed                    # the nodes on a way to these; None: all
+    cdef list answer
+    cdef bint accumulate               # into leaves, also those that are captured
+
+    cdef Task task_of(self, Node node):
+        """The task of a node, in the heap."""
+        cdef Task task = node.task
+        if task is not None and task.run is self:
+            return task
+        if task is not None:
+            task = self.others.get(node)
+            if task is not None:
+                return task
+        task = Task()
+        task.node, task.run = node, self
+        task.gradients = [None] * node.result_count
+        if node.task is None:
+            node.task = task
+        else:
+            self.others[node] = task
+        push(self.heap, task)
+        return task
+
+    cdef int forget(self, Task task) except -1:
+        task.run = None
+        if task.node.task is task:
+            task.node.task = None
+        else:
+            self.others.pop(task.node, None)
+        return 0
+
+    cdef int give(self, Node node, int output, object gradient, bint owned) except -1:
+        """Add to the gradient of a result."""
+        cdef Task task
+        cdef uint64_t bit = <uint64_t>1 << output if output < 64 else 0
+        if self.needed is not None and node not in self.needed:
+            return 0
+        task = self.task_of(node)
+        before = task.gradients[output]
+        if before is None:
+            task.gradients[output] = gradient
+            if owned:
+                task.owned |= bit
+        elif task.owned & bit and context_flags() & GRAD_DISABLED:
+            operator_function("add_")(before, gradient)
+        else:
+            task.gradients[output] = operator_function("add")(before, gradient)
+            task.owned |= bit
+        return 0
+
+    cdef int work(self) except -1:
+        cdef Task task
+        cdef int turns = 0
+        try:
+            while self.heap:
+                turns += 1
+                if turns % SIGNALS_EVERY == 0:
+                    PyErr_CheckSignals()
+                task = pop(self.heap)
+                self.forget(task)
+                self.turn(task)
+        finally:
+            for task in self.heap:
+                self.forget(task)
+        return 0
+
+    cdef int turn(self, Task task) except -1:
+        cdef Node node = task.node
+        cdef list found, gradients = task.gradients
+        cdef bint is_leaf = type(node) is AccumulateGrad
+        if node.hooks is not None:
+            self.call_before(task)
+        if self.captured is not None:
+            wanted = self.captured.get(node)
+            if wanted is not None:
+                for output, places in (<dict>wanted).items():
+                    for i in places:
+                        self.answer[i] = gradients[output]
+        if is_leaf:
+            if self.accumulate and gradients[0] is not None:
+                gradient = gradients[0]
+                gradients[0] = None
+                (<AccumulateGrad>node).add(<Tensor?>gradient, task.owned & 1)
+            return 0
+        if self.needed is not None and not leads_on(node, self.needed):
+            return 0
+        found = node.apply(gradients)
+        if node.hooks is not None:
+            found = call_after(node.hooks, found, gradients)
+        if not self.keep:
+            node.release_saved()
+        task.gradients = gradients = None
+        self.pass_on(node, found)
+        return 0
+
+    cdef int pass_on(self, Node node, list found) except -1:
+        cdef Edge *edge
+        cdef Tensor gradient
+        cdef Node to
+        cdef int i
+        cdef bint owned
+        if len(found) != node.edge_count:
+            raise RuntimeError(
+                f"function {node.title()} returned an incorrect number of gradients (expected {node.edge_count}, got {len(found)})"
+            )
+        for i in range(node.edge_count):
+            edge = &node.edges[i]
+            if edge.node == NULL or found[i] is None:
+                continue
+            to = <Node>edge.node
+            if not isinstance(found[i], Tensor):
+                raise TypeError(f"expected Variable or None (got {type(found[i]).__name__})")
+            gradient = <Tensor>found[i]
+            found[i] = None
+            gradient = fitting(node, i, &to.results[edge.output], gradient)
+            owned = is_ours(gradient)
+            self.give(to, edge.output, gradient, owned)
+        return 0
+
+    cdef int call_before(self, Task task) except -1:
+        """The hooks of the tensors that the results are, and those of the node."""
+        cdef Hooks hooks = task.node.hooks
+        cdef list gradients = task.gradients
+        for output, table in list(hooks.tensors.items()):
+            for hook in list(table.values()):
+                if gradients[output] is None:
+                    break
+                given = hook(gradients[output])
+                task.owned = 0
+                if given is not None:
+                    gradients[output] = checked_gradient(given, gradients[output], hook)
+        for hook in list(hooks.before.values()):
+            given = hook(tuple(gradients))
+            task.owned = 0
+            if given is not None:
+                gradients[:] = checked_gradients(task.node, given if isinstance(given, tuple) else (given,))
+        for output, reference in hooks.retained.items():
+            x = reference()
+            if x is not None and gradients[output] is not None:
+                task.owned = 0
+                retain_gradient(<Tensor?>x, gradients[output])
+        return 0
+
+
+cdef tuple checked_gradients(Node node, tuple given):
+    """What a hook gave instead of the gradients of a node's results."""
+    if len(given) != node.result_count:
+        raise RuntimeError(f"a hook of {node.title()} gave {len(given)} gradients, it has {node.result_count} results")
+    for gradient in given:
+        if gradient is not None and not isinstance(gradient, Tensor):
+            raise TypeError(f"a hook of {node.title()} gave a {type(gradient).__name__} instead of a Tensor")
+    return given
+
+
+cdef object checked_gradient(object given, object before, object hook):
+    """What the hook of a tensor gave instead of a gradient."""
+    name = getattr(hook, "__name__", "hook")
+    if not isinstance(given, Tensor):
+        raise TypeError(f"hook '{name}' returned a {type(given).__name__} instead of a Tensor")
+    if given.shape != before.shape:
+        raise RuntimeError(f"hook '{name}' has changed the size of value")
+    if given.dtype is not before.dtype:
+        raise RuntimeError(f"hook '{name}' has changed the type of value (was {before.type()} got {given.type()})")
+    return given
+
+
+cdef int retain_gradient(Tensor x, object gradient) except -1:
+    history = history_of(x)
+    if history.grad is None:
+        history.grad = gradient
+    else:
+        history.grad = operator_function("add")(history.grad, gradient)
+    return 0
+
+
+cdef list call_after(Hooks hooks, list found, list gradients):
+    for hook in list(hooks.after.values()):
+        given = hook(tuple(found), tuple(gradients))
+        if given is not None:
+            found = list(given) if isinstance(given, tuple) else [given]
+    return found
+
+
+cdef bint leads_on(Node node, set needed) except -1:
+    cdef int i
+    for i in range(node.edge_count):
+        if node.edges[i].node != NULL and <Node>node.edges[i].node in needed:
+            return True
+    return False
+
+
+# ---------------------------------------------------------------- gradients as arguments want them
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *x) noexcept
+
+
+cdef bint is_ours(Tensor gradient) except -1:
+    """Whether nobody else has the gradient or its memory: one reference is the engine's own."""
+    return (
+        gradient.backend == BACKEND_CPU
+        and Py_REFCNT(<PyObject *>gradient) <= 1
+        and Py_REFCNT(<PyObject *>gradient.array) == 1
+        and cnp.PyArray_BASE(<cnp.ndarray>gradient.array) == NULL
+        and cnp.PyArray_CHKFLAGS(<cnp.ndarray>gradient.array, cnp.NPY_ARRAY_WRITEABLE)
+    )
+
+
+cdef Tensor fitting(Node node, int i, Expected *like, Tensor gradient):
+    """The gradient in the shape and dtype of what it is for."""
+    cdef PyArrayObject *a = <PyArrayObject *>gradient.array
+    cdef int d, ndim
+    cdef npy_intp *dims
+    if gradient.scalar_type != like.scalar_type:
+        gradient = in_dtype(gradient, like.scalar_type)
+        a = <PyArrayObject *>gradient.array
+    if gradient.backend == BACKEND_CPU:
+        ndim, dims = ndim_of(a), dims_of(a)
+        if ndim == like.ndim:
+            for d in range(ndim):
+                if dims[d] != like.dims[d]:
+                    break
+            else:
+                return gradient
+    elif tuple(gradient.array.shape) == tuple([like.dims[d] for d in range(like.ndim)]):
+        return gradient
+    return summed(node, i, like, gradient)
+
+
+cdef Tensor in_dtype(Tensor gradient, int scalar_type):
+    if gradient.dtype.is_complex and not dtypes.BY_CODE[scalar_type].is_complex:
+        gradient = operator_function("real")(gradient)
+    return gradient if gradient.scalar_type == scalar_type else gradient.to(dtypes.BY_CODE[scalar_type])
+
+
+cdef Tensor summed(Node node, int i, Expected *like, Tensor gradient):
+    """The sum over the dimensions along which the argument was expanded."""
+    cdef list shape = [like.dims[d] for d in range(like.ndim)]
+    cdef list have = list(gradient.array.shape)
+    cdef int lead = len(have) - len(shape)
+    dims = list(range(max(lead, 0)))
+    for d in range(len(shape)):
+        if lead >= 0 and shape[d] != have[lead + d]:
+            if shape[d] != 1:
+                lead = -1
+                break
+            dims.append(lead + d)
+    if lead < 0:
+        raise RuntimeError(
+            f"Function {node.title()} returned an invalid gradient at index {i} - got {have} but expected shape compatible with "
+            f"{shape}"
+        )
+    gradient = operator_function("sum")(gradient, dims, True)
+    return operator_function("view")(gradient, shape) if lead else gradient
+
+
+# ---------------------------------------------------------------- the heap
+
+cdef int push(list heap, Task task) except -1:
+    cdef Py_ssize_t i = len(heap), parent
+    heap.append(task)
+    while i > 0:
+        parent = (i - 1) // 2
+        if (<Task>heap[parent]).node.sequence >= task.node.sequence:
+            break
+        heap[i] = heap[parent]
+        i = parent
+    heap[i] = task
+    return 0
+
+
+cdef Task pop(list heap):
+    cdef Task top, last = <Task>heap.pop()
+    cdef Py_ssize_t i = 0, child, n = len(heap)
+    if n == 0:
+        return last
+    top = <Task>heap[0]
+    while True:
+        child = 2 * i + 1
+        if child >= n:
+            break
+        if child + 1 < n and (<Task>heap[child + 1]).node.sequence > (<Task>heap[child]).node.sequence:
+            child += 1
+        if last.node.sequence >= (<Task>heap[child]).node.sequence:
+            break
+        heap[i] = heap[child]
+        i = child
+    heap[i] = last
+    return top
+
+
+# ---------------------------------------------------------------- a pass
+
+cdef set nodes_towards(list roots, dict wanted):
+    """The nodes between `roots` and those that are wanted, with these."""
+    cdef set seen = set(roots), needed = set()
+    cdef list stack = list(roots), order
+    cdef Node node
+    cdef int i
+    while stack:
+        node = <Node>stack.pop()
+        for i in range(node.edge_count):
+            if node.edges[i].node != NULL and <Node>node.edges[i].node not in seen:
+                seen.add(<Node>node.edges[i].node)
+                stack.append(<Node>node.edges[i].node)
+    order = sorted(seen, key=sequence_of)
+    for node in order:
+        if node in wanted or leads_on(node, needed):
+            needed.add(node)
+    return needed
+
+
+def sequence_of(Node node not None):
+    """When a node was made."""
+    return node.sequence
+
+
+def run_backward(list roots not None, list gradients not None, bint keep, bint create, inputs, bint accumulate):
+    """Gradients from `roots` back; see `ts.autograd`.
+
+    keep        what is saved, so that another pass may follow
+    create      record the pass itself
+    inputs      the tensors whose gradients are the answer, None where one has none; None: all leaves get theirs
+    accumulate  ... and leaves among them get theirs as well
+    """
+    cdef Run run = Run.__new__(Run)
+    cdef int output = 0
+    cdef bint before
+    cdef list nodes = []
+    run.heap, run.others, run.keep, run.accumulate = [], {}, keep, accumulate
+    starts = []
+    for x, gradient in zip(roots, gradients, strict=True):
+        if not isinstance(x, Tensor) or not isinstance(gradient, Tensor):
+            raise TypeError(f"a pass begins with tensors and their gradients, not {type(x).__name__}, {type(gradient).__name__}")
+        node = edge_of(<Tensor>x, &output)
+        if node is None:
+            raise RuntimeError("a pass begins with tensors that want gradients")
+        starts.append((node, output, gradient))
+        nodes.append(node)
+    if inputs is not None:
+        run.captured, run.answer = {}, [None] * len(inputs)
+        for i, x in enumerate(inputs):
+            if not isinstance(x, Tensor):
+                raise TypeError(f"gradients are those of tensors, not of {type(x).__name__}")
+            node = edge_of(<Tensor>x, &output)
+            run.captured.setdefault(node, {}).setdefault(output, []).append(i)
+        run.needed = nodes_towards(nodes, run.captured)
+    before = set_flag(GRAD_DISABLED, not create)
+    try:
+        for node, output, gradient in starts:
+            run.give(<Node>node, output, gradient, False)
+        del starts, nodes
+        run.work()
+    finally:
+        set_flag(GRAD_DISABLED, before)
+    return run.answer
+
+
+seal(Run)

@@ -1,0 +1,17 @@
+"""Leaves: tensors that no recorded operator made, whose gradients are kept."""
+
+from ts._core.autograd.node cimport Node
+from ts._core.tensor.tensor cimport Tensor
+
+
+cdef class AccumulateGrad(Node):
+    """Adds what arrives to the gradient of a leaf."""
+    cdef readonly Tensor variable
+
+    cdef int add(self, Tensor gradient, bint owned) except -1
+
+
+# The node of a leaf, the same as long as somebody has it.
+cdef AccumulateGrad accumulator_of(Tensor leaf)
+# The leaf has another array now: gradients look otherwise.
+cdef int expect_anew(Tensor leaf) except -1

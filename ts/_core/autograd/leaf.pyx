@@ -1,0 +1,102 @@
+"""Leaves, and the nodes that add to their gradients.
+
+In: a gradient; out: `leaf.grad` is it, or has it added.
+
+A leaf does not hold its node, which holds it: the nodes behind do, so that graph and node go when the last of them does.
+"""
+
+cimport cython
+cimport numpy as cnp
+from cpython.object cimport PyObject
+
+from ts._core.autograd.node cimport Hooks, Node, connect, expect, make_room, next_sequence
+from ts._core.tensor.ndarray cimport PyArrayObject, ndim_of, same_shape, strides_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, History, Tensor, history_of, operator_function
+from ts._core.thread.context cimport GRAD_DISABLED, context_flags
+from ts._core.value.sealed cimport seal
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *x) noexcept
+
+
+@cython.no_gc_clear  # the leaf is told when the node goes
+@cython.trashcan(True)
+cdef class AccumulateGrad(Node):
+    def __dealloc__(self):
+        if self.variable is not None and self.variable.history is not None:
+            self.variable.history.accumulator = NULL
+
+    cdef str title(self):
+        return "AccumulateGrad"
+
+    cdef list apply(self, list gradients):
+        if gradients[0] is not None:
+            self.add(<Tensor?>gradients[0], False)
+        return []
+
+    cdef int add(self, Tensor gradient, bint owned) except -1:
+        cdef Tensor leaf = self.variable
+        cdef History history = history_of(leaf)
+        cdef bint recorded = not context_flags() & GRAD_DISABLED
+        if history.grad is None:
+            history.grad = gradient if owned and fits(leaf, gradient) else copied(leaf, gradient, recorded)
+        elif recorded:
+            history.grad = operator_function("add")(history.grad, gradient)
+        else:
+            operator_function("add_")(history.grad, gradient)
+        hooks = history.hooks
+        if hooks is not None:
+            for hook in list((<Hooks>hooks).accumulated.values()):
+                hook(leaf)
+        return 0
+
+
+cdef bint fits(Tensor leaf, Tensor gradient) except -1:
+    """Whether a gradient that is nobody else's lies in memory as the leaf does."""
+    cdef PyArrayObject *a = <PyArrayObject *>leaf.array
+    cdef PyArrayObject *g = <PyArrayObject *>gradient.array
+    cdef int i
+    if leaf.backend != BACKEND_CPU or gradient.backend != BACKEND_CPU or not same_shape(a, g):
+        return False
+    if cnp.PyArray_BASE(<cnp.ndarray>gradient.array) != NULL or Py_REFCNT(<PyObject *>gradient.array) > 1:
+        return False
+    for i in range(ndim_of(a)):
+        if strides_of(a)[i] != strides_of(g)[i]:
+            return False
+    return True
+
+
+cdef Tensor copied(Tensor leaf, Tensor gradient, bint recorded):
+    """A copy of a gradient in the order of the leaf's elements."""
+    cdef Tensor made
+    if recorded:
+        return operator_function("clone")(gradient)
+    made = operator_function("empty_like")(leaf, dtype=gradient.dtype)
+    operator_function("copy_")(made, gradient)
+    return made
+
+
+cdef AccumulateGrad accumulator_of(Tensor leaf):
+    cdef History history = history_of(leaf)
+    cdef AccumulateGrad made
+    if history.accumulator != NULL:
+        return <AccumulateGrad>history.accumulator
+    made = AccumulateGrad.__new__(AccumulateGrad)
+    made.variable = leaf
+    make_room(made, 0, 1)
+    expect(made, 0, leaf)
+    made.sequence = next_sequence()
+    made.hooks = history.hooks
+    history.accumulator = <PyObject *>made
+    return made
+
+
+cdef int expect_anew(Tensor leaf) except -1:
+    if leaf.history is not None and leaf.history.accumulator != NULL:
+        expect(<Node>leaf.history.accumulator, 0, leaf)
+    return 0
+
+
+seal(AccumulateGrad)

@@ -1,0 +1,86 @@
+"""What a tensor has to do with gradients; methods of Tensor.
+
+In: tensors that want gradients; out: their gradients, hooks.
+
+    (x * x).sum().backward()                x.grad is 2 * x
+    y.register_hook(lambda g: g * 0.5)      half of the gradient of y goes on to what y was computed from
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ts._core.tensor.tensor import Tensor, define_methods
+
+
+def backward(
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensor | Sequence[Tensor] | None = None,
+) -> None:
+    """Add the gradients of this tensor to `grad` of all leaves that it was computed from, or of `inputs`.
+
+    gradient is that of the tensor itself, of its shape; it may be missing where the tensor has one element.
+    """
+    from ts._core.autograd import backward
+
+    backward.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
+    """Call hook(gradient) when the gradient of this tensor is known; what it gives goes on instead."""
+    from ts._core.autograd.history import hooks_of_tensor
+    from ts._core.tensor.hooks import add_hook
+
+    if not self.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    hooks, output = hooks_of_tensor(self)
+    return add_hook(hooks.of_output(output), hook)
+
+
+def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> Any:
+    """Call hook(leaf) each time that `grad` of this leaf has been added to."""
+    from ts._core.autograd.history import hooks_of_tensor
+    from ts._core.tensor.hooks import add_hook
+
+    if not self.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    if not self.is_leaf:
+        raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
+    hooks, _ = hooks_of_tensor(self)
+    return add_hook(hooks.accumulated, hook)
+
+
+def retain_grad(self: Tensor) -> None:
+    """Let this tensor keep its gradient though it is no leaf."""
+    from ts._core.autograd.history import is_retained, retain
+
+    if not self.requires_grad:
+        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    if not self.is_leaf and not is_retained(self):
+        retain(self)
+
+
+def _retains_grad(self: Tensor) -> bool:
+    from ts._core.autograd.history import is_retained
+
+    return is_retained(self)
+
+
+def _output_nr(self: Tensor) -> int:
+    from ts._core.autograd.history import node_of
+
+    return node_of(self)[1] if self.requires_grad else 0
+
+
+define_methods({
+    "backward": backward,
+    "register_hook": register_hook,
+    "register_post_accumulate_grad_hook": register_post_accumulate_grad_hook,
+    "retain_grad": retain_grad,
+    "retains_grad": property(_retains_grad),
+    "output_nr": property(_output_nr),
+})  # fmt: skip

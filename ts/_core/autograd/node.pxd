@@ -1,0 +1,75 @@
+"""Nodes of the graph that a backward pass goes through: one for each operator that took a tensor that wants a gradient.
+
+    Node    edges    -> whose results its arguments were: nodes that were made before, by `sequence`
+            results  -> what the gradients of its own results look like
+            apply(gradients of the results) -> gradients of the arguments, one for each edge
+
+A pass visits nodes by falling `sequence`: what reads a node's results is made after it, so that all parts of the
+gradients are there when the node's turn comes, and nobody need count who depends on whom.
+"""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t, uint64_t
+from numpy cimport npy_intp
+
+from ts._core.tensor.tensor cimport Tensor
+
+
+cdef struct Edge:
+    PyObject *node                     # a reference, or NULL: no gradient is wanted
+    int output                         # which of its results
+
+
+cdef struct Expected:
+    int ndim
+    int scalar_type
+    int backend
+    int device_index
+    npy_intp *dims
+
+
+cdef class Node:
+    cdef Edge *edges
+    cdef int edge_count
+    cdef Expected *results
+    cdef int result_count
+    cdef readonly int64_t sequence
+    cdef Task task                     # of the pass that it has been reached in
+    cdef Hooks hooks                   # or None
+    cdef dict notes                    # `metadata` of users, or None
+    cdef object __weakref__
+
+    # The gradients of the arguments, one for each edge or None; `gradients` has one for each result or None.
+    cdef list apply(self, list gradients)
+    # Let go of what it saved.
+    cdef int release_saved(self) except -1
+    cdef str title(self)
+
+
+cdef class Hooks:
+    """What users want called when a node has its turn: tables of functions by the number of their handles."""
+    cdef readonly dict tensors         # output -> table of hook(gradient): of tensors
+    cdef readonly dict retained        # output -> weak reference of the tensor that retains its gradient
+    cdef readonly object before        # hook(gradients of the results)
+    cdef readonly object after         # hook(gradients of the arguments, gradients of the results)
+    cdef readonly object accumulated   # of a leaf: hook(leaf), when its gradient has been added to
+
+
+cdef class Task:
+    """A node in a pass: the gradients of its results so far."""
+    cdef Node node
+    cdef object run                    # the pass
+    cdef list gradients
+    cdef uint64_t owned                # which of the first 64 are nobody else's: what comes is added in place
+
+
+# Room for edges and results, all empty; once.
+cdef int make_room(Node node, int edges, int results) except -1
+# What the gradients of result `i` look like.
+cdef int expect(Node node, int i, Tensor result) except -1
+# The next number in the order of nodes: taken when the edges are there.
+cdef int64_t next_sequence() noexcept
+# Edge `i` leads to result `output` of `to`, or nowhere.
+cdef void connect(Node node, int i, Node to, int output) noexcept
+# The hooks of a node, made on first use.
+cdef Hooks hooks_of(Node node)

@@ -1,0 +1,199 @@
+"""Nodes: their edges, what they expect, what a collector sees of them."""
+
+from collections import OrderedDict
+
+cimport cython
+from cpython.object cimport PyObject
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy
+from numpy cimport npy_intp
+
+from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts._core.value.tagged cimport Py_XDECREF, Py_XINCREF
+
+cdef extern from "Python.h":
+    ctypedef int (*Visit "visitproc")(PyObject *x, void *arg) noexcept
+    ctypedef int (*Traverse "traverseproc")(PyObject *x, Visit visit, void *arg) noexcept
+    ctypedef int (*Clear "inquiry")(PyObject *x) noexcept
+    ctypedef struct TypeSlots "PyTypeObject":
+        Traverse tp_traverse
+        Clear tp_clear
+    void PyType_Modified(TypeSlots *t) noexcept
+
+cdef int64_t last_sequence = 0
+
+
+cdef int64_t next_sequence() noexcept:
+    global last_sequence
+    last_sequence += 1
+    return last_sequence
+
+
+@cython.trashcan(True)  # chains of nodes may be of any length; each class of nodes says so for its own
+cdef class Node:
+    """A function in the graph of gradients: what `grad_fn` gives."""
+
+    def __dealloc__(self):
+        drop_edges(self)
+        free_results(self)
+
+    cdef list apply(self, list gradients):
+        raise NotImplementedError(f"{self.title()} has no backward")
+
+    cdef int release_saved(self) except -1:
+        return 0
+
+    cdef str title(self):
+        return type(self).__name__
+
+    def name(self):
+        """What the function is called: "MulBackward0"."""
+        return self.title()
+
+    def __repr__(self):
+        return f"<{self.title()} object at {<size_t><void *>self:#x}>"
+
+    @property
+    def next_functions(self):
+        """For each argument, the node whose result it was and which result; (None, 0) where no gradient is wanted."""
+        found = []
+        for i in range(self.edge_count):
+            node = self.edges[i].node
+            found.append((None, 0) if node == NULL else (<object>node, self.edges[i].output))
+        return tuple(found)
+
+    @property
+    def metadata(self):
+        """A dictionary for users."""
+        if self.notes is None:
+            self.notes = {}
+        return self.notes
+
+    def _sequence_nr(self):
+        return self.sequence
+
+    def __call__(self, *gradients):
+        """The gradients of the arguments for those of the results."""
+        if len(gradients) != self.result_count or self.results == NULL:
+            raise RuntimeError(f"{self.title()} takes {self.result_count} gradients, not {len(gradients)}")
+        for gradient in gradients:
+            if gradient is not None and not isinstance(gradient, Tensor):
+                raise TypeError(f"a gradient is a Tensor or None, not {type(gradient).__name__}")
+        found = self.apply(list(gradients))
+        return found[0] if len(found) == 1 else tuple(found)
+
+    def register_hook(self, hook):
+        """Call hook(gradients of the arguments, gradients of the results) after the node; a tuple replaces the former."""
+        return handle(hooks_of(self).after, hook)
+
+    def register_prehook(self, hook):
+        """Call hook(gradients of the results) before the node; a tuple replaces them."""
+        return handle(hooks_of(self).before, hook)
+
+
+cdef object handle(object hooks, object hook):
+    from ts._core.tensor.hooks import add_hook
+
+    return add_hook(hooks, hook)
+
+
+cdef class Hooks:
+    def __cinit__(self):
+        self.tensors, self.retained = {}, {}
+        self.before, self.after, self.accumulated = OrderedDict(), OrderedDict(), OrderedDict()
+
+    def of_output(self, int output):
+        """The table of the hooks of a tensor."""
+        return self.tensors.setdefault(output, OrderedDict())
+
+
+cdef Hooks hooks_of(Node node):
+    if node.hooks is None:
+        node.hooks = Hooks()
+    return node.hooks
+
+
+cdef class Task:
+    pass
+
+
+# ---------------------------------------------------------------- memory
+
+cdef int make_room(Node node, int edges, int results) except -1:
+    node.edges = <Edge *>calloc(max(edges, 1), sizeof(Edge))
+    node.results = <Expected *>calloc(max(results, 1), sizeof(Expected))
+    if node.edges == NULL or node.results == NULL:
+        raise MemoryError()
+    node.edge_count = edges
+    node.result_count = results
+    return 0
+
+
+cdef void connect(Node node, int i, Node to, int output) noexcept:
+    cdef PyObject *before = node.edges[i].node
+    if to is not None:
+        Py_XINCREF(<PyObject *>to)
+    node.edges[i].node = NULL if to is None else <PyObject *>to
+    node.edges[i].output = output
+    Py_XDECREF(before)
+
+
+cdef int expect(Node node, int i, Tensor result) except -1:
+    cdef Expected *like = &node.results[i]
+    cdef PyArrayObject *a = <PyArrayObject *>result.array
+    cdef int k
+    like.scalar_type, like.backend, like.device_index = result.scalar_type, result.backend, result.device_index
+    like.ndim = ndim_of(a) if result.backend == BACKEND_CPU else result.array.ndim
+    free(like.dims)
+    like.dims = <npy_intp *>malloc(max(like.ndim, 1) * sizeof(npy_intp))
+    if like.dims == NULL:
+        raise MemoryError()
+    if result.backend == BACKEND_CPU:
+        memcpy(like.dims, dims_of(a), like.ndim * sizeof(npy_intp))
+    else:
+        for k in range(like.ndim):
+            like.dims[k] = result.array.shape[k]
+    return 0
+
+
+cdef void drop_edges(Node node) noexcept:
+    cdef Edge *edges = node.edges
+    cdef int i, n = node.edge_count
+    node.edges, node.edge_count = NULL, 0
+    for i in range(n):
+        Py_XDECREF(edges[i].node)
+    free(edges)
+
+
+cdef void free_results(Node node) noexcept:
+    cdef int i
+    for i in range(node.result_count):
+        free(node.results[i].dims)
+    free(node.results)
+    node.results, node.result_count = NULL, 0
+
+
+# ---------------------------------------------------------------- what the collector sees
+
+cdef Traverse base_traverse = (<TypeSlots *>Node).tp_traverse
+cdef Clear base_clear = (<TypeSlots *>Node).tp_clear
+
+
+cdef int traverse(PyObject *x, Visit visit, void *arg) noexcept:
+    cdef int status = base_traverse(x, visit, arg)
+    cdef int i
+    for i in range((<Node>x).edge_count):
+        if status == 0 and (<Node>x).edges[i].node != NULL:
+            status = visit((<Node>x).edges[i].node, arg)
+    return status
+
+
+cdef int clear(PyObject *x) noexcept:
+    drop_edges(<Node>x)
+    return base_clear(x)
+
+
+(<TypeSlots *>Node).tp_traverse = traverse
+(<TypeSlots *>Node).tp_clear = clear
+PyType_Modified(<TypeSlots *>Node)

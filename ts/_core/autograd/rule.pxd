@@ -1,0 +1,68 @@
+"""How operators are differentiated: rules, as `ts.ops.derivatives` gives them, in the form that the tape reads."""
+
+from libc.stdint cimport uint64_t
+
+from ts._core.vm.function cimport Function
+
+
+cpdef enum How:
+    PLAIN = 0                          # no gradient passes
+    BY_FORMULA = 1
+    BY_PARTS = 2                       # another function of the same arguments runs instead
+    INSIDE = 3                         # its kernel calls operators, which are recorded
+    LEFT = 4                           # a group: its operators run one by one
+    MISSING = 5                        # nobody has written it
+    REFUSED = 6                        # a form with out=
+
+
+cpdef enum From:
+    """Where a formula has a parameter from."""
+    GRADIENT = 0                       # of one result
+    GRADIENTS = 1                      # of all, as a list
+    ARGUMENT = 2
+    RESULT = 3
+    RESULTS = 4                        # all, as a list
+    WANTED = 5                         # which of the arguments of a joint formula are, as a list of bool
+    SIZE = 6                           # of an argument or, counted on, a result; as those below
+    STRIDE = 7
+    RANK = 8
+    DTYPE = 9
+    COUNT = 10                         # of elements
+    COMPLEX = 11                       # whether it is
+
+
+cdef struct Source:
+    int origin                         # a From
+    int at                             # which argument or result
+    bint as_tensor                     # a number is given as a tensor without dimensions
+
+
+cdef class Formula:
+    """A function that gives gradients of arguments."""
+    cdef readonly Function function
+    cdef Source *sources               # of its parameters
+    cdef int count
+    cdef readonly tuple gives          # the arguments, by number
+    cdef readonly tuple wanted         # of them, for WANTED
+    cdef bint clones                   # it reads what the operator writes to, as it was before
+
+
+cdef class Rule:
+    cdef readonly How how
+    cdef readonly str name             # of nodes: "MulBackward0"
+    cdef readonly tuple inputs         # the arguments that have gradients, by number
+    cdef readonly tuple results        # the results that have, by number
+    cdef readonly int written          # the argument that is written and given back, or -1
+    cdef readonly int view_of          # the argument that the results are views of, or -1
+    cdef readonly bint lists           # the one result is a list of tensors
+    cdef readonly bint absent          # a gradient that nobody has is None
+    cdef readonly Function parts       # of BY_PARTS
+    cdef readonly str text             # of who refuses
+    cdef dict formulas                 # by which of `inputs` are wanted, as bits
+    cdef object build                  # build(bits) makes one
+
+    cdef Formula formula(self, uint64_t wanted)
+
+
+# The rule of an operator's record, asked for once.
+cdef Rule rule_of(object record)

@@ -1,0 +1,55 @@
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any
+
+class How(IntEnum):
+    PLAIN = 0
+    BY_FORMULA = 1
+    BY_PARTS = 2
+    INSIDE = 3
+    LEFT = 4
+    MISSING = 5
+    REFUSED = 6
+
+class From(IntEnum):
+    GRADIENT = 0
+    GRADIENTS = 1
+    ARGUMENT = 2
+    RESULT = 3
+    RESULTS = 4
+    WANTED = 5
+    SIZE = 6
+    STRIDE = 7
+    RANK = 8
+    DTYPE = 9
+    COUNT = 10
+    COMPLEX = 11
+
+class Formula:
+    def __init__(
+        self,
+        function: Any,
+        sources: list[tuple[int, int, bool]],
+        gives: tuple[int, ...],
+        wanted: tuple[bool, ...],
+        clones: bool,
+    ) -> None: ...
+
+class Rule:
+    def __init__(
+        self,
+        how: How = ...,
+        name: str = "",
+        inputs: Any = (),
+        results: Any = (),
+        *,
+        written: int = -1,
+        view_of: int = -1,
+        lists: bool = False,
+        absent: bool = False,
+        parts: Any = None,
+        text: str = "",
+        build: Callable[[int], Formula] | None = None,
+    ) -> None: ...
+
+def set_rules(function: Callable[[Any], Rule]) -> None: ...

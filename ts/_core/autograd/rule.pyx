@@ -1,0 +1,60 @@
+"""Rules and formulas: made by `ts.ops.derivatives`, which `set_rules` names."""
+
+from libc.stdlib cimport free, malloc
+
+from ts._core.value.turns import import_turn
+
+
+cdef class Formula:
+    """function(what `sources` name) gives the gradients of the arguments `gives`."""
+
+    def __init__(self, Function function not None, sources, tuple gives not None, tuple wanted not None, bint clones):
+        if self.sources != NULL:
+            raise TypeError("a formula is made once")
+        self.sources = <Source *>malloc(max(len(sources), 1) * sizeof(Source))
+        if self.sources == NULL:
+            raise MemoryError()
+        for i, (origin, at, as_tensor) in enumerate(sources):
+            self.sources[i].origin, self.sources[i].at, self.sources[i].as_tensor = origin, at, as_tensor
+        self.count = len(sources)
+        self.function, self.gives, self.wanted, self.clones = function, gives, wanted, clones
+
+    def __dealloc__(self):
+        free(self.sources)
+
+
+cdef class Rule:
+    """What the tape does with an operator; what is not said is as for one that no gradient passes through."""
+
+    def __init__(
+        self, How how=PLAIN, str name not None="", inputs=(), results=(), *, int written=-1, int view_of=-1, bint lists=False,
+        bint absent=False, Function parts=None, str text not None="", build=None,
+    ):
+        self.how, self.name, self.inputs, self.results = how, name, tuple(inputs), tuple(results)
+        self.written, self.view_of, self.lists, self.absent = written, view_of, lists, absent
+        self.parts, self.text, self.build = parts, text, build
+        self.formulas = {}
+        if len(self.inputs) > 60:
+            raise ValueError(f"{name} has gradients of {len(self.inputs)} arguments")
+
+    cdef Formula formula(self, uint64_t wanted):
+        found = self.formulas.get(wanted)
+        if found is None:
+            found = self.formulas[wanted] = self.build(wanted)
+        return <Formula?>found
+
+
+cdef object give_rule = None
+
+
+def set_rules(function):
+    """`function(record)` gives the rule of an operator; the package of derivatives sets it."""
+    global give_rule
+    give_rule = function
+
+
+cdef Rule rule_of(object record):
+    if give_rule is None:
+        with import_turn():
+            import ts.ops.derivatives.rules  # noqa: F401
+    return <Rule?>give_rule(record)

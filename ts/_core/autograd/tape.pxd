@@ -1,0 +1,12 @@
+"""The tape: operators that take a tensor that wants a gradient leave a node behind."""
+
+from ts._core.autograd.node cimport Node
+from ts._core.tensor.tensor cimport Tensor
+
+# The node whose result number output[0] a tensor is: of a leaf, the one that adds to its gradient; None: no gradient is wanted.
+cdef Node edge_of(Tensor t, int *output)
+# From now on `t` is result `output` of `node`: it was made by that, or written in place.
+cdef int set_history(Tensor t, Node node, int output) except -1
+cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1
+# Refuse to write to a leaf, or to a view that has no gradient when written to.
+cdef int check_write_to(Tensor t) except -1

@@ -1,0 +1,48 @@
+"""Tables of hooks, and handles that take one out again.
+
+>>> table = OrderedDict()
+>>> handle = add_hook(table, print)
+>>> len(table), handle.remove(), len(table)
+(1, None, 0)
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections import OrderedDict
+from typing import Any, Final
+
+__all__ = ["Hooks", "RemovableHandle", "add_hook"]
+
+Hooks = OrderedDict[int, Any]
+_ids = itertools.count()
+
+
+class RemovableHandle:
+    """Takes one hook out of the table that holds it; as a context manager, at the end."""
+
+    def __init__(self, hooks: Hooks) -> None:
+        self.hooks_dict_ref = weakref.ref(hooks)
+        self.id: Final = next(_ids)
+
+    def remove(self) -> None:
+        """Take the hook away; nothing happens where it is gone."""
+        hooks = self.hooks_dict_ref()
+        if hooks is not None:
+            hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self.remove()
+
+
+def add_hook(hooks: Hooks, hook: Any, prepend: bool = False) -> RemovableHandle:
+    """Enter a hook behind those that are there, or before them."""
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    if prepend:
+        hooks.move_to_end(handle.id, last=False)
+    return handle
