@@ -20,17 +20,17 @@ def _listed(tensors: Any) -> list[Any]:
     return [tensors] if isinstance(tensors, Tensor) else list(tensors)
 
 
-def _gradients(roots: list[Any], given: list[Any], batched: bool = False) -> list[Any]:
+def _gradients(roots: list[Any], given: list[Any]) -> list[Any]:
     """A gradient for each root: as given, or a one."""
     if len(roots) != len(given):
         raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
     return [
-        _gradient(root, gradient, i, batched)
+        _gradient(root, gradient, i)
         for i, (root, gradient) in enumerate(zip(roots, given, strict=True))
     ]
 
 
-def _gradient(root: Any, gradient: Any, i: int, batched: bool) -> Any:
+def _gradient(root: Any, gradient: Any, i: int) -> Any:
     if not root.requires_grad:
         raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
     if gradient is None:

@@ -44,7 +44,6 @@ cdef class Formula:
     cdef int count
     cdef readonly tuple gives          # the arguments, by number
     cdef readonly tuple wanted         # of them, for WANTED
-    cdef bint clones                   # it reads what the operator writes to, as it was before
 
 
 cdef class Rule:
@@ -53,7 +52,6 @@ cdef class Rule:
     cdef readonly tuple inputs         # the arguments that have gradients, by number
     cdef readonly tuple results        # the results that have, by number
     cdef readonly int written          # the argument that is written and given back, or -1
-    cdef readonly int view_of          # the argument that the results are views of, or -1
     cdef readonly bint lists           # the one result is a list of tensors
     cdef readonly bint absent          # a gradient that nobody has is None
     cdef readonly Function parts       # of BY_PARTS

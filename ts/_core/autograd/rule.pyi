@@ -32,7 +32,6 @@ class Formula:
         sources: list[tuple[int, int, bool]],
         gives: tuple[int, ...],
         wanted: tuple[bool, ...],
-        clones: bool,
     ) -> None: ...
 
 class Rule:
@@ -44,7 +43,6 @@ class Rule:
         results: Any = (),
         *,
         written: int = -1,
-        view_of: int = -1,
         lists: bool = False,
         absent: bool = False,
         parts: Any = None,

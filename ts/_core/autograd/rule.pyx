@@ -8,7 +8,7 @@ from ts._core.value.turns import import_turn
 cdef class Formula:
     """function(what `sources` name) gives the gradients of the arguments `gives`."""
 
-    def __init__(self, Function function not None, sources, tuple gives not None, tuple wanted not None, bint clones):
+    def __init__(self, Function function not None, sources, tuple gives not None, tuple wanted not None):
         if self.sources != NULL:
             raise TypeError("a formula is made once")
         self.sources = <Source *>malloc(max(len(sources), 1) * sizeof(Source))
@@ -17,7 +17,7 @@ cdef class Formula:
         for i, (origin, at, as_tensor) in enumerate(sources):
             self.sources[i].origin, self.sources[i].at, self.sources[i].as_tensor = origin, at, as_tensor
         self.count = len(sources)
-        self.function, self.gives, self.wanted, self.clones = function, gives, wanted, clones
+        self.function, self.gives, self.wanted = function, gives, wanted
 
     def __dealloc__(self):
         free(self.sources)
@@ -27,11 +27,11 @@ cdef class Rule:
     """What the tape does with an operator; what is not said is as for one that no gradient passes through."""
 
     def __init__(
-        self, How how=PLAIN, str name not None="", inputs=(), results=(), *, int written=-1, int view_of=-1, bint lists=False,
+        self, How how=PLAIN, str name not None="", inputs=(), results=(), *, int written=-1, bint lists=False,
         bint absent=False, Function parts=None, str text not None="", build=None,
     ):
         self.how, self.name, self.inputs, self.results = how, name, tuple(inputs), tuple(results)
-        self.written, self.view_of, self.lists, self.absent = written, view_of, lists, absent
+        self.written, self.lists, self.absent = written, lists, absent
         self.parts, self.text, self.build = parts, text, build
         self.formulas = {}
         if len(self.inputs) > 60:

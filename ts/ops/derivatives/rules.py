@@ -55,14 +55,12 @@ def _gives_tensors(record: Record) -> bool:
 
 
 def _forms(record: Record) -> dict[str, Any]:
-    """Of what is written, viewed, or several."""
+    """Of what is written, or several."""
     found = signature(record.schema_text)
     written = [i for i, p in enumerate(found.parameters) if p.written and p.kind == "Tensor"]
-    views = [r.view_of for r in found.returns if r.view_of >= 0]
     return {
         "results": [i for i, r in enumerate(found.returns) if r.kind.startswith("Tensor")],
         "written": written[0] if written else -1,
-        "view_of": views[0] if views else -1,
         "lists": any(r.kind == "Tensor[]" for r in found.returns),
     }
 
@@ -76,21 +74,18 @@ def _by_formula(record: Record, inputs: Inputs, row: Derivative) -> Rule:
 
     def build(bits: int) -> Formula:
         wanted = [names[i] for k, i in enumerate(numbers) if bits >> k & 1]
-        return _formula(inputs, gradient(record, wanted), wanted, forms["written"])
+        return _formula(inputs, gradient(record, wanted), wanted)
 
     return Rule(
         How.BY_FORMULA, node_name(record), numbers, absent=row.absent, build=build, **forms
     )  # fmt: skip
 
 
-def _formula(inputs: Inputs, formula: formulas.Formula, wanted: list[str], written: int) -> Formula:
+def _formula(inputs: Inputs, formula: formulas.Formula, wanted: list[str]) -> Formula:
     names = list(inputs.parameters)
     sources = [_source(inputs, read) for read in formula.reads]
     gives = tuple(names.index(name) for name in formula.gives)
-    clones = any(origin == From.ARGUMENT and at == written for origin, at, _ in sources)
-    return Formula(
-        formula.function(), sources, gives, tuple(name in wanted for name in formula.gives), clones
-    )
+    return Formula(formula.function(), sources, gives, tuple(name in wanted for name in formula.gives))
 
 
 def _source(inputs: Inputs, read: formulas.Read) -> tuple[int, int, bool]:
