@@ -17,9 +17,9 @@ from cpython.object cimport PyObject
 from libc.stdint cimport uint64_t
 from numpy cimport npy_intp
 
+from ts._core.autograd.history cimport edge_of
 from ts._core.autograd.leaf cimport AccumulateGrad
 from ts._core.autograd.node cimport Edge, Expected, Hooks, Node, Task
-from ts._core.autograd.tape cimport edge_of
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, history_of, operator_function
 from ts._core.thread.context cimport GRAD_DISABLED, context_flags, set_flag

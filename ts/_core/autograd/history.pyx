@@ -1,12 +1,94 @@
-"""What Python asks of a tensor's history: its node, its hooks, that it keeps its gradient, that it be forgotten."""
+"""Histories of tensors: whose results they are, before and after writes in place; their hooks.
+
+A tensor that is no view knows its node.  A view of one that was written looks for its node again when somebody asks.
+"""
 
 import weakref
 
 from ts._core.autograd.leaf cimport AccumulateGrad
 from ts._core.autograd.node cimport Hooks, Node, hooks_of
-from ts._core.autograd.tape cimport edge_of
-from ts._core.tensor.tensor cimport History, Tensor, history_of
+from ts._core.autograd.views cimport node_of_whole, view_node, written_view
+from ts._core.tensor.tensor cimport (
+    History, ONE_OF_SEVERAL, Tensor, history_of, is_rebased, set_node_of_view, version_of, wants,
+)
 
+
+cdef Node edge_of(Tensor t, int *output):
+    if t.base is not None and is_rebased(t.base):
+        refresh(t)
+    return node_of_whole(t, output)
+
+
+cdef int refresh(Tensor view) except -1:
+    """Give a view whose base was written since its node was made another one: what it is of the base now."""
+    cdef History history = history_of(view)
+    cdef Tensor base = view.base
+    cdef int now = version_of(view)
+    if history.version == now and history.node is not None or not base.wants_grad:
+        return 0
+    node = view_node(view, base)
+    history.node, history.output, history.version = node, 0, now
+    view.wants_grad = True
+    return 0
+
+
+cdef object node_behind_view(Tensor view):
+    refresh(view)
+    return None if view.history is None else view.history.node
+
+
+set_node_of_view(node_behind_view)
+
+
+cdef int set_history(Tensor t, Node node, int output) except -1:
+    cdef History history = history_of(t)
+    history.node, history.output = node, output
+    t.wants_grad = True
+    return 0
+
+
+# ---------------------------------------------------------------- writes
+
+cdef int check_write_to(Tensor t) except -1:
+    cdef Tensor base = t.base
+    if wants(t) and (t.history is None or t.history.node is None) and base is None:
+        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+    if base is None:
+        return 0
+    if base.wants_grad and (base.history is None or base.history.node is None):
+        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    if t.history is not None and t.history.creation == ONE_OF_SEVERAL and t.wants_grad:
+        raise RuntimeError(
+            f"Output {t.history.output} of {'?' if t.history.node is None else (<Node>t.history.node).title()} is a view and is "
+            "being modified inplace. This view is the output of a function that returns multiple views. Such functions do not "
+            "allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
+        )
+    if base.wants_grad and t.history is None and not is_rebased(base):
+        raise RuntimeError(
+            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case "
+            "is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace "
+            "either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want "
+            "the inplace to be tracked)."
+        )
+    return 0
+
+
+cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1:
+    cdef Tensor base = t.base
+    cdef Node whole
+    if base is None:
+        set_history(t, node, output)
+        t.history.rebased = True
+        return 0
+    whole = written_view(t, base, node, output, edge)
+    set_history(base, whole, 0)
+    base.history.rebased = True
+    history_of(t).version = -1         # its node is looked for when somebody asks
+    t.wants_grad = True
+    return 0
+
+
+# ---------------------------------------------------------------- what Python asks
 
 cdef int require(Node node) except -1:
     if node is None:

@@ -1,4 +1,4 @@
-"""The tape: operators that take a tensor that wants a gradient leave a node behind."""
+"""Whose results tensors are, of tensors that are views of others too."""
 
 from ts._core.autograd.node cimport Node
 from ts._core.tensor.tensor cimport Tensor
@@ -7,6 +7,7 @@ from ts._core.tensor.tensor cimport Tensor
 cdef Node edge_of(Tensor t, int *output)
 # From now on `t` is result `output` of `node`: it was made by that, or written in place.
 cdef int set_history(Tensor t, Node node, int output) except -1
+# ... written in place; `edge` of the node is what it was before, or -1.
 cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1
 # Refuse to write to a leaf, or to a view that has no gradient when written to.
 cdef int check_write_to(Tensor t) except -1

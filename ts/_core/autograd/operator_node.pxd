@@ -1,0 +1,34 @@
+"""Nodes of operators: a formula, and what it reads."""
+
+from ts._core.autograd.node cimport Expected, Node
+from ts._core.autograd.rule cimport Formula, Rule
+from ts._core.autograd.saved cimport Saved
+
+cdef enum:
+    MOST_PARAMETERS = 64
+
+
+cdef class OperatorNode(Node):
+    """The way back through an operator that has a formula."""
+    cdef Rule rule
+    cdef Formula formula
+    cdef Saved *saved                  # by parameter of the formula; NULL: none, or no more
+    cdef int saved_count
+    cdef int *starts                   # the first edge of each of the rule's inputs; NULL: one edge each
+    cdef bint is_released
+
+    cdef list saved_names(self)
+    cdef int place_of(self, str attribute) except -2
+
+
+cdef class MissingNode(Node):
+    """The way back through an operator that has none."""
+    cdef str operator
+
+
+# The gradient of a result that nobody used.
+cdef object zeros_like(Expected *like)
+# A node without edges yet, with room for what the formula reads.
+cdef OperatorNode operator_node(Rule rule, Formula formula)
+# A node that raises NotImplementedError for an operator.
+cdef MissingNode missing_node(str operator)

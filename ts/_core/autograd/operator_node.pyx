@@ -1,0 +1,261 @@
+"""Nodes of operators: their formulas run on what was saved and on the gradients of the results.
+
+    MulBackward0    formula (grad, self, other) -> (grad * other.conj(), grad * self.conj())
+                    saved   -, x, w
+"""
+
+cimport cython
+from cpython.object cimport PyObject
+from libc.stdlib cimport calloc, free
+
+from ts._core.autograd.node cimport Expected, Node, make_room, next_sequence
+from ts._core.autograd.rule cimport ARGUMENT, Formula, GRADIENT, GRADIENTS, RESULT, RESULTS, Source
+from ts._core.autograd.saved cimport (
+    NO_RESULT, Saved, Several, UNCHECKED, drop_all, raise_released, saved_several, saved_tensor,
+)
+from ts._core.tensor.tensor cimport backend_registry, operator_function
+from ts._core.value.container cimport List, Tuple, list_item, list_new, list_store
+from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, box, copy_value, list_spec, release, set_none, set_object
+from ts._core.value.sealed cimport seal
+
+from ts import devices, dtypes
+
+
+@cython.trashcan(True)
+cdef class OperatorNode(Node):
+    def __dealloc__(self):
+        drop_saved(self)
+        free(self.starts)
+
+    cdef str title(self):
+        return "OperatorNode" if self.rule is None else self.rule.name
+
+    cdef int release_saved(self) except -1:
+        if self.saved != NULL and saves(self.formula):
+            self.is_released = True
+            drop_saved(self)
+        return 0
+
+    cdef list apply(self, list gradients):
+        cdef IValue values[MOST_PARAMETERS]
+        cdef IValue result
+        cdef Formula f = self.formula
+        cdef int i, filled = 0
+        if self.is_released:
+            raise_released()
+        result.tag = TAG_NONE
+        try:
+            for i in range(f.count):
+                values[i].tag = TAG_NONE
+                filled = i + 1
+                unpack(self, i, gradients, &values[i])
+            f.function.run_values(values, &result)
+            return distributed(self, &result)
+        finally:
+            for i in range(filled):
+                release(&values[i])
+            release(&result)
+
+    def __getattr__(self, str name):
+        """What was saved, by the names of the formula's parameters: `_saved_self`."""
+        cdef IValue value
+        cdef int i = self.place_of(name)
+        if i < 0:
+            raise AttributeError(f"'{self.title()}' object has no attribute '{name}'")
+        if self.is_released:
+            raise_released()
+        value.tag = TAG_NONE
+        unpack(self, i, [], &value)
+        try:
+            found = box(&value)
+        finally:
+            release(&value)
+        return tuple(found) if type(found) is list else found
+
+    def __dir__(self):
+        return [*object.__dir__(self), *["_saved_" + name for name in self.saved_names() if name]]
+
+    cdef list saved_names(self):
+        """The names of what is saved, by parameter of the formula; None: a gradient."""
+        cdef int i
+        if self.formula is None:
+            return []
+        arguments = self.formula.function.arguments
+        return [
+            arguments[i][0] if self.formula.sources[i].origin not in (GRADIENT, GRADIENTS) else None
+            for i in range(self.formula.count)
+        ]
+
+    cdef int place_of(self, str attribute) except -2:
+        if not attribute.startswith("_saved_"):
+            return -1
+        names = self.saved_names()
+        name = attribute[len("_saved_"):]
+        return names.index(name) if name in names else -1
+
+
+@cython.trashcan(True)
+cdef class MissingNode(Node):
+    cdef str title(self):
+        return "NotImplemented"
+
+    cdef list apply(self, list gradients):
+        raise NotImplementedError(f"derivative for {self.operator} is not implemented")
+
+
+cdef OperatorNode operator_node(Rule rule, Formula formula):
+    cdef OperatorNode node = OperatorNode.__new__(OperatorNode)
+    cdef int i
+    node.rule, node.formula = rule, formula
+    node.saved = <Saved *>calloc(max(formula.count, 1), sizeof(Saved))
+    if node.saved == NULL:
+        raise MemoryError()
+    node.saved_count = formula.count
+    for i in range(formula.count):
+        node.saved[i].version = UNCHECKED
+    return node
+
+
+cdef MissingNode missing_node(str operator):
+    cdef MissingNode node = MissingNode.__new__(MissingNode)
+    node.operator = operator
+    make_room(node, 0, 0)
+    node.sequence = next_sequence()
+    return node
+
+
+cdef bint saves(Formula f) noexcept:
+    """Whether a formula reads tensors that were saved."""
+    cdef int i
+    for i in range(f.count):
+        if f.sources[i].origin in (ARGUMENT, RESULT, RESULTS):
+            return True
+    return False
+
+
+cdef void drop_saved(OperatorNode node) noexcept:
+    cdef Saved *saved = node.saved
+    node.saved = NULL
+    drop_all(saved, node.saved_count)
+
+
+cdef int unpack(OperatorNode node, int i, list gradients, IValue *out) except -1:
+    """The value of a parameter, with a reference of its own."""
+    cdef Source *source = &node.formula.sources[i]
+    cdef Saved *saved
+    cdef bint is_result
+    if source.origin == GRADIENT:
+        put_gradient(node, source.at, gradients[source.at], out)
+        return 0
+    if source.origin == GRADIENTS:
+        put_gradients(node, gradients, out)
+        return 0
+    saved = &node.saved[i]
+    is_result = source.origin == RESULT
+    if saved.version != UNCHECKED:
+        set_object(out, saved_tensor(saved, node, source.at if is_result else NO_RESULT))
+    elif saved.value.tag == TAG_OBJECT and type(<object>saved.value.v.o) is Several:
+        set_object(out, saved_several(<Several>saved.value.v.o, node if source.origin == RESULTS else None))
+    else:
+        copy_value(out, &saved.value)
+    return 0
+
+
+cdef int put_gradient(OperatorNode node, int i, object gradient, IValue *out) except -1:
+    if gradient is not None:
+        set_object(out, gradient)
+    elif node.rule.absent:
+        set_none(out)
+    else:
+        set_object(out, zeros_like(&node.results[i]))
+    return 0
+
+
+cdef int put_gradients(OperatorNode node, list gradients, IValue *out) except -1:
+    cdef List items = list_new(list_spec(TENSOR_SPEC), len(gradients))
+    cdef IValue item
+    cdef int k
+    for k in range(len(gradients)):
+        item.tag = TAG_NONE
+        put_gradient(node, k, gradients[k], &item)
+        list_store(<PyObject *>items, k, &item)
+        items.size = k + 1
+    set_object(out, items)
+    return 0
+
+
+cdef object zeros_like(Expected *like):
+    shape = [like.dims[k] for k in range(like.ndim)]
+    backend = backend_registry().at(like.backend)
+    place = devices.device(backend.name, like.device_index if backend.numbered else None)
+    return operator_function("zeros")(shape, dtype=dtypes.BY_CODE[like.scalar_type], device=place)
+
+
+cdef list distributed(OperatorNode node, IValue *result):
+    """What the formula gave, by edges."""
+    cdef list found = [None] * node.edge_count
+    cdef Formula f = node.formula
+    cdef Tuple several
+    if len(f.gives) == 1:
+        place(node, found, 0, result)
+        return found
+    several = <Tuple>result.v.o
+    for i in range(len(f.gives)):
+        place(node, found, i, &several.items[i])
+    return found
+
+
+cdef int place(OperatorNode node, list found, int i, IValue *value) except -1:
+    cdef Py_ssize_t k
+    cdef IValue item
+    cdef int input = node.rule.inputs.index(node.formula.gives[i])
+    cdef int edge = input if node.starts == NULL else node.starts[input]
+    if value.tag != TAG_OBJECT or value.v.o == NULL:
+        return 0
+    if type(<object>value.v.o) is not List:
+        if node.edges[edge].node != NULL:
+            found[edge] = <object>value.v.o
+        return 0
+    for k in range(min((<List>value.v.o).size, node.edge_count - edge)):
+        item = list_item(value.v.o, k)
+        if item.tag == TAG_OBJECT and node.edges[edge + k].node != NULL:
+            found[edge + k] = <object>item.v.o
+    return 0
+
+
+# ---------------------------------------------------------------- what the collector sees
+
+cdef extern from "Python.h":
+    ctypedef int (*Visit "visitproc")(PyObject *x, void *arg) noexcept
+    ctypedef int (*Traverse "traverseproc")(PyObject *x, Visit visit, void *arg) noexcept
+    ctypedef int (*Clear "inquiry")(PyObject *x) noexcept
+    ctypedef struct TypeSlots "PyTypeObject":
+        Traverse tp_traverse
+        Clear tp_clear
+    void PyType_Modified(TypeSlots *t) noexcept
+
+cdef Traverse base_traverse = (<TypeSlots *>OperatorNode).tp_traverse
+cdef Clear base_clear = (<TypeSlots *>OperatorNode).tp_clear
+
+
+cdef int traverse(PyObject *x, Visit visit, void *arg) noexcept:
+    cdef Saved *saved = (<OperatorNode>x).saved
+    cdef int i, status = base_traverse(x, visit, arg)
+    if saved != NULL:
+        for i in range((<OperatorNode>x).saved_count):
+            if status == 0 and saved[i].value.tag == TAG_OBJECT and saved[i].value.v.o != NULL:
+                status = visit(saved[i].value.v.o, arg)
+    return status
+
+
+cdef int clear(PyObject *x) noexcept:
+    drop_saved(<OperatorNode>x)
+    return base_clear(x)
+
+
+(<TypeSlots *>OperatorNode).tp_traverse = traverse
+(<TypeSlots *>OperatorNode).tp_clear = clear
+PyType_Modified(<TypeSlots *>OperatorNode)
+
+seal(OperatorNode)
+seal(MissingNode)
