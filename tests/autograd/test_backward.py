@@ -139,7 +139,7 @@ def test_a_change_of_what_was_saved_is_an_error():
         RuntimeError, match=r"modified by an inplace operation: \[torch.DoubleTensor \[2\]\]"
     ) as error:
         z.sum().backward()
-    assert "which is output 0 of AddBackward0, is at version 1; expected version 0 instead" in str(
+    assert "which is output 0 of Add, is at version 1; expected version 0 instead" in str(
         error.value
     )
 
@@ -210,12 +210,29 @@ def test_a_graph_may_be_of_any_depth():
     del y  # and is freed
 
 
-def test_graphs_are_freed_with_their_results():
+@pytest.mark.parametrize("function", [lambda x: x * x, ts.exp, lambda x: (x * 1).relu_(), lambda x: x.max(0)[0]])
+def test_graphs_are_freed_with_their_results(function):
     x = leaf(1, 2)
-    y = x * x
+    y = function(x)
     gone = weakref.ref(y.grad_fn)
     del y
     assert gone() is None
+
+
+def test_a_result_that_was_saved_counts_its_writes_and_those_of_its_views():
+    x = leaf(1, 2)
+    for write in (lambda y: y.add_(1), lambda y: y.view(-1).add_(1), lambda y: y.detach().add_(1)):
+        y = x.exp()
+        write(y)
+        assert y._version == 1
+        with pytest.raises(RuntimeError, match="is at version 1; expected version 0"):
+            y.sum().backward()
+    y = x * 1
+    view = y[:1]
+    y.exp_()
+    view.mul_(2)
+    with pytest.raises(RuntimeError, match="is at version 2; expected version 1"):
+        y.sum().backward()
 
 
 def test_graphs_in_circles_are_garbage():

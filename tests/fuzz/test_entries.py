@@ -34,5 +34,5 @@ def test_objects_that_nothing_has_filled():
     assert set(empty) == {
         "Tensor", "Operator", "ContainerIndex", "PythonOperator", "WarnOperator", "Called", "CalledByName", "Callee", "Function", "Stops",
         "Future", "Inherited", "Loops", "_Capsule", "Wrong", "FlagBlock", "GradMode", "GradSwitch", "InferenceMode", "LimitsBlock",
-        "TracedBy", "HandedOut", "Recorder", "Stage", "Node", "Hooks", "Task", "Rule", "Formula",
+        "TracedBy", "HandedOut", "Recorder", "Stage", "Node", "Hooks", "Task", "Rule", "Formula", "SavingNode", "FunctionNode",
     }  # fmt: skip

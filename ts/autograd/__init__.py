@@ -8,12 +8,13 @@ ts.autograd.no_grad()                                       the same as ts.no_gr
 from __future__ import annotations
 
 from ts._core.autograd.backward import backward, grad
-from ts.autograd import grad_mode, profiler
+from ts.autograd import function, grad_mode, profiler
 from ts.autograd.anomaly import detect_anomaly, set_detect_anomaly
+from ts.autograd.function import Function
 from ts.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ts.autograd.variable import Variable
 
 __all__ = [
-    "Variable", "backward", "detect_anomaly", "enable_grad", "grad", "grad_mode", "inference_mode",
-    "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled",
+    "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "function", "grad", "grad_mode",
+    "inference_mode", "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip

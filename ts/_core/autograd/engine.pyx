@@ -151,7 +151,7 @@ cdef class Run:
                 continue
             to = <Node>edge.node
             if not isinstance(found[i], Tensor):
-                raise TypeError(f"expected Variable or None (got {type(found[i]).__name__})")
+                raise RuntimeError(f"expected Variable or None (got {type(found[i]).__name__})")
             gradient = <Tensor>found[i]
             found[i] = None
             gradient = fitting(node, i, &to.results[edge.output], gradient)

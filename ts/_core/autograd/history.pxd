@@ -11,3 +11,8 @@ cdef int set_history(Tensor t, Node node, int output) except -1
 cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1
 # Refuse to write to a leaf, or to a view that has no gradient when written to.
 cdef int check_write_to(Tensor t) except -1
+# The same where a function of Python's has written it, that gives so many tensors.
+cdef int check_write_by_function(Tensor t, int results) except -1
+# Whether tensors of its dtype have gradients: floating point, complex.
+cdef inline bint is_differentiable(Tensor t) noexcept:
+    return 5 <= t.scalar_type <= 10 or t.scalar_type == 15

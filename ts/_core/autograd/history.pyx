@@ -9,7 +9,7 @@ from ts._core.autograd.leaf cimport AccumulateGrad
 from ts._core.autograd.node cimport Hooks, Node, hooks_of
 from ts._core.autograd.views cimport node_of_whole, view_node, written_view
 from ts._core.tensor.tensor cimport (
-    History, ONE_OF_SEVERAL, Tensor, history_of, is_rebased, set_node_of_view, version_of, wants,
+    DEFAULT, History, ONE_OF_SEVERAL, Tensor, history_of, is_rebased, set_node_of_view, version_of, wants,
 )
 
 
@@ -51,24 +51,52 @@ cdef int set_history(Tensor t, Node node, int output) except -1:
 
 cdef int check_write_to(Tensor t) except -1:
     cdef Tensor base = t.base
-    if wants(t) and (t.history is None or t.history.node is None) and base is None:
-        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
     if base is None:
+        if wants(t) and (t.history is None or t.history.node is None):
+            raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
         return 0
-    if base.wants_grad and (base.history is None or base.history.node is None):
-        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
-    if t.history is not None and t.history.creation == ONE_OF_SEVERAL and t.wants_grad:
-        raise RuntimeError(
-            f"Output {t.history.output} of {'?' if t.history.node is None else (<Node>t.history.node).title()} is a view and is "
-            "being modified inplace. This view is the output of a function that returns multiple views. Such functions do not "
-            "allow the output views to be modified inplace. You should replace the inplace operation by an out-of-place one."
-        )
+    if t.history is not None and t.wants_grad and t.history.creation != DEFAULT:
+        raise_written_view(t)
     if base.wants_grad and t.history is None and not is_rebased(base):
         raise RuntimeError(
             "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case "
             "is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace "
             "either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want "
             "the inplace to be tracked)."
+        )
+    if base.wants_grad and (base.history is None or base.history.node is None):
+        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+    return 0
+
+
+cdef int raise_written_view(Tensor t) except -1:
+    """Of a view that nobody could go back through if it were written."""
+    node = t.history.node
+    whose = f"Output {t.history.output} of {'?' if node is None else (<Node>node).forward_title()}"
+    if t.history.creation == ONE_OF_SEVERAL:
+        raise RuntimeError(
+            f"{whose} is a view and is being modified inplace. This view is the output of a function that returns multiple views. "
+            "Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an "
+            "out-of-place one."
+        )
+    raise RuntimeError(
+        f"{whose} is a view and is being modified inplace. This view was created inside a custom Function (or because an input was "
+        "returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated with the "
+        "custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of "
+        "the custom Function."
+    )
+
+
+cdef int check_write_by_function(Tensor t, int results) except -1:
+    if wants(t) and t.base is None and (t.history is None or t.history.node is None):
+        raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
+    if t.base is not None and results > 1:
+        raise RuntimeError(
+            "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more than "
+            "one Tensor. This is not supported by the current autograd engine. You should either make sure the input is not a view "
+            "(using .clone() for example) or make your Function only return one Tensor (potentially splitting it into two Functions: "
+            "one doing the inplace that returns a single Tensor and a second one that does the other operations). You can ask on the "
+            "forum https://discuss.pytorch.org/ if you need help to do this change."
         )
     return 0
 

@@ -44,6 +44,7 @@ cdef class Node:
     # Let go of what it saved.
     cdef int release_saved(self) except -1
     cdef str title(self)
+    cdef str forward_title(self)
 
 
 cdef class Hooks:

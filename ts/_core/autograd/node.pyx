@@ -47,6 +47,11 @@ cdef class Node:
     cdef str title(self):
         return type(self).__name__
 
+    cdef str forward_title(self):
+        """What made its results: "Mul" of MulBackward0."""
+        name, way, number = self.title().rpartition("Backward")
+        return name if way and (not number or number.isdigit()) else self.title()
+
     def name(self):
         """What the function is called: "MulBackward0"."""
         return self.title()

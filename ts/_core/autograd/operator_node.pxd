@@ -2,20 +2,17 @@
 
 from ts._core.autograd.node cimport Expected, Node
 from ts._core.autograd.rule cimport Formula, Rule
-from ts._core.autograd.saved cimport Saved
+from ts._core.autograd.saved cimport SavingNode
 
 cdef enum:
     MOST_PARAMETERS = 64
 
 
-cdef class OperatorNode(Node):
-    """The way back through an operator that has a formula."""
+cdef class OperatorNode(SavingNode):
+    """The way back through an operator that has a formula: what is saved is by parameter of that."""
     cdef Rule rule
     cdef Formula formula
-    cdef Saved *saved                  # by parameter of the formula; NULL: none, or no more
-    cdef int saved_count
-    cdef int *starts                   # the first edge of each of the rule's inputs; NULL: one edge each
-    cdef bint is_released
+    cdef int *starts                  # the first edge of each of the rule's inputs; NULL: one edge each
 
     cdef list saved_names(self)
     cdef int place_of(self, str attribute) except -2

@@ -6,12 +6,12 @@
 
 cimport cython
 from cpython.object cimport PyObject
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport free
 
 from ts._core.autograd.node cimport Expected, Node, make_room, next_sequence
 from ts._core.autograd.rule cimport ARGUMENT, Formula, GRADIENT, GRADIENTS, RESULT, RESULTS, Source
 from ts._core.autograd.saved cimport (
-    NO_RESULT, Saved, Several, UNCHECKED, drop_all, raise_released, saved_several, saved_tensor,
+    Saved, SavingNode, Several, UNCHECKED, drop_saved, make_room_to_save, raise_released, saved_at, saved_several, saved_tensor,
 )
 from ts._core.tensor.tensor cimport backend_registry, operator_function
 from ts._core.value.container cimport List, Tuple, list_item, list_new, list_store
@@ -22,9 +22,8 @@ from ts import devices, dtypes
 
 
 @cython.trashcan(True)
-cdef class OperatorNode(Node):
+cdef class OperatorNode(SavingNode):
     def __dealloc__(self):
-        drop_saved(self)
         free(self.starts)
 
     cdef str title(self):
@@ -57,11 +56,13 @@ cdef class OperatorNode(Node):
             release(&result)
 
     def __getattr__(self, str name):
-        """What was saved, by the names of the formula's parameters: `_saved_self`."""
+        """What was saved, by the names of the formula's parameters: `_saved_self`; `_raw_saved_self` takes hooks."""
         cdef IValue value
         cdef int i = self.place_of(name)
         if i < 0:
             raise AttributeError(f"'{self.title()}' object has no attribute '{name}'")
+        if name.startswith("_raw"):
+            return saved_at(self, i)
         if self.is_released:
             raise_released()
         value.tag = TAG_NONE
@@ -87,10 +88,10 @@ cdef class OperatorNode(Node):
         ]
 
     cdef int place_of(self, str attribute) except -2:
-        if not attribute.startswith("_saved_"):
+        if not attribute.startswith(("_saved_", "_raw_saved_")):
             return -1
         names = self.saved_names()
-        name = attribute[len("_saved_"):]
+        name = attribute.partition("saved_")[2]
         return names.index(name) if name in names else -1
 
 
@@ -105,14 +106,8 @@ cdef class MissingNode(Node):
 
 cdef OperatorNode operator_node(Rule rule, Formula formula):
     cdef OperatorNode node = OperatorNode.__new__(OperatorNode)
-    cdef int i
     node.rule, node.formula = rule, formula
-    node.saved = <Saved *>calloc(max(formula.count, 1), sizeof(Saved))
-    if node.saved == NULL:
-        raise MemoryError()
-    node.saved_count = formula.count
-    for i in range(formula.count):
-        node.saved[i].version = UNCHECKED
+    make_room_to_save(node, formula.count)
     return node
 
 
@@ -133,17 +128,10 @@ cdef bint saves(Formula f) noexcept:
     return False
 
 
-cdef void drop_saved(OperatorNode node) noexcept:
-    cdef Saved *saved = node.saved
-    node.saved = NULL
-    drop_all(saved, node.saved_count)
-
-
 cdef int unpack(OperatorNode node, int i, list gradients, IValue *out) except -1:
     """The value of a parameter, with a reference of its own."""
     cdef Source *source = &node.formula.sources[i]
     cdef Saved *saved
-    cdef bint is_result
     if source.origin == GRADIENT:
         put_gradient(node, source.at, gradients[source.at], out)
         return 0
@@ -151,11 +139,10 @@ cdef int unpack(OperatorNode node, int i, list gradients, IValue *out) except -1
         put_gradients(node, gradients, out)
         return 0
     saved = &node.saved[i]
-    is_result = source.origin == RESULT
     if saved.version != UNCHECKED:
-        set_object(out, saved_tensor(saved, node, source.at if is_result else NO_RESULT))
+        set_object(out, saved_tensor(saved, node))
     elif saved.value.tag == TAG_OBJECT and type(<object>saved.value.v.o) is Several:
-        set_object(out, saved_several(<Several>saved.value.v.o, node if source.origin == RESULTS else None))
+        set_object(out, saved_several(<Several>saved.value.v.o, node))
     else:
         copy_value(out, &saved.value)
     return 0
@@ -222,40 +209,6 @@ cdef int place(OperatorNode node, list found, int i, IValue *value) except -1:
             found[edge + k] = <object>item.v.o
     return 0
 
-
-# ---------------------------------------------------------------- what the collector sees
-
-cdef extern from "Python.h":
-    ctypedef int (*Visit "visitproc")(PyObject *x, void *arg) noexcept
-    ctypedef int (*Traverse "traverseproc")(PyObject *x, Visit visit, void *arg) noexcept
-    ctypedef int (*Clear "inquiry")(PyObject *x) noexcept
-    ctypedef struct TypeSlots "PyTypeObject":
-        Traverse tp_traverse
-        Clear tp_clear
-    void PyType_Modified(TypeSlots *t) noexcept
-
-cdef Traverse base_traverse = (<TypeSlots *>OperatorNode).tp_traverse
-cdef Clear base_clear = (<TypeSlots *>OperatorNode).tp_clear
-
-
-cdef int traverse(PyObject *x, Visit visit, void *arg) noexcept:
-    cdef Saved *saved = (<OperatorNode>x).saved
-    cdef int i, status = base_traverse(x, visit, arg)
-    if saved != NULL:
-        for i in range((<OperatorNode>x).saved_count):
-            if status == 0 and saved[i].value.tag == TAG_OBJECT and saved[i].value.v.o != NULL:
-                status = visit(saved[i].value.v.o, arg)
-    return status
-
-
-cdef int clear(PyObject *x) noexcept:
-    drop_saved(<OperatorNode>x)
-    return base_clear(x)
-
-
-(<TypeSlots *>OperatorNode).tp_traverse = traverse
-(<TypeSlots *>OperatorNode).tp_clear = clear
-PyType_Modified(<TypeSlots *>OperatorNode)
 
 seal(OperatorNode)
 seal(MissingNode)

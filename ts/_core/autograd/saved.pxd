@@ -2,6 +2,7 @@
 
     Saved    value    a fact, a tensor, or a `Packed`: what `saved_tensors_hooks` made of a tensor
              version  of the tensor's memory; UNCHECKED: nobody need look
+             output   which result of the node that saves it the tensor is, or NO_RESULT
 """
 
 from ts._core.autograd.node cimport Node
@@ -17,6 +18,19 @@ cdef enum:
 cdef struct Saved:
     IValue value
     int version
+    int output
+
+
+cdef class SavingNode(Node):
+    """A node that saves something."""
+    cdef Saved *saved                  # NULL: nothing, or no more
+    cdef int saved_count
+    cdef bint is_released
+
+
+# Room for what a node saves, all None.
+cdef int make_room_to_save(SavingNode node, int count) except -1
+cdef void drop_saved(SavingNode node) noexcept
 
 
 cdef class Packed:
@@ -27,12 +41,9 @@ cdef class Packed:
 
 
 # Save a tensor as it is now.  A result of the node that saves it is saved without its history, which leads back there.
-cdef int save_tensor(Saved *s, Tensor t, bint is_result) except -1
-# The tensor again: result `output` of `owner`, or NO_RESULT.  RuntimeError if it was written since.
-cdef Tensor saved_tensor(Saved *s, Node owner, int output)
-# Have functions of the user's make something else of a tensor that is saved; `pack` gives that, `unpack` a tensor.
-cdef int pack_with(Saved *s, object pack, object unpack) except -1
-cdef int drop_all(Saved *saved, int count) noexcept
+cdef int save_tensor(Saved *s, Tensor t, int output) except -1
+# The tensor again, for the node that saved it.  RuntimeError if it was written since.
+cdef Tensor saved_tensor(Saved *s, Node owner)
 cdef int raise_released() except -1
 
 
@@ -41,8 +52,12 @@ cdef class Several:
     cdef TypeSpec spec                 # of the list
     cdef list items                    # tensors, or `Packed`
     cdef list versions
+    cdef bint are_results              # of the node that saves them
 
 
 cdef Several save_several(List tensors, bint are_results)
-# The list again; `owner` is the node that made the tensors, or None.
 cdef List saved_several(Several saved, Node owner)
+
+
+# A `SavedTensor`, which takes hooks of its own; None of what is no tensor.
+cdef object saved_at(SavingNode node, int place)

@@ -9,27 +9,87 @@ Hooks are a thread's own.  While none are set anywhere, saving pays a load and a
 
 import threading
 
+cimport cython
+cimport numpy as cnp
 from cpython.object cimport PyObject
-from libc.stdlib cimport free
+from libc.stdlib cimport calloc, free
 
 from ts._core.autograd.history cimport edge_of, set_history
 from ts._core.autograd.node cimport Node
-from ts._core.tensor.tensor cimport Tensor, detached_from, version_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, detached_from, version_of
 from ts._core.thread.context cimport GRAD_DISABLED, context_flags, set_flag
 from ts._core.value.container cimport List, list_item, list_new, list_store
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, release, set_object
 from ts._core.value.sealed cimport seal
 
+cnp.import_array()
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *x) noexcept
+
+cdef extern from "numpy/arrayobject.h":
+    PyObject *PyArray_BASE(PyObject *array) noexcept  # borrowed
+
 cdef object here = threading.local()   # hooks: pairs, the last one counts; refusal: why there may be none, or None
 cdef int hooked = 0                    # how many pairs there are, of all threads
 
 
-cdef int save_tensor(Saved *s, Tensor t, bint is_result) except -1:
+@cython.trashcan(True)
+cdef class SavingNode(Node):
+    def __dealloc__(self):
+        drop_saved(self)
+
+
+cdef int make_room_to_save(SavingNode node, int count) except -1:
+    cdef int i
+    node.saved = <Saved *>calloc(max(count, 1), sizeof(Saved))
+    if node.saved == NULL:
+        raise MemoryError()
+    node.saved_count = count
+    for i in range(count):
+        node.saved[i].version, node.saved[i].output = UNCHECKED, NO_RESULT
+    return 0
+
+
+cdef void drop_saved(SavingNode node) noexcept:
+    cdef Saved *saved = node.saved
+    cdef int i
+    node.saved = NULL
+    if saved != NULL:
+        for i in range(node.saved_count):
+            release(&saved[i].value)
+    free(saved)
+
+
+# ---------------------------------------------------------------- tensors
+
+cdef Tensor without_history(Tensor t):
+    """A result for its own node: `t` must not be reached from there, or both would be a circle.
+
+    Who counts the writes is reached, so that is the one without history from now on, if no view of `t` counts with it.
+    """
+    cdef Tensor made
+    if t.owner is not None or t.backend != BACKEND_CPU or not is_alone(<PyObject *>t.array):
+        return detached_from(t)
+    made = Tensor.__new__(Tensor)
+    made.array, made.scalar_type, made.backend, made.device_index = t.array, t.scalar_type, t.backend, t.device_index
+    made.version = t.version
+    t.owner = made
+    return made
+
+
+cdef bint is_alone(PyObject *array) noexcept:
+    """Whether nobody has the array but its tensor, and no other array is on its memory."""
+    cdef PyObject *base = PyArray_BASE(array)
+    return Py_REFCNT(array) == 1 and (base == NULL or Py_REFCNT(base) == 1)
+
+
+cdef int save_tensor(Saved *s, Tensor t, int output) except -1:
     cdef list hooks
     s.value.tag = TAG_NONE
-    kept = detached_from(t) if is_result else t
+    kept = t if output == NO_RESULT else without_history(t)
     set_object(&s.value, kept)
-    s.version = version_of(t)
+    s.version, s.output = version_of(t), output
     if hooked:
         hooks = getattr(here, "hooks", None)
         if hooks:
@@ -62,18 +122,17 @@ cdef int pack_with(Saved *s, object pack, object unpack) except -1:
     return 0
 
 
-cdef Tensor saved_tensor(Saved *s, Node owner, int output):
+cdef Tensor saved_tensor(Saved *s, Node owner):
     cdef Tensor t, made
-    cdef Node node
     if type(<object>s.value.v.o) is Packed:
-        return unpacked(<Packed>s.value.v.o, owner, output)
+        return unpacked(<Packed>s.value.v.o, owner, s.output)
     t = <Tensor>s.value.v.o
     if version_of(t) != s.version:
-        raise_modified(t, s.version, owner, output)
-    if output == NO_RESULT or context_flags() & GRAD_DISABLED:
+        raise_modified(t, s.version, owner, s.output)
+    if s.output == NO_RESULT or context_flags() & GRAD_DISABLED:
         return t
     made = detached_from(t)
-    set_history(made, owner, output)
+    set_history(made, owner, s.output)
     return made
 
 
@@ -97,14 +156,14 @@ cdef Several save_several(List tensors, bint are_results):
     cdef IValue item
     cdef Saved one
     cdef Py_ssize_t k
-    made.spec, made.items, made.versions = tensors.spec, [], []
+    made.spec, made.items, made.versions, made.are_results = tensors.spec, [], [], are_results
     for k in range(tensors.size):
         item = list_item(<PyObject *>tensors, k)
         if item.tag != TAG_OBJECT or item.v.o == NULL:
             made.items.append(None)
             made.versions.append(UNCHECKED)
             continue
-        save_tensor(&one, <Tensor>item.v.o, are_results)
+        save_tensor(&one, <Tensor>item.v.o, <int>k if are_results else NO_RESULT)
         made.items.append(<object>one.value.v.o)
         made.versions.append(one.version)
         release(&one.value)
@@ -120,8 +179,8 @@ cdef List saved_several(Several saved, Node owner):
         item.tag = TAG_NONE
         if saved.items[k] is not None:
             one.value.tag, one.value.v.o = TAG_OBJECT, <PyObject *>saved.items[k]
-            one.version = saved.versions[k]
-            set_object(&item, saved_tensor(&one, owner, NO_RESULT if owner is None else <int>k))
+            one.version, one.output = saved.versions[k], <int>k if saved.are_results else NO_RESULT
+            set_object(&item, saved_tensor(&one, owner))
         list_store(<PyObject *>made, k, &item)
         made.size = k + 1
     return made
@@ -131,12 +190,12 @@ cdef int raise_modified(Tensor t, int expected, Node owner, int output) except -
     cdef Node node = owner if output != NO_RESULT else None
     if node is None and t.history is not None:
         node, output = t.history.node, t.history.output
-    whose = f", which is output {output} of {node.title()}," if node is not None else ""
+    whose = f", which is output {output} of {node.forward_title()}," if node is not None else ""
     raise RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
         f"[{t.type()} {list(t.shape)}]{whose} is at version {version_of(t)}; expected version {expected} instead. Hint: "
         "enable anomaly detection to find the operation that failed to compute its gradient, with "
-        "torch.autograd.set_detect_anomaly(True)."
+        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
     )
 
 
@@ -149,17 +208,77 @@ cdef int raise_released() except -1:
     )
 
 
-cdef int drop_all(Saved *saved, int count) noexcept:
-    """Give back what is saved, and the room for it."""
-    cdef int i
+# ---------------------------------------------------------------- what the collector sees
+
+cdef extern from "Python.h":
+    ctypedef int (*Visit "visitproc")(PyObject *x, void *arg) noexcept
+    ctypedef int (*Traverse "traverseproc")(PyObject *x, Visit visit, void *arg) noexcept
+    ctypedef int (*Clear "inquiry")(PyObject *x) noexcept
+    ctypedef struct TypeSlots "PyTypeObject":
+        Traverse tp_traverse
+        Clear tp_clear
+    void PyType_Modified(TypeSlots *t) noexcept
+
+cdef Traverse base_traverse = (<TypeSlots *>SavingNode).tp_traverse
+cdef Clear base_clear = (<TypeSlots *>SavingNode).tp_clear
+
+
+cdef int traverse(PyObject *x, Visit visit, void *arg) noexcept:
+    cdef Saved *saved = (<SavingNode>x).saved
+    cdef int i, status = base_traverse(x, visit, arg)
     if saved != NULL:
-        for i in range(count):
-            release(&saved[i].value)
-    free(saved)
-    return 0
+        for i in range((<SavingNode>x).saved_count):
+            if status == 0 and saved[i].value.tag == TAG_OBJECT and saved[i].value.v.o != NULL:
+                status = visit(saved[i].value.v.o, arg)
+    return status
+
+
+cdef int clear(PyObject *x) noexcept:
+    drop_saved(<SavingNode>x)
+    return base_clear(x)
+
+
+(<TypeSlots *>SavingNode).tp_traverse = traverse
+(<TypeSlots *>SavingNode).tp_clear = clear
+PyType_Modified(<TypeSlots *>SavingNode)
 
 
 # ---------------------------------------------------------------- hooks
+
+cdef class SavedTensor:
+    """What a node has saved, for hooks of its own: `_raw_saved_self`."""
+
+    cdef SavingNode node
+    cdef int place
+
+    cdef Saved *there(self) except NULL:
+        if self.node.saved == NULL:
+            raise_released()
+        return &self.node.saved[self.place]
+
+    @property
+    def data(self):
+        """The tensor."""
+        return saved_tensor(self.there(), self.node)
+
+    def register_hooks(self, pack_hook, unpack_hook):
+        """Keep pack_hook(tensor) instead, and get a tensor back by unpack_hook; once."""
+        cdef Saved *s = self.there()
+        if type(<object>s.value.v.o) is Packed:
+            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set.")
+        pack_with(s, pack_hook, unpack_hook)
+
+
+cdef object saved_at(SavingNode node, int place):
+    cdef SavedTensor made = SavedTensor.__new__(SavedTensor)
+    if node.is_released or node.saved == NULL:
+        raise_released()
+    if node.saved[place].version == UNCHECKED:
+        return None
+    made.node, made.place = node, place
+    return made
+
+
 
 def push_hooks(pack, unpack):
     """From now on this thread saves pack(x) instead of x, and gets a tensor back by `unpack`; RuntimeError where that is refused."""
@@ -197,3 +316,4 @@ def refuse_hooks(reason):
 
 seal(Packed)
 seal(Several)
+seal(SavedTensor)

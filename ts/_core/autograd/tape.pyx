@@ -16,14 +16,14 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc
 
-from ts._core.autograd.history cimport check_write_to, edge_of, rebase_history, set_history
+from ts._core.autograd.history cimport check_write_to, edge_of, is_differentiable, rebase_history, set_history
 from ts._core.autograd.node cimport Expected, Node, connect, expect, make_room, next_sequence
 from ts._core.autograd.operator_node cimport MOST_PARAMETERS, OperatorNode, missing_node, operator_node
 from ts._core.autograd.rule cimport (
     ARGUMENT, BY_FORMULA, BY_PARTS, COMPLEX, COUNT, Formula, INSIDE, LEFT, PLAIN, RANK, REFUSED, RESULT, RESULTS, Rule, SIZE, STRIDE,
     Source, WANTED, rule_of,
 )
-from ts._core.autograd.saved cimport Saved, save_several, save_tensor
+from ts._core.autograd.saved cimport NO_RESULT, Saved, save_several, save_tensor
 from ts._core.dispatch cimport operator
 from ts._core.dispatch.operator cimport Operator, invoke_seen
 from ts._core.tensor.tensor cimport DEFAULT, ONE_OF_SEVERAL, Tensor, operator_function, version_of, wants, wrap
@@ -209,7 +209,7 @@ cdef int save_argument(OperatorNode node, int i, Rule rule, Operator op, IValue 
     if source.origin >= SIZE:
         save_fact(source.origin, x, &saved.value)
     elif is_tensor(x):
-        save_tensor(saved, cloned(<Tensor>x.v.o) if source.at == rule.written else <Tensor>x.v.o, False)
+        save_tensor(saved, cloned(<Tensor>x.v.o) if source.at == rule.written else <Tensor>x.v.o, NO_RESULT)
     elif source.as_tensor and x.tag != TAG_NONE:
         set_object(&saved.value, number_tensor(x))
     elif is_list(x) and (<List>x.v.o).item == TAG_NONE:
@@ -332,11 +332,6 @@ cdef int edge_of_input(Rule rule, Node node) except? -2:
     return (<OperatorNode>node).starts[<int>i] if (<OperatorNode>node).starts != NULL else i
 
 
-cdef inline bint is_differentiable(Tensor t) noexcept:
-    """Whether tensors of its dtype have gradients: floating point, complex."""
-    return 5 <= t.scalar_type <= 10 or t.scalar_type == 15
-
-
 cdef int save_results(OperatorNode node, Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue *x
     cdef int i
@@ -347,7 +342,7 @@ cdef int save_results(OperatorNode node, Operator op, IValue *r, const int32_t *
         elif node.formula.sources[i].origin == RESULT:
             x = &r[at[op.nargs + node.formula.sources[i].at]] if op.nrets else &r[at[node.rule.written]]
             if is_tensor(x):
-                save_tensor(&node.saved[i], <Tensor>x.v.o, True)
+                save_tensor(&node.saved[i], <Tensor>x.v.o, node.formula.sources[i].at)
             else:
                 copy_value(&node.saved[i].value, x)
         elif node.formula.sources[i].origin == RESULTS:

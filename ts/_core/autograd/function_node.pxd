@@ -1,0 +1,14 @@
+"""Nodes of functions that Python defines: `ts.autograd.Function`."""
+
+from ts._core.autograd.saved cimport SavingNode
+
+
+cdef class FunctionNode(SavingNode):
+    """The way back through one call of such a function, and what that knows as `ctx`."""
+    cdef public object to_save              # tensors, or None before somebody said so; as the two below
+    cdef public object dirty_tensors
+    cdef public object non_differentiable
+    cdef public object saved_for_forward
+    cdef public bint materialize_grads      # gradients that nobody has are zeros for `backward`
+    cdef public object needs_input_grad     # by argument: whether it is a tensor that wants a gradient
+    cdef tuple edge_at                      # by argument: its edge, or -1 where it is no tensor

@@ -1,0 +1,228 @@
+"""Functions that Python defines, forward and back.
+
+In: a node that is empty yet, the function's `forward` and its arguments; out: what that gives, as results of the node.
+
+    node = FooBackward()                    `ctx`
+      -> forward(node, *arguments)          nothing inside is recorded
+      -> its results, or arguments that it wrote, are results of the node
+      -> what it wanted saved is saved, with the version of its memory
+"""
+
+cimport cython
+from libc.stdlib cimport calloc, free
+
+from ts._core.autograd.history cimport check_write_by_function, edge_of, is_differentiable, rebase_history, set_history
+from ts._core.autograd.node cimport Expected, connect, expect, make_room, next_sequence
+from ts._core.autograd.operator_node cimport zeros_like
+from ts._core.autograd.saved cimport NO_RESULT, SavingNode, drop_saved, make_room_to_save, raise_released, save_tensor, saved_at, saved_tensor
+from ts._core.tensor.tensor cimport BY_FUNCTION, ONE_OF_SEVERAL, Tensor, operator_function, version_of, wants, wrote
+from ts._core.thread.context cimport GRAD_DISABLED, context_flags, set_flag
+
+import warnings
+
+
+@cython.trashcan(True)
+cdef class FunctionNode(SavingNode):
+    def __cinit__(self, *args, **kwargs):
+        self.materialize_grads = True
+        self.needs_input_grad = self.edge_at = ()
+
+    cdef int release_saved(self) except -1:
+        self.is_released = True
+        drop_saved(self)
+        return 0
+
+    cdef list apply(self, list gradients):
+        cdef int i
+        if self.materialize_grads:
+            for i in range(self.result_count):
+                if gradients[i] is None and self.results[i].dims != NULL:
+                    gradients[i] = zeros_like(&self.results[i])
+        given = getattr(self, "apply")(*gradients)
+        return by_edges(self, given if isinstance(given, tuple) else (given,))
+
+    @property
+    def saved_tensors(self):
+        """What `save_for_backward` was given; RuntimeError if it was written since, or was let go of."""
+        cdef int i
+        if self.is_released:
+            raise_released()
+        return tuple([saved_or_none(self, i) for i in range(self.saved_count)])
+
+    @property
+    def saved_variables(self):
+        """The same under its older name."""
+        warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+        return self.saved_tensors
+
+    @property
+    def _raw_saved_tensors(self):
+        if self.is_released:
+            raise_released()
+        return tuple([saved_at(self, i) for i in range(self.saved_count)])
+
+
+cdef object saved_or_none(FunctionNode node, int i):
+    return saved_tensor(&node.saved[i], node) if node.saved[i].value.tag else None
+
+
+cdef list by_edges(FunctionNode node, tuple given):
+    """What `backward` gave, one for each argument, by edges."""
+    cdef list found = [None] * node.edge_count
+    cdef int i, edge, n = len(node.edge_at), count = len(given)
+    while count > n and given[count - 1] is None:
+        count -= 1
+    if count != n:
+        raise RuntimeError(f"function {node.title()} returned an incorrect number of gradients (expected {n}, got {len(given)})")
+    for i in range(n):
+        edge = node.edge_at[i]
+        if edge >= 0:
+            found[edge] = given[i]
+        elif given[i] is not None:
+            raise RuntimeError(
+                f"function {node.title()} returned a gradient different than None at position {i + 1}, but the corresponding "
+                "forward input was not a Variable"
+            )
+    return found
+
+
+# ---------------------------------------------------------------- forward
+
+def run_function(FunctionNode node not None, forward, setup_context, tuple args not None):
+    """What forward(node, *args) gives, as results of the node; with `setup_context`, forward(*args) and then that."""
+    cdef bint before, recorded
+    cdef list results
+    if node.edges != NULL:
+        raise RuntimeError("a node is of one call")
+    node.needs_input_grad = tuple([isinstance(x, Tensor) and wants(<Tensor>x) for x in args])
+    recorded = not context_flags() & GRAD_DISABLED and any(node.needs_input_grad)
+    connect_arguments(node, args, recorded)
+    before = set_flag(GRAD_DISABLED, True)
+    try:
+        if setup_context is None:
+            given = forward(node, *args)
+        else:
+            given = forward(*args)
+            setup_context(node, args, given)
+        results = list(given) if isinstance(given, tuple) else [given]
+        adopt_all(node, args, results, recorded)
+        if recorded:
+            save_all(node)
+    finally:
+        set_flag(GRAD_DISABLED, before)
+    node.to_save = node.dirty_tensors = node.non_differentiable = None
+    return tuple(results) if isinstance(given, tuple) else results[0]
+
+
+cdef int connect_arguments(FunctionNode node, tuple args, bint recorded) except -1:
+    """An edge for each tensor."""
+    cdef list edge_at = []
+    cdef int output = 0, count = 0
+    for x in args:
+        edge_at.append(count if isinstance(x, Tensor) else -1)
+        count += isinstance(x, Tensor)
+    make_room(node, count, 0)
+    node.edge_at = tuple(edge_at)
+    if recorded:
+        for x, edge in zip(args, edge_at):
+            if edge >= 0:
+                to = edge_of(<Tensor>x, &output)
+                connect(node, edge, to, output)
+    node.sequence = next_sequence()
+    return 0
+
+
+cdef int adopt_all(FunctionNode node, tuple args, list results, bint recorded) except -1:
+    """The results are those of the node, if it is recorded."""
+    cdef int i, n = len(results), tensors = 0, edge
+    cdef dict edges = {id(x): edge for x, edge in zip(args, node.edge_at) if edge >= 0}
+    cdef set left = identities(node.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got")
+    cdef set written = identities(node.dirty_tensors, "mark_dirty can only accept variables, but argument 0 is of type")
+    free(node.results)
+    node.results = <Expected *>calloc(max(n, 1), sizeof(Expected))
+    if node.results == NULL:
+        raise MemoryError()
+    node.result_count = n
+    if not written <= {id(x) for x in results}:
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified "
+            "inplace must all be outputs of the Function."
+        )
+    for x in node.dirty_tensors or ():
+        wrote(<Tensor>x)
+    for x in results:
+        tensors += isinstance(x, Tensor)
+    for i in range(n):
+        if isinstance(results[i], Tensor):
+            t = <Tensor>results[i]
+            edge = edges.get(id(t), -1)
+            if recorded:
+                expect(node, i, t)
+            if not recorded or id(t) in left or not is_differentiable(t):
+                results[i] = left_alone(t, edge)
+            elif id(t) in written:
+                adopt_written(node, t, i, edge, tensors)
+            else:
+                results[i] = adopted(node, t, i, edge, tensors)
+    return 0
+
+
+cdef set identities(object tensors, str refusal):
+    """Of what a function marks."""
+    cdef set found = set()
+    for t in tensors or ():
+        if not isinstance(t, Tensor):
+            raise RuntimeError(f"{refusal} {type(t).__name__}")
+        found.add(id(t))
+    return found
+
+
+cdef Tensor left_alone(Tensor t, int edge):
+    """A result without gradient; of an argument that wants one, another tensor."""
+    if not wants(t):
+        return t
+    return operator_function("detach")(t)
+
+
+cdef Tensor adopted(FunctionNode node, Tensor t, int i, int edge, int tensors):
+    cdef Tensor made = t
+    if edge >= 0:                       # an argument as it is: a view of it, whose history is another
+        made = operator_function("view_as")(t, t)
+    set_history(made, node, i)
+    if made.base is not None:
+        made.history.version = version_of(made)
+        made.history.creation = ONE_OF_SEVERAL if tensors > 1 else BY_FUNCTION
+    return made
+
+
+cdef int adopt_written(FunctionNode node, Tensor t, int i, int edge, int tensors) except -1:
+    if edge < 0:
+        warnings.warn(
+            "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that have been mutated should be passed to "
+            "ctx.mark_dirty().",
+            stacklevel=3,
+        )
+    check_write_by_function(t, tensors)
+    return rebase_history(t, node, i, edge)
+
+
+cdef int save_all(FunctionNode node) except -1:
+    cdef int i
+    cdef Tensor t
+    if node.to_save is None:
+        return 0
+    if not isinstance(node.to_save, tuple):
+        raise TypeError(f"saved tensors attribute is expected to be a tuple but is {type(node.to_save).__name__}")
+    for i, x in enumerate(node.to_save):
+        if x is not None and not isinstance(x, Tensor):
+            raise TypeError(f"save_for_backward can only save variables, but argument {i} is of type {type(x).__name__}")
+    make_room_to_save(node, len(node.to_save))
+    for i, x in enumerate(node.to_save):
+        if x is not None:
+            t = <Tensor>x
+            save_tensor(&node.saved[i], t, t.history.output if is_result(node, t) else NO_RESULT)
+    return 0
+
+
+cdef bint is_result(FunctionNode node, Tensor t) noexcept:
+    return t.history is not None and t.history.node is node

@@ -1,0 +1,230 @@
+"""Functions with derivatives that a program writes itself.
+
+    class Cube(ts.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx, grad):
+            (x,) = ctx.saved_tensors
+            return grad * 3 * x**2
+
+    y = Cube.apply(x)                    y.grad_fn is the ctx of the call, a CubeBackward
+
+`backward` is recorded like any code, so that it is differentiated again where a second derivative is wanted.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from ts._core.autograd.function_node import FunctionNode, run_function
+from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import is_grad_enabled
+from ts.autograd.grad_mode import no_grad
+
+__all__ = [
+    "BackwardCFunction",
+    "Function",
+    "FunctionCtx",
+    "FunctionMeta",
+    "InplaceFunction",
+    "once_differentiable",
+]
+
+
+class FunctionCtx:
+    """What `forward` says of a call."""
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep arguments and results for `backward`, which finds them in `saved_tensors`."""
+        self.to_save = tensors
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Keep tensors for `jvp`."""
+        for tensor in tensors:
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise AssertionError(
+                    "save_for_forward expects all arguments to be tensors; you should save non-tensors as "
+                    "attributes on ctx."
+                )
+        self.saved_for_forward = tensors
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Say which arguments were written in place; they must be results."""
+        self.dirty_tensors = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Say which results have no gradient."""
+        self.non_differentiable = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Let `backward` see None, not zeros, for gradients that nobody has."""
+        self.materialize_grads = value
+
+
+class BackwardCFunction(FunctionNode, FunctionCtx):
+    """The class of all `ctx`: the node of a call in the graph of gradients."""
+
+    _forward_cls: type[_OneLevel]
+
+    def apply(self, *gradients: Any) -> Any:
+        """What the function's `backward` gives, or its `vjp`."""
+        function = self._forward_cls
+        if function.backward is _OneLevel.backward:
+            return function.vjp(self, *gradients)
+        if function.vjp is not _OneLevel.vjp:
+            raise RuntimeError(
+                "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should "
+                "only implement one of them."
+            )
+        return function.backward(self, *gradients)
+
+    def apply_jvp(self, *tangents: Any) -> Any:
+        """What the function's `jvp` gives."""
+        return self._forward_cls.jvp(self, *tangents)
+
+
+class FunctionMeta(type):
+    """Gives each function the class of its nodes: `FooBackward`."""
+
+    _backward_cls: type[BackwardCFunction]
+
+    def __init__(cls, name: str, bases: tuple[type, ...], attributes: dict[str, Any]) -> None:
+        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"_forward_cls": cls})
+        super().__init__(name, bases, attributes)
+
+
+class _OneLevel(FunctionCtx, metaclass=FunctionMeta):
+    """What functions define."""
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        """The results, for `(ctx, *arguments)`, or for the arguments alone where there is `setup_context`."""
+        raise NotImplementedError("You must implement the forward function for custom autograd.Function.")
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> Any:
+        """Say what `backward` needs of a call, behind `forward`."""
+        raise NotImplementedError("setup_context is not implemented.")
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        """The gradients of the arguments, for those of the results; None for what has none."""
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom autograd.Function to use "
+            "it with backward mode AD."
+        )
+
+    vjp = backward
+
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        """The tangents of the results, for those of the arguments."""
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
+        )
+
+
+class Function(_OneLevel):
+    """A function with a derivative of its own: subclass it, and call `apply`."""
+
+    generate_vmap_rule = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            f"{type(self)} should not be instantiated. Methods on autograd functions are all static, so you "
+            "should invoke them on the class itself. Instantiating an autograd function will raise an error "
+            "in a future version of PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use new-style "
+            "autograd function with static forward method. (Example: "
+            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
+        )
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
+        """What `vmap` does with the function: results and where their batches are."""
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+            "generate_vmap_rule=True."
+        )
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run `forward`; the results are those of a node that runs `backward`."""
+        setup = None if cls.setup_context is _OneLevel.setup_context else cls.setup_context
+        if kwargs or setup is not None:
+            args = _by_position(cls.forward, args if setup else (None, *args), kwargs)
+            args = args if setup else args[1:]
+        return run_function(cls._backward_cls(), cls.forward, setup, args)
+
+
+def _by_position(
+    forward: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]
+) -> tuple[Any, ...]:
+    """The arguments as `backward` counts them, with defaults."""
+    bound = inspect.signature(forward).bind(*args, **named)
+    bound.apply_defaults()
+    if bound.kwargs:
+        raise TypeError(f"forward() takes no keyword-only arguments: {', '.join(bound.kwargs)}")
+    return bound.args
+
+
+class InplaceFunction(Function):
+    """The older name of a function that may write its arguments."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__()
+        self.inplace = inplace
+
+
+# ---------------------------------------------------------------- no second derivative
+
+
+class _Refused(Function):
+    """Gives its arguments, and refuses to go back."""
+
+    @staticmethod
+    def forward(ctx: Any, *args: Any) -> Any:
+        return tuple(x.detach() for x in args)
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        raise RuntimeError(
+            "trying to differentiate twice a function that was marked with @once_differentiable"
+        )
+
+
+_Refused._backward_cls.__name__ = "torch::autograd::Error"
+
+
+def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
+    """A `backward` that is not recorded; who differentiates what it gave gets a RuntimeError."""
+
+    @functools.wraps(backward)
+    def once(ctx: Any, *gradients: Any) -> Any:
+        with no_grad():
+            found = backward(ctx, *gradients)
+        if not is_grad_enabled() or not any(isinstance(g, Tensor) and g.requires_grad for g in gradients):
+            return found
+        several = isinstance(found, tuple)
+        listed = list(found) if several else [found]
+        places = [i for i, x in enumerate(listed) if isinstance(x, Tensor)]
+        marked = _Refused.apply(*[listed[i].detach().requires_grad_() for i in places])
+        for i, x in zip(places, marked, strict=True):
+            listed[i] = x
+        return tuple(listed) if several else listed[0]
+
+    return once
