@@ -218,6 +218,13 @@ SPECIAL: dict[str, Maker] = {
     ],
     "adaptive_max_pool2d_backward": lambda t, i: [t(1, 2, 2, 2), t(1, 2, 4, 4), i(1, 2, 2, 2)],
     "adaptive_max_pool3d_backward": lambda t, i: [t(1, 2, 2, 2, 2), t(1, 2, 4, 4, 4), i(1, 2, 2, 2, 2)],
+    "_ctc_loss_backward": lambda t, i: [t(2), t(5, 2, 3), i(2, 2) + 1, [5, 4], [2, 1], t(2), t(2, 5, 5), 0],
+    "_ctc_loss_backward.Tensor": lambda t, i: [t(2), t(5, 2, 3), i(2, 2) + 1, i(2) + 4, i(2) + 1, t(2), t(2, 5, 5), 0],
+    "grid_sampler_2d_backward": lambda t, i: [t(1, 2, 3, 3), t(1, 2, 4, 4), t(1, 3, 3, 2), 0, 0, False, [True, True]],
+    "grid_sampler_3d_backward": lambda t, i: [
+        t(1, 2, 3, 3, 3), t(1, 2, 4, 4, 4), t(1, 3, 3, 3, 3), 0, 0, False, [True, True],
+    ],
+    "_grid_sampler_2d_cpu_fallback_backward": lambda t, i: [t(1, 2, 3, 3), t(1, 2, 4, 4), t(1, 3, 3, 2), 0, 0, False],
     "grid_sampler": lambda t, i: [t(1, 2, 4, 4), t(1, 3, 3, 2), 0, 0, False],
     "grid_sampler_2d": lambda t, i: [t(1, 2, 4, 4), t(1, 3, 3, 2), 0, 0, False],
     "grid_sampler_3d": lambda t, i: [t(1, 2, 4, 4, 4), t(1, 3, 3, 3, 3), 0, 0, False],
@@ -303,6 +310,7 @@ SPECIAL: dict[str, Maker] = {
     "_rowwise_prune": lambda t, i: [t(3, 2), i(3).to(ts.bool), ts.int64.code],
     "_pdist_backward": lambda t, i: [t(3), t(3, 2), 2.0, t(3, k=1)],
     "nll_loss_backward": lambda t, i: [t(), t(2, 3), i(2), None, 1, -100, t()],
+    "nll_loss2d": lambda t, i: [t(1, 3, 2, 2), i(1, 2, 2)],
     "nll_loss2d_backward": lambda t, i: [t(), t(1, 3, 2, 2), i(1, 2, 2), None, 1, -100, t()],
     "nll_loss2d_forward": lambda t, i: [t(1, 3, 2, 2), i(1, 2, 2), None, 1, -100],
     "_convolution": lambda t, i: [

@@ -289,3 +289,25 @@ def test_threads_have_their_own_passes():
     for thread in threads:
         thread.join()
     assert results == {i: [100.0 * i] * 4 for i in range(8)}
+
+
+def test_what_has_no_derivative_fails_even_where_gradients_may_be_absent():
+    x = leaf(1, 2)
+    y = ts.heaviside(x, x)
+    with pytest.raises(NotImplementedError, match="derivative for aten::heaviside is not implemented"):
+        ts.autograd.grad(y.sum(), x, allow_unused=True)
+
+
+def test_indexed_writes():
+    x, v = leaf(1, 2, 3), leaf(4, 5)
+    y = x * 2
+    y[ts.tensor([0, 2])] = v
+    (y * y).sum().backward()
+    assert x.grad.tolist() == [0, 16, 0]
+    assert v.grad.tolist() == [8, 10]
+
+
+def test_lists_of_indices_that_are_all_tensors_keep_the_gradient():
+    x = leaf(1, 2, 3)
+    ts.ops.aten._unsafe_index(x, [ts.tensor([0, 0])]).sum().backward()
+    assert x.grad.tolist() == [2, 0, 0]

@@ -18,8 +18,9 @@ import numpy as np
 
 from ts.ops import rules, work
 from ts.ops.loss import MEAN, NONE
+from ts.ops.outputs import COPIED
 from ts.ops.registry import facts, op
-from ts.ops.shapes import Made, depends
+from ts.ops.shapes import Made, depends, like
 
 Array = rules.Array
 Lengths = Sequence[int]
@@ -97,12 +98,10 @@ def _check_logs(log_probs: Array, targets: Array, blank: int) -> Array:
     return logs
 
 
-def likelihood(
-    xp: Any, log_probs: Array, targets: Array, input_lengths: Lengths, target_lengths: Lengths, blank: int
+def _states(
+    xp: Any, logs: Array, targets: Array, input_lengths: Lengths, target_lengths: Lengths, blank: int
 ) -> tuple[Array, Array]:
-    """The negative log likelihood of each sequence, and alpha (N, T, 2 S + 1)."""
-    single = log_probs.ndim == 2
-    logs = _check_logs(log_probs, targets, blank)
+    """The label of each state (N, 2 S + 1), and whether it may follow the one two before it."""
     steps, batch, labels = logs.shape
     _check_lengths("input_lengths", input_lengths, batch, steps)
     _check_lengths("target_lengths", target_lengths, batch, None)
@@ -115,6 +114,18 @@ def likelihood(
     states[:, 1::2] = rows
     skips = xp.zeros((batch, width), dtype=rules.BOOL)
     skips[:, 2:] = (states[:, 2:] != blank) & (states[:, 2:] != states[:, :-2])
+    return states, skips
+
+
+def likelihood(
+    xp: Any, log_probs: Array, targets: Array, input_lengths: Lengths, target_lengths: Lengths, blank: int
+) -> tuple[Array, Array]:
+    """The negative log likelihood of each sequence, and alpha (N, T, 2 S + 1)."""
+    single = log_probs.ndim == 2
+    logs = _check_logs(log_probs, targets, blank)
+    states, skips = _states(xp, logs, targets, input_lengths, target_lengths, blank)
+    steps, batch, _ = logs.shape
+    width = states.shape[1]
     never = logs.dtype.type(-math.inf)
     lengths = xp.asarray(np.asarray(input_lengths, dtype=np.int64).reshape(batch))
     alpha = xp.full((batch, steps, width), never, dtype=logs.dtype)
@@ -220,3 +231,74 @@ def _ctc_likelihood(
 ) -> tuple[Array, Array]:
     given = _lengths_of("input_lengths", input_lengths)
     return likelihood(xp, log_probs, targets, given, _lengths_of("target_lengths", target_lengths), blank)
+
+
+# ------------------------------------------------------------------------------------ gradients
+
+
+def _gradient_shape(grad: Array, log_probs: Array, *_: Any) -> Made:
+    """Of the log probabilities."""
+    return like(log_probs)
+
+
+_BACKWARD = "Tensor neg_log_likelihood, Tensor log_alpha, int blank, bool zero_infinity=False) -> Tensor"
+
+
+@op(
+    "aten::_ctc_loss_backward(Tensor grad, Tensor log_probs, Tensor targets, int[] input_lengths, "
+    f"int[] target_lengths, {_BACKWARD}",
+    out="out",
+    where="f",
+    **COPIED,
+)
+@op(
+    "aten::_ctc_loss_backward.Tensor(Tensor grad, Tensor log_probs, Tensor targets, Tensor input_lengths, "
+    f"Tensor target_lengths, {_BACKWARD}",
+    where="f",
+)
+@facts(shape=_gradient_shape)
+def _ctc_loss_backward(
+    xp: Any,
+    grad: Array,
+    log_probs: Array,
+    targets: Array,
+    input_lengths: Any,
+    target_lengths: Any,
+    neg_log_likelihood: Array,
+    log_alpha: Array,
+    blank: int,
+    zero_infinity: bool = False,
+) -> Array:
+    """Of scores whose logarithms of softmax are given: each label's probability, less that of being in it."""
+    logs = _check_logs(log_probs, targets, blank)
+    given = _lengths_of("input_lengths", input_lengths)
+    sizes = _lengths_of("target_lengths", target_lengths)
+    states, skips = _states(xp, logs, targets, given, sizes, blank)
+    steps, batch, labels = logs.shape
+    alpha = log_alpha.reshape(batch, steps, -1)
+    loss = neg_log_likelihood.reshape(batch, 1)
+    if alpha.shape[2] != states.shape[1]:
+        raise RuntimeError(f"Expected log_alpha of {states.shape[1]} states, but got {alpha.shape[2]}")
+    lengths = xp.asarray(np.asarray(given, dtype=np.int64).reshape(batch, 1))
+    last = xp.asarray(2 * np.asarray(sizes, dtype=np.int64).reshape(batch, 1))
+    place = xp.arange(states.shape[1])
+    ends = (place == last) | (place == last - 1)
+    names = (states[:, :, None] == xp.arange(labels)).astype(logs.dtype)
+    never = logs.dtype.type(-math.inf)
+    beta = xp.full(states.shape, never, dtype=logs.dtype)  # log probability of all ways to go on from a state
+    made = xp.zeros(logs.shape, dtype=logs.dtype)
+    for t in work.steps(range(steps - 1, -1, -1)):
+        said = xp.take_along_axis(logs[t], states, 1)
+        beside, beyond = xp.full_like(beta, never), xp.full_like(beta, never)
+        beside[:, :-1] = beta[:, 1:]
+        beyond[:, :-2] = xp.where(skips, beta, never)[:, 2:]
+        on = _log_add(xp, beta, beside, beyond)
+        on = xp.where(lengths == t + 1, xp.where(ends, 0, never), on)
+        inside = xp.exp(alpha[:, t] + on + loss)
+        seen = xp.matmul(inside[:, None], names)[:, 0]
+        made[t] = xp.where(t < lengths, xp.exp(logs[t]) - seen, 0)
+        beta = on + said
+    each = grad.reshape(-1, 1)
+    if zero_infinity:
+        made = xp.where(loss == math.inf, 0, made)
+    return rules.cast(xp, made * each, log_probs.dtype).reshape(log_probs.shape)

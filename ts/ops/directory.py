@@ -184,7 +184,7 @@ NAMES: Final[dict[str, str]] = {
         nll_loss2d nll_loss2d_backward nll_loss2d_forward nll_loss_backward nll_loss_forward nll_loss_nd
     """,
     "ctc": """
-        _ctc_loss ctc_loss
+        _ctc_loss _ctc_loss_backward ctc_loss
     """,
     "distance": """
         _cdist_backward _cdist_forward _euclidean_dist _pdist_backward _pdist_forward cdist
@@ -231,7 +231,8 @@ NAMES: Final[dict[str, str]] = {
         __interpolate __upsample __upsample_bilinear __upsample_nearest
     """,
     "grid_sample": """
-        _grid_sampler_2d_cpu_fallback affine_grid_generator grid_sampler grid_sampler_2d grid_sampler_3d
+        _grid_sampler_2d_cpu_fallback _grid_sampler_2d_cpu_fallback_backward affine_grid_generator
+        grid_sampler grid_sampler_2d grid_sampler_2d_backward grid_sampler_3d grid_sampler_3d_backward
     """,
     "attention": """
         _native_multi_head_attention _nested_tensor_from_mask _nested_tensor_from_mask_left_aligned

@@ -15,7 +15,8 @@ from typing import Any
 from ts.ops import rules
 from ts.ops.outputs import COPIED
 from ts.ops.registry import op
-from ts.ops.upsample import cubic_weights
+from ts.ops.shapes import Made, like
+from ts.ops.upsample import cubic_slopes, cubic_weights
 
 Array = rules.Array
 BILINEAR, NEAREST, BICUBIC = 0, 1, 2
@@ -58,30 +59,121 @@ def _taps(xp: Any, at: Array, size: int, mode: int, padding: int, align: bool) -
     return xp.stack([low, low + 1]), xp.stack([low + 1 - at, at - low])
 
 
-def sampled(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
-    """`input` at the places of `grid`."""
-    n = input.ndim - 2
-    sizes, lead = input.shape[2:], input.shape[:2]
-    flat = input.reshape(*lead, math.prod(sizes))
-    points = grid.reshape(grid.shape[0], math.prod(grid.shape[1:-1]), n)
-    cells: Any = 0  # (taps, N, P), of all dimensions so far; the first one changes slowest
+def _points(grid: Array) -> Array:
+    """The coordinates of a grid (N, P, n), in the order of the dimensions."""
+    return grid.reshape(grid.shape[0], math.prod(grid.shape[1:-1]), grid.shape[-1])[:, :, ::-1]
+
+
+def _corners(
+    xp: Any, sizes: Sequence[int], points: Array, mode: int, padding: int, align: bool
+) -> tuple[Array, list[Array]]:
+    """The cells that places read (taps, N, P), -1 outside; their weights for each dimension."""
+    cells: Any = None  # of all dimensions so far; the first one changes slowest
     valid: Any = True
-    weights: Any = None
+    weights = []
     for d, size in enumerate(sizes):
-        places = _places(points[:, :, n - 1 - d], size, align)
-        at, weight = _taps(xp, places, size, mode, padding, align)
+        at, weight = _taps(xp, _places(points[:, :, d], size, align), size, mode, padding, align)
         within = (at >= 0) & (at < size)
         cell = xp.where(within, at, 0).astype(rules.INT64)
-        if weights is None:
-            cells, valid, weights = cell, within, weight
+        weights.append(weight)
+        if cells is None:
+            cells, valid = cell, within
             continue
-        shape = (len(cells) * len(cell), *places.shape)
+        shape = (len(cells) * len(cell), *cell.shape[1:])
         cells = (cells[:, None] * size + cell).reshape(shape)
         valid = (valid[:, None] & within).reshape(shape)
-        weights = (weights[:, None] * weight).reshape(shape)
-    cells = xp.where(valid, cells, -1)
-    result = xp.weighted_picks(flat, xp.moveaxis(cells, 0, -1), xp.moveaxis(weights, 0, -1))
+    return xp.where(valid, cells, -1), weights
+
+
+def _products(factors: Sequence[Array]) -> Array:
+    """One factor (taps, N, P) of each dimension, in all combinations."""
+    total = factors[0]
+    for factor in factors[1:]:
+        total = (total[:, None] * factor).reshape(len(total) * len(factor), *factor.shape[1:])
+    return total
+
+
+def sampled(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
+    """`input` at the places of `grid`."""
+    sizes, lead = input.shape[2:], input.shape[:2]
+    flat = input.reshape(*lead, math.prod(sizes))
+    cells, weights = _corners(xp, sizes, _points(grid), mode, padding, align)
+    result = xp.weighted_picks(flat, xp.moveaxis(cells, 0, -1), xp.moveaxis(_products(weights), 0, -1))
     return rules.cast(xp, result.reshape(*lead, *grid.shape[1:-1]), input.dtype)
+
+
+# ------------------------------------------------------------------------------------ gradients
+
+
+def _way(xp: Any, at: Array, size: int, padding: int, align: bool) -> Array:
+    """Which way a place inside moves with the one that it stands for: 1, -1, or 0 at an edge."""
+    if padding == ZEROS:
+        return xp.ones_like(at)
+    inside = _inside(xp, at, size, padding, align)
+    way = ((inside > 0) & (inside < size - 1)).astype(at.dtype)
+    if padding == REFLECTION:
+        low, span = (0.0, float(size - 1)) if align else (-0.5, float(size))
+        folds = xp.floor(xp.abs(at - low) / (span or 1))
+        way = xp.where((folds % 2 == 0) == (at >= low), way, -way)
+    return way
+
+
+def _slopes(xp: Any, points: Array, size: int, mode: int, padding: int, align: bool) -> Array:
+    """What the weights of one dimension change by with the coordinate: (taps, N, P)."""
+    if mode == NEAREST:
+        return xp.zeros((1, *points.shape), points.dtype)
+    at = _places(points, size, align)
+    rate = points.dtype.type((size - 1) / 2 if align else size / 2)
+    if mode == BICUBIC:
+        return xp.moveaxis(cubic_slopes(xp, at - xp.floor(at)), -1, 0) * rate
+    rate = _way(xp, at, size, padding, align) * rate
+    return xp.stack([-rate, rate])
+
+
+def _gradients(
+    xp: Any,
+    grad_output: Array,
+    input: Array,
+    grid: Array,
+    mode: int,
+    padding: int,
+    align: bool,
+    output_mask: Sequence[bool],
+) -> list[Array]:
+    """Those of images and grid; one that is not wanted has no elements."""
+    if tuple(grad_output.shape) != (*input.shape[:2], *grid.shape[1:-1]):
+        raise RuntimeError(
+            f"Expected a gradient of size {[*input.shape[:2], *grid.shape[1:-1]]}, but got "
+            f"{list(grad_output.shape)}"
+        )
+    sizes, lead = input.shape[2:], input.shape[:2]
+    plane = math.prod(sizes)
+    points = _points(grid)
+    cells, weights = _corners(xp, sizes, points, mode, padding, align)
+    grad = grad_output.reshape(*lead, points.shape[1])
+    made = [xp.zeros(0, dtype=input.dtype)] * 2
+    if output_mask[0]:
+        rows = xp.arange(math.prod(lead)).reshape(lead)[None, :, :, None] * plane
+        shares = xp.where(cells >= 0, _products(weights), 0)[:, :, None] * grad
+        places = xp.broadcast_to(xp.maximum(cells, 0)[:, :, None] + rows, shares.shape)
+        found = xp.bincount(places.reshape(-1), shares.reshape(-1), math.prod(lead) * plane)
+        made[0] = rules.cast(xp, found, input.dtype).reshape(input.shape)
+    if output_mask[1]:
+        flat = input.reshape(*lead, plane)
+        seen = []  # the elements of each corner, times the gradient, of all channels
+        for cell in cells:
+            found = xp.take_along_axis(flat, xp.maximum(cell, 0)[:, None], 2)
+            seen.append(xp.where(cell >= 0, (found * grad).sum(axis=1), 0))
+        read = xp.stack(seen)
+        along = []
+        for d, size in enumerate(sizes):
+            slopes = _slopes(xp, points[:, :, d], size, mode, padding, align)
+            along.append((_products([*weights[:d], slopes, *weights[d + 1 :]]) * read).sum(axis=0))
+        made[1] = rules.cast(xp, xp.stack(along[::-1], -1), grid.dtype).reshape(grid.shape)
+    return made
+
+
+# ------------------------------------------------------------------------------------ operators
 
 
 def _checked(input: Array, grid: Array, n: int | None, mode: int) -> None:
@@ -145,6 +237,59 @@ def _grid_sampler_2d_float(xp: Any, input: Array, grid: Array, mode: int, paddin
 def _grid_sampler_3d(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
     _checked(input, grid, 3, mode)
     return sampled(xp, input, grid, mode, padding, align)
+
+
+def _gradient_shapes(grad_output: Array, input: Array, grid: Array, *how: Any) -> list[Made]:
+    """Of images and grid, where they are wanted."""
+    mask = how[3] if len(how) > 3 else (True, True)
+    return [like(x) if wanted else ((0,), x.dtype) for x, wanted in zip((input, grid), mask, strict=True)]
+
+
+_BACKWARD = (
+    "(Tensor grad_output, Tensor input, Tensor grid, int interpolation_mode, int padding_mode, "
+    "bool align_corners"
+)
+
+
+@op(
+    f"aten::grid_sampler_2d_backward{_BACKWARD}, bool[2] output_mask) -> (Tensor, Tensor)",
+    out="out",
+    out_names="out0,out1",
+    where="",
+    shape=_gradient_shapes,
+    **COPIED,
+)
+def _grid_sampler_2d_backward(
+    xp: Any, grad_output: Array, input: Array, grid: Array, mode: int, padding: int, align: bool, mask: Any
+) -> list[Array]:
+    _checked(input, grid, 2, mode)
+    return _gradients(xp, grad_output, input, grid, mode, padding, align, mask)
+
+
+@op(
+    f"aten::grid_sampler_3d_backward{_BACKWARD}, bool[2] output_mask) -> (Tensor, Tensor)",
+    out="out",
+    out_names="out0,out1",
+    where="",
+    shape=_gradient_shapes,
+    **COPIED,
+)
+def _grid_sampler_3d_backward(
+    xp: Any, grad_output: Array, input: Array, grid: Array, mode: int, padding: int, align: bool, mask: Any
+) -> list[Array]:
+    _checked(input, grid, 3, mode)
+    return _gradients(xp, grad_output, input, grid, mode, padding, align, mask)
+
+
+@op(
+    f"aten::_grid_sampler_2d_cpu_fallback_backward{_BACKWARD}) -> (Tensor, Tensor)",
+    where="",
+    shape=_gradient_shapes,
+)
+def _grid_sampler_2d_float_backward(
+    xp: Any, grad_output: Array, input: Array, grid: Array, mode: int, padding: int, align: bool
+) -> list[Array]:
+    return _grid_sampler_2d_backward(xp, grad_output, input, grid, mode, padding, align, (True, True))
 
 
 def _centres(xp: Any, n: int, align: bool, dtype: rules.DType) -> Array:

@@ -255,9 +255,10 @@ def _fused_rms_norm_backward(
     result = wide * inverse
     made = [xp.zeros(0, dtype=input.dtype)] * 2
     if output_mask[0]:
-        scaled = affine(grad, weight, None)
-        along = xp.mean(scaled * xp.conj(result), axis=axes, keepdims=True)
-        made[0] = rules.cast(xp, (scaled - result * along) * inverse, input.dtype)
+        scaled = affine(grad, None if weight is None else xp.conj(weight), None)
+        turned = xp.conj(result)  # no number stands beside its conjugate in the result
+        along = xp.mean(scaled * turned, axis=axes, keepdims=True)
+        made[0] = rules.cast(xp, (scaled - turned * along) * xp.conj(inverse), input.dtype)
     if output_mask[1]:
         like = input if weight is None else weight
         made[1] = summed(xp, grad * xp.conj(result), tuple(range(axes[0])), like)

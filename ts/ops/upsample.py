@@ -62,6 +62,18 @@ def cubic_weights(xp: Any, part: Array) -> Array:
     return xp.stack([far(part + 1), near(part), near(1 - part), far(2 - part)], -1)
 
 
+def cubic_slopes(xp: Any, part: Array) -> Array:
+    """What these weights change by with the fraction."""
+
+    def near(t: Array) -> Array:
+        return (3 * (CUBIC + 2) * t - 2 * (CUBIC + 3)) * t
+
+    def far(t: Array) -> Array:
+        return (3 * CUBIC * t - 10 * CUBIC) * t + 8 * CUBIC
+
+    return xp.stack([far(part + 1), near(part), -near(1 - part), -far(2 - part)], -1)
+
+
 def _cubic(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
     at = _source(xp, n, m, scale, align)
     low = xp.floor(at)
@@ -268,6 +280,8 @@ def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: s
     def by_factors(xp: Any, input: Array, size: Sizes | None, *rest: Any) -> Array:
         factors = rest[-1]
         sizes = output_size(input, size, factors)
+        if len(sizes) != n:
+            raise RuntimeError(f"It is expected output_size equals to {n}, but got size {len(sizes)}")
         align = bool(rest[0]) if aligned else False
         return resampled(xp, kernel_name, input, sizes, factors or [None] * n, taps, align)
 

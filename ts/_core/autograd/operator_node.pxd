@@ -28,4 +28,4 @@ cdef object zeros_like(Expected *like)
 # A node without edges yet, with room for what the formula reads.
 cdef OperatorNode operator_node(Rule rule, Formula formula)
 # A node that raises NotImplementedError for an operator.
-cdef MissingNode missing_node(str operator)
+cdef MissingNode missing_node(str operator, int edges)

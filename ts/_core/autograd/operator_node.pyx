@@ -8,7 +8,7 @@ cimport cython
 from cpython.object cimport PyObject
 from libc.stdlib cimport free
 
-from ts._core.autograd.node cimport Expected, Node, make_room, next_sequence
+from ts._core.autograd.node cimport Expected, Node, make_room
 from ts._core.autograd.rule cimport ARGUMENT, Formula, GRADIENT, GRADIENTS, RESULT, RESULTS, Source
 from ts._core.autograd.saved cimport (
     Saved, SavingNode, Several, UNCHECKED, drop_saved, make_room_to_save, raise_released, saved_at, saved_several, saved_tensor,
@@ -111,11 +111,10 @@ cdef OperatorNode operator_node(Rule rule, Formula formula):
     return node
 
 
-cdef MissingNode missing_node(str operator):
+cdef MissingNode missing_node(str operator, int edges):
     cdef MissingNode node = MissingNode.__new__(MissingNode)
     node.operator = operator
-    make_room(node, 0, 0)
-    node.sequence = next_sequence()
+    make_room(node, edges, 0)
     return node
 
 

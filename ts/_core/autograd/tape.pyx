@@ -96,7 +96,7 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
     wanted = wanted_inputs(rule, r, at)
     if rule.how == BY_FORMULA and wanted == 0:
         return invoke_seen(op, r, at, code, instruction)
-    node = recorded(op, rule, wanted, r, at) if rule.how == BY_FORMULA else missing_node(op.name)
+    node = recorded(op, rule, wanted, r, at) if rule.how == BY_FORMULA else without_row(op, r, at)
     if not op.whole:
         invoke_seen(op, r, at, code, instruction)
     else:                              # it may call operators
@@ -175,6 +175,20 @@ cdef OperatorNode recorded(Operator op, Rule rule, uint64_t wanted, IValue *r, c
     node.sequence = next_sequence()
     for i in range(f.count):
         save_argument(node, i, rule, op, r, at)
+    return node
+
+
+cdef Node without_row(Operator op, IValue *r, const int32_t *at):
+    """A node that fails when it is reached, from any of the arguments."""
+    cdef Node node
+    cdef int i, edges = 0
+    for i in range(op.nargs):
+        edges += <int>(<List>r[at[i]].v.o).size if is_list(&r[at[i]]) else 1
+    node = missing_node(op.name, edges)
+    edges = 0
+    for i in range(op.nargs):
+        edges += connect_input(node, edges, &r[at[i]])
+    node.sequence = next_sequence()    # behind those of the arguments, which may be made here
     return node
 
 

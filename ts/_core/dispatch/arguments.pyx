@@ -108,13 +108,18 @@ cdef TypeSpec bind(TypeSpec spec, object x, dict bound):
     """`spec` with what the argument says of its type variables; None where it is of another shape."""
     if spec.kind == KIND_ANY and spec is not ANY_SPEC:  # a variable by itself
         return bound.setdefault(spec.text, own_spec(x))
-    if not any([child.kind == KIND_ANY or child.children for child in spec.children]):
+    if not any([is_open(child) for child in spec.children]):
         return spec
     if spec.kind == KIND_LIST and isinstance(x, (list, List)):
         return bind_parts(spec, x, bound)
     if spec.kind == KIND_DICT and isinstance(x, (dict, Dict)):
         return bind_parts(spec, x, bound)
     return spec if spec.kind not in (KIND_LIST, KIND_DICT) else None
+
+
+cdef bint is_open(TypeSpec spec) except -1:
+    """Whether a type variable stands in it, or Any."""
+    return spec.kind == KIND_ANY or any([is_open(child) for child in spec.children])
 
 
 cdef TypeSpec bind_parts(TypeSpec spec, object x, dict bound):

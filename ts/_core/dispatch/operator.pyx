@@ -357,6 +357,8 @@ cdef object call_in_registers(Operator op, list args):
         try:
             unbox_arguments(op.name, op.parameters, tuple(args), r)
         except TypeError:  # lists of several kinds, as of tensors and None
+            if differentiating(context_flags()) and any_wants(args):
+                raise
             return run_at_once(op, args)
         invoke(op, r, at)
         if op.nrets != 1:

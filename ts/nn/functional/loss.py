@@ -342,7 +342,9 @@ def gaussian_nll_loss(
         raise ValueError(reduction + " is not valid")
     if bool(ts.lt(var, 0).any()):
         raise ValueError("var has negative entry/entries")
-    var = var.clone().detach().clamp(min=eps)
+    var = var.clone()
+    with ts.no_grad():  # the gradient of small ones is that of what was given
+        var.clamp_(min=eps)
     loss = 0.5 * (var.log() + (input - target).pow(2) / var)
     if full:
         loss = loss + 0.9189385332046727

@@ -150,8 +150,7 @@ def _tensorinv(self: Tensor, ind: int) -> Tensor:
 def _tensorsolve(self: Tensor, other: Tensor, dims: list[int] | None) -> Tensor:
     x = self
     if dims is not None:
-        for d in dims:
-            x = x.movedim(d, -1)
+        x = x.movedim(dims, [i - len(dims) for i in range(len(dims))])
     sizes = x.shape[other.dim() :]
     return ts.linalg.solve(x.reshape(other.numel(), -1), other.flatten()).view(sizes)
 
@@ -171,16 +170,15 @@ def _of_cholesky(grad: Tensor, factor: Tensor, upper: bool) -> Tensor:
     return ts.linalg.solve_triangular(L, inner, upper=False, left=False)
 
 
-def _cholesky_inverse(self: Tensor, upper: bool) -> Tensor:
-    factor = self.triu() if upper else self.tril()
-    inverse = ts.linalg.solve_triangular(factor, unit(factor), upper=upper)
-    return inverse.matmul(adjoint(inverse)) if upper else adjoint(inverse).matmul(inverse)
+def _of_product(grad: Tensor, factor: Tensor, upper: bool) -> Tensor:
+    """Of a factor, as if none of it were left out, for the gradient of its product with its adjoint."""
+    both = grad + adjoint(grad)
+    return factor.matmul(both) if upper else both.matmul(factor)
 
 
-def _cholesky_solve(self: Tensor, factor: Tensor, upper: bool) -> Tensor:
-    L = adjoint(factor) if upper else factor
-    halfway = ts.linalg.solve_triangular(L, self, upper=False)
-    return ts.linalg.solve_triangular(adjoint(L), halfway, upper=True)
+def _of_cholesky_solve(grad: Tensor, solution: Tensor, factor: Tensor, upper: bool) -> tuple[Tensor, Tensor]:
+    of_b = ts.cholesky_solve(grad, factor, upper)
+    return of_b, -_of_product(of_b.matmul(adjoint(solution)), factor, upper)
 
 
 derive(
@@ -188,9 +186,11 @@ derive(
     name="LinalgCholeskyExBackward0",
 )  # fmt: skip
 derive("aten::linalg_cholesky_ex", self="_of_cholesky(grad, L, upper)", differentiable="L")
-compose("aten::cholesky_inverse", "_cholesky_inverse(self, upper)")
-compose("aten::cholesky_solve", "_cholesky_solve(self, input2, upper)")
-compose("aten::_cholesky_solve_helper", "_cholesky_solve(self, A, upper)")
+derive(
+    "aten::cholesky_inverse", self="-_of_product(result.matmul(grad).matmul(result), self, upper)"
+)  # fmt: skip
+derive("aten::cholesky_solve", {"self, input2": "_of_cholesky_solve(grad, result, input2, upper)"})
+derive("aten::_cholesky_solve_helper", {"self, A": "_of_cholesky_solve(grad, result, A, upper)"})
 
 
 # ---------------------------------------------------------------------------------------- spectra
@@ -199,8 +199,10 @@ compose("aten::_cholesky_solve_helper", "_cholesky_solve(self, A, upper)")
 def _of_eigh(of_values: Tensor | None, of_vectors: Tensor | None, values: Tensor, vectors: Tensor) -> Tensor:
     inner = ts.zeros_like(vectors)
     if of_vectors is not None:
-        apart = values.unsqueeze(-2) - values.unsqueeze(-1) + unit(values.unsqueeze(-1))
-        inner = adjoint(vectors).matmul(of_vectors) / apart
+        one = ts.eye(values.size(-1), dtype=values.dtype, device=values.device)
+        apart = values.unsqueeze(-2) - values.unsqueeze(-1) + one
+        own = adjoint(vectors).matmul(of_vectors)
+        inner = (own - adjoint(own)) / (2 * apart)
         inner = inner - ts.diag_embed(inner.diagonal(0, -2, -1))
     if of_values is not None:
         inner = inner + ts.diag_embed(of_values)

@@ -111,3 +111,39 @@ compose("aten::fft_fftn aten::fft_fft2", "_complex(self, s, dim, norm, True)")
 compose("aten::fft_ifftn aten::fft_ifft2", "_complex(self, s, dim, norm, False)")
 compose("aten::fft_rfftn aten::fft_rfft2", "_to_half(self, s, dim, norm)")
 compose("aten::fft_irfftn aten::fft_irfft2", "_from_half(self, s, dim, norm)")
+compose("aten::fft_hfftn aten::fft_hfft2", "_from_half(self.conj(), s, dim, _other(norm))")
+compose("aten::fft_ihfftn aten::fft_ihfft2", "_to_half(self, s, dim, _other(norm)).conj()")
+
+
+# ---------------------------------------------------------------------------------------- parts of them
+
+
+def _whole(grad: Tensor, sizes: list[int], dim: list[int], normalization: int, onesided: bool) -> Tensor:
+    """Of the frequencies of real numbers, those of the last dimension all or half of them."""
+    if onesided:
+        grad = _fitted(grad, sizes[dim[-1]], dim[-1])
+    return ts.real(ts.ops.aten._fft_c2c(grad, dim, normalization, False))
+
+
+def _halved(grad: Tensor, sizes: list[int], dim: list[int], normalization: int) -> Tensor:
+    """Of real numbers by half the frequencies of the last dimension: all but the ends stand for two."""
+    found = ts.ops.aten._fft_r2c(grad, dim, normalization, True)
+    last = dim[-1]
+    twice = grad.size(last) - found.size(last)
+    middle = found.narrow(last, 1, twice) * 2
+    rest = found.narrow(last, 1 + twice, found.size(last) - 1 - twice)
+    return _fitted(ts.cat([found.narrow(last, 0, 1), middle, rest], last), sizes[last], last)
+
+
+derive(
+    "aten::_fft_c2c", self="ts.ops.aten._fft_c2c(grad, dim, normalization, not forward)", result=LINEAR,
+    name="FftC2CBackward0",
+)  # fmt: skip
+derive(
+    "aten::_fft_r2c", self="_whole(grad, self.size(), dim, normalization, onesided)", result=LINEAR,
+    name="FftR2CBackward0",
+)  # fmt: skip
+derive(
+    "aten::_fft_c2r", self="_halved(grad, self.size(), dim, normalization)", result=LINEAR,
+    name="FftC2RBackward0",
+)  # fmt: skip

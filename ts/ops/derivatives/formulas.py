@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _SCALARS: Final = {
     "Tensor": "Tensor", "Scalar": "Union[int, float, complex]", "int": "int", "bool": "bool",
-    "float": "float", "complex": "complex", "str": "str", "Device": "Device",
+    "float": "float", "complex": "complex", "str": "str", "Device": "Device", "Generator": "Generator",
     "ScalarType": "int", "Layout": "int", "MemoryFormat": "int",
     "int[]": "List[int]", "bool[]": "List[bool]", "float[]": "List[float]",
     "Scalar[]": "List[Union[int, float, complex]]",
@@ -161,10 +161,14 @@ def gradient(record: Record, wanted: Sequence[str]) -> Formula:
 
 
 def _with_facts(text: str, inputs: Inputs, reads: dict[str, Read]) -> str:
-    """A formula that reads sizes and their like as parameters of their own, which are added to `reads`."""
+    """A formula that reads sizes and their like as parameters of their own, which are added to `reads`.
+
+    Those of gradients, which are not saved, it asks for itself.
+    """
+    gradients = {"grad", *(r.gradient for r in inputs.results)}
 
     def fact(of: str, what: str) -> str | None:
-        if inputs.annotation(of, False) != "Tensor":
+        if of in gradients or inputs.annotation(of, False) != "Tensor":
             return None
         name = f"{of}_{what}"
         reads[name] = Read(name, of, what)
@@ -210,11 +214,12 @@ def _compiled(name: str, text: str, namespace: dict[str, Any]) -> Any:
 
 def _defined(name: str, text: str, namespace: dict[str, Any]) -> FunctionType:
     """A function of Python with that text, which whoever reads its source finds."""
-    from ts import Tensor, device
+    from ts import Generator, Tensor, device
 
     filename = f"<{name} {crc32(text.encode()):08x}>"
     known = {
-        "Tensor": Tensor, "Device": device, "List": list, "Optional": Optional, "Union": Union, **namespace,
+        "Tensor": Tensor, "Device": device, "Generator": Generator,
+        "List": list, "Optional": Optional, "Union": Union, **namespace,
     }  # fmt: skip
     linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
     exec(compile(text, filename, "exec"), known)

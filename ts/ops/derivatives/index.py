@@ -17,7 +17,7 @@ derive(
     result=LINEAR,
 )
 derive(
-    "aten::index_put aten::index_put.hacked_twin",
+    "aten::index_put aten::index_put.hacked_twin aten::index_put_ aten::index_put_.hacked_twin",
     self="grad if accumulate else grad.index_put(indices, grad.new_zeros([]))",
     values="ts.ops.aten.index(grad, indices)",
     result=LINEAR,
@@ -35,11 +35,12 @@ derive(
 def along(x: Tensor, indices: Tensor, dim: int | None) -> Tensor:
     """`take_along_dim`, of `gather`."""
     if dim is None:
-        return x.reshape(-1).gather(0, indices.reshape(-1))
+        return x.take(indices.reshape(-1))
     mine, theirs = x.size(), indices.size()
     sizes = [max(m, t) if m != 0 and t != 0 else 0 for m, t in zip(mine, theirs)]
     mine_there, theirs_there = sizes.copy(), sizes.copy()
     mine_there[dim], theirs_there[dim] = mine[dim], theirs[dim]
+    indices = ts.where(indices < 0, indices + mine[dim], indices)
     return x.expand(mine_there).gather(dim, indices.expand(theirs_there))
 
 

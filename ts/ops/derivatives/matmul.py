@@ -102,8 +102,11 @@ def _matmul(self: Tensor, other: Tensor) -> Tensor:
         return turned if self.dim() == 1 else turned.transpose(-1, -2)
     first, second, third = self.size(-2), self.size(-1), other.size(-1)
     batch = ts.broadcast_shapes(self.shape[:-2], other.shape[:-2])
-    left = self.expand(batch + [first, second]).reshape(-1, first, second)
-    right = other.expand(batch + [second, third]).reshape(-1, second, third)
+    count = 1
+    for n in batch:
+        count *= n
+    left = self.expand(batch + [first, second]).reshape(count, first, second)
+    right = other.expand(batch + [second, third]).reshape(count, second, third)
     return left.bmm(right).view(batch + [first, third])
 
 

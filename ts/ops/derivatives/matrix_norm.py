@@ -1,4 +1,4 @@
-"""Derivatives of norms of matrices, through sums, extremes and singular values."""
+"""Derivatives of norms of matrices, through sums, extremes and singular values, and of weights by norms."""
 
 from __future__ import annotations
 
@@ -42,6 +42,39 @@ compose(
     "aten::linalg_norm.ord_str",
     "_matrix_norm_named(self, ord, [-2, -1] if dim is None else dim, keepdim, dtype)",
 )
+
+
+def _norm(self: Tensor, ord: float | None, dim: list[int] | None, keepdim: bool, dtype: int | None) -> Tensor:
+    """Of vectors, unless an order is given and there are two dimensions."""
+    if ord is not None and (self.dim() == 2 if dim is None else len(dim) == 2):
+        return _matrix_norm(self, ord, [-2, -1] if dim is None else dim, keepdim, dtype)
+    return ts.linalg.vector_norm(self, 2.0 if ord is None else ord, dim, keepdim, dtype=dtype)
+
+
+compose("aten::linalg_norm", "_norm(self, None if ord is None else float(ord), dim, keepdim, dtype)")
 compose("aten::frobenius_norm.dim", "ts.linalg.vector_norm(self, 2, dim, keepdim)")
 compose("aten::nuclear_norm", "_matrix_norm_named(self, 'nuc', [-2, -1], keepdim, None)")
 compose("aten::nuclear_norm.dim", "_matrix_norm_named(self, 'nuc', dim, keepdim, None)")
+
+
+# ---------------------------------------------------------------------------------------- weights
+
+
+def _norm_of_rest(v: Tensor, pow: int, dim: int) -> Tensor:
+    """The norm of each slice along a dimension; of -1, of all."""
+    if dim == -1:
+        return ts.norm(v, pow)
+    rest = list(range(v.dim()))
+    rest.pop(dim)
+    return v.abs() if len(rest) == 0 else ts.linalg.vector_norm(v, pow, rest, True)
+
+
+def _scaled(v: Tensor, g: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    norms = _norm_of_rest(v, 2, dim)
+    short = v.dtype == ts.float16 or v.dtype == ts.bfloat16
+    return v * (g / norms), norms.detach().to(ts.float32) if short else norms.detach()
+
+
+compose("aten::norm_except_dim", "_norm_of_rest(v, pow, dim)")
+compose("aten::_weight_norm", "_scaled(v, g, dim)[0]")
+compose("aten::_weight_norm_interface", "_scaled(v, g, dim)")

@@ -71,8 +71,9 @@ def _rms_norm_backward(
     none = ts.empty([0], dtype=input.dtype, device=input.device)
     of_input, of_weight = none, none
     if output_mask[0]:
-        scaled = grad_out if weight is None else grad_out * weight
-        of_input = (scaled - result * (scaled * result.conj()).mean(last, True)) * inverse
+        scaled = grad_out if weight is None else grad_out * weight.conj()
+        turned = result.conj()
+        of_input = (scaled - turned * (scaled * turned).mean(last, True)) * inverse.conj()
     if output_mask[1]:
         of_weight = summed(grad_out * result.conj(), list(range(input.dim() - count)))
     return of_input, of_weight

@@ -56,16 +56,25 @@ derive("aten::scatter_add", self="grad", src="filled(grad.gather(dim, index), sr
 
 
 def of_product(
-    grad: Tensor, x: Tensor, dim: int, index: Tensor, source: Tensor, include_self: bool
+    grad: Tensor,
+    x: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    include_self: bool,
+    result: Tensor,
 ) -> tuple[Tensor, Tensor]:
-    """Of products: the rest of each, which is a quotient where nothing is 0."""
+    """Of products: the rest of each, a quotient; of one that is 0, the product without zeros."""
     others = ts.ones_like(x).scatter_reduce(dim, index, source, "prod")
     none = source == 0
     zeros = ts.zeros_like(x).scatter_add(dim, index, none.to(x.dtype)).gather(dim, index)
     nonzero = source.masked_fill(none, 1)
     rest = x.scatter_reduce(dim, index, nonzero, "prod", include_self=include_self).gather(dim, index)
     alone = zeros == none.to(zeros.dtype)  # no zero among the others
-    return grad * others, grad.gather(dim, index) * (rest / nonzero).masked_fill(alone.logical_not(), 0)
+    of_zeros = rest.masked_fill(alone.logical_not(), 0)
+    return grad * others, grad.gather(dim, index) * ts.where(
+        none, of_zeros, result.gather(dim, index) / nonzero
+    )
 
 
 def of_mean(grad: Tensor, dim: int, index: Tensor, include_self: bool) -> tuple[Tensor, Tensor]:
@@ -100,7 +109,7 @@ def of_reduced(
     sizes, source = source.size(), reached(source, index)
     kept, given = grad, grad.gather(dim, index)
     if reduce == "prod":
-        kept, given = of_product(grad, x, dim, index, source, include_self)
+        kept, given = of_product(grad, x, dim, index, source, include_self, result)
     elif reduce == "mean":
         kept, given = of_mean(grad, dim, index, include_self)
     elif reduce == "amax" or reduce == "amin":

@@ -46,7 +46,7 @@ derive(
 )  # fmt: skip
 derive(
     "aten::atleast_1d.Sequence aten::atleast_2d.Sequence aten::atleast_3d.Sequence",
-    tensors="[grad.reshape(x.size()) for grad, x in zip(grads, tensors)]",
+    tensors="[one.reshape(x.size()) for one, x in zip(grads, tensors)]",
     result=LINEAR,
     name="UnsqueezeBackward0",
 )

@@ -50,10 +50,19 @@ def of_storage(
 _START = "self.storage_offset() if storage_offset is None else storage_offset"
 _MINE = "(self.size(), self.stride(), self.storage_offset())"
 derive("aten::as_strided", self=f"of_storage(grad, {_MINE}, (size, stride, {_START}))", result=LINEAR)
+
+
+def in_storage(grad: Tensor, sizes: list[int], strides: list[int]) -> Tensor:
+    """A copy of a gradient that lies as its tensor does, from the beginning of its storage on."""
+    return grad.new_empty_strided(sizes, strides).copy_(grad)
+
+
+_HELD = "in_storage(grad, self.size(), self.stride())"
+_AT = f"({_START}) - self.storage_offset()"
 derive(
     "aten::as_strided_scatter",
-    self=f"grad.as_strided_scatter(grad.new_zeros(size), size, stride, {_START})",
-    src=f"grad.contiguous().as_strided(size, stride, {_START})",
+    self=f"{_HELD}.as_strided_scatter(grad.new_zeros(size), size, stride, {_AT})",
+    src=f"{_HELD}.as_strided(size, stride, {_AT})",
     result=LINEAR,
 )
 for _name in ("resize", "resize_as", "set", "set.source_Tensor", "slice_inverse"):

@@ -12,7 +12,7 @@ derive(
 )
 derive(
     "aten::_index_put_impl aten::_unsafe_index_put aten::_unsafe_index_put.hacked_twin "
-    "aten::_index_put_impl_.hacked_twin",
+    "aten::_index_put_impl_ aten::_index_put_impl_.hacked_twin",
     self="grad if accumulate else grad.index_put(indices, grad.new_zeros([]))",
     values="ts.ops.aten.index(grad, indices)",
     result=LINEAR,

@@ -17,7 +17,7 @@ def _sizes(input: Tensor, output_size: list[int] | None, scale_factors: list[flo
 
 
 def _scale(scale_factors: list[float] | None, d: int) -> float | None:
-    return None if scale_factors is None else scale_factors[d]
+    return None if scale_factors is None or d >= len(scale_factors) else scale_factors[d]
 
 
 def _declare(name: str, n: int, aligned: bool) -> None:

@@ -15,11 +15,11 @@ def of_norm(
     result: Tensor,
     dim: list[int] | None,
     keepdim: bool,
-) -> Tensor:
-    """Of (sum |x|^p)^(1/p): x |x|^(p - 2) / norm^(p - 1); the extremes share theirs."""
+) -> Tensor | None:
+    """Of (sum |x|^p)^(1/p): x |x|^(p - 2) / norm^(p - 1); the extremes share theirs; a count has none."""
     whole, norm = restored(grad, dim, keepdim), restored(result, dim, keepdim)
     if p == 0:
-        return ts.zeros_like(x) * whole
+        return None
     if p == 1:
         return whole * x.sgn()
     if p == 2:
@@ -50,11 +50,15 @@ for _overload, _dims, _name in (
     derive(
         f"aten::norm.ScalarOpt_{_overload}", self=f"of_norm(grad, self, {_P}, result, {_dims})", name=_name
     )
-derive(
-    "aten::dist",
-    self="of_norm(grad, self - other, float(p), result, None, False)",
-    other="-of_norm(grad, self - other, float(p), result, None, False)",
-)
+
+
+def of_distance(grad: Tensor, x: Tensor, p: float, result: Tensor) -> tuple[Tensor | None, Tensor | None]:
+    """Of both points, by their difference."""
+    found = of_norm(grad, x, p, result, None, False)
+    return found, None if found is None else -found
+
+
+derive("aten::dist", {"self, other": "of_distance(grad, self - other, float(p), result)"})
 
 
 def renormed(x: Tensor, p: float, dim: int, limit: float) -> Tensor:

@@ -1,0 +1,95 @@
+"""Every operator with a row, on the samples of its record: parts compute what kernels do, gradients are as the leaves."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import ts
+from tests import samples
+from ts.ops import registry
+from ts.ops.derivatives.rows import derivative_of
+
+RECORDS = [r for r in registry.records() if not r.variant and (row := derivative_of(r)) and not row.reason]
+COMPOSED = [r for r in RECORDS if derivative_of(r).decomposition]
+DTYPES = (ts.float64, ts.float32, ts.bfloat16, ts.complex128)
+UNDERIVABLE = ("is not implemented", "not implemented for", "not supported for", "doesn't support")
+# their samples' moments are not those of the input, which the parts compute themselves
+INDEPENDENT = ("native_layer_norm_backward", "native_group_norm_backward", "native_batch_norm_backward")
+# their samples' gradients have another shape than the result would
+MISSHAPEN = ("glu_backward", "multi_margin_loss_backward", "multilabel_margin_loss_backward")
+
+
+def short(record):
+    return record.key.removeprefix("aten::")
+
+
+def leaves(x):
+    """The tensors of an argument or a result whose dtype may have gradients, in order."""
+    if isinstance(x, ts.Tensor):
+        return [x] if x.is_floating_point() or x.is_complex() else []
+    return [y for z in x for y in leaves(z)] if isinstance(x, (tuple, list)) else []
+
+
+def called(record, args):
+    ts.manual_seed(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return samples.operator(record)(*args)
+
+
+def wanting(record, args):
+    """The arguments that may want gradients: those that are not written."""
+    parameters = samples.operator(record).signature.parameters
+    return leaves([x for p, x in zip(parameters, args, strict=True) if not p.written])
+
+
+def fitting(record):
+    """(dtype, arguments) for each dtype that a record takes."""
+    for dtype in DTYPES:
+        args = samples.arguments(record, dtype)
+        if args is None or not leaves(args):
+            continue
+        try:
+            called(record, samples.arguments(record, dtype))
+        except samples.REFUSALS:
+            continue
+        yield dtype, args
+
+
+@pytest.mark.parametrize("record", [r for r in COMPOSED if short(r) not in INDEPENDENT], ids=short)
+def test_parts_compute_what_the_kernel_does(record):
+    for dtype, args in fitting(record):
+        wanted = leaves(called(record, samples.arguments(record, dtype)))
+        for x in wanting(record, args):
+            x.requires_grad_()
+        try:
+            found = leaves(called(record, args))
+        except samples.REFUSALS as error:
+            assert any(text in str(error) for text in UNDERIVABLE), error
+            continue
+        places = 0.05 if dtype is ts.bfloat16 else 1e-4 if dtype is ts.float32 else 1e-9
+        assert [(x.shape, x.dtype) for x in found] == [(x.shape, x.dtype) for x in wanted], dtype
+        for a, b in zip(found, wanted, strict=True):
+            a, b = (x.detach().to(ts.complex128).resolve_conj().numpy() for x in (a, b))
+            assert np.allclose(a, b, rtol=places, atol=places, equal_nan=True), dtype
+
+
+@pytest.mark.parametrize("record", [r for r in RECORDS if short(r) not in MISSHAPEN], ids=short)
+def test_gradients_have_the_shape_and_dtype_of_their_tensors(record):
+    for dtype, args in fitting(record):
+        inputs = wanting(record, args)
+        for x in inputs:
+            x.requires_grad_()
+        try:
+            results = [x for x in leaves(called(record, args)) if x.requires_grad]
+            if not results:
+                continue
+            found = ts.autograd.grad(results, inputs, [ts.ones_like(x) for x in results], allow_unused=True)
+        except samples.REFUSALS as error:
+            assert any(text in str(error) for text in UNDERIVABLE), error
+            continue
+        for x, gradient in zip(inputs, found, strict=True):
+            if gradient is not None:
+                assert gradient.shape == x.shape, dtype
+                assert gradient.dtype is x.dtype

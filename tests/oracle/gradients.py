@@ -1,0 +1,164 @@
+"""Gradients of the calls in PyTorch's database of operators, in both libraries, of the first order and the second.
+
+In: an entry of the database and a dtype; out: how what `ts` gives differs from PyTorch's, or "".
+
+The weights of the sums that are differentiated are cosines: no symmetry of a result hides in them.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+
+import ts
+
+SAMPLES = 4  # of the first twelve of an entry
+
+
+class Unfit(Exception):
+    """A call that cannot be carried over, or that has no gradients in PyTorch."""
+
+
+def function_of(library: Any, name: str, first: Any) -> Callable[..., Any]:
+    """The function of a name in the database, or the method of the first argument."""
+    leaf = name.rpartition(".")[2]
+    try:
+        found = operator.attrgetter(name)(library)
+        if callable(found) and not name.startswith("__"):
+            return found
+    except AttributeError:
+        pass
+    if not hasattr(type(first), leaf):
+        raise Unfit(f"nothing is called {name}")
+    if callable(getattr(type(first), leaf)):
+        return lambda x, *more, **options: getattr(x, leaf)(*more, **options)
+    return lambda x: getattr(x, leaf)
+
+
+def carried(x: Any, library: Any) -> Any:
+    """A copy of an argument for a library: leaves where the sample's tensors want gradients."""
+    if isinstance(x, torch.Tensor):
+        plain = x.detach().resolve_conj().resolve_neg().contiguous()
+        made = plain.clone() if library is torch else ts.from_numpy(plain.numpy().copy())
+        return made.requires_grad_() if x.requires_grad else made
+    if isinstance(x, torch.dtype | torch.memory_format | torch.layout):
+        return getattr(library, str(x).rpartition(".")[2])
+    if isinstance(x, torch.device):
+        return library.device(str(x))
+    if isinstance(x, torch.Size):
+        return list(x)
+    if isinstance(x, list | tuple):
+        return type(x)(carried(item, library) for item in x)
+    if isinstance(x, dict):
+        return {key: carried(item, library) for key, item in x.items()}
+    if isinstance(x, slice):
+        return slice(*(carried(part, library) for part in (x.start, x.stop, x.step)))
+    if x is None or x is Ellipsis or isinstance(x, bool | int | float | complex | str):
+        return x
+    raise Unfit(type(x).__name__)
+
+
+def tensors_in(x: Any, library: Any) -> Iterator[Any]:
+    """All tensors of an argument or a result that want gradients, in order."""
+    if isinstance(x, library.Tensor):
+        if x.requires_grad:
+            yield x
+    elif isinstance(x, list | tuple | dict):
+        for item in x.values() if isinstance(x, dict) else x:
+            yield from tensors_in(item, library)
+
+
+def weighted(results: list[Any], library: Any) -> Any:
+    """A real number of several results, each element with a weight of its own."""
+    parts = []
+    for k, x in enumerate(results):
+        weights = np.cos(np.arange(x.numel()) * 0.7 + k + 0.3).reshape(tuple(x.shape))
+        part = (x * library.from_numpy(np.asarray(weights))).sum()
+        parts.append(part.abs() if x.is_complex() else part)
+    return functools.reduce(operator.add, parts)
+
+
+def gradients(library: Any, name: str, args: Any, options: Any, order: int) -> list[list[Any]]:
+    """Those of the leaves, of each order from the first; None where there is none."""
+    args, options = carried(args, library), carried(options, library)
+    leaves = list(tensors_in([args, options], library))
+    library.manual_seed(0)
+    results = list(tensors_in(function_of(library, name, args[0])(*args, **options), library))
+    found: list[list[Any]] = []
+    while len(found) < order:
+        if not results or not leaves:
+            break
+        of_leaves = library.autograd.grad(
+            weighted(results, library), leaves, allow_unused=True, create_graph=len(found) + 1 < order
+        )
+        found.append(list(of_leaves))
+        results = [g for g in of_leaves if g is not None and g.requires_grad]
+    return found
+
+
+def array(x: Any) -> Any:
+    """The elements, of PyTorch's tensors of zeros without memory, too."""
+    if isinstance(x, torch.Tensor) and x._is_zerotensor():
+        return np.zeros(tuple(x.shape), str(x.dtype).rpartition(".")[2])
+    return x.detach().resolve_conj().resolve_neg().numpy()
+
+
+def difference(ours: list[Any], theirs: list[Any], digits: float) -> str:
+    """How gradients of one order differ; one that is absent here and zero there does not."""
+    for k, (mine, wanted) in enumerate(zip(ours, theirs, strict=True)):
+        if mine is None or wanted is None:
+            other = wanted if mine is None else mine
+            if other is not None and np.any(array(other)):
+                return f"of leaf {k}: {'absent' if mine is None else 'not absent'}"
+            continue
+        a, b = array(mine), array(wanted)
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return f"of leaf {k}: {a.dtype}{list(a.shape)}, not {b.dtype}{list(b.shape)}"
+        digits = max(digits, 100 * float(np.finfo(b.dtype).eps))
+        scale = min(max(1.0, float(np.abs(b[np.isfinite(b)]).max(initial=0))), 1e3)
+        if not np.allclose(a, b, rtol=digits, atol=digits * scale, equal_nan=True):
+            with np.errstate(all="ignore"):
+                return f"of leaf {k}: differs by {np.nanmax(np.abs(a - b)):.3g}"
+    return ""
+
+
+def compare(entry: Any, dtype: torch.dtype, order: int = 2, digits: float = 1e-6) -> tuple[int, str]:
+    """How many samples of an entry were compared, and how the first that differs does."""
+    torch.manual_seed(0)
+    count = 0
+    samples = list(itertools.islice(entry.sample_inputs("cpu", dtype, requires_grad=True), 12))
+    for sample in samples[:: max(1, len(samples) // SAMPLES)]:
+        args, options = [sample.input, *sample.args], dict(sample.kwargs)
+        wanted = []
+        try:
+            for n in range(order, 0, -1):
+                try:
+                    wanted = gradients(torch, entry.name, args, options, n)
+                    again = gradients(torch, entry.name, args, options, n)
+                    break
+                except RuntimeError:  # it has none of this order
+                    continue
+            carried([args, options], ts)
+        except Unfit:
+            continue
+        except Exception:  # not called like that
+            continue
+        if not wanted or any(difference(a, b, digits) for a, b in zip(wanted, again, strict=True)):
+            continue
+        count += 1
+        found = gradients(ts, entry.name, args, options, len(wanted))
+        for n in range(len(wanted)):
+            if n >= len(found):
+                if any(g is not None and np.any(array(g)) for g in wanted[n]):
+                    return count, f"no gradients of order {n + 1}"
+                break
+            said = difference(found[n], wanted[n], digits)
+            if said:
+                return count, f"order {n + 1}, {said}: {str(args)[:200]} {str(options)[:200]}"
+    return count, ""

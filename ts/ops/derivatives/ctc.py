@@ -1,0 +1,35 @@
+"""Derivatives of connectionist temporal classification: one operator gives those of a batch."""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.loss import MEAN, SUM
+from ts.ops.derivatives.rows import compose, derive
+
+_HOW = "log_probs, targets, input_lengths, target_lengths"
+for _overload in ("", ".Tensor"):
+    derive(
+        f"aten::_ctc_loss{_overload}", differentiable="result0", name="CtcLossBackward0",
+        log_probs=f"ts.ops.aten._ctc_loss_backward(grad, {_HOW}, result0, result1, blank, zero_infinity)",
+    )  # fmt: skip
+
+
+def _reduced(loss: Tensor, lengths: Tensor, reduction: int, zero_infinity: bool) -> Tensor:
+    """The mean is of the losses by their targets' lengths."""
+    if zero_infinity:
+        loss = ts.where(loss == float("inf"), 0, loss)
+    if reduction == MEAN:
+        return (loss / lengths.clamp(min=1).to(loss.dtype)).mean()
+    return loss.sum() if reduction == SUM else loss
+
+
+_LOSS = f"ts.ops.aten._ctc_loss({_HOW}, blank, zero_infinity)[0]"
+compose(
+    "aten::ctc_loss.IntList",
+    f"_reduced({_LOSS}, ts.tensor(target_lengths, device=log_probs.device), reduction, zero_infinity)",
+)
+compose(
+    "aten::ctc_loss.Tensor",
+    f"_reduced({_LOSS}, target_lengths.to(log_probs.device), reduction, zero_infinity)",
+)

@@ -1,0 +1,42 @@
+"""Derivatives of products of Householder reflectors, one after the other; packed factors have none."""
+
+from __future__ import annotations
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.common import underivable  # of the formulas
+from ts.ops.derivatives.factorizations import adjoint
+from ts.ops.derivatives.rows import compose, derive
+
+
+def reflected(packed: Tensor, tau: Tensor, x: Tensor, turned: bool) -> Tensor:
+    """Q x, or its adjoint's product, for the Q whose reflectors stand below the diagonal of `packed`."""
+    count = tau.size(-1)
+    rows = packed.size(-2)
+    ones = ts.eye(rows, count, dtype=packed.dtype, device=packed.device)
+    vectors = packed.narrow(-1, 0, count).tril(-1) + ones
+    scales = (tau.conj() if turned else tau).unsqueeze(-1).unsqueeze(-1)
+    for step in range(count):
+        i = step if turned else count - 1 - step
+        v = vectors.narrow(-1, i, 1)
+        x = x - scales.select(-3, i) * v.matmul(adjoint(v).matmul(x))
+    return x
+
+
+def orthogonal(packed: Tensor, tau: Tensor) -> Tensor:
+    """The first columns of Q."""
+    rows, columns = packed.size(-2), packed.size(-1)
+    return reflected(packed, tau, ts.eye(rows, columns, dtype=packed.dtype, device=packed.device), False)
+
+
+def product(packed: Tensor, tau: Tensor, x: Tensor, left: bool, turned: bool) -> Tensor:
+    """Q x or x Q, of Q or its adjoint."""
+    if left:
+        return reflected(packed, tau, x, turned)
+    return adjoint(reflected(packed, tau, adjoint(x), not turned))
+
+
+derive("aten::geqrf", self="underivable('geqrf')")
+compose("aten::linalg_householder_product", "orthogonal(input, tau)")
+compose("aten::orgqr", "orthogonal(self, input2)")
+compose("aten::ormqr", "product(self, input2, input3, left, transpose)")

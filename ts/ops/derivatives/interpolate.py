@@ -1,0 +1,83 @@
+"""Derivatives of resampling by its older names: through the operator of the mode."""
+
+from __future__ import annotations
+
+import math
+
+import ts
+from ts import Tensor
+from ts.ops.derivatives.rows import compose
+
+
+def _interpolate(
+    input: Tensor, size: list[int] | None, factors: list[float] | None, mode: str, align: bool,
+    keeps_factors: bool,
+) -> Tensor:  # fmt: skip
+    """To a size; factors are used as they are only where the caller asked for that."""
+    n = input.dim() - 2
+    if size is None and factors is not None and not keeps_factors:
+        size = [math.floor(input.size(d + 2) * factors[d]) for d in range(n)]
+    if size is not None:
+        factors = None
+    if mode == "area":
+        assert size is not None
+        if n == 1:
+            return ts.nn.functional.adaptive_avg_pool1d(input, size)
+        if n == 2:
+            return ts.nn.functional.adaptive_avg_pool2d(input, size)
+        return ts.nn.functional.adaptive_avg_pool3d(input, size)
+    if mode == "nearest":
+        if n == 1:
+            return ts.ops.aten.upsample_nearest1d(input, size, factors)
+        if n == 2:
+            return ts.ops.aten.upsample_nearest2d(input, size, factors)
+        return ts.ops.aten.upsample_nearest3d(input, size, factors)
+    if mode == "linear":
+        return ts.ops.aten.upsample_linear1d(input, size, align, factors)
+    if mode == "bilinear":
+        return ts.ops.aten.upsample_bilinear2d(input, size, align, factors)
+    if mode == "bicubic":
+        return ts.ops.aten.upsample_bicubic2d(input, size, align, factors)
+    return ts.ops.aten.upsample_trilinear3d(input, size, align, factors)
+
+
+def _each(size: int | None, input: Tensor) -> list[int] | None:
+    """One number for all dimensions."""
+    return None if size is None else [size] * (input.dim() - 2)
+
+
+def _each_factor(factor: float | None, input: Tensor) -> list[float] | None:
+    return None if factor is None else [factor] * (input.dim() - 2)
+
+
+def _floats(factors: list[int] | None) -> list[float] | None:
+    return None if factors is None else [float(f) for f in factors]
+
+
+def _float(factor: int | None) -> float | None:
+    return None if factor is None else float(factor)
+
+
+_SIZES = {False: "_each(size, input)", True: "size"}
+_HOW = "align_corners is not None and align_corners"
+for _overload, _sizes, _factors in (
+    ("", False, False), (".size_list", True, False), (".scale_list", False, True),
+    (".size_list_scale_list", True, True),
+):  # fmt: skip
+    _size = _SIZES[_sizes]
+    _factor = "scale_factor" if _factors else "_each_factor(scale_factor, input)"
+    _kept = "recompute_scale_factor is not None and not recompute_scale_factor and mode != 'area'"
+    compose(
+        f"aten::__interpolate{_overload}", f"_interpolate(input, {_size}, {_factor}, mode, {_HOW}, {_kept})"
+    )
+    _factor = "_floats(scale_factor)" if _factors else "_each_factor(_float(scale_factor), input)"
+    compose(
+        f"aten::__upsample_bilinear{_overload}",
+        f"_interpolate(input, {_size}, {_factor}, 'bilinear', True, False)",
+    )
+    if not _factors:
+        _rest = f"{_size}, {_factor}"
+        compose(f"aten::__upsample{_overload}", f"_interpolate(input, {_rest}, mode, {_HOW}, False)")
+        compose(
+            f"aten::__upsample_nearest{_overload}", f"_interpolate(input, {_rest}, 'nearest', False, False)"
+        )

@@ -1,0 +1,67 @@
+"""Derivatives of products whose result has another dtype, and of sums of products of three."""
+
+from __future__ import annotations
+
+import ts  # of the formulas
+from ts import Tensor
+from ts.ops.derivatives.rows import compose
+
+compose("aten::mm.dtype", "ts.mm(self.to(out_dtype), mat2.to(out_dtype))")
+compose("aten::bmm.dtype", "ts.bmm(self.to(out_dtype), mat2.to(out_dtype))")
+compose(
+    "aten::addmm.dtype",
+    "ts.addmm(self.to(out_dtype), mat1.to(out_dtype), mat2.to(out_dtype), beta=beta, alpha=alpha)",
+)
+compose(
+    "aten::baddbmm.dtype",
+    "ts.baddbmm(self.to(out_dtype), batch1.to(out_dtype), batch2.to(out_dtype), beta=beta, alpha=alpha)",
+)
+
+
+def grouped(self: Tensor, mat2: Tensor, offs: Tensor | None) -> Tensor:
+    """A product for each group of rows, of columns, or of what both are multiplied along."""
+    if offs is None:
+        return ts.bmm(self, mat2)
+    ends: list[int] = offs.tolist()
+    made: list[Tensor] = []
+    start = 0
+    for i, end in enumerate(ends):
+        if self.dim() == 2 and mat2.dim() == 3:
+            made.append(self[start:end].mm(mat2[i]))
+        elif self.dim() == 3:
+            made.append(self[i].mm(mat2[:, start:end]))
+        else:
+            made.append(self[:, start:end].mm(mat2[start:end]))
+        start = end
+    if self.dim() == 2 and mat2.dim() == 2:
+        return ts.stack(made)
+    if self.dim() == 2:
+        made.append(self.new_zeros([self.size(0) - start, mat2.size(-1)]))
+        return ts.cat(made, 0)
+    made.append(self.new_zeros([self.size(-2), mat2.size(1) - start]))
+    return ts.cat(made, 1)
+
+
+def spaced(x: Tensor, new: list[int], rank: int) -> Tensor:
+    """With dimensions of one element in new places."""
+    for d in sorted([d % rank for d in new]):
+        x = x.unsqueeze(d)
+    return x
+
+
+def trilinear(
+    i1: Tensor, i2: Tensor, i3: Tensor, expand1: list[int], expand2: list[int], expand3: list[int],
+    sumdim: list[int],
+) -> Tensor:  # fmt: skip
+    """The sum of products of three, each with new dimensions."""
+    rank = i1.dim() + len(expand1)
+    product = spaced(i1, expand1, rank) * spaced(i2, expand2, rank) * spaced(i3, expand3, rank)
+    return product if len(sumdim) == 0 else product.sum(sumdim)
+
+
+compose("aten::_grouped_mm", "grouped(self, mat2, offs)")
+compose("aten::_trilinear", "trilinear(i1, i2, i3, expand1, expand2, expand3, sumdim)")
+compose(
+    "aten::_compute_linear_combination",
+    "coefficients.matmul(input.reshape([input.size(0), -1])).reshape([-1] + input.size()[1:])",
+)

@@ -1,0 +1,25 @@
+"""Derivatives of pseudo-inverses: of the inverse, and of the spaces that it leaves out."""
+
+from __future__ import annotations
+
+import ts  # of the formulas
+from ts import Tensor
+from ts.ops.derivatives.factorizations import adjoint
+from ts.ops.derivatives.rows import derive
+
+
+def of_pseudo_inverse(grad: Tensor, A: Tensor, inverse: Tensor) -> Tensor:
+    """That of an inverse, and two terms that vanish where A has as many columns, or rows, as its rank."""
+    turned, back = adjoint(inverse), adjoint(grad)
+    rows = back.matmul(inverse).matmul(turned)
+    columns = turned.matmul(inverse).matmul(back)
+    rows = rows - A.matmul(inverse.matmul(rows))
+    columns = columns - columns.matmul(inverse).matmul(A)
+    return rows + columns - turned.matmul(grad).matmul(turned)
+
+
+derive(
+    "aten::linalg_pinv.atol_rtol_tensor aten::linalg_pinv.atol_rtol_float aten::linalg_pinv "
+    "aten::linalg_pinv.rcond_tensor aten::pinverse",
+    self="of_pseudo_inverse(grad, self, result)", name="LinalgPinvBackward0",
+)  # fmt: skip
