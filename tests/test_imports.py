@@ -61,7 +61,7 @@ MAY_IMPORT = {
     "xpu": "",
     "random": "_core ops cuda",
     "quasirandom": "ts _core random",
-    "utils": "ts _core ops cuda",
+    "utils": "ts _core ops cuda nn random autograd",
     # compiled functions, and what is done with them
     "archive": "_core ir ops passes bytecode frontend nn",
     "serialization": "archive",

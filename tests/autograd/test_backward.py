@@ -139,9 +139,7 @@ def test_a_change_of_what_was_saved_is_an_error():
         RuntimeError, match=r"modified by an inplace operation: \[torch.DoubleTensor \[2\]\]"
     ) as error:
         z.sum().backward()
-    assert "which is output 0 of Add, is at version 1; expected version 0 instead" in str(
-        error.value
-    )
+    assert "which is output 0 of Add, is at version 1; expected version 0 instead" in str(error.value)
 
 
 def test_writes_in_place_have_gradients():
@@ -210,7 +208,9 @@ def test_a_graph_may_be_of_any_depth():
     del y  # and is freed
 
 
-@pytest.mark.parametrize("function", [lambda x: x * x, ts.exp, lambda x: (x * 1).relu_(), lambda x: x.max(0)[0]])
+@pytest.mark.parametrize(
+    "function", [lambda x: x * x, ts.exp, lambda x: (x * 1).relu_(), lambda x: x.max(0)[0]]
+)
 def test_graphs_are_freed_with_their_results(function):
     x = leaf(1, 2)
     y = function(x)

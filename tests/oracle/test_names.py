@@ -94,7 +94,7 @@ EXCUSED_THERE = {
     "backends.mps": "get_core_count get_name is_macos*",  # no Metal
     "autograd": """
         DeviceType NestedIOFunction Profiler* SavedTensor anomaly_mode enforce_grad_layout_policy
-        forward_ad functional gradcheck gradgradcheck graph handle_torch_function
+        forward_ad functional gradcheck gradgradcheck handle_torch_function
         has_torch_function is_* kineto_available profiler_* set_multithreading_enabled
     """,  # gradients and profiles
     "accelerator": "Graph graphs *cache current_device_idx set_device_idx *_stream device_index *memory* get_device_*",

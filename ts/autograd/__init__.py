@@ -8,7 +8,7 @@ ts.autograd.no_grad()                                       the same as ts.no_gr
 from __future__ import annotations
 
 from ts._core.autograd.backward import backward, grad
-from ts.autograd import function, grad_mode, profiler
+from ts.autograd import function, grad_mode, graph, profiler
 from ts.autograd.anomaly import detect_anomaly, set_detect_anomaly
 from ts.autograd.function import Function
 from ts.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
@@ -16,5 +16,5 @@ from ts.autograd.variable import Variable
 
 __all__ = [
     "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "function", "grad", "grad_mode",
-    "inference_mode", "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled",
+    "graph", "inference_mode", "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, Final
 
-_MODULES: Final = frozenset({"data", "dlpack", "hooks"})
+_MODULES: Final = frozenset({"checkpoint", "data", "dlpack", "hooks"})
 
 
 def __getattr__(name: str) -> Any:

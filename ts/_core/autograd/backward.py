@@ -6,18 +6,19 @@ ts.autograd.grad(y, [x], create_graph=True) (dy/dx,), which may be differentiate
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 from ts import dtypes
 from ts._core.autograd.engine import run_backward
-from ts._core.tensor.tensor import Tensor, operator
+from ts._core.tensor.tensor import Size, Tensor, operator
 
 Tensors = Tensor | Sequence[Tensor]
 
 
 def _listed(tensors: Any) -> list[Any]:
-    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    return [tensors] if isinstance(tensors, Tensor) or hasattr(tensors, "output_nr") else list(tensors)
 
 
 def _gradients(roots: list[Any], given: list[Any]) -> list[Any]:
@@ -31,6 +32,8 @@ def _gradients(roots: list[Any], given: list[Any]) -> list[Any]:
 
 
 def _gradient(root: Any, gradient: Any, i: int) -> Any:
+    if not isinstance(root, Tensor):
+        return _gradient_of_edge(root, gradient, i)
     if not root.requires_grad:
         raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
     if gradient is None:
@@ -53,6 +56,23 @@ def _gradient(root: Any, gradient: Any, i: int) -> Any:
             "For complex Tensors, both grad_output and output are required to have the same dtype. "
             f"Mismatch in dtype: grad_output[{i}] has a dtype of {gradient.dtype} and output[{i}] has a "
             f"dtype of {root.dtype}."
+        )
+    return gradient
+
+
+def _gradient_of_edge(edge: Any, gradient: Any, i: int) -> Any:
+    """The gradient where a pass begins at an edge of the graph."""
+    like = edge.node._input_metadata[edge.output_nr]
+    if gradient is None:
+        if math.prod(like.shape) != 1:
+            raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        return operator("ones")(list(like.shape), dtype=like.dtype, device=like.device)
+    if not isinstance(gradient, Tensor):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
+    if tuple(gradient.shape) != like.shape:
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{i}] has a shape of {gradient.shape} and output[{i}] has a "
+            f"shape of {Size(like.shape)}."
         )
     return gradient
 
@@ -91,13 +111,13 @@ def backward(
     _check_inputs(wanted)
     found = run_backward(roots, gradients, keep, create_graph, wanted, True)
     for x, gradient in zip(wanted, found, strict=True):
-        if not x.is_leaf and gradient is not None:
+        if gradient is not None and hasattr(x, "is_leaf") and not x.is_leaf:
             x.grad = gradient if x.grad is None else x.grad + gradient
 
 
 def _check_inputs(inputs: list[Any]) -> None:
     for x in inputs:
-        if not x.requires_grad:
+        if isinstance(x, Tensor) and not x.requires_grad:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
 
 

@@ -11,10 +11,12 @@ A node's turn comes when all that was made later had theirs, so what it has is a
 a graph may be of any depth.
 """
 
+import threading
+
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport PyObject
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from numpy cimport npy_intp
 
 from ts._core.autograd.history cimport edge_of
@@ -43,6 +45,8 @@ cdef class Run:
     cdef set needed                    # the nodes on a way to these; None: all
     cdef list answer
     cdef bint accumulate               # into leaves, also those that are captured
+    cdef int64_t number
+    cdef Node current                  # whose turn it is
 
     cdef Task task_of(self, Node node):
         """The task of a node, in the heap."""
@@ -100,6 +104,7 @@ cdef class Run:
                     PyErr_CheckSignals()
                 task = pop(self.heap)
                 self.forget(task)
+                self.current = task.node
                 self.turn(task)
         finally:
             for task in self.heap:
@@ -352,6 +357,19 @@ cdef set nodes_towards(list roots, dict wanted):
     return needed
 
 
+cdef Node edge_from(object x, int *output):
+    """The node of a tensor, or of a `GradientEdge`: a node and the number of a result."""
+    if isinstance(x, Tensor):
+        return edge_of(<Tensor>x, output)
+    if isinstance(x, tuple) and len(<tuple>x) >= 2 and isinstance((<tuple>x)[0], Node) and type((<tuple>x)[1]) is int:
+        node = <Node>(<tuple>x)[0]
+        if not 0 <= (<tuple>x)[1] < max(node.result_count, 1) or node.results == NULL:
+            raise IndexError(f"{node.title()} has no result {(<tuple>x)[1]}")
+        output[0] = (<tuple>x)[1]
+        return node
+    raise TypeError(f"gradients are those of tensors and edges, not of {type(x).__name__}")
+
+
 def sequence_of(Node node not None):
     """When a node was made."""
     return node.sequence
@@ -372,9 +390,9 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
     run.heap, run.others, run.keep, run.accumulate = [], {}, keep, accumulate
     starts = []
     for x, gradient in zip(roots, gradients, strict=True):
-        if not isinstance(x, Tensor) or not isinstance(gradient, Tensor):
-            raise TypeError(f"a pass begins with tensors and their gradients, not {type(x).__name__}, {type(gradient).__name__}")
-        node = edge_of(<Tensor>x, &output)
+        if not isinstance(gradient, Tensor):
+            raise TypeError(f"a pass begins with gradients, not with {type(gradient).__name__}")
+        node = edge_from(x, &output)
         if node is None:
             raise RuntimeError("a pass begins with tensors that want gradients")
         starts.append((node, output, gradient))
@@ -382,11 +400,14 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
     if inputs is not None:
         run.captured, run.answer = {}, [None] * len(inputs)
         for i, x in enumerate(inputs):
-            if not isinstance(x, Tensor):
-                raise TypeError(f"gradients are those of tensors, not of {type(x).__name__}")
-            node = edge_of(<Tensor>x, &output)
+            node = edge_from(x, &output)
             run.captured.setdefault(node, {}).setdefault(output, []).append(i)
         run.needed = nodes_towards(nodes, run.captured)
+    global passes
+    passes += 1
+    run.number = passes
+    outer = getattr(here, "run", None)
+    here.run = run
     before = set_flag(GRAD_DISABLED, not create)
     try:
         for node, output, gradient in starts:
@@ -395,7 +416,47 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
         run.work()
     finally:
         set_flag(GRAD_DISABLED, before)
+        here.run = outer
     return run.answer
+
+
+# ---------------------------------------------------------------- what is seen from inside of a pass
+
+cdef object here = threading.local()   # run: the pass that the thread is in
+cdef int64_t passes = 0
+
+
+def pass_number():
+    """The number of the pass that this thread is in, another for each; -1 outside."""
+    run = getattr(here, "run", None)
+    return -1 if run is None else (<Run>run).number
+
+
+def reaches_all_leaves():
+    """Whether that pass adds to all leaves, not to some that were asked for."""
+    run = getattr(here, "run", None)
+    return run is not None and (<Run>run).captured is None
+
+
+def nodes_ahead():
+    """The nodes that have their turn in that pass from now on, with the one that has it now."""
+    cdef Run run
+    cdef Node node
+    cdef int i
+    if getattr(here, "run", None) is None:
+        raise RuntimeError("no pass is under way in this thread")
+    run = <Run>here.run
+    cdef list stack = [run.current, *[(<Task>task).node for task in run.heap]]
+    cdef set seen = set(stack)
+    while stack:
+        node = <Node>stack.pop()
+        for i in range(node.edge_count):
+            if node.edges[i].node == NULL or <Node>node.edges[i].node in seen:
+                continue
+            if run.needed is None or <Node>node.edges[i].node in run.needed:
+                seen.add(<Node>node.edges[i].node)
+                stack.append(<Node>node.edges[i].node)
+    return seen
 
 
 seal(Run)

@@ -9,7 +9,7 @@ from ts._core.autograd.leaf cimport AccumulateGrad
 from ts._core.autograd.node cimport Hooks, Node, hooks_of
 from ts._core.autograd.views cimport node_of_whole, view_node, written_view
 from ts._core.tensor.tensor cimport (
-    DEFAULT, History, ONE_OF_SEVERAL, Tensor, history_of, is_rebased, set_node_of_view, version_of, wants,
+    DEFAULT, History, ONE_OF_SEVERAL, Tensor, history_of, is_rebased, set_node_of_view, version_of, wants, wrote,
 )
 
 
@@ -165,3 +165,8 @@ def forget(Tensor x not None):
     x.wants_grad = False
     if history is not None:
         history.node, history.output, history.rebased, history.retained = None, 0, False, False
+
+
+def count_write(Tensor x not None):
+    """Count a write to the memory of `x` that nobody saw."""
+    wrote(x)

@@ -1,6 +1,6 @@
 """Nodes: their edges, what they expect, what a collector sees of them."""
 
-from collections import OrderedDict
+from collections import OrderedDict, namedtuple
 
 cimport cython
 from cpython.object cimport PyObject
@@ -9,8 +9,10 @@ from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, backend_registry
 from ts._core.value.tagged cimport Py_XDECREF, Py_XINCREF
+
+from ts import devices, dtypes
 
 cdef extern from "Python.h":
     ctypedef int (*Visit "visitproc")(PyObject *x, void *arg) noexcept
@@ -69,6 +71,11 @@ cdef class Node:
         return tuple(found)
 
     @property
+    def _input_metadata(self):
+        """What the gradient of each result looks like: `shape`, `dtype`, `device`."""
+        return [described(&self.results[i]) for i in range(self.result_count)]
+
+    @property
     def metadata(self):
         """A dictionary for users."""
         if self.notes is None:
@@ -95,6 +102,17 @@ cdef class Node:
     def register_prehook(self, hook):
         """Call hook(gradients of the results) before the node; a tuple replaces them."""
         return handle(hooks_of(self).before, hook)
+
+
+InputMetadata = namedtuple("InputMetadata", "shape dtype device")
+
+
+cdef object described(Expected *like):
+    if like.dims == NULL:
+        return None
+    backend = backend_registry().at(like.backend)
+    place = devices.device(backend.name, like.device_index if backend.numbered else None)
+    return InputMetadata(tuple([like.dims[k] for k in range(like.ndim)]), dtypes.BY_CODE[like.scalar_type], place)
 
 
 cdef object handle(object hooks, object hook):

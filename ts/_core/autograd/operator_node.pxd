@@ -3,6 +3,8 @@
 from ts._core.autograd.node cimport Expected, Node
 from ts._core.autograd.rule cimport Formula, Rule
 from ts._core.autograd.saved cimport SavingNode
+from ts._core.value.ivalue cimport IValue
+from ts._core.vm.function cimport Function
 
 cdef enum:
     MOST_PARAMETERS = 64
@@ -29,3 +31,5 @@ cdef object zeros_like(Expected *like)
 cdef OperatorNode operator_node(Rule rule, Formula formula)
 # A node that raises NotImplementedError for an operator.
 cdef MissingNode missing_node(str operator, int edges)
+# Run a formula; what its operators raise is raised as it is, without the formula's lines.
+cdef int run_formula(Function function, IValue *values, IValue *result) except -1

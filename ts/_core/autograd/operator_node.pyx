@@ -17,8 +17,10 @@ from ts._core.tensor.tensor cimport backend_registry, operator_function
 from ts._core.value.container cimport List, Tuple, list_item, list_new, list_store
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TENSOR_SPEC, box, copy_value, list_spec, release, set_none, set_object
 from ts._core.value.sealed cimport seal
+from ts._core.vm.function cimport Function
 
 from ts import devices, dtypes
+from ts.errors import ScriptRuntimeError
 
 
 @cython.trashcan(True)
@@ -48,7 +50,7 @@ cdef class OperatorNode(SavingNode):
                 values[i].tag = TAG_NONE
                 filled = i + 1
                 unpack(self, i, gradients, &values[i])
-            f.function.run_values(values, &result)
+            run_formula(f.function, values, &result)
             return distributed(self, &result)
         finally:
             for i in range(filled):
@@ -102,6 +104,25 @@ cdef class MissingNode(Node):
 
     cdef list apply(self, list gradients):
         raise NotImplementedError(f"derivative for {self.operator} is not implemented")
+
+
+cdef int run_formula(Function function, IValue *values, IValue *result) except -1:
+    try:
+        function.run_values(values, result)
+        return 0
+    except Exception as error:
+        failure = bare(error)
+    raise failure
+
+
+cdef object bare(object error):
+    """What an operator raised, or a formula, without the lines that running scripts add."""
+    if isinstance(error, ScriptRuntimeError):
+        error.stack = []
+        return error
+    if type(error) in (RuntimeError, NotImplementedError, MemoryError) and error.__context__ is not None:
+        return error.__context__
+    return error
 
 
 cdef OperatorNode operator_node(Rule rule, Formula formula):

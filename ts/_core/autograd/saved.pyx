@@ -100,24 +100,22 @@ cdef int save_tensor(Saved *s, Tensor t, int output) except -1:
 
 cdef int pack_with(Saved *s, object pack, object unpack) except -1:
     cdef Tensor t = <Tensor>s.value.v.o
-    cdef Tensor shown = detached_from(t)
     cdef Packed made = Packed.__new__(Packed)
-    cdef int version = version_of(shown)
+    cdef int version = version_of(t)
     cdef bint before
     if t.wants_grad:
         made.node = edge_of(t, &made.output)
     before = set_flag(GRAD_DISABLED, True)
     try:
-        made.packed, made.unpack = pack(shown), unpack
+        made.packed, made.unpack = pack(t), unpack
     finally:
         set_flag(GRAD_DISABLED, before)
-    if version_of(shown) != version:
+    if version_of(t) != version:
         raise RuntimeError(
-            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can not be modified "
+            "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook cannot be modified "
             "by in-place operations as this can lead to unexpected side-effects. Please open an issue if you need to perform "
             "in-place operations on the input to a pack hook."
         )
-    release(&s.value)
     set_object(&s.value, made)
     return 0
 
@@ -265,8 +263,19 @@ cdef class SavedTensor:
         """Keep pack_hook(tensor) instead, and get a tensor back by unpack_hook; once."""
         cdef Saved *s = self.there()
         if type(<object>s.value.v.o) is Packed:
-            raise RuntimeError("Calling register_hooks on a saved tensor whose hooks have already been set.")
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of hooks is "
+                "allowed at a time."
+            )
         pack_with(s, pack_hook, unpack_hook)
+
+
+def save(Tensor x not None):
+    """A `SavedTensor` of `x`, for functions that keep tensors themselves."""
+    cdef SavingNode node = SavingNode.__new__(SavingNode)
+    make_room_to_save(node, 1)
+    save_tensor(&node.saved[0], x, NO_RESULT)
+    return saved_at(node, 0)
 
 
 cdef object saved_at(SavingNode node, int place):

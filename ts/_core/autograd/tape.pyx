@@ -18,7 +18,7 @@ from libc.stdlib cimport calloc
 
 from ts._core.autograd.history cimport check_write_to, edge_of, is_differentiable, rebase_history, set_history
 from ts._core.autograd.node cimport Expected, Node, connect, expect, make_room, next_sequence
-from ts._core.autograd.operator_node cimport MOST_PARAMETERS, OperatorNode, missing_node, operator_node
+from ts._core.autograd.operator_node cimport MOST_PARAMETERS, OperatorNode, missing_node, operator_node, run_formula
 from ts._core.autograd.rule cimport (
     ARGUMENT, BY_FORMULA, BY_PARTS, COMPLEX, COUNT, Formula, INSIDE, LEFT, PLAIN, RANK, REFUSED, RESULT, RESULTS, Rule, SIZE, STRIDE,
     Source, WANTED, rule_of,
@@ -83,6 +83,7 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
     cdef uint64_t wanted
     cdef Node node
     cdef bint before
+    cdef int i
     if rule.how == PLAIN or rule.how == INSIDE:
         return invoke_seen(op, r, at, code, instruction)
     if rule.how == LEFT:
@@ -105,7 +106,12 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
             invoke_seen(op, r, at, code, instruction)
         finally:
             set_flag(GRAD_DISABLED, before)
-    settle(op, rule, node, r, at)
+    try:
+        settle(op, rule, node, r, at)
+    except BaseException:              # a hook's: who called has no results then
+        for i in range(op.nrets):
+            set_none(&r[at[op.nargs + i]])
+        raise
     return 0
 
 
@@ -136,7 +142,7 @@ cdef int run_parts(Operator op, Rule rule, IValue *r, const int32_t *at) except 
         values[i] = r[at[i]]
     result.tag = TAG_NONE
     try:
-        rule.parts.run_values(values, &result)
+        run_formula(rule.parts, values, &result)
     except Exception:
         invoke_seen(op, r, at, NULL, NULL)  # what it says of what it refuses
         raise

@@ -381,11 +381,15 @@ class Module:
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients of all parameters, or set them to zero."""
+        parameter: Any
         for parameter in self.parameters():
-            gradient = getattr(parameter, "grad", None)
-            if gradient is not None and set_to_none:
-                parameter.__dict__["grad"] = None
-            elif gradient is not None:
+            gradient = parameter.grad
+            if gradient is None:
+                continue
+            if set_to_none:
+                parameter.grad = None
+            else:
+                gradient.detach_() if gradient.grad_fn else gradient.requires_grad_(False)
                 gradient.zero_()
 
     def to(self, *args: Any, **kwargs: Any) -> Self:

@@ -1,0 +1,127 @@
+"""Checkpoints: the gradients and random numbers of the plain run, less kept, errors where runs differ."""
+
+import gc
+import weakref
+
+import pytest
+
+import ts
+from ts import nn
+from ts.utils.checkpoint import CheckpointError, checkpoint, checkpoint_sequential, set_checkpoint_early_stop
+
+
+def leaf(*values):
+    return ts.tensor(values, dtype=ts.float64, requires_grad=True)
+
+
+def net():
+    ts.manual_seed(3)
+    return nn.Sequential(
+        nn.Linear(3, 4), nn.ReLU(), nn.Dropout(0.5), nn.Linear(4, 4), nn.Sigmoid(), nn.Linear(4, 2)
+    )
+
+
+def gradients(run, model):
+    """Of the input and the parameters, with the result."""
+    model.zero_grad()
+    x = ts.ones(2, 3, requires_grad=True)
+    ts.manual_seed(1)
+    y = run(x)
+    y.sum().backward()
+    return [y, x.grad, *(p.grad for p in model.parameters())]
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_results_and_gradients_are_those_of_the_plain_run(reentrant):
+    model = net()
+    plain = gradients(model, model)
+    for run in (
+        lambda x: checkpoint(model, x, use_reentrant=reentrant),
+        lambda x: checkpoint_sequential(model, 3, x, use_reentrant=reentrant),
+    ):
+        assert all(ts.equal(a, b) for a, b in zip(plain, gradients(run, model), strict=True))
+
+
+def test_tensors_inside_are_not_kept():
+    kept = []
+
+    def block(x):
+        y = x * 1
+        kept.append(weakref.ref(y))
+        return (y * y).exp()
+
+    x = leaf(1, 2)
+    z = checkpoint(block, x, use_reentrant=False)
+    gc.collect()
+    assert kept[0]() is None
+    z.sum().backward()
+    gc.collect()
+    assert [r() for r in kept] == [None, None]
+
+
+def test_the_second_run_ends_with_the_last_tensor_that_is_wanted():
+    runs = []
+
+    def block(x):
+        y = (x * x).exp()
+        runs.append(y)
+        return y + 1
+
+    x = leaf(1, 2)
+    checkpoint(block, x, use_reentrant=False).sum().backward()
+    assert len(runs) == 1
+    with set_checkpoint_early_stop(False):
+        y = checkpoint(block, x, use_reentrant=False)
+    y.sum().backward()
+    assert len(runs) == 3
+
+
+def test_checkpoints_in_checkpoints_second_passes_and_second_derivatives():
+    def block(x):
+        return (x * x).sin()
+
+    x = leaf(1, 2)
+    y = checkpoint(lambda x: checkpoint(block, block(x), use_reentrant=False), x, use_reentrant=False)
+    (first,) = ts.autograd.grad(y.sum(), x, create_graph=True)
+    (again,) = ts.autograd.grad(y.sum(), x, retain_graph=True)
+    (second,) = ts.autograd.grad(first.sum(), x)
+    plain = block(block(x))
+    (expected,) = ts.autograd.grad(plain.sum(), x, create_graph=True)
+    assert ts.equal(first, expected) and ts.equal(first, again)
+    assert ts.allclose(second, ts.autograd.grad(expected.sum(), x)[0])
+
+
+def test_runs_that_differ_are_refused():
+    calls = []
+
+    def other_count(x):
+        calls.append(1)
+        return (x * x).exp() if len(calls) % 2 else x * 2
+
+    x = leaf(1, 2)
+    with pytest.raises(
+        CheckpointError, match="A different number of tensors was saved during the original forward"
+    ):
+        checkpoint(other_count, x, use_reentrant=False).sum().backward()
+    calls.clear()
+
+    def other_shape(x):
+        calls.append(1)
+        return (x if len(calls) % 2 else x[:1]).exp()
+
+    with pytest.raises(CheckpointError, match="have different metadata than during the forward pass"):
+        checkpoint(other_shape, x, use_reentrant=False).sum().backward()
+
+
+def test_arguments():
+    x = leaf(1, 2)
+    checkpoint(lambda x, k: x * k, x, k=3, use_reentrant=False).sum().backward()
+    assert x.grad.tolist() == [3, 3]
+    with pytest.raises(ValueError, match="Unexpected keyword arguments: k"):
+        checkpoint(lambda x, k: x * k, x, k=3, use_reentrant=True)
+    with pytest.warns(UserWarning, match="use_reentrant parameter should be passed explicitly"):
+        y = checkpoint(lambda x: x * x, x)
+    with pytest.raises(RuntimeError, match="is incompatible with"):
+        ts.autograd.grad(y.sum(), x)
+    with ts.no_grad():
+        assert not checkpoint(lambda x: x * x, x, use_reentrant=False).requires_grad

@@ -1,0 +1,172 @@
+"""The graph of gradients: its nodes and edges, what they save, hooks over several tensors, a picture.
+
+with saved_tensors_hooks(pack, unpack): ...     nodes save pack(x), and get a tensor back by unpack
+register_multi_grad_hook((x, y), hook)          one call when the gradients of both are there
+get_gradient_edge(x)                            x's place in the graph, without x
+print(to_dot(loss))                             for `dot -Tsvg`
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from ts._core.autograd.engine import nodes_ahead, pass_number
+from ts._core.autograd.history import count_write, node_of
+from ts._core.autograd.node import Node
+from ts._core.autograd.saved import pop_hooks, push_hooks, refuse_hooks
+from ts._core.tensor.hooks import RemovableHandle
+from ts._core.tensor.tensor import Tensor
+from ts.autograd.dot import to_dot
+
+__all__ = [
+    "GradientEdge", "Node", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version",
+    "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks", "to_dot",
+]  # fmt: skip
+
+
+# ---------------------------------------------------------------- what is saved
+
+
+class saved_tensors_hooks:
+    """Inside, nodes save `pack_hook(tensor)`; `unpack_hook` makes a tensor of that in the pass back."""
+
+    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
+        self.pack_hook = pack_hook
+        self.unpack_hook = unpack_hook
+
+    def __enter__(self) -> None:
+        push_hooks(self.pack_hook, self.unpack_hook)
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        pop_hooks()
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Inside, what nodes save lies on the CPU, and returns to its device when it is wanted."""
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        def pack(x: Tensor) -> tuple[Any, Tensor]:
+            here = x.cpu()
+            return x.device, here.pin_memory() if pin_memory and x.device.type == device_type else here
+
+        def unpack(packed: tuple[Any, Tensor]) -> Tensor:
+            device, x = packed
+            return x.to(device, non_blocking=pin_memory)
+
+        super().__init__(pack, unpack)
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Inside, hooks for what is saved are a RuntimeError of this text."""
+    before = refuse_hooks(error_message)
+    try:
+        yield
+    finally:
+        refuse_hooks(before)
+
+
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Count a write to the memory of a tensor, or of several, that nobody saw."""
+    tensors: Any = [tensor] if isinstance(tensor, Tensor) else tensor
+    for x in tensors:
+        count_write(x)
+
+
+# ---------------------------------------------------------------- edges
+
+
+class GradientEdge(NamedTuple):
+    """A place in the graph that a gradient passes; `backward` and `grad` take it as they do tensors."""
+
+    node: Node
+    output_nr: int
+    ownership_token: Any = None
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """The edge that leads to what `tensor` was computed from; RuntimeError where it wants no gradient."""
+    if not tensor.requires_grad:
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require gradients"
+        )
+    node, output = node_of(tensor)
+    return GradientEdge(node, output)
+
+
+# ---------------------------------------------------------------- hooks
+
+
+class _Handles(RemovableHandle):
+    """Takes several hooks away."""
+
+    def __init__(self, handles: Sequence[RemovableHandle]) -> None:
+        self.handles = tuple(handles)
+
+    def remove(self) -> None:
+        for handle in self.handles:
+            handle.remove()
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable[..., None], *, mode: str = "all"
+) -> RemovableHandle:
+    """Call a hook once in each pass that reaches some of `tensors`.
+
+    "all"   fn([gradients]) when those that the pass reaches are there; None for the others
+    "any"   fn(gradient) for the first that is there
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of {('all', 'any')} but got {mode}")
+    hook = _All(tensors, fn).of if mode == "all" else _First(fn).of
+    return _Handles([x.register_hook(hook(i)) for i, x in enumerate(tensors)])
+
+
+class _All:
+    """Collects the gradients of a pass."""
+
+    def __init__(self, tensors: Sequence[Tensor], fn: Callable[..., None]) -> None:
+        self._nodes = [node_of(x)[0] for x in tensors]
+        self._fn = fn
+        self._passes: dict[int, tuple[list[Tensor | None], list[int]]] = {}  # gradients; how many are to come
+        self._lock = threading.Lock()
+
+    def of(self, i: int) -> Callable[[Tensor], None]:
+        def hook(gradient: Tensor) -> None:
+            number = pass_number()
+            with self._lock:
+                if number not in self._passes:
+                    ahead = nodes_ahead()
+                    self._passes[number] = [None] * len(self._nodes), [sum(n in ahead for n in self._nodes)]
+                gradients, left = self._passes[number]
+                gradients[i] = gradient
+                left[0] -= 1
+                if left[0]:
+                    return
+                del self._passes[number]
+            self._fn(gradients)
+
+        return hook
+
+
+class _First:
+    """Lets the first gradient of a pass through."""
+
+    def __init__(self, fn: Callable[..., None]) -> None:
+        self._fn = fn
+        self._seen = -1
+        self._lock = threading.Lock()
+
+    def of(self, _: int) -> Callable[[Tensor], None]:
+        def hook(gradient: Tensor) -> None:
+            number = pass_number()
+            with self._lock:
+                if number == self._seen:
+                    return
+                self._seen = number
+            self._fn(gradient)
+
+        return hook

@@ -1,0 +1,344 @@
+"""Parts of a model that are run again in the pass back, instead of keeping what they save.
+
+    y = checkpoint(block, x, use_reentrant=False)
+
+use_reentrant=False     places stand for what the block saves, filled when the first of them is asked for
+use_reentrant=True      the block is one node, whose turn is a pass of its own: for `backward` only
+
+Random numbers are drawn as the first time, unless `preserve_rng_state=False`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any
+
+from ts import nn, random
+from ts._core.autograd.backward import backward
+from ts._core.autograd.engine import pass_number, reaches_all_leaves
+from ts._core.autograd.saved import SavedTensor, save
+from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import is_grad_enabled
+from ts.autograd.function import Function
+from ts.autograd.grad_mode import enable_grad
+from ts.autograd.graph import saved_tensors_hooks
+
+__all__ = [
+    "CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint", "checkpoint_sequential",
+    "detach_variable", "noop_context_fn", "set_checkpoint_early_stop",
+]  # fmt: skip
+
+Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
+_early_stop: bool | None = None  # what `set_checkpoint_early_stop` says for all
+
+
+class CheckpointError(RuntimeError):
+    """The second run of a block saved other tensors than the first."""
+
+
+def noop_context_fn() -> Contexts:
+    """The contexts of a block's two runs, where nobody wants any."""
+    return nullcontext(), nullcontext()
+
+
+@contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Inside, whether second runs end as soon as they have what is asked for, whatever calls say."""
+    global _early_stop
+    before, _early_stop = _early_stop, enable
+    try:
+        yield
+    finally:
+        _early_stop = before
+
+
+def checkpoint(
+    function: Callable[..., Any],
+    *args: Any,
+    use_reentrant: bool | None = None,
+    context_fn: Callable[[], Contexts] = noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
+    **kwargs: Any,
+) -> Any:
+    """function(*args, **kwargs), which runs again in the pass back.
+
+    context_fn          contexts for the first run and for the second
+    determinism_check   "none": do not compare shapes, dtypes and devices of what the two runs save
+    early_stop          end the second run with the last tensor that it is to save
+    preserve_rng_state  draw the same random numbers; True unless given
+    """
+    if use_reentrant is None:
+        warnings.warn(
+            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in "
+            "PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception. "
+            "use_reentrant=False is recommended, but if you need to preserve the current default behavior, "
+            "you can pass use_reentrant=True. Refer to docs for more details on the differences between the "
+            "two variants.",
+            stacklevel=2,
+        )
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if use_reentrant:
+        if kwargs:
+            raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+        if context_fn is not noop_context_fn or debug:
+            raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
+        return CheckpointFunction.apply(function, preserve, *args)
+    if debug:
+        raise NotImplementedError("ts.utils.checkpoint does not write what the two runs did: debug=True")
+    if determinism_check not in ("default", "none"):
+        raise ValueError(
+            f"determinism_check should be one of {['default', 'none']}, but got {determinism_check}"
+        )
+    contexts = context_fn()
+    if not is_grad_enabled():
+        with contexts[0]:
+            return function(*args, **kwargs)
+    block = _Block(function, args, kwargs, contexts[1], preserve)
+    block.early_stop = early_stop if _early_stop is None else _early_stop
+    block.compared = determinism_check == "default"
+    with saved_tensors_hooks(block.leave_place, block.value_at), contexts[0]:
+        return function(*args, **kwargs)
+
+
+def checkpoint_sequential(
+    functions: nn.Sequential | Sequence[Callable[..., Any]],
+    segments: int,
+    input: Any,
+    use_reentrant: bool | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Functions one behind the other, in `segments` parts; all but the last run again in the pass back."""
+    if use_reentrant is None:
+        warnings.warn(
+            "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed "
+            "explicitly. In version 2.9 we will raise an exception if use_reentrant is not passed. "
+            "use_reentrant=False is recommended, but if you need to preserve the current default behavior, "
+            "you can pass use_reentrant=True. Refer to docs for more details on the differences between the "
+            "two variants.",
+            stacklevel=2,
+        )
+        use_reentrant = True
+    preserve = kwargs.pop("preserve_rng_state", True)
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    parts: list[Any] = list(functions.children()) if isinstance(functions, nn.Sequential) else list(functions)
+    size = len(parts) // segments
+    for start in range(0, size * (segments - 1), size):
+        input = checkpoint(
+            _chain(parts[start : start + size]),
+            input,
+            use_reentrant=use_reentrant,
+            preserve_rng_state=preserve,
+        )
+    return _chain(parts[size * (segments - 1) :])(input)
+
+
+def _chain(functions: list[Callable[..., Any]]) -> Callable[[Any], Any]:
+    def run(x: Any) -> Any:
+        for function in functions:
+            x = function(x)
+        return x
+
+    return run
+
+
+# ---------------------------------------------------------------- places
+
+
+class _Place:
+    """Stands for a tensor that the first run would have saved."""
+
+    __slots__ = ("__weakref__", "index", "values")
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.values: dict[Any, Tensor | None] = {}  # by pass; None: it was asked for
+
+
+class _Enough(Exception):
+    """The second run has saved all that it is to save."""
+
+
+_outside = itertools.count()
+
+
+class _Block:
+    """A block between its two runs."""
+
+    early_stop = True
+    compared = True
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        context: Any,
+        preserve: bool,
+    ) -> None:
+        self._function = function
+        self._args = [save(x) if isinstance(x, Tensor) else x for x in args]
+        self._kwargs = kwargs
+        self._context = context
+        self._state = random.get_rng_state() if preserve else None
+        self._places: list[weakref.ref[_Place]] = []
+        self._looks: list[Any] = []
+
+    def leave_place(self, x: Tensor) -> _Place:
+        """What the first run keeps instead of a tensor."""
+        place = _Place(len(self._places))
+        self._places.append(weakref.ref(place))
+        self._looks.append(_look(x) if self.compared else None)
+        return place
+
+    def value_at(self, place: _Place) -> Tensor:
+        """The tensor; the first of a pass that is asked for has all made."""
+        number = pass_number()
+        key = number if number >= 0 else ("outside", next(_outside))
+        if key not in place.values:
+            self._run_again(key)
+        if key not in place.values:
+            raise CheckpointError(
+                "torch.utils.checkpoint: A different number of tensors was saved during the original forward "
+                "and recomputation."
+            )
+        value, place.values[key] = place.values[key], None
+        if value is None:
+            raise CheckpointError(
+                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked "
+                "once. If you are calling ctx.saved_tensors in backward, make sure to do so only once. "
+                "Otherwise please open an issue with details on your use case."
+            )
+        return value
+
+    def _run_again(self, key: Any) -> None:
+        count = 0
+        looks: list[Any] = []
+
+        def fill(x: Tensor) -> Tensor:
+            nonlocal count
+            if count >= len(self._places):
+                raise CheckpointError(
+                    "torch.utils.checkpoint: trying to save more tensors during recomputation than during "
+                    "the original forward pass."
+                )
+            place = self._places[count]()
+            if place is not None:
+                place.values[key] = x.detach()
+            looks.append(_look(x) if place is not None and self.compared else None)
+            count += 1
+            if self.early_stop and count == len(self._places):
+                raise _Enough
+            return x
+
+        args = [x.data if isinstance(x, SavedTensor) else x for x in self._args]
+        try:
+            with (
+                enable_grad(),
+                saved_tensors_hooks(fill, lambda x: x),
+                _drawn_from(self._state),
+                self._context,
+            ):
+                self._function(*args, **self._kwargs)
+        except _Enough:
+            pass
+        self._check(count, looks)
+
+    def _check(self, count: int, looks: list[Any]) -> None:
+        if count != len(self._places):
+            raise CheckpointError(
+                "torch.utils.checkpoint: A different number of tensors was saved during the original forward "
+                "and "
+                f"recomputation.\nNumber of tensors saved during forward: {len(self._places)}\n"
+                f"Number of tensors saved during recomputation: {count}.\n"
+            )
+        wrong = [
+            f"tensor at position {i}:\nsaved metadata: {before}\nrecomputed metadata: {now}\n"
+            for i, (before, now) in enumerate(zip(self._looks, looks, strict=True))
+            if now is not None and before != now
+        ]
+        if wrong:
+            raise CheckpointError(
+                "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata "
+                "than "
+                f"during the forward pass.\n{''.join(wrong)}.\n"
+            )
+
+
+def _look(x: Tensor) -> dict[str, Any]:
+    return {"shape": x.shape, "dtype": x.dtype, "device": x.device}
+
+
+@contextmanager
+def _drawn_from(state: Tensor | None) -> Iterator[None]:
+    """Inside, random numbers are those behind `state`; it leaves no trace."""
+    with random.fork_rng(enabled=state is not None):
+        if state is not None:
+            random.set_rng_state(state)
+        yield
+
+
+# ---------------------------------------------------------------- a pass in a pass
+
+
+def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arguments, tensors among them as leaves that want gradients where the former did."""
+    if not isinstance(inputs, tuple):
+        raise RuntimeError(
+            f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}"
+        )
+    return tuple(x.detach().requires_grad_(x.requires_grad) if isinstance(x, Tensor) else x for x in inputs)
+
+
+def check_backward_validity(inputs: Iterable[Any]) -> None:
+    """Warn where no argument wants a gradient."""
+    if not any(isinstance(x, Tensor) and x.requires_grad for x in inputs):
+        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
+
+
+class CheckpointFunction(Function):
+    """A block whose node runs it again, and a pass through that."""
+
+    @staticmethod
+    def forward(ctx: Any, run_function: Callable[..., Any], preserve_rng_state: bool, *args: Any) -> Any:
+        check_backward_validity(args)
+        ctx.run_function = run_function
+        ctx.state = random.get_rng_state() if preserve_rng_state else None
+        ctx.inputs = [None if isinstance(x, Tensor) else x for x in args]
+        ctx.tensor_indices = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
+        ctx.save_for_backward(*[args[i] for i in ctx.tensor_indices])
+        return run_function(*args)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        if not reaches_all_leaves():
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an "
+                "`inputs` parameter to .backward(). To resolve this error, you can either set "
+                "use_reentrant=False, or call .backward() without passing the `inputs` argument."
+            )
+        inputs = list(ctx.inputs)
+        for i, x in zip(ctx.tensor_indices, ctx.saved_tensors, strict=True):
+            inputs[i] = x
+        with _drawn_from(ctx.state):
+            again = detach_variable(tuple(inputs))
+            with enable_grad():
+                outputs = ctx.run_function(*again)
+        if isinstance(outputs, Tensor):
+            outputs = (outputs,)
+        pairs = [
+            (out, grad)
+            for out, grad in zip(outputs, grads, strict=True)
+            if isinstance(out, Tensor) and out.requires_grad
+        ]
+        if not pairs:
+            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
+        backward([out for out, _ in pairs], [grad for _, grad in pairs])
+        return None, None, *[x.grad if isinstance(x, Tensor) else None for x in again]
