@@ -152,9 +152,7 @@ def test_an_argument_that_is_given_back_is_a_view_of_it():
     x = leaf(1, 2)
     y = function(lambda ctx, x: x, lambda ctx, grad: grad * 5).apply(x)
     assert y is not x and y._is_view() and x.is_leaf
-    with pytest.raises(
-        RuntimeError, match="Output 0 of Made is a view and is being modified"
-    ):
+    with pytest.raises(RuntimeError, match="Output 0 of Made is a view and is being modified"):
         y.add_(1)
     y.sum().backward()
     assert x.grad.tolist() == [5, 5]

@@ -84,7 +84,7 @@ EXCUSED_THERE = {
     "nn.utils": "convert_conv?d_weight_memory_format memory_format stateless",  # `Module.to` and `func` do these
     "nn.attention": "SDPAParams can_use_* *_flash_attention_impl* WARN_FOR_UNFUSED_KERNELS",  # one kind here
     "nn.parallel": "*CPU comm data_parallel distributed gather parallel_apply replicate scatter*",  # one device
-    "nn.modules.module": "*backward* *_registration_hook BackwardHook is_traceable* device dtype DeviceLikeType",
+    "nn.modules.module": "*_registration_hook BackwardHook is_traceable* device dtype DeviceLikeType",
     "jit": """
         ONNXTracedModule *fusion* fuser jit_module_from_flatbuffer save_jit_module_to_flatbuffer
     """,  # the optimiser is a later part; other formats

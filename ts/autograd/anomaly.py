@@ -1,47 +1,57 @@
-"""The search for what spoils gradients: `set_detect_anomaly`.
+"""The search for what spoils gradients.
 
-    with ts.autograd.detect_anomaly(): ...
+    with ts.autograd.detect_anomaly():
+        loss = model(x)          nodes note the lines that make them
+        loss.backward()          a node that fails, or gives nan, is an error, and a warning has its lines
 
-There are no gradients yet; the switch remembers what it was told.
+It holds for all threads, and takes time.
 """
 
 from __future__ import annotations
 
 import warnings
 
-_state = {"enabled": False, "check_nan": True}
+from ts._core.autograd.anomaly import search_anomalies
+
+_now = (False, True)  # whether somebody searches, whether nan is an error
+
+
+def _switch(on: bool, check_nan: bool) -> None:
+    global _now
+    search_anomalies(on, check_nan)
+    _now = on, check_nan
 
 
 def is_anomaly_enabled() -> bool:
-    """Whether it was asked for."""
-    return _state["enabled"]
+    """Whether somebody searches."""
+    return _now[0]
 
 
 def is_anomaly_check_nan_enabled() -> bool:
-    """Whether it was asked to look for nan."""
-    return _state["check_nan"]
+    """Whether gradients that are nan are an error then."""
+    return _now[1]
 
 
 class set_detect_anomaly:
     """Switches from here on; as a context manager, until its end."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
-        self._before = dict(_state)
-        _state.update(enabled=mode, check_nan=check_nan)
+        self._before = _now
+        _switch(mode, check_nan)
 
     def __enter__(self) -> None:
         """The switch was made when the object was."""
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        _state.update(self._before)
+        _switch(*self._before)
 
 
 class detect_anomaly:
-    """A block in which it is asked for."""
+    """A block in which it is searched."""
 
     def __init__(self, check_nan: bool = True) -> None:
         self._check_nan = check_nan
-        self._before = dict(_state)
+        self._before = _now
         warnings.warn(
             "Anomaly Detection has been enabled. This mode will increase the runtime and should only be "
             "enabled for debugging.",
@@ -49,8 +59,8 @@ class detect_anomaly:
         )
 
     def __enter__(self) -> None:
-        self._before = dict(_state)
-        _state.update(enabled=True, check_nan=self._check_nan)
+        self._before = _now
+        _switch(True, self._check_nan)
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        _state.update(self._before)
+        _switch(*self._before)

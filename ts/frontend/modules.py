@@ -40,9 +40,9 @@ from ts.ops import registry
 # What every instance has for the sake of Python.
 _INTERNAL: Final = frozenset({
     "_parameters", "_buffers", "_modules", "_non_persistent_buffers_set", "_forward_hooks",
-    "_forward_pre_hooks", "_backward_hooks", "_state_dict_hooks", "_state_dict_pre_hooks",
-    "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks", "_version", "dump_patches",
-    "_object", "_definitions", "__annotations__",
+    "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks", "_is_full_backward_hook",
+    "_state_dict_hooks", "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
+    "_version", "dump_patches", "_object", "_definitions", "__annotations__",
 })  # fmt: skip
 _CONSTANTS: Final = (bool, float, int, str, complex, type(None), Device, dtypes.layout, dtypes.dtype)
 _CONSTANT_NAMES: Final = (

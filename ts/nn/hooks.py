@@ -1,4 +1,4 @@
-"""Hooks: functions that a module calls around `forward`, `state_dict` and `load_state_dict`.
+"""Hooks: functions that a module calls around `forward`, `state_dict`, `load_state_dict` and the way back.
 
 In: a function to call; out: a handle that takes it away again:
 
@@ -15,6 +15,7 @@ from typing import Any
 
 from ts._core.tensor.hooks import Hooks, RemovableHandle
 from ts._core.thread.context import current_tracer
+from ts.nn.backward_hooks import BackwardHooks, hook_result_node
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,9 @@ class ForwardHook:
 # The hooks of all modules, which run before a module's own, and whether there are any.
 _all_pre_hooks: Hooks = OrderedDict()
 _all_hooks: Hooks = OrderedDict()
+_all_backward_pre_hooks: Hooks = OrderedDict()
+_all_backward_hooks: Hooks = OrderedDict()
+_all_are_full = True  # the hooks of gradients, or of the older kind
 anywhere: tuple[Any, ...] = ()
 
 
@@ -42,10 +46,10 @@ class _HandleOfAll(RemovableHandle):
 
 def _count_hooks_of_all() -> None:
     global anywhere
-    anywhere = (*_all_pre_hooks, *_all_hooks)
+    anywhere = (*_all_pre_hooks, *_all_hooks, *_all_backward_pre_hooks, *_all_backward_hooks)
 
 
-def _add_for_all(hooks: Hooks, hook: ForwardHook) -> RemovableHandle:
+def _add_for_all(hooks: Hooks, hook: Any) -> RemovableHandle:
     handle = _HandleOfAll(hooks)
     hooks[handle.id] = hook
     _count_hooks_of_all()
@@ -62,6 +66,32 @@ def register_module_forward_hook(
 ) -> RemovableHandle:
     """Call `hook(module, args, result)` after the `forward` of every module."""
     return _add_for_all(_all_hooks, ForwardHook(hook, with_kwargs, always_call))
+
+
+def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(module, grad_output)` when gradients come back to the results of any module."""
+    return _add_for_all(_all_backward_pre_hooks, hook)
+
+
+def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(module, grad_input, grad_output)` when the gradients of any module's arguments are known."""
+    return _add_backward_hook(hook, full=True)
+
+
+def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """The older kind, which sees the gradients of the last operator of any module."""
+    return _add_backward_hook(hook, full=False)
+
+
+def _add_backward_hook(hook: Callable[..., Any], full: bool) -> RemovableHandle:
+    global _all_are_full
+    if _all_backward_hooks and _all_are_full is not full:
+        raise RuntimeError(
+            "Cannot use both regular backward hooks and full backward hooks as a global Module hook. Please "
+            "use only one of them."
+        )
+    _all_are_full = full
+    return _add_for_all(_all_backward_hooks, hook)
 
 
 def call_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -81,6 +111,10 @@ def call_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
             changed = hook.function(module, args)
             if changed is not None:
                 args = changed if isinstance(changed, tuple) else (changed,)
+    full, older, before = _of_gradients(module)
+    around = BackwardHooks(module, full, before) if full or before else None
+    if around is not None:
+        args = around.enter(args)
     called: set[int] = set()
     try:
         tracer = current_tracer()
@@ -91,6 +125,10 @@ def call_forward(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
             changed = _call_after(hook, module, args, kwargs, result)
             if changed is not None:
                 result = changed
+        if around is not None:
+            result = around.leave(result)
+        if older:
+            hook_result_node(module, older, args, result)
     except Exception:
         for key, hook in (*_all_hooks.items(), *module._forward_hooks.items()):
             if hook.always_call and key not in called:
@@ -105,3 +143,12 @@ def _call_after(
     if hook.with_kwargs:
         return hook.function(module, args, kwargs, result)
     return hook.function(module, args, result)
+
+
+def _of_gradients(module: Any) -> tuple[list[Any], list[Any], list[Any]]:
+    """The hooks of gradients: full ones, those of the older kind, those that come before."""
+    full: list[Any] = []
+    older: list[Any] = []
+    (full if _all_are_full else older).extend(_all_backward_hooks.values())
+    (full if module._is_full_backward_hook is not False else older).extend(module._backward_hooks.values())
+    return full, older, [*_all_backward_pre_hooks.values(), *module._backward_pre_hooks.values()]

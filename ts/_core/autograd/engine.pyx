@@ -19,6 +19,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
 from numpy cimport npy_intp
 
+from ts._core.autograd.anomaly cimport apply_watched, searching
 from ts._core.autograd.history cimport edge_of
 from ts._core.autograd.leaf cimport AccumulateGrad
 from ts._core.autograd.node cimport Edge, Expected, Hooks, Node, Task
@@ -131,7 +132,7 @@ cdef class Run:
             return 0
         if self.needed is not None and not leads_on(node, self.needed):
             return 0
-        found = node.apply(gradients)
+        found = apply_watched(node, gradients) if searching else node.apply(gradients)
         if node.hooks is not None:
             found = call_after(node.hooks, found, gradients)
         if not self.keep:

@@ -11,6 +11,7 @@ In: a node that is empty yet, the function's `forward` and its arguments; out: w
 cimport cython
 from libc.stdlib cimport calloc, free
 
+from ts._core.autograd.anomaly cimport note_lines, searching
 from ts._core.autograd.history cimport check_write_by_function, edge_of, is_differentiable, rebase_history, set_history
 from ts._core.autograd.node cimport Expected, connect, expect, make_room, next_sequence
 from ts._core.autograd.operator_node cimport zeros_like
@@ -34,6 +35,7 @@ cdef class FunctionNode(SavingNode):
 
     cdef list apply(self, list gradients):
         cdef int i
+        gradients = list(gradients)     # hooks see which nobody has
         if self.materialize_grads:
             for i in range(self.result_count):
                 if gradients[i] is None and self.results[i].dims != NULL:
@@ -97,6 +99,8 @@ def run_function(FunctionNode node not None, forward, setup_context, tuple args 
     node.needs_input_grad = tuple([isinstance(x, Tensor) and wants(<Tensor>x) for x in args])
     recorded = not context_flags() & GRAD_DISABLED and any(node.needs_input_grad)
     connect_arguments(node, args, recorded)
+    if searching and recorded:
+        note_lines(node, NULL, NULL)
     before = set_flag(GRAD_DISABLED, True)
     try:
         if setup_context is None:

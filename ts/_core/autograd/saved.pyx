@@ -14,6 +14,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 from libc.stdlib cimport calloc, free
 
+from ts._core.autograd.anomaly cimport searching
 from ts._core.autograd.history cimport edge_of, set_history
 from ts._core.autograd.node cimport Node
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, detached_from, version_of
@@ -188,12 +189,17 @@ cdef int raise_modified(Tensor t, int expected, Node owner, int output) except -
     cdef Node node = owner if output != NO_RESULT else None
     if node is None and t.history is not None:
         node, output = t.history.node, t.history.output
+    hint = (
+        "the backtrace further above shows the operation that failed to compute its gradient. The variable in question was "
+        "changed in there or anywhere later. Good luck!"
+        if searching else
+        "enable anomaly detection to find the operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+    )
     whose = f", which is output {output} of {node.forward_title()}," if node is not None else ""
     raise RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[{t.type()} {list(t.shape)}]{whose} is at version {version_of(t)}; expected version {expected} instead. Hint: "
-        "enable anomaly detection to find the operation that failed to compute its gradient, with "
-        "torch.autograd.set_detect_anomaly(True, check_nan=False)."
+        f"[{t.type()} {list(t.shape)}]{whose} is at version {version_of(t)}; expected version {expected} instead. Hint: {hint}"
     )
 
 

@@ -16,6 +16,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc
 
+from ts._core.autograd.anomaly cimport note_lines, searching
 from ts._core.autograd.history cimport check_write_to, edge_of, is_differentiable, rebase_history, set_history
 from ts._core.autograd.node cimport Expected, Node, connect, expect, make_room, next_sequence
 from ts._core.autograd.operator_node cimport MOST_PARAMETERS, OperatorNode, missing_node, operator_node, run_formula
@@ -98,6 +99,8 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
     if rule.how == BY_FORMULA and wanted == 0:
         return invoke_seen(op, r, at, code, instruction)
     node = recorded(op, rule, wanted, r, at) if rule.how == BY_FORMULA else without_row(op, r, at)
+    if searching:
+        note_lines(node, code, instruction)
     if not op.whole:
         invoke_seen(op, r, at, code, instruction)
     else:                              # it may call operators

@@ -30,13 +30,20 @@ from ts._core.thread.context import current_tracer
 from ts.nn import hooks
 from ts.nn.hooks import (
     ForwardHook,
+    register_module_backward_hook,
     register_module_forward_hook,
     register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
 )
 from ts.nn.modules import conversion, state
 from ts.nn.parameter import Buffer, Parameter, is_uninitialized
 
-__all__ = ["Module", "register_module_forward_hook", "register_module_forward_pre_hook"]
+__all__ = [
+    "Module", "register_module_backward_hook", "register_module_forward_hook",
+    "register_module_forward_pre_hook", "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+]  # fmt: skip
 
 T = TypeVar("T", bound="Module")
 _TABLES: Final = ("_parameters", "_buffers", "_modules")
@@ -60,6 +67,7 @@ class Module:
     _version: int = 1
     dump_patches: bool = False
     call_super_init: bool = False
+    _is_full_backward_hook: bool | None = None  # or of the older kind; None: there have been none
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init and (args or kwargs):
@@ -88,7 +96,14 @@ class Module:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._forward_pre_hooks or self._forward_hooks or hooks.anywhere or current_tracer() is not None:
+        if (
+            self._forward_pre_hooks
+            or self._forward_hooks
+            or self._backward_hooks
+            or self._backward_pre_hooks
+            or hooks.anywhere
+            or current_tracer() is not None
+        ):
             return hooks.call_forward(self, args, kwargs)
         return self.forward(*args, **kwargs)
 
@@ -502,10 +517,31 @@ class Module:
         return add_hook(self._forward_hooks, ForwardHook(hook, with_kwargs, always_call), prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """Refused, because there are no gradients yet."""
-        raise NotImplementedError("hooks of gradients are not implemented yet: there is no backward pass")
+        """Call `hook(module, grad_input, grad_output)` when the gradients of the arguments are known.
 
-    register_full_backward_pre_hook = register_backward_hook = register_full_backward_hook
+        A tuple that it gives replaces those.  Arguments and results are behind nodes of their own then, so
+        that they cannot be written in place.
+        """
+        return self._add_backward_hook(hook, True, prepend)
+
+    def register_full_backward_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, grad_output)` when gradients come back to the results; a tuple replaces them."""
+        return add_hook(self._backward_pre_hooks, hook, prepend)
+
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """The older kind, which sees the gradients of the last operator of `forward` as `grad_input`."""
+        return self._add_backward_hook(hook, False, False)
+
+    def _add_backward_hook(self, hook: Callable[..., Any], full: bool, prepend: bool) -> RemovableHandle:
+        if self._is_full_backward_hook is (not full):
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a single Module. Please "
+                "use only one of them."
+            )
+        self._is_full_backward_hook = full
+        return add_hook(self._backward_hooks, hook, prepend)
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, prefix, keep_vars)` before `state_dict` collects."""
@@ -552,8 +588,8 @@ class Module:
 
 
 hooks_of_a_module: Final = (
-    "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_state_dict_hooks", "_state_dict_pre_hooks",
-    "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
+    "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks", "_state_dict_hooks",
+    "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
 )  # fmt: skip
 
 

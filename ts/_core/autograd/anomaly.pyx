@@ -1,0 +1,93 @@
+"""Anomalies: what made a node that fails in the pass back, or gives nan.
+
+In: nodes as they are made, and as they have their turn; out: `metadata` of nodes, warnings, errors.
+
+    metadata["traceback_"]    the lines that made the node, outermost first
+    metadata["parent_"]       of a node that a pass made: whose turn it was
+"""
+
+import threading
+import traceback
+import warnings
+
+from cpython.object cimport PyObject
+
+from ts._core.autograd.node cimport Node
+from ts._core.tensor.tensor cimport Tensor, operator_function
+from ts._core.vm.code cimport Code, Instruction
+
+searching = nan_is_error = False
+
+cdef object here = threading.local()   # node: whose turn it is
+
+
+def search_anomalies(bint on, bint check_nan):
+    """Search from now on, or no more; what was so before comes back."""
+    global searching, nan_is_error
+    before = searching, nan_is_error
+    searching, nan_is_error = on, check_nan
+    return bool(before[0]), bool(before[1])
+
+
+cdef int note_lines(Node node, PyObject *code, const void *instruction) except -1:
+    cdef list lines = traceback.format_stack()
+    if code != NULL:
+        lines.extend(script_lines(<Code>code, <const Instruction *>instruction))
+    node.metadata["traceback_"] = lines
+    parent = getattr(here, "node", None)
+    if parent is not None:
+        node.metadata["parent_"] = parent
+    return 0
+
+
+cdef list script_lines(Code code, const Instruction *instruction):
+    if not code.lines:
+        return []
+    stack = code.lines[instruction - code.instructions] or ()
+    return [range.highlight(function) for function, range in reversed(stack) if range is not None]
+
+
+cdef list apply_watched(Node node, list gradients):
+    cdef list found
+    outer = getattr(here, "node", None)
+    here.node = node
+    try:
+        found = node.apply(gradients)
+        if nan_is_error:
+            check_nan(node, found)
+    except Exception:
+        warn_of(node)
+        raise
+    finally:
+        here.node = outer
+    return found
+
+
+cdef int check_nan(Node node, list found) except -1:
+    for i, gradient in enumerate(found):
+        if isinstance(gradient, Tensor) and bool(operator_function("any")(operator_function("isnan")(gradient))):
+            raise RuntimeError(f"Function '{node.title()}' returned nan values in its {i}th output.")
+    return 0
+
+
+cdef int warn_of(Node node) except -1:
+    """The lines that made a node, those that made the node whose turn it was then, and so on."""
+    cdef Node parent
+    seen = set()
+    warn(f"Error detected in {node.title()}. ", "Traceback of forward call that caused the error:", node)
+    parent = node.metadata.get("parent_")
+    while parent is not None and parent not in seen:
+        seen.add(parent)
+        warn("\n\n", f"Previous calculation was induced by {parent.title()}. Traceback of forward call that induced the previous calculation:", parent)
+        parent = parent.metadata.get("parent_")
+    return 0
+
+
+cdef int warn(str begin, str title, Node node) except -1:
+    lines = node.metadata.get("traceback_")
+    if lines is None:
+        text = "No forward pass information available. Enable detect anomaly during forward pass for more information."
+    else:
+        text = f"{title}\n{''.join(lines)}"
+    warnings.warn(begin + text, stacklevel=1)
+    return 0

@@ -1,0 +1,164 @@
+"""Hooks of modules for gradients: what comes back to a module's result, and what it gives its arguments.
+
+    handle = module.register_full_backward_hook(lambda module, grad_input, grad_output: print(grad_input))
+
+A node before the module and one behind it see the gradients of all its arguments and results:
+
+    arguments -> BackwardHookFunction -> forward -> BackwardHookFunction -> results
+                 grad_input                         grad_output
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import is_grad_enabled
+from ts.autograd.function import Function
+
+__all__ = ["BackwardHooks", "hook_result_node"]
+
+Gradients = tuple[Any, ...]
+
+
+class BackwardHookFunction(Function):
+    """Gives its arguments, and their gradients."""
+
+    @staticmethod
+    def forward(ctx: Any, *args: Tensor) -> tuple[Tensor, ...]:
+        ctx.mark_non_differentiable(*[x for x in args if not x.requires_grad])
+        return args
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Gradients:
+        return grads
+
+
+class BackwardHooks:
+    """The hooks of a module around one call of it."""
+
+    def __init__(self, module: Any, hooks: Iterable[Any], pre_hooks: Iterable[Any]) -> None:
+        self._module = module
+        self._hooks = tuple(hooks)
+        self._pre_hooks = tuple(pre_hooks)
+        self._arguments = self._results = 0  # how many
+        self._argument_places: list[int] | None = None  # of tensors, where one wants a gradient
+        self._result_places: list[int] | None = None
+        self._grad_outputs: Gradients | None = None  # between the two nodes
+
+    def enter(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments, behind a node that calls the hooks."""
+        self._arguments = len(args)
+        args, self._argument_places = _through_node(args, self._call_hooks)
+        return args
+
+    def leave(self, result: Any) -> Any:
+        """The result, behind a node that notes its gradients and calls the hooks that come before."""
+        if not isinstance(result, (Tensor, tuple)):
+            warnings.warn(
+                "For backward hooks to be called, module output should be a Tensor or a tuple of Tensors but "
+                f"received {type(result)}",
+                stacklevel=2,
+            )
+            return result
+        results = (result,) if isinstance(result, Tensor) else result
+        self._results = len(results)
+        changed, self._result_places = _through_node(results, self._note)
+        return changed[0] if isinstance(result, Tensor) else changed
+
+    def _note(self, _: Gradients, gradients: Gradients) -> Gradients:
+        assert self._result_places is not None  # the node would not be there
+        noted = _spread(self._result_places, gradients, self._results)
+        for hook in self._pre_hooks:
+            given = hook(self._module, noted)
+            if given is not None:
+                if len(given) != len(noted):
+                    raise RuntimeError(
+                        "Backward pre hook returned an invalid number of grad_output, "
+                        f"got {len(given)}, but expected {len(noted)}"
+                    )
+                noted = given
+        if self._argument_places is None:
+            self._call_without_arguments(noted)
+        else:
+            self._grad_outputs = noted
+        return tuple(noted[i] for i in self._result_places)
+
+    def _call_hooks(self, gradients: Gradients, _: Gradients) -> Gradients | None:
+        if self._grad_outputs is None:  # the gradient did not come through the results
+            return None
+        assert self._argument_places is not None
+        found = _spread(self._argument_places, gradients, self._arguments)
+        for hook in self._hooks:
+            given = hook(self._module, found, self._grad_outputs)
+            if given is not None:
+                if len(given) != len(found):
+                    raise RuntimeError(
+                        "Backward hook returned an invalid number of grad_input, "
+                        f"got {len(given)}, but expected {len(found)}"
+                    )
+                found = given
+        self._grad_outputs = None
+        return tuple(found[i] for i in self._argument_places)
+
+    def _call_without_arguments(self, noted: Gradients) -> None:
+        warnings.warn(
+            "Full backward hook is firing when gradients are computed with respect to module outputs since "
+            "no inputs require gradients. See "
+            "https://docs.pytorch.org/docs/main/generated/torch.nn.Module.html"
+            "#torch.nn.Module.register_full_backward_hook for more details.",
+            stacklevel=2,
+        )
+        for hook in self._hooks:
+            given = hook(self._module, (None,) * self._arguments, noted)
+            if given is not None and not (isinstance(given, tuple) and all(x is None for x in given)):
+                raise RuntimeError(
+                    "Backward hook for Modules where no input requires gradient should always return None or "
+                    "None for all gradients."
+                )
+
+
+def _through_node(
+    values: tuple[Any, ...], hook: Callable[..., Any]
+) -> tuple[tuple[Any, ...], list[int] | None]:
+    """The values behind a node with a hook, and the places of tensors; None: none wants a gradient."""
+    places = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
+    if not is_grad_enabled() or not any(values[i].requires_grad for i in places):
+        return values, None
+    changed = list(values)
+    for i, x in zip(places, BackwardHookFunction.apply(*[values[i] for i in places]), strict=True):
+        changed[i] = x
+    node = next(changed[i].grad_fn for i in places if changed[i].grad_fn is not None)
+    node.register_hook(hook)
+    same = type(values)
+    return (tuple(changed) if same is tuple else same(*changed)), places
+
+
+def _spread(places: list[int], gradients: Gradients, n: int) -> Gradients:
+    """The gradients at their places, None at the others."""
+    spread: list[Any] = [None] * n
+    for i, gradient in zip(places, gradients, strict=True):
+        spread[i] = gradient
+    return tuple(spread)
+
+
+def hook_result_node(module: Any, hooks: Iterable[Any], args: tuple[Any, ...], result: Any) -> None:
+    """Have the older hooks called by the node of the result, or of the first tensor in it."""
+    first = result
+    while not isinstance(first, Tensor):
+        first = next(iter(first.values())) if isinstance(first, dict) else first[0]
+    if first.grad_fn is not None:
+        before = {x.grad_fn for x in args if isinstance(x, Tensor)}
+        if before != {node for node, _ in first.grad_fn.next_functions}:
+            warnings.warn(
+                "Using a non-full backward hook when the forward contains multiple autograd Nodes is "
+                "deprecated and will be removed in future versions. This hook will be missing some "
+                "grad_input. Please use register_full_backward_hook to get the documented behavior.",
+                FutureWarning,
+                stacklevel=2,
+            )
+        for hook in hooks:
+            first.grad_fn.register_hook(partial(hook, module))
