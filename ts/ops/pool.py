@@ -313,6 +313,8 @@ def spread(xp: Any, grad: Array, self: Array, w: Windows, divisor: Any, compute:
         )
     wide = rules.opmath(grad.dtype)
     share = rules.cast(xp, grad, wide) / rules.cast(xp, xp.asarray(divisor), wide)
+    if math.prod(w.places) == 1 and int(w.counts.item()) == math.prod(self.shape[self.ndim - n :]):
+        return xp.broadcast_to(rules.cast(xp, share, grad.dtype), self.shape).copy()  # one window sees all
     return rules.cast(xp, compute(xp, share, w.seers(self.shape[self.ndim - n :]), 1), grad.dtype)
 
 

@@ -92,11 +92,19 @@ NAMES: Final[dict[str, str]] = {
     "norm": """
         aten::group_norm aten::layer_norm aten::rms_norm
     """,
+    "norm_backward": """
+        aten::native_batch_norm_backward aten::native_group_norm_backward aten::native_layer_norm_backward
+    """,
     "normal": """
         aten::normal_ aten::randn aten::randn_like
     """,
     "pad": """
         aten::constant_pad_nd aten::pad
+    """,
+    "placed_backward": """
+        aten::_log_softmax_backward_data aten::_softmax_backward_data aten::adaptive_max_pool2d_backward
+        aten::adaptive_max_pool3d_backward aten::embedding_dense_backward
+        aten::max_pool2d_with_indices_backward aten::max_pool3d_with_indices_backward
     """,
     "pooling": """
         aten::adaptive_avg_pool1d aten::adaptive_avg_pool2d aten::adaptive_max_pool1d

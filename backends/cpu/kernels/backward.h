@@ -1,0 +1,157 @@
+/* The ways back through normalisations and softmax: loops over rows in vectors, of floats and of doubles.
+
+   In: a gradient, what was normalised, and its moments; out: a gradient, or sums.  Sums are made in vectors over LANES_BLOCK
+   elements, whose total is added in double.  A gradient is an affine function of the two rows: g * a + x * b + c. */
+
+#ifndef TS_BACKWARD_H
+#define TS_BACKWARD_H
+
+#include "simd.h"
+
+typedef double wide_lanes __attribute__((vector_size(64)));
+typedef double any_wide_lanes __attribute__((vector_size(64), aligned(8), may_alias));
+
+#define BACKWARD(T, V, ANY) \
+INLINE V T##_at(const T *x) { return *(const ANY *)x; } \
+INLINE void T##_to(T *x, V v) { *(ANY *)x = v; } \
+INLINE double T##_total(V v) { \
+    double total = 0; \
+    for (size_t k = 0; k < sizeof(V) / sizeof(T); k++) total += v[k]; \
+    return total; \
+} \
+/* The sum of g, and that of g * (x - about); of g * weight, where there is one. */ \
+INLINE void T##_sums(const T *g, const T *weight, const T *x, T about, ptrdiff_t n, double *first, double *second) { \
+    const ptrdiff_t width = sizeof(V) / sizeof(T); \
+    double one = 0, two = 0; \
+    ptrdiff_t i = 0; \
+    while (i + width <= n) { \
+        ptrdiff_t until = n - i > LANES_BLOCK ? i + LANES_BLOCK : n; \
+        V a = {0}, b = {0}; \
+        for (; i + width <= until; i += width) { \
+            V v = T##_at(g + i); \
+            if (weight) v *= T##_at(weight + i); \
+            a += v; \
+            b += v * (T##_at(x + i) - about); \
+        } \
+        one += T##_total(a); \
+        two += T##_total(b); \
+    } \
+    for (; i < n; i++) { \
+        T v = weight ? g[i] * weight[i] : g[i]; \
+        one += v; \
+        two += v * (x[i] - about); \
+    } \
+    *first = one; \
+    *second = two; \
+} \
+INLINE void T##_affine(const T *g, const T *weight, const T *x, T a, T b, T c, ptrdiff_t n, T *out) { \
+    const ptrdiff_t width = sizeof(V) / sizeof(T); \
+    ptrdiff_t i = 0; \
+    for (; i + width <= n; i += width) { \
+        V v = T##_at(g + i) * a; \
+        if (weight) v *= T##_at(weight + i); \
+        T##_to(out + i, v + T##_at(x + i) * b + c); \
+    } \
+    for (; i < n; i++) out[i] = (weight ? g[i] * a * weight[i] : g[i] * a) + x[i] * b + c; \
+} \
+/* Rows: the gradient of each, and sums over the rows for each column; where they are not NULL. */ \
+INLINE void T##_rows(const T *g, const T *x, const T *weight, const T *mean, const T *scale, ptrdiff_t rows, ptrdiff_t n, \
+                     T *of_x, T *of_weight, T *of_bias) { \
+    const ptrdiff_t width = sizeof(V) / sizeof(T); \
+    for (ptrdiff_t r = 0; r < rows; r++, g += n, x += n) { \
+        T about = mean[r], by = scale[r]; \
+        double first, second; \
+        if (of_x) { \
+            T##_sums(g, weight, x, about, n, &first, &second); \
+            double along = -second * by * by * by / n; \
+            T##_affine(g, weight, x, by, (T)along, (T)(-first * by / n - along * about), n, of_x); \
+            of_x += n; \
+        } \
+        ptrdiff_t i = 0; \
+        if (of_weight) { \
+            for (; i + width <= n; i += width) \
+                T##_to(of_weight + i, T##_at(of_weight + i) + T##_at(g + i) * ((T##_at(x + i) - about) * by)); \
+            for (; i < n; i++) of_weight[i] += g[i] * ((x[i] - about) * by); \
+        } \
+        if (of_bias) { \
+            for (i = 0; i + width <= n; i += width) T##_to(of_bias + i, T##_at(of_bias + i) + T##_at(g + i)); \
+            for (; i < n; i++) of_bias[i] += g[i]; \
+        } \
+    } \
+} \
+CLONES static void backward_rows_##T(const T *g, const T *x, const T *weight, const T *mean, const T *scale, ptrdiff_t rows, \
+                                     ptrdiff_t n, T *of_x, T *of_weight, T *of_bias) { \
+    if (weight) \
+        T##_rows(g, x, weight, mean, scale, rows, n, of_x, of_weight, of_bias); \
+    else \
+        T##_rows(g, x, NULL, mean, scale, rows, n, of_x, of_weight, of_bias); \
+} \
+CLONES static void backward_sums_##T(const T *g, const T *x, T about, ptrdiff_t n, double *first, double *second) { \
+    T##_sums(g, NULL, x, about, n, first, second); \
+} \
+CLONES static void backward_affine_##T(const T *g, const T *x, T a, T b, T c, ptrdiff_t n, T *out) { \
+    T##_affine(g, NULL, x, a, b, c, n, out); \
+} \
+/* The same for columns: sums over the rows, each about a number of its own, and an affine function for each. */ \
+CLONES static void backward_column_sums_##T(const T *g, const T *x, const T *about, ptrdiff_t rows, ptrdiff_t n, T *first, \
+                                            T *second) { \
+    for (ptrdiff_t r = 0; r < rows; r++, g += n, x += n) \
+        for (ptrdiff_t i = 0; i < n; i++) { \
+            first[i] += g[i]; \
+            second[i] += g[i] * (x[i] - about[i]); \
+        } \
+} \
+CLONES static void backward_column_affine_##T(const T *g, const T *x, const T *a, const T *b, const T *c, ptrdiff_t rows, \
+                                              ptrdiff_t n, T *out) { \
+    for (ptrdiff_t r = 0; r < rows; r++, g += n, x += n, out += n) \
+        for (ptrdiff_t i = 0; i < n; i++) out[i] = g[i] * a[i] + x[i] * b[i] + c[i]; \
+} \
+/* y * (g - sum(g * y)) */ \
+CLONES static void backward_softmax_##T(const T *g, const T *y, ptrdiff_t rows, ptrdiff_t n, T *out) { \
+    const ptrdiff_t width = sizeof(V) / sizeof(T); \
+    for (ptrdiff_t r = 0; r < rows; r++, g += n, y += n, out += n) { \
+        double none, along; \
+        T by; \
+        ptrdiff_t i = 0; \
+        T##_sums(g, NULL, y, 0, n, &none, &along); \
+        by = (T)along; \
+        for (; i + width <= n; i += width) T##_to(out + i, T##_at(y + i) * (T##_at(g + i) - by)); \
+        for (; i < n; i++) out[i] = y[i] * (g[i] - by); \
+    } \
+} \
+CLONES static double backward_sum_##T(const T *g, ptrdiff_t n) { \
+    double first, none; \
+    T##_sums(g, NULL, g, 0, n, &first, &none); \
+    return first; \
+} \
+CLONES static void backward_add_##T(const T *g, ptrdiff_t n, T *out) { \
+    for (ptrdiff_t i = 0; i < n; i++) out[i] += g[i]; \
+}
+
+BACKWARD(float, lanes, any_lanes)
+BACKWARD(double, wide_lanes, any_wide_lanes)
+
+/* g - exp(y) * sum(g) */
+CLONES static void backward_log_softmax_float(const float *g, const float *y, ptrdiff_t rows, ptrdiff_t n, float *out) {
+    for (ptrdiff_t r = 0; r < rows; r++, g += n, y += n, out += n) {
+        float by = (float)row_sum(g, n);
+        ptrdiff_t i = 0;
+        lanes v = {0}, w = {0};
+        for (; i + WIDTH <= n; i += WIDTH) simd_to(out + i, simd_at(g + i) - simd_exp(simd_at(y + i)) * by);
+        if (i < n) {
+            memcpy(&v, y + i, (n - i) * sizeof(float));
+            memcpy(&w, g + i, (n - i) * sizeof(float));
+            w -= simd_exp(v) * by;
+            memcpy(out + i, &w, (n - i) * sizeof(float));
+        }
+    }
+}
+
+static void backward_log_softmax_double(const double *g, const double *y, ptrdiff_t rows, ptrdiff_t n, double *out) {
+    for (ptrdiff_t r = 0; r < rows; r++, g += n, y += n, out += n) {
+        double by = backward_sum_double(g, n);
+        for (ptrdiff_t i = 0; i < n; i++) out[i] = g[i] - exp(y[i]) * by;
+    }
+}
+
+#endif

@@ -1,0 +1,388 @@
+"""The ways back through normalisations of CPU tensors whose elements lie in order: by layers, groups of channels, batches.
+
+In: registers with a gradient, the input, its moments and weights, and what is wanted.  Out: the registers of the gradients of
+input, weight and bias; one that is not wanted has no elements.
+
+    native_layer_norm_backward      rows
+    native_group_norm_backward      planes; so native_batch_norm_backward, or columns where a plane is one element
+
+Everything else is left to the record's own kernel: other layouts and dtypes, no elements, wrong arguments.
+"""
+
+cimport numpy as cnp
+from cpython.ref cimport PyObject
+from libc.math cimport sqrt
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memset
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts._core.value.container cimport List, list_item
+from ts._core.value.ivalue cimport IValue, TAG_NONE
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.in_order cimport run_in_order
+from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, new_flat, new_like, put_array, scalar_type
+from ts.backends.cpu.kernels.table cimport register_kernel
+
+cnp.import_array()
+
+cdef extern from "backward.h" nogil:
+    void backward_rows_float(
+        const float *g, const float *x, const float *weight, const float *mean, const float *scale, npy_intp rows, npy_intp n,
+        float *of_x, float *of_weight, float *of_bias)
+    void backward_rows_double(
+        const double *g, const double *x, const double *weight, const double *mean, const double *scale, npy_intp rows,
+        npy_intp n, double *of_x, double *of_weight, double *of_bias)
+    void backward_sums_float(const float *g, const float *x, float about, npy_intp n, double *first, double *second)
+    void backward_sums_double(const double *g, const double *x, double about, npy_intp n, double *first, double *second)
+    void backward_affine_float(const float *g, const float *x, float a, float b, float c, npy_intp n, float *out)
+    void backward_affine_double(const double *g, const double *x, double a, double b, double c, npy_intp n, double *out)
+    void backward_column_sums_float(
+        const float *g, const float *x, const float *about, npy_intp rows, npy_intp n, float *first, float *second)
+    void backward_column_sums_double(
+        const double *g, const double *x, const double *about, npy_intp rows, npy_intp n, double *first, double *second)
+    void backward_column_affine_float(
+        const float *g, const float *x, const float *a, const float *b, const float *c, npy_intp rows, npy_intp n, float *out)
+    void backward_column_affine_double(
+        const double *g, const double *x, const double *a, const double *b, const double *c, npy_intp rows, npy_intp n,
+        double *out)
+
+ctypedef fused floating:
+    float
+    double
+
+
+# Gradients in C: NULL where they are not wanted.
+ctypedef struct Made:
+    void *of_input
+    void *of_weight
+    void *of_bias
+
+
+cdef void sums(const floating *g, const floating *x, floating about, npy_intp n, double *first, double *second) noexcept nogil:
+    if floating is float:
+        backward_sums_float(g, x, about, n, first, second)
+    else:
+        backward_sums_double(g, x, about, n, first, second)
+
+
+cdef void affine(const floating *g, const floating *x, double a, double b, double c, npy_intp n, floating *out) noexcept nogil:
+    if floating is float:
+        backward_affine_float(g, x, <float>a, <float>b, <float>c, n, out)
+    else:
+        backward_affine_double(g, x, a, b, c, n, out)
+
+
+# ---------------------------------------------------------------- arguments and results
+
+cdef bint is_wanted(IValue *mask, Py_ssize_t i) noexcept:
+    return i < (<List>mask.v.o).size and list_item(<PyObject *>mask.v.o, i).v.i != 0
+
+
+cdef PyArrayObject *numbers(IValue *x, int kind, npy_intp n) noexcept:
+    """A tensor of so many elements of the dtype, in order; NULL for anything else."""
+    cdef PyArrayObject *a = flat_array(x)
+    return a if a != NULL and scalar_type(x) == kind and size_of(a) == n else NULL
+
+
+cdef bint weights(IValue *x, int kind, npy_intp n, void **data) noexcept:
+    """The same of an argument that may be absent: its data, or NULL."""
+    cdef PyArrayObject *a
+    data[0] = NULL
+    if x.tag == TAG_NONE:
+        return True
+    a = numbers(x, kind, n)
+    if a != NULL:
+        data[0] = data_of(a)
+    return a != NULL
+
+
+cdef PyArrayObject *like_input(IValue *gradient, PyArrayObject *x, int kind) noexcept:
+    """The gradient of a result that is as the input is; NULL for anything else."""
+    cdef PyArrayObject *g = numbers(gradient, kind, size_of(x))
+    cdef int d
+    if g == NULL or ndim_of(g) != ndim_of(x):
+        return NULL
+    for d in range(ndim_of(x)):
+        if dims_of(g)[d] != dims_of(x)[d]:
+            return NULL
+    return g
+
+
+cdef void *made_at(list made, Py_ssize_t i, IValue *mask, int nd, npy_intp *dims, int kind, bint zeroed) except? NULL:
+    """An array for a gradient that is wanted, and NULL for one that is not, after putting it into the list."""
+    cdef npy_intp none = 0
+    cdef PyArrayObject *a
+    if not is_wanted(mask, i):
+        made.append(new_flat(1, &none, kind))
+        return NULL
+    array = new_flat(nd, dims, kind)
+    made.append(array)
+    a = <PyArrayObject *>array
+    if zeroed:
+        memset(data_of(a), 0, cnp.PyArray_NBYTES(<cnp.ndarray>array))
+    return data_of(a)
+
+
+cdef int put_all(Operator op, IValue *r, const int32_t *at, list made, int kind) except -1:
+    cdef Py_ssize_t i
+    for i in range(3):
+        put_array(&r[at[op.nargs + i]], made[i], kind)
+    return 0
+
+
+# ---------------------------------------------------------------- layers
+
+cdef int layer_norm(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *x = float_array(&r[at[1]])
+    cdef PyArrayObject *g
+    cdef PyArrayObject *mean
+    cdef PyArrayObject *scale
+    cdef List shape = <List>r[at[2]].v.o
+    cdef npy_intp n = 1, rows
+    cdef int kind, d, first
+    cdef void *weight
+    cdef Made made
+    cdef list arrays = []
+    cdef Away away
+    if x == NULL or flat_array(&r[at[0]]) == NULL:
+        return run_in_order(op, r, at)
+    first = ndim_of(x) - <int>shape.size
+    if size_of(x) == 0 or shape.size == 0 or first < 0:
+        return run_record(op, r, at)
+    for d in range(<int>shape.size):
+        if list_item(<PyObject *>shape, d).v.i != dims_of(x)[first + d]:
+            return run_record(op, r, at)
+        n *= dims_of(x)[first + d]
+    kind, rows = scalar_type(&r[at[1]]), size_of(x) // n
+    g, mean, scale = like_input(&r[at[0]], x, kind), numbers(&r[at[3]], kind, rows), numbers(&r[at[4]], kind, rows)
+    if g == NULL or mean == NULL or scale == NULL or not weights(&r[at[5]], kind, n, &weight):
+        return run_record(op, r, at)
+    made.of_input = made_at(arrays, 0, &r[at[7]], ndim_of(x), dims_of(x), kind, False)
+    made.of_weight = made_at(arrays, 1, &r[at[7]], <int>shape.size, dims_of(x) + first, kind, True)
+    made.of_bias = made_at(arrays, 2, &r[at[7]], <int>shape.size, dims_of(x) + first, kind, True)
+    away = leave_gil(size_of(x), r, at, op.nargs)
+    if kind == FLOAT:
+        backward_rows_float(
+            <float *>data_of(g), <float *>data_of(x), <float *>weight, <float *>data_of(mean), <float *>data_of(scale), rows, n,
+            <float *>made.of_input, <float *>made.of_weight, <float *>made.of_bias)
+    else:
+        backward_rows_double(
+            <double *>data_of(g), <double *>data_of(x), <double *>weight, <double *>data_of(mean), <double *>data_of(scale),
+            rows, n, <double *>made.of_input, <double *>made.of_weight, <double *>made.of_bias)
+    take_gil(away)
+    return put_all(op, r, at, arrays, kind)
+
+
+# ---------------------------------------------------------------- groups of channels
+
+ctypedef struct Groups:
+    npy_intp images
+    npy_intp groups
+    npy_intp channels                  # of a group
+    npy_intp inner
+
+
+cdef void group_planes(
+    const floating *g, const floating *x, const floating *weight, const floating *mean, const floating *scale, Groups *s,
+    floating *of_x, floating *of_weight, floating *of_bias,
+) noexcept nogil:
+    """Each group of an image: the sums of its planes first."""
+    cdef npy_intp i, c, at, count = s.channels * s.inner
+    cdef double first, second, one, two, by, along, about, w
+    for i in range(s.images * s.groups):
+        by, about, first, second = scale[i], mean[i], 0, 0
+        for c in range(s.channels):
+            at = (i % s.groups) * s.channels + c
+            sums[floating](g + c * s.inner, x + c * s.inner, mean[i], s.inner, &one, &two)
+            if of_weight != NULL:
+                of_weight[at] += <floating>(two * by)
+            if of_bias != NULL:
+                of_bias[at] += <floating>one
+            w = 1 if weight == NULL else weight[at]
+            first += one * w
+            second += two * w
+        if of_x != NULL:
+            along = -second * by * by * by / count
+            for c in range(s.channels):
+                at = (i % s.groups) * s.channels + c
+                w = by if weight == NULL else by * weight[at]
+                affine[floating](
+                    g + c * s.inner, x + c * s.inner, w, along, -first * by / count - along * about, s.inner, of_x + c * s.inner)
+            of_x += count
+        g += count
+        x += count
+
+
+cdef int group_norm(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *x = float_array(&r[at[1]])
+    cdef PyArrayObject *g
+    cdef PyArrayObject *mean
+    cdef PyArrayObject *scale
+    cdef int64_t n = r[at[5]].v.i, c = r[at[6]].v.i, area = r[at[7]].v.i, groups = r[at[8]].v.i
+    cdef npy_intp channels = c
+    cdef int kind
+    cdef void *weight
+    cdef Groups s
+    cdef Made made
+    cdef list arrays = []
+    cdef Away away
+    if x == NULL or flat_array(&r[at[0]]) == NULL:
+        return run_in_order(op, r, at)
+    if size_of(x) == 0 or ndim_of(x) < 2 or groups <= 0 or c % groups or dims_of(x)[0] != n or dims_of(x)[1] != c:
+        return run_record(op, r, at)
+    s.images, s.groups, s.channels, s.inner = n, groups, c // groups, size_of(x) // (n * c)
+    kind = scalar_type(&r[at[1]])
+    g = like_input(&r[at[0]], x, kind)
+    mean, scale = numbers(&r[at[2]], kind, n * groups), numbers(&r[at[3]], kind, n * groups)
+    if g == NULL or mean == NULL or scale == NULL or s.inner != area or not weights(&r[at[4]], kind, c, &weight):
+        return run_record(op, r, at)
+    made.of_input = made_at(arrays, 0, &r[at[9]], ndim_of(x), dims_of(x), kind, False)
+    made.of_weight = made_at(arrays, 1, &r[at[9]], 1, &channels, kind, True)
+    made.of_bias = made_at(arrays, 2, &r[at[9]], 1, &channels, kind, True)
+    away = leave_gil(size_of(x), r, at, op.nargs)
+    if kind == FLOAT:
+        group_planes[float](
+            <float *>data_of(g), <float *>data_of(x), <float *>weight, <float *>data_of(mean), <float *>data_of(scale), &s,
+            <float *>made.of_input, <float *>made.of_weight, <float *>made.of_bias)
+    else:
+        group_planes[double](
+            <double *>data_of(g), <double *>data_of(x), <double *>weight, <double *>data_of(mean), <double *>data_of(scale), &s,
+            <double *>made.of_input, <double *>made.of_weight, <double *>made.of_bias)
+    take_gil(away)
+    return put_all(op, r, at, arrays, kind)
+
+
+# ---------------------------------------------------------------- batches
+
+ctypedef struct Batch:
+    npy_intp images
+    npy_intp channels
+    npy_intp inner
+    bint training                      # the moments are the batch's own: they depend on the input
+    double eps
+
+
+cdef inline double scale_of(floating spread, Batch *s) noexcept nogil:
+    """1 / the deviation, of what was saved of it, or of a running variance."""
+    return <double>spread if s.training else 1 / sqrt(spread + s.eps)
+
+
+cdef void batch_planes(
+    const floating *g, const floating *x, const floating *weight, const floating *mean, const floating *spread, Batch *s,
+    floating *of_x, floating *of_weight, floating *of_bias,
+) noexcept nogil:
+    cdef npy_intp i, c, at, count = s.images * s.inner
+    cdef double first, second, one, two, by, along, w
+    for c in range(s.channels):
+        by, first, second = scale_of[floating](spread[c], s), 0, 0
+        if of_weight != NULL or of_bias != NULL or s.training:
+            for i in range(s.images):
+                at = (i * s.channels + c) * s.inner
+                sums[floating](g + at, x + at, mean[c], s.inner, &one, &two)
+                first += one
+                second += two
+        if of_weight != NULL:
+            of_weight[c] = <floating>(second * by)
+        if of_bias != NULL:
+            of_bias[c] = <floating>first
+        if of_x == NULL:
+            continue
+        w = by if weight == NULL else by * weight[c]
+        along = -w * by * by * second / count if s.training else 0
+        first = -w * first / count - along * mean[c] if s.training else 0
+        for i in range(s.images):
+            at = (i * s.channels + c) * s.inner
+            affine[floating](g + at, x + at, w, along, first, s.inner, of_x + at)
+
+
+cdef void batch_columns(
+    const floating *g, const floating *x, const floating *weight, const floating *mean, const floating *spread, Batch *s,
+    floating *of_x, floating *of_weight, floating *of_bias, floating *room,
+) noexcept nogil:
+    """The same where each plane is one element; `room` has five numbers for each channel, the first two zeros."""
+    cdef npy_intp c, n = s.channels
+    cdef floating *first = room
+    cdef floating *second = room + n
+    cdef double by, along, w
+    if floating is float:
+        backward_column_sums_float(g, x, mean, s.images, n, first, second)
+    else:
+        backward_column_sums_double(g, x, mean, s.images, n, first, second)
+    for c in range(n):
+        by = scale_of[floating](spread[c], s)
+        if of_weight != NULL:
+            of_weight[c] = <floating>(second[c] * by)
+        if of_bias != NULL:
+            of_bias[c] = first[c]
+        w = by if weight == NULL else by * weight[c]
+        along = -w * by * by * second[c] / s.images if s.training else 0
+        room[2 * n + c], room[3 * n + c] = <floating>w, <floating>along
+        room[4 * n + c] = <floating>(-w * first[c] / s.images - along * mean[c]) if s.training else 0
+    if of_x == NULL:
+        return
+    if floating is float:
+        backward_column_affine_float(g, x, room + 2 * n, room + 3 * n, room + 4 * n, s.images, n, of_x)
+    else:
+        backward_column_affine_double(g, x, room + 2 * n, room + 3 * n, room + 4 * n, s.images, n, of_x)
+
+
+cdef void batch_backward(
+    const floating *g, const floating *x, const floating *weight, const floating *mean, const floating *spread, Batch *s,
+    floating *of_x, floating *of_weight, floating *of_bias, void *room,
+) noexcept nogil:
+    if room != NULL:
+        batch_columns[floating](g, x, weight, mean, spread, s, of_x, of_weight, of_bias, <floating *>room)
+    else:
+        batch_planes[floating](g, x, weight, mean, spread, s, of_x, of_weight, of_bias)
+
+
+cdef int batch_norm(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *x = float_array(&r[at[1]])
+    cdef PyArrayObject *g
+    cdef PyArrayObject *mean
+    cdef PyArrayObject *spread
+    cdef npy_intp channels, more
+    cdef int kind
+    cdef void *weight
+    cdef void *room = NULL
+    cdef Batch s
+    cdef Made made
+    cdef list arrays = []
+    cdef Away away
+    if x == NULL or flat_array(&r[at[0]]) == NULL:
+        return run_in_order(op, r, at)
+    if size_of(x) == 0 or ndim_of(x) < 2:
+        return run_record(op, r, at)
+    kind, channels, s.training, s.eps = scalar_type(&r[at[1]]), dims_of(x)[1], r[at[7]].v.i != 0, r[at[8]].v.f
+    s.images, s.channels, s.inner = dims_of(x)[0], channels, size_of(x) // (dims_of(x)[0] * channels)
+    g = like_input(&r[at[0]], x, kind)
+    mean = numbers(&r[at[5 if s.training else 3]], kind, channels)
+    spread = numbers(&r[at[6 if s.training else 4]], kind, channels)
+    if g == NULL or mean == NULL or spread == NULL or not weights(&r[at[2]], kind, channels, &weight):
+        return run_record(op, r, at)
+    made.of_input = made_at(arrays, 0, &r[at[9]], ndim_of(x), dims_of(x), kind, False)
+    made.of_weight = made_at(arrays, 1, &r[at[9]], 1, &channels, kind, False)
+    made.of_bias = made_at(arrays, 2, &r[at[9]], 1, &channels, kind, False)
+    if s.inner == 1:
+        more = 5 * channels
+        held = new_flat(1, &more, kind)
+        room = data_of(<PyArrayObject *>held)
+        memset(room, 0, cnp.PyArray_NBYTES(<cnp.ndarray>held))
+    away = leave_gil(size_of(x), r, at, op.nargs)
+    if kind == FLOAT:
+        batch_backward[float](
+            <float *>data_of(g), <float *>data_of(x), <float *>weight, <float *>data_of(mean), <float *>data_of(spread), &s,
+            <float *>made.of_input, <float *>made.of_weight, <float *>made.of_bias, room)
+    else:
+        batch_backward[double](
+            <double *>data_of(g), <double *>data_of(x), <double *>weight, <double *>data_of(mean), <double *>data_of(spread), &s,
+            <double *>made.of_input, <double *>made.of_weight, <double *>made.of_bias, room)
+    take_gil(away)
+    return put_all(op, r, at, arrays, kind)
+
+
+register_kernel("aten::native_layer_norm_backward", layer_norm)
+register_kernel("aten::native_group_norm_backward", group_norm)
+register_kernel("aten::native_batch_norm_backward", batch_norm)

@@ -1,0 +1,224 @@
+"""Ways back to the places that elements were read from: maxima of windows, rows of tables; and softmax, whose rows stay.
+
+In: registers with a floating gradient in order, and the places or the result.  Out: the register of the gradient.
+
+    max_pool2d_with_indices_backward(grad, x, ...)      zeros like x, with each gradient added at its place in the plane
+    embedding_dense_backward(grad, indices, rows)       a table of zeros, with each gradient added to its row
+    _softmax_backward_data(grad, y, -1)                 y * (grad - sum(grad * y)), row by row
+
+Everything else is left to the record's own kernel: other layouts and dtypes, no elements, wrong arguments.
+"""
+
+cimport numpy as cnp
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memset
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts._core.value.ivalue cimport IValue
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.in_order cimport run_in_order
+from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, new_flat, new_like, put_array, same_dtype, scalar_type
+from ts.backends.cpu.kernels.table cimport register_kernel
+
+cnp.import_array()
+
+cdef extern from "backward.h" nogil:
+    void backward_softmax_float(const float *g, const float *y, npy_intp rows, npy_intp n, float *out)
+    void backward_softmax_double(const double *g, const double *y, npy_intp rows, npy_intp n, double *out)
+    void backward_log_softmax_float(const float *g, const float *y, npy_intp rows, npy_intp n, float *out)
+    void backward_log_softmax_double(const double *g, const double *y, npy_intp rows, npy_intp n, double *out)
+    void backward_add_float(const float *g, npy_intp n, float *out)
+    void backward_add_double(const double *g, npy_intp n, double *out)
+
+ctypedef fused floating:
+    float
+    double
+
+
+cdef bint same_shape(PyArrayObject *a, PyArrayObject *b) noexcept:
+    cdef int d
+    if ndim_of(a) != ndim_of(b):
+        return False
+    for d in range(ndim_of(a)):
+        if dims_of(a)[d] != dims_of(b)[d]:
+            return False
+    return True
+
+
+cdef object zeros(int nd, npy_intp *dims, int kind):
+    array = new_flat(nd, dims, kind)
+    memset(data_of(<PyArrayObject *>array), 0, cnp.PyArray_NBYTES(<cnp.ndarray>array))
+    return array
+
+
+# ---------------------------------------------------------------- maxima of windows
+
+cdef bint add_at(
+    const floating *g, const int64_t *places, npy_intp planes, npy_intp count, npy_intp plane, floating *out
+) noexcept nogil:
+    """Each plane's gradients at their places; false where one is outside."""
+    cdef npy_intp p, i
+    for p in range(planes):
+        for i in range(count):
+            if not 0 <= places[i] < plane:
+                return False
+            out[places[i]] += g[i]
+        g += count
+        places += count
+        out += plane
+    return True
+
+
+cdef int max_pool(Operator op, IValue *r, const int32_t *at, int last, int n) except -1:
+    """The places are the argument `last`; planes have n dimensions."""
+    cdef PyArrayObject *g = float_array(&r[at[0]])
+    cdef PyArrayObject *x = float_array(&r[at[1]])
+    cdef PyArrayObject *places = flat_array(&r[at[last]])
+    cdef npy_intp planes = 1, plane = 1, count
+    cdef int kind, d
+    cdef bint inside
+    cdef Away away
+    if g == NULL or x == NULL or places == NULL:
+        return run_in_order(op, r, at)
+    kind = scalar_type(&r[at[1]])
+    if scalar_type(&r[at[0]]) != kind or scalar_type(&r[at[last]]) != INT64 or not same_shape(g, places):
+        return run_record(op, r, at)
+    if not n < ndim_of(x) <= n + 2 or ndim_of(g) != ndim_of(x) or size_of(x) == 0 or size_of(g) == 0:
+        return run_record(op, r, at)
+    for d in range(ndim_of(x)):
+        if d < ndim_of(x) - n:
+            if dims_of(g)[d] != dims_of(x)[d]:
+                return run_record(op, r, at)
+            planes *= dims_of(x)[d]
+        else:
+            plane *= dims_of(x)[d]
+    count = size_of(g) // planes
+    made = zeros(ndim_of(x), dims_of(x), kind)
+    away = leave_gil(size_of(x), r, at, op.nargs)
+    if kind == FLOAT:
+        inside = add_at[float](
+            <float *>data_of(g), <int64_t *>data_of(places), planes, count, plane, <float *>data_of(<PyArrayObject *>made))
+    else:
+        inside = add_at[double](
+            <double *>data_of(g), <int64_t *>data_of(places), planes, count, plane, <double *>data_of(<PyArrayObject *>made))
+    take_gil(away)
+    return put_array(&r[at[op.nargs]], made, kind) if inside else run_record(op, r, at)
+
+
+cdef int max_pool2d(Operator op, IValue *r, const int32_t *at) except -1:
+    return max_pool(op, r, at, 7, 2)
+
+
+cdef int max_pool3d(Operator op, IValue *r, const int32_t *at) except -1:
+    return max_pool(op, r, at, 7, 3)
+
+
+cdef int adaptive_max_pool2d(Operator op, IValue *r, const int32_t *at) except -1:
+    return max_pool(op, r, at, 2, 2)
+
+
+cdef int adaptive_max_pool3d(Operator op, IValue *r, const int32_t *at) except -1:
+    return max_pool(op, r, at, 2, 3)
+
+
+# ---------------------------------------------------------------- rows of a table
+
+cdef bint add_rows(
+    const floating *g, const int64_t *indices, npy_intp count, npy_intp width, npy_intp rows, int64_t skipped, floating *out
+) noexcept nogil:
+    """Each gradient to the row of its index; false where that is outside."""
+    cdef npy_intp i
+    for i in range(count):
+        if not 0 <= indices[i] < rows:
+            return False
+        if indices[i] == skipped:
+            continue
+        if floating is float:
+            backward_add_float(g + i * width, width, out + indices[i] * width)
+        else:
+            backward_add_double(g + i * width, width, out + indices[i] * width)
+    return True
+
+
+cdef int embedding(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef PyArrayObject *g = float_array(&r[at[0]])
+    cdef PyArrayObject *indices = flat_array(&r[at[1]])
+    cdef int64_t rows = r[at[2]].v.i, skipped = r[at[3]].v.i
+    cdef npy_intp shape[2]
+    cdef int kind, d
+    cdef bint inside
+    cdef Away away
+    if g == NULL or indices == NULL:
+        return run_in_order(op, r, at)
+    if scalar_type(&r[at[1]]) != INT64 or ndim_of(g) != ndim_of(indices) + 1 or r[at[4]].v.i or rows <= 0 or size_of(g) == 0:
+        return run_record(op, r, at)
+    for d in range(ndim_of(indices)):
+        if dims_of(g)[d] != dims_of(indices)[d]:
+            return run_record(op, r, at)
+    kind, shape[0], shape[1] = scalar_type(&r[at[0]]), rows, dims_of(g)[ndim_of(g) - 1]
+    made = zeros(2, shape, kind)
+    away = leave_gil(size_of(g), r, at, op.nargs)
+    if kind == FLOAT:
+        inside = add_rows[float](
+            <float *>data_of(g), <int64_t *>data_of(indices), size_of(indices), shape[1], rows, skipped,
+            <float *>data_of(<PyArrayObject *>made))
+    else:
+        inside = add_rows[double](
+            <double *>data_of(g), <int64_t *>data_of(indices), size_of(indices), shape[1], rows, skipped,
+            <double *>data_of(<PyArrayObject *>made))
+    take_gil(away)
+    return put_array(&r[at[op.nargs]], made, kind) if inside else run_record(op, r, at)
+
+
+# ---------------------------------------------------------------- softmax
+
+cdef int softmax_rows(Operator op, IValue *r, const int32_t *at, bint logarithm) except -1:
+    cdef PyArrayObject *g = float_array(&r[at[0]])
+    cdef PyArrayObject *y = float_array(&r[at[1]])
+    cdef int64_t dim = r[at[2]].v.i
+    cdef npy_intp n, rows
+    cdef int kind
+    cdef void *out
+    cdef Away away
+    if g == NULL or y == NULL:
+        return run_in_order(op, r, at)
+    kind = scalar_type(&r[at[1]])
+    if scalar_type(&r[at[0]]) != kind or not same_dtype(&r[at[3]], kind) or not same_shape(g, y):
+        return run_record(op, r, at)
+    if size_of(y) == 0 or (dim != -1 and dim != ndim_of(y) - 1) or ndim_of(y) == 0:
+        return run_record(op, r, at)
+    n = dims_of(y)[ndim_of(y) - 1]
+    rows = size_of(y) // n
+    made = new_like(y, kind)
+    out = data_of(<PyArrayObject *>made)
+    away = leave_gil(size_of(y), r, at, op.nargs)
+    if kind == FLOAT:
+        if logarithm:
+            backward_log_softmax_float(<float *>data_of(g), <float *>data_of(y), rows, n, <float *>out)
+        else:
+            backward_softmax_float(<float *>data_of(g), <float *>data_of(y), rows, n, <float *>out)
+    elif logarithm:
+        backward_log_softmax_double(<double *>data_of(g), <double *>data_of(y), rows, n, <double *>out)
+    else:
+        backward_softmax_double(<double *>data_of(g), <double *>data_of(y), rows, n, <double *>out)
+    take_gil(away)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef int softmax(Operator op, IValue *r, const int32_t *at) except -1:
+    return softmax_rows(op, r, at, False)
+
+
+cdef int log_softmax(Operator op, IValue *r, const int32_t *at) except -1:
+    return softmax_rows(op, r, at, True)
+
+
+register_kernel("aten::max_pool2d_with_indices_backward", max_pool2d)
+register_kernel("aten::max_pool3d_with_indices_backward", max_pool3d)
+register_kernel("aten::adaptive_max_pool2d_backward", adaptive_max_pool2d)
+register_kernel("aten::adaptive_max_pool3d_backward", adaptive_max_pool3d)
+register_kernel("aten::embedding_dense_backward", embedding)
+register_kernel("aten::_softmax_backward_data", softmax)
+register_kernel("aten::_log_softmax_backward_data", log_softmax)
