@@ -2,12 +2,14 @@
 
 import warnings
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from torch.testing._internal.common_methods_invocations import op_db
+import ts  # noqa: E402
 from tests.oracle import gradients  # noqa: E402
 
 OTHER_KINDS = ("sparse.", "chalf", "jiterator", "__rdiv__", "to_sparse", "_segment_reduce", "jagged")
@@ -15,9 +17,6 @@ DIFFERENT = {
     "as_strided_scatter": "PyTorch's gradient lies where the elements were overwritten",
     "linalg.eigh": "the signs of eigenvectors, by the upper triangle, are another LAPACK's",
 }
-ONCE = {  # differentiable once
-    "nn.functional.grid_sample", "grid_sampler_2d", "grid_sampler_3d",
-}  # fmt: skip
 
 
 def title(entry):
@@ -36,7 +35,26 @@ def test_gradients_are_those_of_pytorch(entry, dtype):
         pytest.skip(f"not of {dtype}")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        count, said = gradients.compare(entry, dtype, 1 if entry.name in ONCE else 2)
+        count, said = gradients.compare(entry, dtype)
     assert not said
     if not count:
         pytest.skip("no call that can be compared")
+
+
+@pytest.mark.parametrize("align", [False, True])
+@pytest.mark.parametrize("padding", [0, 1, 2])
+@pytest.mark.parametrize("mode, n", [(0, 2), (1, 2), (2, 2), (0, 3), (1, 3)])
+def test_sampling_by_a_grid(mode, n, padding, align):
+    """All modes and paddings, with places outside."""
+    draw = np.random.default_rng(0)
+    images = draw.standard_normal((2, 2, 3, 4, 5)[: n + 2])
+    grid = draw.uniform(-1.6, 1.6, (2, 3, 2, 2, 3)[: n + 1] + (n,))
+
+    def found(library):
+        leaves = [library.from_numpy(x.copy()).requires_grad_() for x in (images, grid)]
+        result = library.grid_sampler(*leaves, mode, padding, align)
+        first = library.autograd.grad(gradients.weighted([result], library), leaves, create_graph=True)
+        second = library.autograd.grad(gradients.weighted(list(first), library), leaves, allow_unused=True)
+        return [*first, *second]
+
+    assert not gradients.difference(found(ts), found(torch), 1e-9)

@@ -1,4 +1,7 @@
-"""Derivatives of sampling at the places of a grid: of the images, and of the coordinates."""
+"""Derivatives of sampling at the places of a grid: of the images, and of the coordinates.
+
+The second ones are those of the parts of the first: corner after corner, in operators that have rows.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +26,135 @@ derive(
     {"input, grid": f"ts.ops.aten._grid_sampler_2d_cpu_fallback_backward(grad, input, grid, {_HOW})"},
     name="GridSampler2DCpuFallbackBackward0",
 )
+
+compose(
+    "aten::_grid_sampler_2d_cpu_fallback_backward",
+    f"_gradients(grad_output, input, grid, {_HOW}, [True, True])",
+)
+for _n in (2, 3):
+    compose(
+        f"aten::grid_sampler_{_n}d_backward", f"_gradients(grad_output, input, grid, {_HOW}, output_mask)"
+    )
+
+
+# ---------------------------------------------------------------------------------------- corner after corner
+
+
+def _inside(at: Tensor, size: int, padding: int, align: bool) -> Tensor:
+    """Places outside moved inside, by reflections at both ends, or to the nearest edge."""
+    if padding == 2:
+        low, span = (0.0, float(size - 1)) if align else (-0.5, float(size))
+        if span == 0:
+            return at * 0
+        away = (at - low).abs()
+        folds = (away / span).floor()
+        extra = away - folds * span
+        at = ts.where(folds % 2 == 0, extra, span - extra) + low
+    return at if padding == 0 else at.clamp(0, size - 1)
+
+
+def _near(t: Tensor) -> Tensor:
+    return (1.25 * t - 2.25) * t * t + 1
+
+
+def _near_slope(t: Tensor) -> Tensor:
+    return (3.75 * t - 4.5) * t
+
+
+def _far(t: Tensor) -> Tensor:
+    return ((-0.75 * t + 3.75) * t - 6) * t + 3
+
+
+def _far_slope(t: Tensor) -> Tensor:
+    return (-2.25 * t + 7.5) * t - 6
+
+
+def _taps(
+    x: Tensor, size: int, mode: int, padding: int, align: bool
+) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+    """What coordinates read along one dimension: places, weights, and what these change by with the place."""
+    at = (x + 1) * ((size - 1) / 2) if align else (x + 1) * (size / 2) - 0.5
+    if mode == 2:
+        low = at.detach().floor()
+        part = at - low
+        places = [_inside(low + step, size, padding, align) for step in range(-1, 3)]
+        weights = [_far(part + 1), _near(part), _near(1 - part), _far(2 - part)]
+        slopes = [_far_slope(part + 1), _near_slope(part), -_near_slope(1 - part), -_far_slope(2 - part)]
+        return places, weights, slopes
+    inside = _inside(at, size, padding, align)
+    if mode == 1:
+        return [inside.detach().round()], [ts.ones_like(at)], [ts.zeros_like(at)]
+    way = ts.ones_like(at)
+    if padding == 2 and size > 1:
+        low, span = (0.0, float(size - 1)) if align else (-0.5, float(size))
+        away = at.detach() - low
+        forth = (away.abs() / span).floor() % 2 == 0
+        way = ts.where(forth == (away >= 0), way, -way)
+    if padding != 0:
+        way = ts.where((inside > 0) & (inside < size - 1), way, 0)
+    floor = inside.detach().floor()
+    return [floor, floor + 1], [floor + 1 - inside, inside - floor], [-way, way]
+
+
+def _gradients(
+    grad: Tensor, input: Tensor, grid: Tensor, mode: int, padding: int, align: bool, output_mask: list[bool]
+) -> tuple[Tensor, Tensor]:
+    n, sizes = input.dim() - 2, input.size()[2:]
+    lead = [input.size(0), input.size(1)]
+    flat = input.reshape(lead + [-1])
+    points = grid.reshape([lead[0], -1, n])
+    given = grad.reshape([lead[0], lead[1], points.size(1)])
+    shape = given.size()
+    places: list[list[Tensor]] = []
+    weights: list[list[Tensor]] = []
+    slopes: list[list[Tensor]] = []
+    along: list[Tensor] = []
+    for d in range(n):
+        found = _taps(points.select(2, n - 1 - d), sizes[d], mode, padding, align)
+        places.append(found[0])
+        weights.append(found[1])
+        slopes.append(found[2])
+        along.append(ts.zeros_like(points.select(2, 0)))
+    of_input = ts.zeros_like(flat)
+    count, corners = len(places[0]), 1
+    for _ in range(n):
+        corners *= count
+    for corner in range(corners):
+        chosen: list[int] = []
+        rest = corner
+        for _ in range(n):
+            chosen.append(rest % count)
+            rest = rest // count
+        cell, weight = ts.zeros_like(points.select(2, 0), dtype=ts.int64), ts.ones_like(points.select(2, 0))
+        within = cell == 0
+        for d in range(n):
+            at = places[d][chosen[d]]
+            there = (at >= 0) & (at < sizes[d])
+            within = within & there
+            cell = cell * sizes[d] + ts.where(there, at, 0).to(ts.int64)
+            weight = weight * weights[d][chosen[d]]
+        where = cell.unsqueeze(1).expand(shape)
+        share = ts.where(within, weight, 0).unsqueeze(1) * given
+        of_input = of_input.scatter_add(2, where, share)
+        read = ts.where(within, (flat.gather(2, where) * given).sum(1), 0)
+        for d in range(n):
+            change = read * slopes[d][chosen[d]]
+            for e in range(n):
+                if e != d:
+                    change = change * weights[e][chosen[e]]
+            along[d] = along[d] + change
+    scaled: list[Tensor] = []
+    for i in range(n):
+        d = n - 1 - i
+        scaled.append(along[d] * ((sizes[d] - 1) / 2 if align else sizes[d] / 2))
+    none = ts.empty([0], dtype=input.dtype, device=input.device)
+    return (
+        of_input.reshape(input.size()) if output_mask[0] else none,
+        ts.stack(scaled, -1).reshape(grid.size()) if output_mask[1] else none,
+    )
+
+
+# ---------------------------------------------------------------------------------------- affine maps
 
 
 def _homogeneous(size: list[int], align: bool, like: Tensor) -> Tensor:
