@@ -173,7 +173,18 @@ def _detach(self: Tensor) -> Tensor:
 
 @op("aten::detach_(Tensor(a!) self) -> Tensor(a!)", where="fm", whole=True)
 def _detach_in_place(self: Tensor) -> Tensor:
-    return self.requires_grad_(False)
+    if self._base is not None:
+        raise RuntimeError(
+            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
+            "(DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP "
+            "buckets, and hence detach_() cannot be called on these gradients. To fix this error, please "
+            "refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
+        )
+    if self.requires_grad:
+        from ts._core.autograd.history import forget
+
+        forget(self)
+    return self
 
 
 @op("aten::requires_grad_(Tensor(a!) self, bool requires_grad=True) -> Tensor(a!)", **_SCRIPT)

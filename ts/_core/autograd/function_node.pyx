@@ -9,14 +9,12 @@ In: a node that is empty yet, the function's `forward` and its arguments; out: w
 """
 
 cimport cython
-from libc.stdlib cimport calloc, free
-
 from ts._core.autograd.anomaly cimport note_lines, searching
 from ts._core.autograd.history cimport check_write_by_function, edge_of, is_differentiable, rebase_history, set_history
-from ts._core.autograd.node cimport Expected, connect, expect, make_room, next_sequence
+from ts._core.autograd.node cimport connect, expect, make_results, make_room, next_sequence
 from ts._core.autograd.operator_node cimport zeros_like
 from ts._core.autograd.saved cimport NO_RESULT, SavingNode, drop_saved, make_room_to_save, raise_released, save_tensor, saved_at, saved_tensor
-from ts._core.tensor.tensor cimport BY_FUNCTION, ONE_OF_SEVERAL, Tensor, operator_function, version_of, wants, wrote
+from ts._core.tensor.tensor cimport BY_FUNCTION, ONE_OF_SEVERAL, Tensor, history_of, operator_function, version_of, wants, wrote
 from ts._core.thread.context cimport GRAD_DISABLED, context_flags, set_flag
 
 import warnings
@@ -142,11 +140,7 @@ cdef int adopt_all(FunctionNode node, tuple args, list results, bint recorded) e
     cdef dict edges = {id(x): edge for x, edge in zip(args, node.edge_at) if edge >= 0}
     cdef set left = identities(node.non_differentiable, "mark_non_differentiable only accepts variable arguments, but got")
     cdef set written = identities(node.dirty_tensors, "mark_dirty can only accept variables, but argument 0 is of type")
-    free(node.results)
-    node.results = <Expected *>calloc(max(n, 1), sizeof(Expected))
-    if node.results == NULL:
-        raise MemoryError()
-    node.result_count = n
+    make_results(node, n)
     if not written <= {id(x) for x in results}:
         raise RuntimeError(
             "Some elements marked as dirty during the forward method were not returned as output. The inputs that are modified "
@@ -183,9 +177,11 @@ cdef set identities(object tensors, str refusal):
 
 cdef Tensor left_alone(Tensor t, int edge):
     """A result without gradient; of an argument that wants one, another tensor."""
-    if not wants(t):
-        return t
-    return operator_function("detach")(t)
+    if wants(t):
+        return operator_function("detach")(t)
+    if edge < 0 and t.base is not None and t.base.wants_grad:
+        history_of(t).creation = BY_FUNCTION
+    return t
 
 
 cdef Tensor adopted(FunctionNode node, Tensor t, int i, int edge, int tensors):

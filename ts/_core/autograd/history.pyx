@@ -55,35 +55,37 @@ cdef int check_write_to(Tensor t) except -1:
         if wants(t) and (t.history is None or t.history.node is None):
             raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
         return 0
-    if t.history is not None and t.wants_grad and t.history.creation != DEFAULT:
+    if t.history is not None and t.history.creation != DEFAULT and (t.wants_grad or base.wants_grad):
         raise_written_view(t)
-    if base.wants_grad and t.history is None and not is_rebased(base):
-        raise RuntimeError(
-            "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case "
-            "is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace "
-            "either both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want "
-            "the inplace to be tracked)."
+    if base.wants_grad and t.history is None and not is_rebased(base) and is_differentiable(t):
+        raise RuntimeError(MADE_UNRECORDED +
+            "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the "
+            "view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both "
+            "outside (if you want the inplace to be tracked)."
         )
     if base.wants_grad and (base.history is None or base.history.node is None):
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
     return 0
 
 
+cdef str MADE_UNRECORDED = "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
+
+
 cdef int raise_written_view(Tensor t) except -1:
     """Of a view that nobody could go back through if it were written."""
     node = t.history.node
-    whose = f"Output {t.history.output} of {'?' if node is None else (<Node>node).forward_title()}"
+    begin = MADE_UNRECORDED if node is None else (
+        f"Output {t.history.output} of {(<Node>node).forward_title()} is a view and is being modified inplace. "
+    )
     if t.history.creation == ONE_OF_SEVERAL:
         raise RuntimeError(
-            f"{whose} is a view and is being modified inplace. This view is the output of a function that returns multiple views. "
-            "Such functions do not allow the output views to be modified inplace. You should replace the inplace operation by an "
-            "out-of-place one."
+            f"{begin}This view is the output of a function that returns multiple views. Such functions do not allow the output "
+            "views to be modified inplace. You should replace the inplace operation by an out-of-place one."
         )
     raise RuntimeError(
-        f"{whose} is a view and is being modified inplace. This view was created inside a custom Function (or because an input was "
-        "returned as-is) and the autograd logic to handle view+inplace would override the custom backward associated with the "
-        "custom Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the output of "
-        "the custom Function."
+        f"{begin}This view was created inside a custom Function (or because an input was returned as-is) and the autograd logic to "
+        "handle view+inplace would override the custom backward associated with the custom Function, leading to incorrect "
+        "gradients. This behavior is forbidden. You can fix this by cloning the output of the custom Function."
     )
 
 

@@ -13,5 +13,3 @@ cdef class AccumulateGrad(Node):
 
 # The node of a leaf, the same as long as somebody has it.
 cdef AccumulateGrad accumulator_of(Tensor leaf)
-# The leaf has another array now: gradients look otherwise.
-cdef int expect_anew(Tensor leaf) except -1

@@ -9,8 +9,8 @@ cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject
 
-from ts._core.autograd.node cimport Hooks, Node, connect, expect, make_room, next_sequence
-from ts._core.tensor.ndarray cimport PyArrayObject, ndim_of, same_shape, strides_of
+from ts._core.autograd.node cimport Expected, Hooks, Node, connect, expect, make_room, next_sequence
+from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, same_shape, strides_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, History, Tensor, history_of, operator_function
 from ts._core.thread.context cimport GRAD_DISABLED, context_flags
 from ts._core.value.sealed cimport seal
@@ -82,7 +82,10 @@ cdef AccumulateGrad accumulator_of(Tensor leaf):
     cdef History history = history_of(leaf)
     cdef AccumulateGrad made
     if history.accumulator != NULL:
-        return <AccumulateGrad>history.accumulator
+        made = <AccumulateGrad>history.accumulator
+        if not is_expected(&made.results[0], leaf):
+            expect(made, 0, leaf)      # the leaf has another array now
+        return made
     made = AccumulateGrad.__new__(AccumulateGrad)
     made.variable = leaf
     make_room(made, 0, 1)
@@ -93,10 +96,18 @@ cdef AccumulateGrad accumulator_of(Tensor leaf):
     return made
 
 
-cdef int expect_anew(Tensor leaf) except -1:
-    if leaf.history is not None and leaf.history.accumulator != NULL:
-        expect(<Node>leaf.history.accumulator, 0, leaf)
-    return 0
+cdef bint is_expected(Expected *like, Tensor leaf) except -1:
+    """Whether gradients of the leaf still look like that."""
+    cdef PyArrayObject *a = <PyArrayObject *>leaf.array
+    cdef int i
+    if like.scalar_type != leaf.scalar_type or like.backend != leaf.backend or leaf.backend != BACKEND_CPU:
+        return False
+    if like.ndim != ndim_of(a):
+        return False
+    for i in range(like.ndim):
+        if like.dims[i] != dims_of(a)[i]:
+            return False
+    return True
 
 
 seal(AccumulateGrad)

@@ -25,7 +25,8 @@ cdef struct Expected:
     int scalar_type
     int backend
     int device_index
-    npy_intp *dims
+    npy_intp *dims                     # NULL: it is no tensor; `few` where these are enough
+    npy_intp few[4]
 
 
 cdef class Node:
@@ -33,6 +34,8 @@ cdef class Node:
     cdef int edge_count
     cdef Expected *results
     cdef int result_count
+    cdef Edge few_edges[2]             # room for most nodes: `edges` and `results` point here then
+    cdef Expected one_result
     cdef readonly int64_t sequence
     cdef Task task                     # of the pass that it has been reached in
     cdef Hooks hooks                   # or None
@@ -66,6 +69,8 @@ cdef class Task:
 
 # Room for edges and results, all empty; once.
 cdef int make_room(Node node, int edges, int results) except -1
+# Room for other results.
+cdef int make_results(Node node, Py_ssize_t n) except -1
 # What the gradients of result `i` look like.
 cdef int expect(Node node, int i, Tensor result) except -1
 # The next number in the order of nodes: taken when the edges are there.

@@ -144,12 +144,25 @@ cdef class Task:
 # ---------------------------------------------------------------- memory
 
 cdef int make_room(Node node, int edges, int results) except -1:
-    node.edges = <Edge *>calloc(max(edges, 1), sizeof(Edge))
-    node.results = <Expected *>calloc(max(results, 1), sizeof(Expected))
-    if node.edges == NULL or node.results == NULL:
-        raise MemoryError()
+    if edges <= 2:
+        node.edges = &node.few_edges[0]
+    else:
+        node.edges = <Edge *>calloc(edges, sizeof(Edge))
+        if node.edges == NULL:
+            raise MemoryError()
     node.edge_count = edges
-    node.result_count = results
+    return make_results(node, results)
+
+
+cdef int make_results(Node node, Py_ssize_t n) except -1:
+    free_results(node)
+    if n <= 1:
+        node.results = &node.one_result
+    else:
+        node.results = <Expected *>calloc(n, sizeof(Expected))
+        if node.results == NULL:
+            raise MemoryError()
+    node.result_count = n
     return 0
 
 
@@ -168,8 +181,9 @@ cdef int expect(Node node, int i, Tensor result) except -1:
     cdef int k
     like.scalar_type, like.backend, like.device_index = result.scalar_type, result.backend, result.device_index
     like.ndim = ndim_of(a) if result.backend == BACKEND_CPU else result.array.ndim
-    free(like.dims)
-    like.dims = <npy_intp *>malloc(max(like.ndim, 1) * sizeof(npy_intp))
+    if like.dims != &like.few[0]:
+        free(like.dims)
+    like.dims = &like.few[0] if like.ndim <= 4 else <npy_intp *>malloc(like.ndim * sizeof(npy_intp))
     if like.dims == NULL:
         raise MemoryError()
     if result.backend == BACKEND_CPU:
@@ -186,15 +200,20 @@ cdef void drop_edges(Node node) noexcept:
     node.edges, node.edge_count = NULL, 0
     for i in range(n):
         Py_XDECREF(edges[i].node)
-    free(edges)
+    if edges != &node.few_edges[0]:
+        free(edges)
 
 
 cdef void free_results(Node node) noexcept:
-    cdef int i
-    for i in range(node.result_count):
-        free(node.results[i].dims)
-    free(node.results)
+    cdef Expected *results = node.results
+    cdef int i, n = node.result_count
     node.results, node.result_count = NULL, 0
+    for i in range(n):
+        if results[i].dims != &results[i].few[0]:
+            free(results[i].dims)
+        results[i].dims = NULL
+    if results != &node.one_result:
+        free(results)
 
 
 # ---------------------------------------------------------------- what the collector sees

@@ -11,7 +11,7 @@ from libc.stdlib cimport free
 from ts._core.autograd.node cimport Expected, Node, make_room
 from ts._core.autograd.rule cimport ARGUMENT, Formula, GRADIENT, GRADIENTS, RESULT, RESULTS, Source
 from ts._core.autograd.saved cimport (
-    Saved, SavingNode, Several, UNCHECKED, drop_saved, make_room_to_save, raise_released, saved_at, saved_several, saved_tensor,
+    LET_GO, Saved, SavingNode, Several, UNCHECKED, make_room_to_save, raise_released, saved_at, saved_several, saved_tensor,
 )
 from ts._core.tensor.tensor cimport backend_registry, operator_function
 from ts._core.value.container cimport List, Tuple, list_item, list_new, list_store
@@ -32,9 +32,14 @@ cdef class OperatorNode(SavingNode):
         return "OperatorNode" if self.rule is None else self.rule.name
 
     cdef int release_saved(self) except -1:
-        if self.saved != NULL and saves(self.formula):
-            self.is_released = True
-            drop_saved(self)
+        cdef int i
+        cdef Saved *s
+        for i in range(self.saved_count if self.saved != NULL else 0):
+            s = &self.saved[i]
+            if s.version != UNCHECKED or s.value.tag == TAG_OBJECT and type(<object>s.value.v.o) is Several:
+                self.is_released = True
+                set_none(&s.value)
+                s.version = LET_GO
         return 0
 
     cdef list apply(self, list gradients):
@@ -65,7 +70,7 @@ cdef class OperatorNode(SavingNode):
             raise AttributeError(f"'{self.title()}' object has no attribute '{name}'")
         if name.startswith("_raw"):
             return saved_at(self, i)
-        if self.is_released:
+        if self.saved[i].version == LET_GO:
             raise_released()
         value.tag = TAG_NONE
         unpack(self, i, [], &value)
@@ -137,15 +142,6 @@ cdef MissingNode missing_node(str operator, int edges):
     node.operator = operator
     make_room(node, edges, 0)
     return node
-
-
-cdef bint saves(Formula f) noexcept:
-    """Whether a formula reads tensors that were saved."""
-    cdef int i
-    for i in range(f.count):
-        if f.sources[i].origin in (ARGUMENT, RESULT, RESULTS):
-            return True
-    return False
 
 
 cdef int unpack(OperatorNode node, int i, list gradients, IValue *out) except -1:

@@ -31,6 +31,10 @@ cpdef enum From:
     COMPLEX = 11                       # whether it is
 
 
+cdef enum:
+    MOST_INPUTS = 60
+
+
 cdef struct Source:
     int origin                         # a From
     int at                             # which argument or result
@@ -56,6 +60,10 @@ cdef class Rule:
     cdef readonly bint absent          # a gradient that nobody has is None
     cdef readonly Function parts       # of BY_PARTS
     cdef readonly str text             # of who refuses
+    cdef int input_at[MOST_INPUTS]     # `inputs` again
+    cdef int input_count
+    cdef Formula last                  # what was asked for last, with its bits
+    cdef uint64_t last_wanted
     cdef dict formulas                 # by which of `inputs` are wanted, as bits
     cdef object build                  # build(bits) makes one
 

@@ -34,14 +34,21 @@ cdef class Rule:
         self.written, self.lists, self.absent = written, lists, absent
         self.parts, self.text, self.build = parts, text, build
         self.formulas = {}
-        if len(self.inputs) > 60:
+        if len(self.inputs) > MOST_INPUTS:
             raise ValueError(f"{name} has gradients of {len(self.inputs)} arguments")
+        for i, number in enumerate(self.inputs):
+            self.input_at[i] = number
+        self.input_count = len(self.inputs)
+        self.last = None
 
     cdef Formula formula(self, uint64_t wanted):
+        if self.last is not None and self.last_wanted == wanted:
+            return self.last
         found = self.formulas.get(wanted)
         if found is None:
             found = self.formulas[wanted] = self.build(wanted)
-        return <Formula?>found
+        self.last, self.last_wanted = <Formula?>found, wanted
+        return self.last
 
 
 cdef object give_rule = None

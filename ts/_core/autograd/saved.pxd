@@ -1,7 +1,7 @@
 """What nodes save for the way back: values, and tensors with the version that their memory had.
 
     Saved    value    a fact, a tensor, or a `Packed`: what `saved_tensors_hooks` made of a tensor
-             version  of the tensor's memory; UNCHECKED: nobody need look
+             version  of the tensor's memory; UNCHECKED: nobody need look; LET_GO: it is no more
              output   which result of the node that saves it the tensor is, or NO_RESULT
 """
 
@@ -12,6 +12,7 @@ from ts._core.value.ivalue cimport IValue, TypeSpec
 
 cdef enum:
     UNCHECKED = -1
+    LET_GO = -2
     NO_RESULT = -1
 
 
@@ -26,6 +27,7 @@ cdef class SavingNode(Node):
     cdef Saved *saved                  # NULL: nothing, or no more
     cdef int saved_count
     cdef bint is_released
+    cdef Saved few_saved[4]            # room for most nodes: `saved` points here then
 
 
 # Room for what a node saves, all None.

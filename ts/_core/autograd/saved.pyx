@@ -43,7 +43,7 @@ cdef class SavingNode(Node):
 
 cdef int make_room_to_save(SavingNode node, int count) except -1:
     cdef int i
-    node.saved = <Saved *>calloc(max(count, 1), sizeof(Saved))
+    node.saved = &node.few_saved[0] if count <= 4 else <Saved *>calloc(count, sizeof(Saved))
     if node.saved == NULL:
         raise MemoryError()
     node.saved_count = count
@@ -59,7 +59,8 @@ cdef void drop_saved(SavingNode node) noexcept:
     if saved != NULL:
         for i in range(node.saved_count):
             release(&saved[i].value)
-    free(saved)
+    if saved != &node.few_saved[0]:
+        free(saved)
 
 
 # ---------------------------------------------------------------- tensors

@@ -18,7 +18,7 @@ from libc.stdlib cimport calloc
 
 from ts._core.autograd.anomaly cimport note_lines, searching
 from ts._core.autograd.history cimport check_write_to, edge_of, is_differentiable, rebase_history, set_history
-from ts._core.autograd.node cimport Expected, Node, connect, expect, make_room, next_sequence
+from ts._core.autograd.node cimport Node, connect, expect, make_results, make_room, next_sequence
 from ts._core.autograd.operator_node cimport MOST_PARAMETERS, OperatorNode, missing_node, operator_node, run_formula
 from ts._core.autograd.rule cimport (
     ARGUMENT, BY_FORMULA, BY_PARTS, COMPLEX, COUNT, Formula, INSIDE, LEFT, PLAIN, RANK, REFUSED, RESULT, RESULTS, Rule, SIZE, STRIDE,
@@ -70,11 +70,19 @@ cdef bint is_wanted(IValue *x) noexcept:
     return False
 
 
+cdef bint any_wanted(Operator op, IValue *r, const int32_t *at) noexcept:
+    cdef int i
+    for i in range(op.nargs):
+        if is_wanted(&r[at[i]]):
+            return True
+    return False
+
+
 cdef uint64_t wanted_inputs(Rule rule, IValue *r, const int32_t *at) except? 0:
     cdef uint64_t bits = 0
     cdef int i
-    for i in range(len(rule.inputs)):
-        if is_wanted(&r[at[<int>rule.inputs[i]]]):
+    for i in range(rule.input_count):
+        if is_wanted(&r[at[rule.input_at[i]]]):
             bits |= <uint64_t>1 << i
     return bits
 
@@ -87,6 +95,11 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
     cdef int i
     if rule.how == PLAIN or rule.how == INSIDE:
         return invoke_seen(op, r, at, code, instruction)
+    wanted = wanted_inputs(rule, r, at)
+    if wanted == 0 and not any_wanted(op, r, at):  # a view of what wants one, made while nothing was recorded
+        if rule.written >= 0 and is_tensor(&r[at[rule.written]]):
+            check_write_to(<Tensor>r[at[rule.written]].v.o)
+        return invoke_seen(op, r, at, code, instruction)
     if rule.how == LEFT:
         return leave(op, r, at)
     if rule.how == BY_PARTS:
@@ -95,7 +108,6 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
         raise RuntimeError(rule.text)
     if rule.written >= 0 and is_tensor(&r[at[rule.written]]):
         check_write_to(<Tensor>r[at[rule.written]].v.o)
-    wanted = wanted_inputs(rule, r, at)
     if rule.how == BY_FORMULA and wanted == 0:
         return invoke_seen(op, r, at, code, instruction)
     node = recorded(op, rule, wanted, r, at) if rule.how == BY_FORMULA else without_row(op, r, at)
@@ -165,22 +177,22 @@ cdef OperatorNode recorded(Operator op, Rule rule, uint64_t wanted, IValue *r, c
     cdef OperatorNode node = operator_node(rule, f)
     cdef IValue *x
     cdef int i, edges = 0
-    cdef int count = len(rule.inputs)
+    cdef int count = rule.input_count
     for i in range(count):
-        x = &r[at[<int>rule.inputs[i]]]
+        x = &r[at[rule.input_at[i]]]
         if is_list(x) and node.starts == NULL:
             node.starts = <int *>calloc(count, sizeof(int))
             if node.starts == NULL:
                 raise MemoryError()
     for i in range(count):
-        x = &r[at[<int>rule.inputs[i]]]
+        x = &r[at[rule.input_at[i]]]
         if node.starts != NULL:
             node.starts[i] = edges
         edges += <int>(<List>x.v.o).size if is_list(x) else 1
     make_room(node, edges, 0)
     edges = 0
     for i in range(count):
-        edges += connect_input(node, edges, &r[at[<int>rule.inputs[i]]])
+        edges += connect_input(node, edges, &r[at[rule.input_at[i]]])
     node.sequence = next_sequence()
     for i in range(f.count):
         save_argument(node, i, rule, op, r, at)
@@ -320,14 +332,6 @@ cdef int settle(Operator op, Rule rule, Node node, IValue *r, const int32_t *at)
                 adopt(rule, node, <Tensor>x.v.o, i)
     if type(node) is OperatorNode:
         save_results(<OperatorNode>node, op, r, at)
-    return 0
-
-
-cdef int make_results(Node node, Py_ssize_t n) except -1:
-    node.results = <Expected *>calloc(n, sizeof(Expected))
-    if node.results == NULL:
-        raise MemoryError()
-    node.result_count = n
     return 0
 
 

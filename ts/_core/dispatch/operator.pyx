@@ -166,6 +166,11 @@ note_record = NULL
 invoke_taped = NULL
 
 
+cdef inline bint concerns_tape(Tensor t) noexcept:
+    """Whether a gradient is wanted for a tensor, or for what it is a view of."""
+    return t.wants_grad or (t.base is not None and t.base.wants_grad)
+
+
 cdef bint wants_gradient(Operator op, IValue *r, const int32_t *at) noexcept:
     """Whether an argument that is a tensor, or in a list of them, wants a gradient."""
     cdef PyObject *x
@@ -177,13 +182,13 @@ cdef bint wants_gradient(Operator op, IValue *r, const int32_t *at) noexcept:
         if r[at[i]].tag != TAG_OBJECT or x == NULL:
             continue
         if isinstance(<object>x, Tensor):
-            if wants(<Tensor>x):
+            if concerns_tape(<Tensor>x):
                 return True
         elif type(<object>x) is List and (<List>x).item == TAG_NONE:
             items = <IValue *>(<List>x).items
             for k in range((<List>x).size):
                 x = items[k].v.o
-                if items[k].tag == TAG_OBJECT and x != NULL and isinstance(<object>x, Tensor) and wants(<Tensor>x):
+                if items[k].tag == TAG_OBJECT and x != NULL and isinstance(<object>x, Tensor) and concerns_tape(<Tensor>x):
                     return True
     return False
 
@@ -192,11 +197,11 @@ cdef bint any_wants(list args) except -1:
     """The same of Python's values."""
     for x in args:
         if isinstance(x, Tensor):
-            if wants(<Tensor>x):
+            if concerns_tape(<Tensor>x):
                 return True
         elif type(x) is list:
             for y in <list>x:
-                if isinstance(y, Tensor) and wants(<Tensor>y):
+                if isinstance(y, Tensor) and concerns_tape(<Tensor>y):
                     return True
     return False
 
