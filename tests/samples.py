@@ -188,6 +188,10 @@ SPECIAL: dict[str, Maker] = {
     "native_batch_norm_backward": lambda t, i: [
         t(2, 3, 4), t(2, 3, 4), None, None, None, t(3), t(3), True, 1e-5, [True, True, True]
     ],
+    "batch_norm_backward": lambda t, i: [
+        t(2, 3, 4), t(2, 3, 4), t(3), None, None, t(3), t(3), True, 1e-5, [True, True, True], t(0)
+    ],
+    "_weight_norm_interface_backward": lambda t, i: [t(2, 3), t(2, 3), t(2, 1), t(2, 1), 0],
     "native_layer_norm_backward": lambda t, i: [
         t(2, 4), t(2, 4), [4], t(2, 1), t(2, 1), None, None, [True, True, True]
     ],

@@ -15,7 +15,10 @@ COMPOSED = [r for r in RECORDS if derivative_of(r).decomposition]
 DTYPES = (ts.float64, ts.float32, ts.bfloat16, ts.complex128)
 UNDERIVABLE = ("is not implemented", "not implemented for", "not supported for", "doesn't support")
 # their samples' moments are not those of the input, which the parts compute themselves
-INDEPENDENT = ("native_layer_norm_backward", "native_group_norm_backward", "native_batch_norm_backward")
+INDEPENDENT = (
+    "native_layer_norm_backward", "native_group_norm_backward", "native_batch_norm_backward", "batch_norm_backward",
+    "_weight_norm_interface_backward",
+)  # fmt: skip
 # their samples' gradients have another shape than the result would
 MISSHAPEN = ("glu_backward", "multi_margin_loss_backward", "multilabel_margin_loss_backward")
 

@@ -258,6 +258,17 @@ def _native_batch_norm_backward(
     return made
 
 
+@op(
+    "aten::batch_norm_backward(Tensor grad_out, Tensor input, Tensor weight, Tensor? running_mean, "
+    "Tensor? running_var, Tensor? save_mean, Tensor? save_var, bool update, float eps, bool[3] output_mask, "
+    "Tensor reserve) -> (Tensor, Tensor, Tensor)",
+    where="",
+)
+def _batch_norm_backward(xp: Any, *args: Any) -> list[Array]:
+    """The same of `_batch_norm_with_update`, whose last result `reserve` is of devices."""
+    return _native_batch_norm_backward(xp, *args[:-1])
+
+
 # ------------------------------------------------------------------------------------ with more results
 
 _STATISTICS = "Tensor? weight, Tensor? bias, Tensor? running_mean, Tensor? running_var"

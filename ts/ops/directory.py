@@ -162,9 +162,9 @@ NAMES: Final[dict[str, str]] = {
     "batch_norm": """
         _batch_norm_impl_index _batch_norm_no_update _batch_norm_with_update
         _batch_norm_with_update_functional _native_batch_norm_legit _native_batch_norm_legit_functional
-        _native_batch_norm_legit_no_training batch_norm batch_norm_elemt batch_norm_gather_stats
-        batch_norm_gather_stats_with_counts batch_norm_stats batch_norm_update_stats instance_norm
-        native_batch_norm native_batch_norm_backward
+        _native_batch_norm_legit_no_training batch_norm batch_norm_backward batch_norm_elemt
+        batch_norm_gather_stats batch_norm_gather_stats_with_counts batch_norm_stats batch_norm_update_stats
+        instance_norm native_batch_norm native_batch_norm_backward
     """,
     "embedding": """
         _embedding_bag _embedding_bag_forward_only _no_grad_embedding_renorm_ _rowwise_prune
@@ -272,8 +272,8 @@ NAMES: Final[dict[str, str]] = {
         matrix_exp qr slogdet svd triangular_solve
     """,
     "matrix_norm": """
-        _weight_norm _weight_norm_interface frobenius_norm linalg_matrix_norm linalg_norm norm_except_dim
-        nuclear_norm
+        _weight_norm _weight_norm_interface _weight_norm_interface_backward frobenius_norm
+        linalg_matrix_norm linalg_norm norm_except_dim nuclear_norm
     """,
     "lu": """
         _lu_with_info linalg_lu linalg_lu_factor linalg_lu_factor_ex linalg_lu_solve lu_solve lu_unpack

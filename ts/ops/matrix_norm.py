@@ -180,3 +180,27 @@ def _weight_norm_interface(xp: Any, v: Array, g: Array, dim: int = 0) -> tuple[A
     if rules.CATEGORY_OF[v.dtype] != rules.FLOATING:
         rules.refuse("weight_norm_kernel", v.dtype)
     return _by_norms(xp, v, g, dim)
+
+
+@op(
+    "aten::_weight_norm_interface_backward(Tensor grad_w, Tensor saved_v, Tensor saved_g, "
+    "Tensor saved_norms, int dim) -> (Tensor, Tensor)",
+    where="",
+    layout=("contiguous", "contiguous"),
+    out="out",
+    out_names="out0,out1",
+    **COPIED,
+)
+def _weight_norm_interface_backward(
+    xp: Any, grad_w: Array, saved_v: Array, saved_g: Array, saved_norms: Array, dim: int
+) -> tuple[Array, Array]:
+    """Of v what is across it, and of g what is along it."""
+    if dim not in (0, saved_v.ndim - 1):
+        raise RuntimeError(f"fused kernels can only be applied for first or last dim, but got {dim}")
+    grad, v, g, norms = (
+        rules.cast(xp, x, rules.opmath(x.dtype)) for x in (grad_w, saved_v, saved_g, saved_norms)
+    )
+    rest = tuple(d for d in range(v.ndim) if d != dim)
+    along = xp.sum(grad * v, axis=rest, keepdims=True) / norms
+    of_v = g / norms * (grad - v * (along / norms))
+    return rules.cast(xp, of_v, saved_v.dtype), rules.cast(xp, along, saved_g.dtype)

@@ -126,6 +126,10 @@ compose(
     "aten::native_batch_norm_backward",
     "_backward(grad_out, input, weight, running_mean, running_var, save_invstd, train, eps, output_mask)",
 )
+compose(
+    "aten::batch_norm_backward",
+    "_backward(grad_out, input, weight, running_mean, running_var, save_var, update, eps, output_mask)",
+)
 constant(
     "aten::batch_norm_update_stats aten::batch_norm_stats aten::batch_norm_elemt "
     "aten::batch_norm_gather_stats aten::batch_norm_gather_stats_with_counts",

@@ -75,6 +75,17 @@ def _scaled(v: Tensor, g: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     return v * (g / norms), norms.detach().to(ts.float32) if short else norms.detach()
 
 
+def _of_scaled(grad: Tensor, v: Tensor, g: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """Of v what is across it, and of g what is along it."""
+    norms = _norm_of_rest(v, 2, dim)
+    rest = list(range(v.dim()))
+    rest.pop(dim)
+    product = grad * v
+    along = (product if len(rest) == 0 else product.sum(rest, True)) / norms
+    return g / norms * (grad - v * (along / norms)), along
+
+
 compose("aten::norm_except_dim", "_norm_of_rest(v, pow, dim)")
 compose("aten::_weight_norm", "_scaled(v, g, dim)[0]")
 compose("aten::_weight_norm_interface", "_scaled(v, g, dim)")
+compose("aten::_weight_norm_interface_backward", "_of_scaled(grad_w, saved_v, saved_g, dim)")
