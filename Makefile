@@ -14,13 +14,17 @@ TRUSTING := tests/fuzz tests/trust $(patsubst %,tests/test_%.py,native_arguments
 	nests pool prims recurrent reduce resample scatter shared_values sort tensor threads verifier)
 TRUSTING := $(foreach path,$(TRUSTING),$(or $(wildcard $(path)),$(error TRUSTING in the Makefile names $(path), which is not there)))
 
-.PHONY: demo test checked sanitize test-trusting test-sanitized test-cuda bench lint clean
+.PHONY: demo test test-long checked sanitize test-trusting test-sanitized test-cuda bench lint clean
 
 demo: $(VENV)/installed
 	$(PY) examples/demo.py
 
 test: $(VENV)/installed-test
 	$(PYTEST) --ignore=tests/oracle
+
+# Those that take minutes: gradients of all operators.
+test-long: $(VENV)/installed-test
+	$(PYTEST) -m long --ignore=tests/oracle
 
 # The tests of the core on a build with checks, and under the sanitizers of gcc; each in a copy of this tree under
 # build/, with objects and an environment of its own.  `make -C build/checked test` runs all of them there.

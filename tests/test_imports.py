@@ -24,6 +24,7 @@ MAY_IMPORT = {
     "_core.dispatch": "_core.thread _core.value _core.tensor",
     "_core.vm": "_core.thread _core.value _core.tensor _core.dispatch",
     "_core.autograd": "_core.thread _core.value _core.tensor _core.dispatch _core.vm",
+    "_core.layers": "_core.thread _core.value _core.tensor _core.dispatch _core.vm _core.autograd",
     "_core.prims": "_core.thread _core.value _core.tensor _core.dispatch _core.vm",
     "_core": "",
     "backends": "_core",
@@ -37,7 +38,7 @@ MAY_IMPORT = {
     "frontend": "_core ir ops analysis passes",
     # what is written over operators, in Python or in the scripted subset
     "profiler": "_core ops backends",
-    "autograd": "_core profiler",
+    "autograd": "ts _core profiler",
     "fft": "ops",
     "linalg": "ops",
     "special": "ops",
@@ -49,7 +50,6 @@ MAY_IMPORT = {
     "futures": "_core",
     "nn": "ts _core ops frontend autograd linalg",
     "optim": "ts _core nn autograd functions",
-    "func": "_core",
     "distributions": "ts _core nn autograd linalg special",
     "testing": "ts _core",
     # devices under PyTorch's names
@@ -60,6 +60,7 @@ MAY_IMPORT = {
     "mps": "",
     "xpu": "",
     "random": "_core ops cuda",
+    "func": "ts _core random",
     "quasirandom": "ts _core random",
     "utils": "ts _core ops cuda nn random autograd",
     # compiled functions, and what is done with them
@@ -67,6 +68,7 @@ MAY_IMPORT = {
     "serialization": "archive",
     "runtime": "fusion _core ir analysis passes bytecode frontend nn archive",
     "ops.derivatives": "ts _core ops fusion fft linalg special functional nn runtime",
+    "ops.batching": "ts _core ops",
     "tracing": "_core ir ops passes frontend autograd runtime",
     "jit": "_core ir ops passes frontend nn archive runtime tracing",
     "explain": "ts _core functions ir fusion passes bytecode profiler runtime",
@@ -90,6 +92,9 @@ EXCUSED = {
     ("ts._core.tensor.tensor", "ts.ops.registry"): "a tensor may be there before anybody asked for an operator",
     ("ts._core.tensor.tensor", "ts._core.autograd.tape"): "the first tensor that wants a gradient starts the tape",
     ("ts._core.autograd.rule", "ts.ops.derivatives.rules"): "the first operator on the tape asks how it is differentiated",
+    ("ts._core.autograd.backward", "ts._core.layers.batch"): "several passes at once are one over a batch of gradients",
+    ("ts._core.layers.dual", "ts.ops.derivatives.forward"): "the first operator on a tangent asks for its derivative",
+    ("ts._core.layers.batch", "ts.ops.batching.rules"): "the first operator on a batch asks how it works on one",
     ("ts.backends.cuda.planning", "ts.ops.rules"): "a fused kernel is chosen by the dtype that promotion gives",
     ("ts.ops.functional", "ts.functional"): "methods of tensors that are functions in the scripted subset",
 }

@@ -58,6 +58,7 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     "ts.archive.saving": ("save", "load"),
     "ts.futures": ("Future",),
     "ts.debugger.debug": ("debug",),
+    "ts.func.vmap": ("vmap",),
     "ts.functions.threads": ("get_num_threads", "set_num_threads"),
     "ts._core.vm.pool": ("get_num_interop_threads", "set_num_interop_threads"),
     "ts.functional": (

@@ -251,3 +251,7 @@ class InternalError(TsError):
         if self.graph_text:
             text += f"\n{self.graph_text}"
         return text
+
+
+class GradcheckError(RuntimeError):
+    """A gradient is not what differences say, or does not look as it should: `ts.autograd.gradcheck`."""

@@ -35,4 +35,5 @@ def test_objects_that_nothing_has_filled():
         "Tensor", "Operator", "ContainerIndex", "PythonOperator", "WarnOperator", "Called", "CalledByName", "Callee", "Function", "Stops",
         "Future", "Inherited", "Loops", "_Capsule", "Wrong", "FlagBlock", "GradMode", "GradSwitch", "InferenceMode", "LimitsBlock",
         "TracedBy", "HandedOut", "Recorder", "Stage", "Node", "Hooks", "Task", "Rule", "Formula", "SavingNode", "FunctionNode",
+        "Layer",
     }  # fmt: skip

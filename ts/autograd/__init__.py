@@ -7,14 +7,25 @@ ts.autograd.no_grad()                                       the same as ts.no_gr
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 from ts._core.autograd.backward import backward, grad
 from ts.autograd import function, grad_mode, graph, profiler
 from ts.autograd.anomaly import detect_anomaly, set_detect_anomaly
 from ts.autograd.function import Function
 from ts.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
+from ts.autograd.gradcheck import gradcheck, gradgradcheck
 from ts.autograd.variable import Variable
 
 __all__ = [
-    "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "function", "grad", "grad_mode",
-    "graph", "inference_mode", "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled",
+    "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "forward_ad", "function",
+    "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph", "inference_mode", "no_grad",
+    "profiler", "set_detect_anomaly", "set_grad_enabled",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("forward_ad", "functional"):  # only who uses them loads them
+        return importlib.import_module(f"ts.autograd.{name}")
+    raise AttributeError(f"module 'ts.autograd' has no attribute '{name}'")

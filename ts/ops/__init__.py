@@ -2,6 +2,10 @@
 
 from typing import Any
 
+aten: Any  # these are made when somebody asks for them
+prim: Any
+profiler: Any
+
 
 def __getattr__(name: str) -> Any:
     if name in ("aten", "prim", "profiler"):

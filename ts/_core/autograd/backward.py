@@ -25,10 +25,7 @@ def _gradients(roots: list[Any], given: list[Any]) -> list[Any]:
     """A gradient for each root: as given, or a one."""
     if len(roots) != len(given):
         raise RuntimeError(f"got {len(roots)} tensors and {len(given)} gradients")
-    return [
-        _gradient(root, gradient, i)
-        for i, (root, gradient) in enumerate(zip(roots, given, strict=True))
-    ]
+    return [_gradient(root, gradient, i) for i, (root, gradient) in enumerate(zip(roots, given, strict=True))]
 
 
 def _gradient(root: Any, gradient: Any, i: int) -> Any:
@@ -169,12 +166,12 @@ def grad(
 
 
 def _batched(roots: list[Any], wanted: list[Any], given: list[Any], keep: bool, create: bool) -> list[Any]:
-    """One pass for each index of the first dimension of the gradients; the results stacked."""
+    """One pass for all indices of the first dimension of the gradients."""
+    from ts._core.layers.batch import batched, opened_batch, unbatched
+
     _check_inputs(wanted)
     n = len(next(g for g in given if g is not None))
-    rows = []
-    for i in range(n):
-        gradients = _gradients(roots, [None if g is None else g[i] for g in given])
-        rows.append(run_backward(roots, gradients, keep or i + 1 < n, create, wanted, False))
-    columns = zip(*rows, strict=True)
-    return [None if column[0] is None else operator("stack")(list(column)) for column in columns]
+    with opened_batch(n) as level:
+        gradients = _gradients(roots, [None if g is None else batched(level, g) for g in given])
+        found = run_backward(roots, gradients, keep, create, wanted, False)
+        return [None if g is None else unbatched(level, g) for g in found]

@@ -33,7 +33,7 @@ from ts._core.value.ivalue cimport (
     unbox,
     unbox_shallow,
 )
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, is_layered
 from ts._core.value.sealed cimport seal
 
 from ts import devices, dtypes
@@ -134,8 +134,8 @@ cdef bint is_int(object x):
 
 
 cdef bint is_number_tensor(object x):
-    """A tensor of no dimensions that may stand for its number: one that wants gradients would lose them."""
-    return isinstance(x, Tensor) and x.ndim == 0 and not (<Tensor>x).wants_grad
+    """A tensor of no dimensions that may stand for its number: one that wants gradients, or stands for several, would lose them."""
+    return isinstance(x, Tensor) and x.ndim == 0 and not (<Tensor>x).wants_grad and not is_layered(<Tensor>x)
 
 
 cdef list sequence(object x, accept):

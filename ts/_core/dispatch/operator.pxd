@@ -22,7 +22,7 @@ wants no gradient.
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t
 
-from ts._core.thread.context cimport LIMITED, PROFILING, context, context_flags, differentiating, flagged_threads
+from ts._core.thread.context cimport LAYERED, LIMITED, PROFILING, context, context_flags, differentiating, flagged_threads
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TypeSpec
@@ -31,7 +31,10 @@ ctypedef int (*Kernel)(Operator op, IValue *r, const int32_t *at) except -1
 
 cdef enum:
     MOST_BACKENDS = 16                 # `ts.backends.register` refuses more
-    WATCHED = LIMITED | PROFILING      # flags of who sees every operator
+    NO_LAYERS = 0                      # what `invoke_layered` says: nothing to do ...
+    HAS_RUN = 1
+    OF_TAPE = 2                        # the tape comes first
+    WATCHED = LIMITED | PROFILING | LAYERED  # flags of who sees every operator
 
 
 cdef class Operator:
@@ -84,6 +87,12 @@ cdef int (*note_record)(Operator op, int backend) except -1
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 # The same for one that takes a tensor that wants a gradient, or whose base does; the tape sets it.
 cdef int (*invoke_taped)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
+# ... for one that takes a tensor with layers; the gate of `ts._core.layers` sets it.  `wanted`: the tape would record it.
+cdef int (*invoke_layered)(Operator op, IValue *r, const int32_t *at, bint wanted) except -1
+# Who runs such operators: function(operator, Python's values).
+cdef object (*call_layered)(Operator op, list args)
+# Run `function(op, Python's values)` on registers.
+cdef int run_in_python(Operator op, object (*function)(Operator op, list args), IValue *r, const int32_t *at) except -1
 # `invoke` below the tape: the kernel, seen by profilers and limits.
 cdef int invoke_seen(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 # ... and where limits are what there is to be seen to.

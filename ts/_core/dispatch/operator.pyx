@@ -164,6 +164,10 @@ note_record = NULL
 
 
 invoke_taped = NULL
+cdef int (*invoke_layered)(Operator op, IValue *r, const int32_t *at, bint wanted) except -1
+invoke_layered = NULL
+cdef object (*call_layered)(Operator op, list args)
+call_layered = NULL
 
 
 cdef inline bint concerns_tape(Tensor t) noexcept:
@@ -207,12 +211,21 @@ cdef bint any_wants(list args) except -1:
 
 
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
-    if op.record is not None and invoke_taped != NULL and differentiating(context_flags()) and wants_gradient(op, r, at):
-        return invoke_taped(op, r, at, code, instruction)
-    return invoke_seen(op, r, at, code, instruction)
+    cdef bint wanted = (
+        op.record is not None and invoke_taped != NULL and differentiating(context_flags()) and wants_gradient(op, r, at)
+    )
+    cdef int turn
+    if context_flags() & LAYERED and op.record is not None:
+        turn = invoke_layered(op, r, at, wanted)
+        if turn == HAS_RUN:
+            return 0
+        wanted = wanted or turn == OF_TAPE
+    return invoke_taped(op, r, at, code, instruction) if wanted else invoke_seen(op, r, at, code, instruction)
 
 
 cdef int invoke_seen(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
+    if context_flags() & LAYERED and op.record is not None and invoke_layered(op, r, at, False) == HAS_RUN:
+        return 0
     if context_flags() & PROFILING and invoke_recorded != NULL:
         return invoke_recorded(op, r, at, code, instruction)
     return invoke_limited(op, r, at)
@@ -378,6 +391,8 @@ cdef object call_in_registers(Operator op, list args):
 
 cdef object run_at_once(Operator op, list args):
     """Run on Python values that do not go through registers; who watches sees it as in `invoke_watched`."""
+    if context_flags() & LAYERED and op.record is not None:
+        return call_layered(op, args)
     if context_flags() & PROFILING and call_recorded != NULL:
         return call_recorded(op, args)
     return call_limited(op, args)
@@ -665,12 +680,17 @@ cdef int settle_all(object target, object result) except -1:
 
 cdef int run_record(Operator op, IValue *r, const int32_t *at) except -1:
     """The general kernel of record operators."""
+    return run_in_python(op, run, r, at)
+
+
+cdef int run_in_python(Operator op, object (*function)(Operator op, list args), IValue *r, const int32_t *at) except -1:
     cdef list args = []
     cdef int i
-    cdef PyObject *o
+    if op.signature_ is None:
+        read_signature(op)
     for i in range(op.nargs):
         args.append(box(&r[at[i]]))
-    result = run(op, args)
+    result = function(op, args)
     if op.nrets == 1:
         return put(op, 0, result, &r[at[op.nargs]])
     for i in range(op.nrets):

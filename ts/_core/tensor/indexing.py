@@ -18,7 +18,7 @@ import numpy as np
 
 from ts import dtypes
 from ts._core.tensor import construct, subscripts
-from ts._core.tensor.tensor import Tensor, operator, view_of
+from ts._core.tensor.tensor import Tensor, layer_of, operator, view_of
 
 Slice = slice  # the name is also that of an operator
 
@@ -161,7 +161,7 @@ def _normal(item: Any) -> Any:
     if item is None or item is Ellipsis or isinstance(item, (bool, int, Slice)):
         return item
     if isinstance(item, Tensor):
-        if item.ndim == 0 and item.dtype.category <= dtypes.INTEGRAL:
+        if item.ndim == 0 and item.dtype.category <= dtypes.INTEGRAL and layer_of(item) is None:
             return bool(item) if item.dtype in (dtypes.bool_, dtypes.uint8) else int(item)
         return item
     if isinstance(item, np.ndarray):

@@ -10,7 +10,7 @@ tensors with `wrap` (any array) or `wrap_cpu` (an ndarray whose ScalarType is al
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
-from ts._core.thread.context cimport GRAD_DISABLED, context_flags
+from ts._core.thread.context cimport GRAD_DISABLED, LAYERED, context_flags
 
 cdef enum:
     BACKEND_CPU = 0
@@ -36,6 +36,7 @@ cdef class History:
     cdef Tensor grad                   # of a leaf, or one that retains it
     cdef object hooks                  # of a leaf: `ts._core.autograd.hooks`
     cdef PyObject *accumulator         # of a leaf, borrowed: the node that adds to `grad`
+    cdef object layer                  # what it stands for, where that is more than its array: `ts._core.layers`
 
 
 cdef class Tensor:
@@ -75,8 +76,12 @@ ctypedef object (*NodeOf)(Tensor view)
 cdef int set_node_of_view(NodeOf function) except -1
 
 cdef inline bint is_recorded(Tensor t) noexcept:
-    """Whether operators that take the tensor are recorded for gradients."""
-    return wants(t) and not context_flags() & GRAD_DISABLED
+    """Whether operators that take the tensor are recorded for gradients, or do more than its array shows."""
+    return (wants(t) and not context_flags() & GRAD_DISABLED) or is_layered(t)
+
+cdef inline bint is_layered(Tensor t) noexcept:
+    """Whether the tensor stands for more than its array."""
+    return t.history is not None and t.history.layer is not None
 
 # A tensor on the same memory, without history; writes to one count for both.
 cdef Tensor detached_from(Tensor x)

@@ -310,6 +310,13 @@ cdef object only_element(Tensor x):
     return float(value) if x.scalar_type == 15 else value
 
 
+cdef int check_elements(Tensor x) except -1:
+    """Refuse to hand out elements that are not all that the tensor stands for."""
+    if is_layered(x):
+        x.history.layer.check_elements()
+    return 0
+
+
 cdef dict in_format(object memory_format):
     return {} if memory_format is None else {"memory_format": memory_format}
 
@@ -395,7 +402,19 @@ cdef Tensor detached_from(Tensor x):
     cdef Tensor t = shared(x)
     follow(t, x)
     t.base = None
+    if is_layered(x):
+        history_of(t).layer = x.history.layer
     return t
+
+
+def layer_of(Tensor x not None):
+    """What the tensor stands for beside its array: a `ts._core.layers.layer.Layer`, or None."""
+    return None if x.history is None else x.history.layer
+
+
+def set_layer(Tensor x not None, layer):
+    """Let it stand for that from now on."""
+    history_of(x).layer = layer
 
 
 def detached(Tensor x not None):
@@ -642,7 +661,7 @@ cdef class Tensor:
     def data(self):
         if let_go != NULL:
             let_go(<PyObject *>self.array, False)
-        return shared(self)
+        return detached_from(self) if is_layered(self) else shared(self)
 
     @data.setter
     def data(self, Tensor other not None):
@@ -737,6 +756,7 @@ cdef class Tensor:
 
     def _host(self):
         """The elements as a NumPy array, which shares memory on the CPU."""
+        check_elements(self)
         if self.backend == BACKEND_CPU:
             return self.array
         if self.backend == BACKEND_META:

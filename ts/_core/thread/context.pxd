@@ -18,6 +18,7 @@ cdef enum Flag:
     TRACING = 8
     PROFILING = 16
     LIMITED = 32
+    LAYERED = 64                  # some of its tensors have layers: they stand for several, or have a tangent
 
 cdef extern from *:
     """

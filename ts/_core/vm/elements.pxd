@@ -15,6 +15,7 @@ from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, strides_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts._core.thread.context cimport LAYERED, context_flags
 from ts._core.value.ivalue cimport IValue
 from ts._core.vm.code cimport Code, Instruction
 from ts._core.vm.frame cimport Frame
@@ -74,6 +75,8 @@ cdef inline int has_elements(char *r, const Instruction *at) noexcept nogil:
     cdef int flags
     I(r, at.a)[0] = 0
     if (<Tensor>x).backend != BACKEND_CPU or (<Tensor>x).scalar_type != (at.c & DTYPE_BITS) or (<Tensor>x).wants_grad:
+        return 0
+    if context_flags() & LAYERED:
         return 0
     if ndim_of(array_in(x)) != (at.c >> RANK_SHIFT) & 0xFF:
         return 0

@@ -28,7 +28,7 @@ def _of_det(grad: Tensor, A: Tensor, result: Tensor) -> Tensor:
     """Of singular matrices by the products of all singular values but one."""
     if A.size(-1) == 0:
         return ts.zeros_like(A)
-    if bool((result == 0).any()):
+    if bool(ts.ops.aten._is_any_true(result == 0)):
         u, s, vh = ts.linalg.svd(A)
         n = s.size(-1)
         one = ts.ones_like(s.narrow(-1, 0, 1))

@@ -22,7 +22,7 @@ derive(
 
 def of_product(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
     """The gradient times the product of the others, which a division gives where no element is 0."""
-    if bool((x == 0).any()):
+    if bool(ts.ops.aten._is_any_true(x == 0)):
         return grad * product_of_others(x, dim).conj()
     return grad * (result / x).conj()
 

@@ -21,7 +21,7 @@ def of_products(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
     Elsewhere an element's gradient is the product of those before it times what the later ones make of their
     gradients: s[i] = grad[i] + x[i + 1] * s[i + 1].
     """
-    if not bool((x == 0).any()):
+    if not bool(ts.ops.aten._is_any_true(x == 0)):
         return sums_from(grad * result.conj(), dim) / x.conj()
     if x.dim() == 0:
         return grad

@@ -1,6 +1,7 @@
-"""Modules as functions: `functional_call`.
+"""Modules as functions: `functional_call`, `stack_module_state`.
 
 y = ts.func.functional_call(net, {"weight": w}, (x,))       net(x), with `w` for net.weight
+parameters, buffers = ts.func.stack_module_state(nets)      of several nets, stacked: for `vmap`
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor import Tensor, operator
 
 
 def functional_call(
@@ -45,6 +46,37 @@ def functional_call(
     finally:
         for table, last, old in reversed(before):
             table[last] = old
+
+
+def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The parameters and the buffers of modules of one class, each stacked; parameters are leaves.
+
+    RuntimeError for none, for modules of several classes or modes, or where only some want a gradient.
+    """
+    models = list(models)
+    if not models:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    if any(model.training != models[0].training for model in models):
+        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
+    if any(type(model) is not type(models[0]) for model in models):
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+
+    def stacked(tables: list[dict[str, Any]]) -> dict[str, Any]:
+        return {name: _stacked(name, [table[name] for table in tables]) for name in tables[0]}
+
+    return (
+        stacked([dict(model.named_parameters()) for model in models]),
+        stacked([dict(model.named_buffers()) for model in models]),
+    )
+
+
+def _stacked(name: str, tensors: list[Any]) -> Any:
+    wanted = {x.requires_grad for x in tensors}
+    if len(wanted) > 1:
+        raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
+    if not all(x.is_leaf for x in tensors):
+        return operator("stack")(tensors)
+    return operator("stack")([x.detach() for x in tensors]).requires_grad_(wanted.pop())
 
 
 def _members(module: Any) -> list[tuple[str, Tensor]]:

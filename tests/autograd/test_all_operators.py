@@ -1,0 +1,104 @@
+"""Every operator that has derivatives passes gradcheck: by the tape, in forward mode, and of the second order.
+
+All of them with `-m long` (`make test-long`), a seventh otherwise.
+"""
+
+import warnings
+import zlib
+
+import pytest
+
+import ts
+from tests import samples
+from ts.autograd.differences import has_tangents
+from ts.ops import registry
+from ts.ops.derivatives import rows
+
+SOME = 7
+DIFFERENT = {
+    "aten::_cast_Half": "rounds to 16 bits",
+    "aten::fake_quantize_per_tensor_affine.tensor_qparams": "its gradient is not that of its steps",
+    "aten::linalg_cholesky_ex": "takes its matrix for a symmetric one",
+    "aten::linalg_eig": "eigenvectors have no fixed phase",
+    "aten::tensor_split.tensor_indices_or_sections": "the sample's places are numbers that differences would move",
+}
+REAL = {"aten::logcumsumexp"}  # of complex numbers the gradients are not settled
+
+
+def differentiable():
+    """The records whose row has formulas, or parts."""
+    for key, row in rows.rows().items():
+        record = registry.find(key)
+        if not row.reason and record is not None and not record.nondeterministic and record.variant == "":
+            yield key
+
+
+KEYS = sorted(differentiable())
+FEW = [key for key in KEYS if zlib.crc32(key.encode()) % SOME == 0]
+
+
+def leaves(arguments):
+    found = []
+    for x in arguments:
+        if isinstance(x, ts.Tensor) and has_tangents(x):
+            found.append(x)
+        elif isinstance(x, list):
+            found += leaves(x)
+    return found
+
+
+def apart(x, k):
+    """Other numbers than the sample's, so that no two are the same: there is no gradient at ties."""
+    return x * (1 + 0.05 * (ts.arange(x.numel(), dtype=ts.float64) * 1.7 + k + 0.3).sin().reshape(x.shape))
+
+
+def check(key, dtype):
+    record = registry.find(key)
+    arguments = None if key in REAL and dtype.is_complex else samples.arguments(record, dtype)
+    if arguments is None:
+        pytest.skip(f"not of {dtype}")
+    xs = [apart(x, k).requires_grad_() for k, x in enumerate(leaves(arguments))]
+    if not xs:
+        pytest.skip("no argument of floating point")
+
+    def call(*given):
+        rest = iter(given)
+
+        def put(x):
+            if isinstance(x, list):
+                return [put(y) for y in x]
+            return next(rest) * 1 if isinstance(x, ts.Tensor) and has_tangents(x) else x
+
+        found = record.operator(*map(put, arguments))
+        several = found if isinstance(found, (tuple, list)) else (found,)
+        return tuple(y for y in several if isinstance(y, ts.Tensor) and has_tangents(y))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            results = [y for y in call(*xs) if y.requires_grad]
+            if results:
+                ts.autograd.grad([y.sum() for y in results], xs, [ts.ones_like(y.sum()) for y in results], allow_unused=True)
+        except samples.REFUSALS as error:
+            pytest.skip(f"refused: {error}")
+        if not results:
+            pytest.skip("no result has a gradient")
+        assert ts.autograd.gradcheck(call, tuple(xs), check_forward_ad=True, fast_mode=True, nondet_tol=1e-12)
+        assert ts.autograd.gradgradcheck(call, tuple(xs), fast_mode=True, nondet_tol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [ts.float64, ts.complex128], ids=["float64", "complex128"])
+@pytest.mark.parametrize("key", FEW)
+def test_some(key, dtype):
+    if key in DIFFERENT:
+        pytest.skip(DIFFERENT[key])
+    check(key, dtype)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("dtype", [ts.float64, ts.complex128], ids=["float64", "complex128"])
+@pytest.mark.parametrize("key", KEYS)
+def test_all(key, dtype):
+    if key in DIFFERENT:
+        pytest.skip(DIFFERENT[key])
+    check(key, dtype)

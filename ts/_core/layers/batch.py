@@ -1,0 +1,208 @@
+"""Tensors that stand for a batch: each operator on them works on all of its elements at once.
+
+In: an operator, of whose arguments some are of a batch at a level; out: its results, of the batch.
+
+    Tensor (3,) -> Batched -> inner (5, 3)      five tensors of three elements
+    Tensor (3,) -> Batched -> inner (3,)        not `whole`: the same for all of them
+
+The batch is the first dimension of what is below; the array of the tensor itself is that of the first
+element.  How an
+operator works on a batch is said by its row in `ts.ops.batching`; an operator that is computed by others
+needs none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ts._core.dispatch.signature import signature
+from ts._core.layers.layer import Layer
+from ts._core.layers.levels import Level, beneath, layered, of_level, opened
+from ts._core.tensor.tensor import Tensor, operator, set_layer
+
+
+class Batched(Layer):
+    """A batch, or a tensor that is the same for all elements of one."""
+
+    def __init__(self, level: int, inner: Tensor, whole: bool) -> None:
+        super().__init__(level, inner)
+        self.whole = whole
+
+    def check_elements(self) -> None:
+        """RuntimeError: there is not one number."""
+        raise RuntimeError(
+            "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
+            ".item() on a "
+            "Tensor, please try to rewrite what you're doing with other operations. If error is occurring "
+            "somewhere "
+            "inside PyTorch internals, please file a bug report."
+        )
+
+
+def the_same(level: Level, x: Tensor) -> Batched:
+    """The layer of a tensor that is the same for all elements of the batch."""
+    return Batched(level.number, x, False)
+
+
+def batched(level: Level, inner: Tensor) -> Tensor:
+    """The batch whose elements lie along the first dimension of `inner`."""
+    shown = inner.select(0, 0) if inner.shape[0] else inner.new_empty(inner.shape[1:])
+    return layered(shown, Batched(level.number, inner, True))
+
+
+def parts(level: Level, x: Any) -> tuple[Any, bool]:
+    """What is below a tensor of the batch, and whether its first dimension is the batch's."""
+    layer = of_level(x, level)
+    return (x, False) if layer is None else (layer.inner, layer.whole)  # type: ignore[attr-defined]
+
+
+class Same:
+    """What a rule gives that is the same for all elements."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Call:
+    """An operator on a batch: what rules work with.
+
+    values   the arguments, tensors as they are below
+    wholes   for each whether its first dimension is the batch's; lists for lists
+    """
+
+    def __init__(self, level: Level, op: Any, args: list[Any]) -> None:
+        pairs = [[parts(level, y) for y in x] if isinstance(x, list) else parts(level, x) for x in args]
+        self.level = level
+        self.size = level.size
+        self.operator = op
+        self.record = op.record.base or op.record
+        self.names = [p.name for p in signature(self.record.schema_text).parameters]
+        self.values: list[Any] = [[v for v, _ in x] if isinstance(x, list) else x[0] for x in pairs]
+        self.wholes: list[Any] = [[w for _, w in x] if isinstance(x, list) else x[1] for x in pairs]
+
+    def __getitem__(self, name: str) -> Any:
+        """An argument by name."""
+        return self.values[self.names.index(name)]
+
+    def at(self, name: str) -> int:
+        """Its number; -1 where the operator has none of that name."""
+        return self.names.index(name) if name in self.names else -1
+
+    def is_whole(self, x: Any) -> bool:
+        """Whether an argument, by number or name, is of the batch, or something in it."""
+        found = self.wholes[x if isinstance(x, int) else self.names.index(x)]
+        return any(found) if isinstance(found, list) else bool(found)
+
+    def rank(self, i: int) -> int:
+        """The dimensions of a tensor without the batch."""
+        return int(self.values[i].dim()) - int(self.wholes[i])
+
+    def expanded(self, i: int) -> Any:
+        """An argument with the batch first, whether it is of it or not."""
+        x, whole = self.values[i], self.wholes[i]
+        if isinstance(x, list):
+            return [self.spread(y, w) for y, w in zip(x, whole, strict=True)]
+        return self.spread(x, whole)
+
+    def spread(self, x: Any, whole: bool) -> Any:
+        """A tensor with the batch first."""
+        if whole or not isinstance(x, Tensor):
+            return x
+        return x.unsqueeze(0).expand([self.size, *x.shape])
+
+    def run(self, values: list[Any]) -> Any:
+        """The operator, out of place, on other arguments."""
+        return self.record.operator.call_list(values)
+
+
+def run(level: Level, op: Any, args: list[Any]) -> Any:
+    """Run an operator on tensors of the batch of that level."""
+    from ts.ops.batching.rules import composite, drawn, on_batch, written_elsewhere
+
+    record = op.record
+    whole = composite(record)
+    if whole is not None:
+        return whole(*args)
+    call = Call(level, op, args)
+    some = any(call.is_whole(i) for i in range(len(args)))
+    returns = signature(record.schema_text).returns
+    if record.variant == "out":
+        raise RuntimeError(
+            f"vmap: {record.name.removeprefix('aten::')}.{record.overload} is not possible: an operator that "
+            "writes to "
+            "out= has no rule; please use the one that does not."
+        )
+    with beneath(level):
+        if record.nondeterministic:
+            found, of_batch = drawn(call)
+        elif not some:
+            found, of_batch = op.call_list(call.values), False
+        elif record.variant == "inplace" or written_elsewhere(record):
+            return _in_place(call, args)
+        else:
+            found = on_batch(call)
+            found, of_batch = (found.value, False) if isinstance(found, Same) else (found, True)
+    return _wrapped(level, found, of_batch, returns, args)
+
+
+def _wrapped(level: Level, found: Any, of_batch: bool, returns: Any, args: list[Any]) -> Any:
+    if isinstance(found, (tuple, list)):
+        values = [_wrapped(level, x, of_batch, (), args) for x in found]
+        return values if type(found) in (list, tuple) else type(found)(values)
+    if not isinstance(found, Tensor):
+        return found
+    if returns and returns[0].alias_of >= 0:
+        return args[returns[0].alias_of]
+    with beneath(level):
+        if of_batch:
+            return batched(level, found)
+    return layered(found, the_same(level, found))
+
+
+def _in_place(call: Call, args: list[Any]) -> Any:
+    """Write what the operator gives elsewhere; a tensor that is not of the batch has no room for it."""
+    from ts.ops.batching.rules import on_batch
+
+    target = args[0]
+    if not call.wholes[0]:
+        name = call.operator.name.removeprefix("aten::")
+        raise RuntimeError(
+            f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor `other` in "
+            "extra_args that "
+            "has more elements than `self`. This happened due to `other` being vmapped over but `self` not "
+            "being "
+            f"vmapped over in a vmap. Please try to use out-of-place operators instead of {name}. If said "
+            "operator is "
+            "being called inside the PyTorch framework, please file a bug report instead."
+        )
+    found = on_batch(call)
+    layer = of_level(target, call.level)
+    assert layer is not None
+    if call.operator.record.reshapes:  # another view from now on
+        made = batched(call.level, found)
+        set_layer(target, Batched(call.level.number, found, True))
+        target.data = made
+    elif found is not layer.inner:
+        operator("copy_")(layer.inner, found)
+    return target
+
+
+# ---------------------------------------------------------------- opening one
+
+
+@contextmanager
+def opened_batch(size: int, random: str = "error") -> Iterator[Level]:
+    """A level of batches of that size."""
+    with opened(run, the_same) as level:
+        level.size, level.random = size, random
+        yield level
+
+
+def unbatched(level: Level, x: Tensor, dim: int = 0) -> Tensor:
+    """What a tensor is below, with the batch at a dimension; repeated if it is of none."""
+    inner, whole = parts(level, x)
+    with beneath(level):
+        found: Tensor = inner if whole else inner.expand([level.size, *inner.shape])
+        return found if dim == 0 else found.movedim(0, dim)

@@ -1,0 +1,143 @@
+"""Levels: which layers are open in this thread, and who runs operators on them.
+
+with opened(dual.run, "jvp") as level:      inside, tensors may have layers of that level
+    y = level.below(f, x)                   f(x), as if it were not open
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ts._core.layers import gate
+from ts._core.layers.layer import Layer
+from ts._core.tensor.tensor import Tensor, detached, layer_of, set_layer
+
+Run = Callable[["Level", Any, list[Any]], Any]
+
+
+class Level:
+    """An open level.
+
+    number  higher than that of the levels around it; layers have it
+    run     run(level, operator, arguments): some of these have a layer of this level, and none a higher one
+    size    of the batch
+    random  what drawing random numbers does inside: "error", "same", "different", or "" for nothing special
+    """
+
+    def __init__(self, number: int, run: Run, wrap: Callable[[Level, Tensor], Layer]) -> None:
+        self.number = number
+        self.run = run
+        self.wrap = wrap
+        self.size = 0
+        self.random = ""
+
+
+class _Stack(threading.local):
+    def __init__(self) -> None:
+        self.open: list[Level] = []
+        self.last = 0
+
+
+_here = _Stack()
+
+
+def top() -> Level | None:
+    """The innermost open level."""
+    return _here.open[-1] if _here.open else None
+
+
+@contextmanager
+def opened(run: Run, wrap: Callable[[Level, Tensor], Layer]) -> Iterator[Level]:
+    """Open a level; `wrap(level, tensor)` gives the layer of a tensor that knows nothing of it."""
+    level = push(run, wrap)
+    try:
+        yield level
+    finally:
+        pop(level)
+
+
+def push(run: Run, wrap: Callable[[Level, Tensor], Layer]) -> Level:
+    """Open a level; `pop` closes it."""
+    _here.last += 1
+    level = Level(_here.last, run, wrap)
+    _here.open.append(level)
+    gate.watch(True)
+    return level
+
+
+def pop(level: Level) -> None:
+    """Close a level, and those that were opened inside of it."""
+    del _here.open[_here.open.index(level) :]
+    gate.watch(bool(_here.open))
+
+
+@contextmanager
+def beneath(level: Level) -> Iterator[None]:
+    """As if that level were not open, nor those inside of it."""
+    before = _here.open
+    _here.open = before[: before.index(level)]
+    gate.watch(bool(_here.open))
+    try:
+        yield
+    finally:
+        _here.open = before
+        gate.watch(True)
+
+
+def layered(x: Tensor, layer: Layer) -> Tensor:
+    """A new tensor on the memory of `x`, without history, with that layer."""
+    made = detached(x)
+    set_layer(made, layer)
+    return made
+
+
+def of_level(x: Any, level: Level) -> Layer | None:
+    """The layer of a tensor if it is of that level."""
+    layer = layer_of(x) if isinstance(x, Tensor) else None
+    return layer if layer is not None and layer.level == level.number else None
+
+
+def tracked(x: Tensor) -> Tensor:
+    """The same, as a tensor that wants gradients at the innermost level; it leads on to `x` if that does."""
+    level = top()
+    if level is not None and of_level(x, level) is None:
+        x = layered(x, level.wrap(level, x))
+    return x.view_as(x) if x.requires_grad else detached(x).requires_grad_()
+
+
+def _run(op: Any, args: list[Any], number: int) -> Any:
+    if number == 0:
+        return _run_plain(op, args)
+    for level in _here.open:
+        if level.number == number:
+            return level.run(level, op, args)
+    return op.call_list([_without(x, number) for x in args])
+
+
+def _without(x: Any, number: int) -> Any:
+    """A tensor whose level is closed is what it was made from."""
+    if isinstance(x, list):
+        return [_without(y, number) for y in x]
+    layer = layer_of(x) if isinstance(x, Tensor) else None
+    if layer is None or layer.level != number:
+        return x
+    layer.check_elements()
+    return layer.inner
+
+
+def _run_plain(op: Any, args: list[Any]) -> Any:
+    if op.record.nondeterministic:
+        for level in reversed(_here.open):
+            if level.random:
+                return level.run(level, op, args)
+    gate.watch(False)
+    try:
+        return op.call_list(args)
+    finally:
+        gate.watch(True)
+
+
+gate.set_runner(_run)

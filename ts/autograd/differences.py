@@ -1,0 +1,223 @@
+"""Derivatives by differences, and the same by the tape and by tangents, as matrices that may be compared.
+
+In: a function of tensors, its arguments; out: for each argument and result a matrix, a row for each element
+of the
+argument and a column for each of the result.
+
+    by_differences(f, (x,), 0, eps)      [(3, 2) matrix]      of a result of two elements, x of three
+    by_tape(result, (x,), ...)           the same for one result, by passes back
+
+Of a complex argument and a real result an entry is d/dx + i d/dy, as the tape has it.  With directions
+instead of
+`None` there is one row, or one column: the derivative along a direction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import ts
+from ts import Tensor
+from ts._core.autograd.backward import grad
+from ts.autograd import forward_ad
+
+Function = Callable[..., Any]
+
+
+def as_tuple(x: Any) -> tuple[Any, ...]:
+    """Several as a tuple, one as a tuple of one."""
+    return x if isinstance(x, tuple) else tuple(x) if isinstance(x, list) else (x,)
+
+
+def differentiable(found: Any) -> tuple[Tensor, ...]:
+    """The results that want gradients."""
+    return tuple(x for x in as_tuple(found) if x.requires_grad)
+
+
+def wanted(inputs: tuple[Any, ...]) -> list[int]:
+    """The arguments that want gradients, by number."""
+    return [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
+
+
+def has_tangents(x: Any) -> bool:
+    """Whether a result can have derivatives."""
+    return isinstance(x, Tensor) and (x.is_floating_point() or x.is_complex())
+
+
+def unit_directions(x: Tensor) -> Iterator[Tensor]:
+    """For each element, the tensor that is one there and zero elsewhere."""
+    for k in range(x.numel()):
+        direction = ts.zeros(x.numel(), dtype=x.dtype, device=x.device)
+        direction[k] = 1
+        yield direction.reshape(x.shape)
+
+
+# ---------------------------------------------------------------- differences
+
+
+def by_differences(
+    function: Function,
+    inputs: tuple[Any, ...],
+    i: int,
+    eps: float,
+    direction: Any = None,
+    *,
+    forward: bool = False,
+) -> list[Tensor]:
+    """A matrix for each result: how it changes with argument `i`, element by element or along a direction.
+
+    AssertionError where the results look otherwise when the argument changes.
+    """
+    x = inputs[i]
+    if direction is None:
+        real = x.real if x.is_complex() else x
+        rows = [
+            _along(function, inputs, i, eps, step, step, f"on index {_index(k, x.shape)} ", forward)
+            for k, step in enumerate(unit_directions(real.detach()))
+        ]
+        if not rows:
+            found = as_tuple(function(*inputs))
+            return [ts.zeros(0, y.numel(), dtype=_entry_dtype(x, y, forward)) for y in found]
+        return [ts.stack(column) for column in zip(*rows, strict=True)]
+    u, v = direction if isinstance(direction, tuple) else (direction, direction)
+    return _along(function, inputs, i, eps, u.reshape(x.shape), v.reshape(x.shape), "", forward)
+
+
+def _index(k: int, shape: Any) -> tuple[int, ...]:
+    place: list[int] = []
+    for n in reversed(shape):
+        k, last = divmod(k, n)
+        place.insert(0, last)
+    return tuple(place)
+
+
+def _entry_dtype(x: Tensor, y: Tensor, forward: bool) -> Any:
+    return x.dtype if x.is_complex() and not forward else y.dtype
+
+
+def _along(
+    function: Function,
+    inputs: tuple[Any, ...],
+    i: int,
+    eps: float,
+    u: Tensor,
+    v: Tensor,
+    where: str,
+    forward: bool,
+) -> list[Tensor]:
+    found = _slope(function, inputs, i, eps, u, where)
+    if not inputs[i].is_complex():
+        return found
+    imaginary = _slope(function, inputs, i, eps, v * 1j, where)
+    return [dx + dy * 1j for dx, dy in zip(found, imaginary, strict=True)]
+
+
+def _slope(
+    function: Function, inputs: tuple[Any, ...], i: int, eps: float, direction: Tensor, where: str
+) -> list[Tensor]:
+    """(f(x + eps u) - f(x - eps u)) / 2 eps; `x` is changed in place: the function may read it elsewhere."""
+    x = inputs[i].data
+    before = x.clone()
+    ends = []
+    for sign in (-1, 1):
+        x.copy_(before + direction * (sign * eps))
+        ends.append([y.clone() for y in as_tuple(function(*inputs))])
+    x.copy_(before)
+    return [_difference(a, b, eps, where) for a, b in zip(*ends, strict=True)]
+
+
+def _difference(a: Tensor, b: Tensor, eps: float, where: str) -> Tensor:
+    for what, one, other in (("shape", a.shape, b.shape), ("dtype", a.dtype, b.dtype)):
+        if one != other:
+            raise AssertionError(
+                f"Expected `func` to return outputs with the same {what} when inputs are perturbed {where}by "
+                f"{eps}, but got: {what}s {one} and {other}."
+            )
+    return ((b - a) / (2 * eps)).detach().reshape(-1)
+
+
+# ---------------------------------------------------------------- the tape
+
+
+class Rows:
+    """What passes back gave: matrices, and whether they look like the arguments."""
+
+    def __init__(self, matrices: list[Tensor], sizes_hold: bool, dtypes_hold: bool) -> None:
+        self.matrices = matrices
+        self.sizes_hold = sizes_hold
+        self.dtypes_hold = dtypes_hold
+
+
+def by_tape(result: Tensor, inputs: tuple[Any, ...], direction: Tensor | None = None) -> Rows:
+    """A matrix for each argument that wants a gradient, by a pass for each element, or for a direction."""
+    leaves = [inputs[i] for i in wanted(inputs)]
+    if direction is None:
+        directions = [d.contiguous() for d in unit_directions(result.detach())]
+    else:
+        directions = [direction.reshape(result.shape)]
+    columns: list[list[Tensor]] = [[] for _ in leaves]
+    sizes_hold = dtypes_hold = True
+    for d in directions:
+        found = grad(result, leaves, d, retain_graph=True, allow_unused=True)
+        for column, x, g in zip(columns, leaves, found, strict=True):
+            if g is None:
+                g = ts.zeros_like(x)
+            elif g.shape != x.shape:
+                sizes_hold = False
+                g = ts.zeros_like(x)
+            elif g.dtype is not x.dtype:
+                dtypes_hold = False
+            column.append(g.detach().clone().reshape(-1).to(x.dtype))
+    made = [
+        ts.stack(column, 1) if column else ts.zeros(x.numel(), 0, dtype=x.dtype)
+        for column, x in zip(columns, leaves, strict=True)
+    ]
+    return Rows(made, sizes_hold, dtypes_hold)
+
+
+# ---------------------------------------------------------------- tangents
+
+
+def by_tangents(
+    function: Function, inputs: tuple[Any, ...], directions: list[Any] | None, check_dtypes: bool
+) -> list[list[Tensor]]:
+    """For each argument that wants a gradient a matrix for each result, in forward mode.
+
+    TypeError where `check_dtypes` and a tangent is complex where its result is not, or the other way round.
+    """
+    found = []
+    for k, i in enumerate(wanted(inputs)):
+        x = inputs[i].detach()
+        steps = list(unit_directions(x)) if directions is None else [directions[k].reshape(x.shape)]
+        rows = [_tangents(function, inputs, i, step, check_dtypes) for step in steps]
+        if directions is not None:
+            found.append(rows[0])
+        elif rows:
+            found.append([ts.stack(column) for column in zip(*rows, strict=True)])
+        else:
+            results = [y for y in as_tuple(function(*inputs)) if has_tangents(y)]
+            found.append([ts.zeros(0, y.numel(), dtype=y.dtype) for y in results])
+    return found
+
+
+def _tangents(
+    function: Function, inputs: tuple[Any, ...], i: int, direction: Tensor, check_dtypes: bool
+) -> list[Tensor]:
+    with forward_ad.dual_level():
+        duals = [
+            forward_ad.make_dual(x.detach(), direction if k == i else ts.zeros_like(x))
+            if isinstance(x, Tensor) and x.requires_grad else x
+            for k, x in enumerate(inputs)
+        ]  # fmt: skip
+        tangents = []
+        for y in as_tuple(function(*duals)):
+            if not has_tangents(y):
+                continue
+            primal, tangent = forward_ad.unpack_dual(y)
+            if tangent is None:
+                tangent = ts.zeros_like(primal)
+            elif check_dtypes and primal.is_complex() != tangent.is_complex():
+                raise TypeError("Forward AD gradient has dtype mismatch.")
+            tangents.append(tangent.detach().reshape(-1))
+        return tangents

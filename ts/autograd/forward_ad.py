@@ -1,0 +1,109 @@
+"""Forward mode: tensors with tangents.
+
+with forward_ad.dual_level():
+    x = forward_ad.make_dual(primal, tangent)
+    y = f(x)
+    forward_ad.unpack_dual(y).tangent          the derivative of f along the tangent
+
+A tensor has its tangent as long as the level is open.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, NamedTuple
+
+from ts._core.layers import dual, levels
+from ts._core.tensor.tensor import Tensor, set_layer
+
+__all__ = [
+    "UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual",
+]  # fmt: skip
+
+
+class UnpackedDualTensor(NamedTuple):
+    """A tensor and its tangent, None where it has none."""
+
+    primal: Tensor
+    tangent: Tensor | None
+
+
+class _Here(threading.local):
+    level: levels.Level | None = None
+
+
+_here = _Here()
+
+
+def enter_dual_level() -> int:
+    """Open the level: tensors may have tangents from now on.  RuntimeError inside of another one."""
+    if _here.level is not None:
+        raise RuntimeError(
+            "Nested forward mode AD is not supported at the moment. If this is something you would like to "
+            "see, "
+            "please file an issue."
+        )
+    _here.level = levels.push(dual.run, dual.without_tangent)
+    return 0
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """Close it: tangents are gone.  RuntimeError where it is not open, or not that one."""
+    if _here.level is None or level not in (None, 0):
+        raise RuntimeError(
+            "Trying to exit a forward AD level that was not the last one that was created. This is not "
+            "supported."
+        )
+    levels.pop(_here.level)
+    _here.level = None
+
+
+class dual_level:
+    """Context manager: the level is open inside."""
+
+    def __enter__(self) -> int:
+        return enter_dual_level()
+
+    def __exit__(self, *error: Any) -> None:
+        exit_dual_level()
+
+
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
+    """A view of `tensor` with a tangent, of its shape and dtype.
+
+    RuntimeError outside of a level, ValueError for tensors of integers.
+    """
+    here = _here.level
+    if here is None:
+        raise RuntimeError(
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
+            "enter_dual_level() first."
+        )
+    for name, x in (("tensor", tensor), ("tangent", tangent)):
+        if not (x.is_floating_point() or x.is_complex()):
+            what = "tensor" if name == "tensor" else "tangent"
+            raise ValueError(
+                f"Expected {'primal' if what == 'tensor' else 'tangent'} to be floating point or complex, "
+                f"but got: {x.dtype}"
+            )
+    if levels.of_level(tensor, here) is not None and unpack_dual(tensor).tangent is not None:
+        raise RuntimeError("Trying to make a dual of a tensor that has a tangent at this level already.")
+    if tensor.shape != tangent.shape:
+        raise RuntimeError(
+            f"Expected tangent to have the same shape as primal, {tuple(tensor.shape)}, but got "
+            f"{tuple(tangent.shape)}"
+        )
+    inner, _ = dual.parts(here, tensor)
+    made: Tensor = tensor.view_as(tensor)
+    with levels.beneath(here):
+        fitted = dual.fitting(tangent, inner)
+    set_layer(made, dual.Dual(here.number, inner, fitted))
+    return made
+
+
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
+    """The tensor without its tangent, and that, or None; outside of a level it has none."""
+    here = _here.level
+    if here is None:
+        return UnpackedDualTensor(tensor, None)
+    return UnpackedDualTensor(*dual.parts(here, tensor))

@@ -1,0 +1,477 @@
+"""Derivatives of functions as values: products with vectors, matrices of first and second derivatives.
+
+>>> jacobian(lambda x: x * x, ts.tensor([1.0, 2.0]))
+tensor([[2., 0.],
+        [0., 4.]])
+>>> hvp(lambda x: (x ** 3).sum(), ts.tensor([1.0, 2.0]), ts.ones(2))[1]
+tensor([ 6., 12.])
+
+A function takes one tensor or several and gives one or a tuple; what comes out is nested accordingly.  With
+`create_graph` the results may be differentiated again; with `strict` a result that does not depend on an
+argument is a RuntimeError, otherwise its derivative is zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any
+
+import ts
+from ts import Tensor
+from ts._core.autograd.backward import grad
+from ts._core.layers.batch import batched, opened_batch, unbatched
+from ts.autograd import forward_ad
+
+__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+
+Function = Callable[..., Any]
+Tensors = tuple[Tensor, ...]
+
+
+# ---------------------------------------------------------------- arguments and results
+
+
+def _listed(x: Any, what: str, name: str) -> tuple[bool, Tensors]:
+    """Whether there is a tuple, and its items."""
+    several = isinstance(x, tuple)
+    items = x if several else (x,)
+    for i, item in enumerate(items):
+        if not isinstance(item, Tensor):
+            found = f"the value at index {i} has type" if several else f"the given {what} has type"
+            raise TypeError(
+                f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but {found} "
+                f"{type(item)}."
+            )
+    return several, items
+
+
+def _results(function: Function, inputs: Tensors, name: str) -> tuple[bool, Tensors]:
+    return _listed(function(*inputs), "outputs of the user-provided function", name)
+
+
+def _apart(inputs: Tensors, create_graph: bool, wanted: bool) -> Tensors:
+    """New tensors, so that a function that reads the old ones elsewhere is constant in those."""
+    return tuple(
+        x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_(wanted)
+        for x in inputs
+    )
+
+
+def _finished(x: Any, create_graph: bool) -> Any:
+    """Results without history, unless that is wanted."""
+    if isinstance(x, Tensor):
+        return x if create_graph else x.detach()
+    return tuple(_finished(item, create_graph) for item in x)
+
+
+def _one_or_all(x: tuple[Any, ...], several: bool) -> Any:
+    return x if several else x[0]
+
+
+def _check_vector(v: Tensors, like: Tensors, several: bool) -> None:
+    if len(v) != len(like):
+        if several:
+            raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(v)}.")
+        raise RuntimeError("The given v should contain a single Tensor.")
+    for i, (x, y) in enumerate(zip(v, like, strict=True)):
+        if x.shape != y.shape:
+            entry = f"Entry {i} in " if several else ""
+            raise RuntimeError(f"{entry}v has invalid size: should be {y.size()} but got {x.size()}.")
+
+
+_DETACHED = {
+    "outputs": "Output {i} of the user-provided function does not require gradients. The outputs must be "
+    "computed in a "
+    "differentiable manner from the input when running in strict mode.",
+    "grad_inputs": "The gradient with respect to input {i} is independent of the inputs of the user-provided "
+    "function. "
+    "This is not allowed in strict mode.",
+    "jacobian": "While computing the hessian, found that the jacobian of the user-provided function with "
+    "respect to "
+    "input {i} is independent of the input. This is not allowed in strict mode. You should ensure that your "
+    "function is "
+    "twice differentiable and that the jacobian depends on the inputs (this would be violated by a linear "
+    "function for "
+    "example).",
+    "hessian": "The hessian of the user-provided function with respect to input {i} is independent of the "
+    "input. This "
+    "is not allowed in strict mode. You should ensure that your function is thrice differentiable and that "
+    "the hessian "
+    "depends on the inputs.",
+}
+
+
+def _check_attached(found: tuple[Tensor | None, ...], what: str, strict: bool) -> None:
+    """In strict mode everything depends on the inputs."""
+    if not strict:
+        return
+    for i, x in enumerate(found):
+        if x is None:
+            raise RuntimeError(
+                f"The output of the user-provided function is independent of input {i}. This is not allowed "
+                "in strict "
+                "mode."
+            )
+        if not x.requires_grad:
+            raise RuntimeError(_DETACHED[what].format(i=i))
+
+
+# What is said of a gradient that is not there, and of one that is constant, by the pass that was to give it.
+_OF_FIRST = (
+    "The jacobian of the user-provided function is independent of input {i}. "
+    "This is not allowed in strict mode"
+)
+_OF_SECOND = _OF_FIRST.replace("jacobian", "hessian")
+_ABSENT = {
+    "back": "The output of the user-provided function is independent of input {i}. This is not allowed in "
+    "strict mode.",
+    "back_trick": "The gradient with respect to the input is independent of entry {i} in the grad_outputs "
+    "when using "
+    "the double backward trick to compute forward mode gradients. This is not allowed in strict mode.",
+    "double_back": _OF_FIRST + ".",
+    "double_back_trick": "The hessian of the user-provided function is independent of entry {i} in the "
+    "grad_jacobian. "
+    "This is not allowed in strict mode as it prevents from using the double backward trick to replace "
+    "forward mode AD.",
+}
+_CONSTANT = {
+    "back": _OF_FIRST, "back_trick": _OF_FIRST, "double_back": _OF_SECOND, "double_back_trick": _OF_SECOND,
+}  # fmt: skip
+
+
+def _filled(
+    found: tuple[Tensor | None, ...], like: Tensors, strict: bool, create_graph: bool, step: str
+) -> Tensors:
+    """Zeros for gradients that are not there; errors in strict mode."""
+    made = []
+    for i, (x, y) in enumerate(zip(found, like, strict=True)):
+        if x is None and strict:
+            raise RuntimeError(_ABSENT[step].format(i=i))
+        if x is not None and strict and create_graph and not x.requires_grad:
+            raise RuntimeError(_CONSTANT[step].format(i=i) + " when create_graph=True.")
+        made.append(ts.zeros_like(y) if x is None else x)
+    return tuple(made)
+
+
+def _gradients(
+    outputs: tuple[Tensor | None, ...],
+    inputs: Tensors,
+    given: Tensors | None = None,
+    *,
+    create_graph: bool = False,
+    retain_graph: bool | None = None,
+    batched: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """As `grad`, of those outputs that want gradients; None where nothing arrives."""
+    starts = [None] * len(outputs) if given is None else list(given)
+    pairs = [(y, g) for y, g in zip(outputs, starts, strict=True) if y is not None and y.requires_grad]
+    if not pairs:
+        return (None,) * len(inputs)
+    return grad(
+        [y for y, _ in pairs], inputs, [g for _, g in pairs], allow_unused=True, create_graph=create_graph,
+        retain_graph=retain_graph, is_grads_batched=batched,
+    )  # fmt: skip
+
+
+# ---------------------------------------------------------------- products
+
+
+def vjp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """func(*inputs), and `v` times its matrix of derivatives: gradients in the shapes of `inputs`.
+
+    `v` has the shapes of the results; it may be missing where there is one, of one element.
+    """
+    with ts.enable_grad():
+        several, xs = _listed(inputs, "inputs", "vjp")
+        xs = _apart(xs, create_graph, True)
+        several_out, ys = _results(func, xs, "vjp")
+        _check_attached(ys, "outputs", strict)
+        vs = None
+        if v is not None:
+            _, vs = _listed(v, "v", "vjp")
+            vs = _apart(vs, create_graph, False)
+            _check_vector(vs, ys, several_out)
+        elif len(ys) != 1 or ys[0].numel() != 1:
+            raise RuntimeError(
+                "The vector v can only be None if the user-provided function returns a single Tensor with a "
+                "single "
+                "element."
+            )
+    with ts.set_grad_enabled(create_graph or ts.is_grad_enabled()):
+        found = _filled(_gradients(ys, xs, vs, create_graph=create_graph), xs, strict, create_graph, "back")
+    ys, found = _finished(ys, create_graph), _finished(found, create_graph)
+    return _one_or_all(ys, several_out), _one_or_all(found, several)
+
+
+def _vector_of_inputs(v: Any, xs: Tensors, several: bool, create_graph: bool, name: str) -> Tensors | None:
+    if v is not None:
+        _, vs = _listed(v, "v", name)
+        vs = _apart(vs, create_graph, False)
+        _check_vector(vs, xs, several)
+        return vs
+    if len(xs) != 1 or xs[0].numel() != 1:
+        raise RuntimeError(
+            "The vector v can only be None if the input to the user-provided function is a single Tensor "
+            "with a single "
+            "element."
+        )
+    return None
+
+
+def jvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """func(*inputs), and its matrix of derivatives times `v`: tangents in the shapes of the results.
+
+    `v` has the shapes of `inputs`; it may be missing where there is one, of one element.  The gradient of the
+    gradient computes it, so that `create_graph` and `strict` mean what they mean elsewhere; `ts.func.jvp` is
+    faster.
+    """
+    with ts.enable_grad():
+        several, xs = _listed(inputs, "inputs", "jvp")
+        xs = _apart(xs, create_graph, True)
+        vs = _vector_of_inputs(v, xs, several, create_graph, "jvp")
+        several_out, ys = _results(func, xs, "jvp")
+        _check_attached(ys, "outputs", strict)
+        us = tuple(ts.zeros_like(y, requires_grad=True) for y in ys)
+        first = _gradients(ys, xs, us, create_graph=True)
+        _check_attached(first, "grad_inputs", strict)
+    with ts.enable_grad() if create_graph else nullcontext():
+        found = _filled(
+            _gradients(first, us, vs, create_graph=create_graph), ys, strict, create_graph, "back_trick"
+        )
+    ys, found = _finished(ys, create_graph), _finished(found, create_graph)
+    return _one_or_all(ys, several_out), _one_or_all(found, several_out)
+
+
+def _first_of_number(
+    func: Function, inputs: Any, v: Any, create_graph: bool, strict: bool, name: str
+) -> tuple[bool, Tensors, Tensors | None, Tensors, tuple[Tensor | None, ...]]:
+    """Arguments, vector, the function's one number, and its gradient."""
+    several, xs = _listed(inputs, "inputs", name)
+    xs = _apart(xs, create_graph, True)
+    vs = _vector_of_inputs(v, xs, several, create_graph, name)
+    several_out, ys = _results(func, xs, name)
+    _check_attached(ys, "outputs", strict)
+    if several_out:
+        raise RuntimeError(f"The function given to {name} should return a single Tensor")
+    if ys[0].numel() != 1:
+        raise RuntimeError(
+            f"The Tensor returned by the function given to {name} should contain a single element"
+        )
+    first = _gradients(ys, xs, create_graph=True)
+    _check_attached(first, "jacobian", strict)
+    return several, xs, vs, ys, first
+
+
+def vhp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """func(*inputs), one number, and `v` times its matrix of second derivatives."""
+    with ts.enable_grad():
+        several, xs, vs, ys, first = _first_of_number(func, inputs, v, create_graph, strict, "vhp")
+    with ts.set_grad_enabled(create_graph or ts.is_grad_enabled()):
+        found = _filled(
+            _gradients(first, xs, vs, create_graph=create_graph), xs, strict, create_graph, "double_back"
+        )
+    return _finished(ys, create_graph)[0], _one_or_all(_finished(found, create_graph), several)
+
+
+def hvp(func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> Any:
+    """func(*inputs), one number, and its matrix of second derivatives times `v`.
+
+    That matrix is symmetric where the second derivatives are continuous: `vhp` gives the same then, and is
+    faster.
+    """
+    with ts.enable_grad():
+        several, xs, vs, ys, first = _first_of_number(func, inputs, v, create_graph, strict, "hvp")
+        us = tuple(ts.zeros_like(x, requires_grad=True) for x in xs)
+        second = _gradients(first, xs, us, create_graph=True)
+        _check_attached(first, "hessian", strict)
+    with ts.set_grad_enabled(create_graph or ts.is_grad_enabled()):
+        found = _filled(
+            _gradients(second, us, vs, create_graph=create_graph),
+            xs,
+            strict,
+            create_graph,
+            "double_back_trick",
+        )
+    return _finished(ys, create_graph)[0], _one_or_all(_finished(found, create_graph), several)
+
+
+# ---------------------------------------------------------------- matrices
+
+
+def jacobian(
+    func: Function,
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
+    """The derivatives of each element of func(*inputs) by each of `inputs`: shapes are joined.
+
+    vectorize  all rows in one pass
+    strategy   "reverse-mode" by rows, or "forward-mode" by columns, with `vectorize` only
+    """
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has '
+            'more outputs '
+            'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use '
+            '"reverse-mode".'
+        )
+    if strategy == "forward-mode":
+        return _by_columns(func, inputs, create_graph, strict, vectorize)
+    with ts.enable_grad():
+        several, xs = _listed(inputs, "inputs", "jacobian")
+        xs = _apart(xs, create_graph, True)
+        several_out, ys = _results(func, xs, "jacobian")
+        _check_attached(ys, "outputs", strict)
+        if vectorize and strict:
+            raise RuntimeError(
+                "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported "
+                "together. "
+                "Please either set `strict=False` or `vectorize=False`."
+            )
+        rows = _all_rows(ys, xs, create_graph) if vectorize else _each_row(ys, xs, create_graph, strict)
+        return _nested(_finished(rows, create_graph), several_out, several)
+
+
+def _nested(rows: Any, several_out: bool, several: bool) -> Any:
+    return _one_or_all(tuple(_one_or_all(row, several) for row in rows), several_out)
+
+
+def _each_row(ys: Tensors, xs: Tensors, create_graph: bool, strict: bool) -> tuple[Tensors, ...]:
+    matrices = []
+    for i, y in enumerate(ys):
+        rows: list[list[Tensor]] = [[] for _ in xs]
+        for k in range(y.numel()):
+            found = _gradients((y.reshape(-1)[k],), xs, retain_graph=True, create_graph=create_graph)
+            for j, (row, g, x) in enumerate(zip(rows, found, xs, strict=True)):
+                if strict and g is None:
+                    raise RuntimeError(
+                        f"Output {i} of the user-provided function is independent of input {j}. This is not "
+                        "allowed in "
+                        "strict mode."
+                    )
+                if strict and create_graph and g is not None and not g.requires_grad:
+                    raise RuntimeError(_OF_FIRST.format(i=i) + " when create_graph=True.")
+                row.append(ts.zeros_like(x) if g is None else g)
+        matrices.append(tuple(
+            ts.stack(row, 0).view(y.size() + x.size()) for row, x in zip(rows, xs, strict=True)
+        ))  # fmt: skip
+    return tuple(matrices)
+
+
+def _all_rows(ys: Tensors, xs: Tensors, create_graph: bool) -> tuple[Tensors, ...]:
+    counts = [y.numel() for y in ys]
+    flat = tuple(y.reshape(-1) for y in ys)
+    found = _gradients(flat, xs, _units(ys), create_graph=create_graph, batched=True)
+    by_input = []
+    for g, x in zip(found, xs, strict=True):
+        if g is None:
+            g = ts.zeros_like(x).expand((sum(counts), *x.shape))
+        parts = zip(g.split(counts, 0), ys, strict=True)
+        by_input.append(tuple(part.reshape(y.size() + x.size()) for part, y in parts))
+    return tuple(zip(*by_input, strict=True))
+
+
+def _units(tensors: Tensors) -> Tensors:
+    """The rows of the identity over all elements, cut into those of each tensor."""
+    total, before, made = sum(x.numel() for x in tensors), 0, []
+    for x in tensors:
+        part = x.detach().new_zeros(total, x.numel())
+        part.diagonal(-before).fill_(1)
+        before += x.numel()
+        made.append(part)
+    return tuple(made)
+
+
+def _by_columns(func: Function, inputs: Any, create_graph: bool, strict: bool, vectorize: bool) -> Any:
+    if create_graph:
+        raise NotImplementedError(
+            'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not '
+            'supported '
+            'together (yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.'
+        )
+    if strict:
+        raise RuntimeError(
+            'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not '
+            'supported together '
+            '(yet). Please either set `strict=False` or `strategy="reverse-mode"`.'
+        )
+    if not vectorize:
+        raise NotImplementedError(
+            "Computing Jacobian using forward-AD or forward-over-reverse Hessian isonly implemented for "
+            "`vectorize=True`."
+        )
+    several, xs = _listed(inputs, "inputs", "jacobian")
+    shapes: list[Any] = []
+    several_out = False
+
+    def tangents(*steps: Tensor) -> Tensors:
+        nonlocal several_out
+        with forward_ad.dual_level():
+            duals = tuple(forward_ad.make_dual(x, step.view_as(x)) for x, step in zip(xs, steps, strict=True))
+            several_out, ys = _listed(func(*duals), "outputs", "None")
+            pairs = [forward_ad.unpack_dual(y) for y in ys]
+            shapes[:] = [p.shape for p, _ in pairs]
+            return tuple(ts.zeros_like(p) if t is None else t for p, t in pairs)
+
+    counts = [x.numel() for x in xs]
+    with opened_batch(sum(counts)) as level:
+        columns = [unbatched(level, t) for t in tangents(*(batched(level, u) for u in _units(xs)))]
+    rows: Any = [
+        [
+            part.permute(*range(1, part.dim()), 0).reshape((*shape, *x.shape))
+            for part, x in zip(column.split(counts, 0), xs, strict=True)
+        ]
+        for column, shape in zip(columns, shapes, strict=True)
+    ]
+    if not several:
+        rows = tuple(row[0] for row in rows)
+    return rows if several_out else rows[0]
+
+
+def hessian(
+    func: Function,
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """The second derivatives of func(*inputs), one number, by each pair of elements of `inputs`.
+
+    `vectorize` and `outer_jacobian_strategy` are those of `jacobian`, for the derivatives of the gradient.
+    """
+    several, xs = _listed(inputs, "inputs", "hessian")
+    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+
+    def number(*arguments: Tensor) -> Tensor:
+        several_out, ys = _results(func, arguments, "hessian")
+        _check_attached(ys, "outputs", strict)
+        if several_out:
+            raise RuntimeError("The function given to hessian should return a single Tensor")
+        if ys[0].numel() != 1:
+            raise RuntimeError(
+                "The Tensor returned by the function given to hessian should contain a single element"
+            )
+        return ys[0].squeeze()
+
+    def gradient(*arguments: Tensor) -> Any:
+        if outer_jacobian_strategy == "forward-mode":
+            arguments = tuple(x.requires_grad_(True) for x in arguments)
+        found = jacobian(number, arguments, create_graph=True)
+        _check_attached(found, "jacobian", strict)
+        return found
+
+    found = jacobian(
+        gradient,
+        xs,
+        create_graph=create_graph,
+        strict=strict,
+        vectorize=vectorize,
+        strategy=outer_jacobian_strategy,
+    )
+    return found if several else found[0][0]

@@ -1,0 +1,112 @@
+"""Are the gradients of a function right?  Compared with differences.
+
+>>> x = ts.rand(3, dtype=ts.float64, requires_grad=True)
+>>> gradcheck(ts.sin, (x,)), gradgradcheck(ts.sin, (x,))
+(True, True)
+
+A complex result is checked by its real and its imaginary part; in forward mode, complex arguments are.
+`fast_mode` compares along one random direction instead of element by element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ts.errors import GradcheckError
+
+__all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
+
+Function = Callable[..., Any]
+
+
+def gradcheck(
+    func: Function,
+    inputs: Any,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
+    fast_mode: bool = False,
+    masked: bool | None = None,
+) -> bool:
+    """Whether the gradients of func(*inputs) for those `inputs` that want them are what differences say.
+
+    eps, atol, rtol         the step, and how close
+    raise_exception         GradcheckError says what is wrong; else the answer is False
+    nondet_tol              how much two passes may differ
+    check_undefined_grad    results that nobody uses, and arguments without tangents, change nothing
+    check_grad_dtypes       gradients have the dtypes of the arguments
+    check_batched_grad      several passes at once give the same; check_batched_forward_grad: several tangents
+    check_forward_ad        tangents too; check_backward_ad: gradients
+    fast_mode               along a random direction, not element by element
+    """
+    if not (check_forward_ad or check_backward_ad):
+        raise AssertionError("Expected at least one of check_forward_ad or check_backward_ad to be True")
+    if check_batched_grad and not check_backward_ad:
+        raise AssertionError("Setting check_batched_grad=True requires check_backward_ad to be True")
+    if check_batched_forward_grad and not check_forward_ad:
+        raise AssertionError("Setting check_batched_forward_grad=True requires check_forward_ad to be True")
+    from ts.autograd.checking import Options, check
+
+    options = Options(
+        eps, atol, rtol, nondet_tol, check_undefined_grad, check_grad_dtypes, check_batched_grad,
+        check_batched_forward_grad, check_forward_ad, check_backward_ad, fast_mode, bool(masked),
+    )  # fmt: skip
+    try:
+        check(func, inputs, options)
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def gradgradcheck(
+    func: Function,
+    inputs: Any,
+    grad_outputs: Any = None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    fast_mode: bool = False,
+    masked: bool = False,
+) -> bool:
+    """Whether the second gradients are what differences of the first ones say; as `gradcheck`.
+
+    grad_outputs                 gradients of the results that the first pass begins with; random where None
+    gen_non_contig_grad_outputs  those do not lie in memory one element after the other
+    check_fwd_over_rev           by tangents of the first pass; check_rev_over_rev: by a second pass
+    """
+    if not (check_fwd_over_rev or check_rev_over_rev):
+        raise AssertionError("Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
+    if check_undefined_grad and not check_rev_over_rev:
+        raise AssertionError("Setting check_undefined_grad=True requires check_rev_over_rev to be True")
+    if check_batched_grad and not check_rev_over_rev:
+        raise AssertionError("Setting check_batched_grad=True requires check_rev_over_rev to be True")
+    from ts.autograd.checking import first_pass
+
+    gradients, arguments = first_pass(func, inputs, grad_outputs, gen_non_contig_grad_outputs)
+    return gradcheck(
+        gradients, arguments, eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
+        nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad, check_grad_dtypes=check_grad_dtypes,
+        check_batched_grad=check_batched_grad, fast_mode=fast_mode, check_forward_ad=check_fwd_over_rev,
+        check_backward_ad=check_rev_over_rev, masked=masked,
+    )  # fmt: skip

@@ -1,0 +1,125 @@
+"""Trees of tuples, lists, dictionaries: what functions take and give, as lists of leaves and back.
+
+>>> leaves, shape = flatten({"a": 1, "b": (2, 3)})
+>>> leaves, unflatten([10, 20, 30], shape)
+([1, 2, 3], {'a': 10, 'b': (20, 30)})
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+LEAF = "*"
+
+
+class Shape:
+    """How a tree branches: the kind of its root, what names the branches, their shapes; a leaf has none."""
+
+    def __init__(self, kind: Any, names: tuple[Any, ...], children: tuple[Shape, ...]) -> None:
+        self.kind = kind
+        self.names = names
+        self.children = children
+
+    @property
+    def count(self) -> int:
+        """The number of leaves."""
+        return 1 if self.kind is None else sum(child.count for child in self.children)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Shape) and self.kind is other.kind and self.names == other.names
+            and self.children == other.children
+        )  # fmt: skip
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        if self.kind is None:
+            return LEAF
+        inside = ", ".join(map(repr, self.children))
+        if self.kind is list:
+            return f"[{inside}]"
+        if self.kind is tuple:
+            return f"({inside},)" if len(self.children) == 1 else f"({inside})"
+        pairs = ", ".join(
+            f"{name!r}: {child!r}" for name, child in zip(self.names, self.children, strict=True)
+        )
+        return f"{{{pairs}}}" if self.kind is dict else f"{self.kind.__name__}({pairs})"
+
+
+_LEAF_SHAPE = Shape(None, (), ())
+
+
+def _branches(x: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
+    """The names and items of a tree's root; None for a leaf."""
+    kind = type(x)
+    if kind in (dict, OrderedDict, defaultdict):
+        return tuple(x), list(x.values())
+    if kind in (list, tuple, deque):
+        return (), list(x)
+    if isinstance(x, tuple) and hasattr(kind, "_fields"):
+        return kind._fields, list(x)
+    if isinstance(x, tuple) and kind.__module__ == "ts.return_types":
+        return (), list(x)
+    return None
+
+
+def flatten(x: Any) -> tuple[list[Any], Shape]:
+    """The leaves of a tree, in order, and how it branches."""
+    found = _branches(x)
+    if found is None:
+        return [x], _LEAF_SHAPE
+    names, items = found
+    leaves: list[Any] = []
+    children = []
+    for item in items:
+        below, child = flatten(item)
+        leaves += below
+        children.append(child)
+    return leaves, Shape(type(x), names, tuple(children))
+
+
+def unflatten(leaves: Iterable[Any], shape: Shape) -> Any:
+    """A tree of that shape; there are as many leaves as it has."""
+    rest = iter(leaves)
+
+    def build(shape: Shape) -> Any:
+        if shape.kind is None:
+            return next(rest)
+        items = [build(child) for child in shape.children]
+        if shape.kind is defaultdict:
+            return defaultdict(None, zip(shape.names, items, strict=True))
+        if shape.kind in (dict, OrderedDict):
+            return shape.kind(zip(shape.names, items, strict=True))
+        if hasattr(shape.kind, "_fields"):
+            return shape.kind(*items)
+        return shape.kind(items)
+
+    return build(shape)
+
+
+def map_leaves(function: Callable[[Any], Any], x: Any) -> Any:
+    """A tree of what `function` gives for each leaf."""
+    leaves, shape = flatten(x)
+    return unflatten([function(leaf) for leaf in leaves], shape)
+
+
+def broadcast(x: Any, shape: Shape) -> list[Any] | None:
+    """A leaf for each of `shape`: one of `x` counts for the whole branch; None where they do not fit."""
+    if shape.kind is None:
+        return [x] if _branches(x) is None else None
+    found = _branches(x)
+    if found is None:
+        return [x] * shape.count
+    names, items = found
+    if type(x) is not shape.kind or names != shape.names or len(items) != len(shape.children):
+        return None
+    made: list[Any] = []
+    for item, child in zip(items, shape.children, strict=True):
+        below = broadcast(item, child)
+        if below is None:
+            return None
+        made += below
+    return made

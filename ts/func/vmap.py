@@ -1,0 +1,201 @@
+"""A function on each element of a batch, all at once.
+
+>>> vmap(ts.dot)(ts.ones(5, 3), ts.ones(5, 3))
+tensor([3., 3., 3., 3., 3.])
+
+Inside, tensors stand for the batch (`ts._core.layers.batch`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import ts
+from ts import Tensor
+from ts._core.layers.batch import batched, opened_batch, parts, unbatched
+from ts.func.trees import Shape, broadcast, flatten, unflatten
+
+Function = Callable[..., Any]
+
+
+def vmap(
+    func: Function,
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Function:
+    """A function that calls `func` for each index of a dimension of its arguments, and joins the results.
+
+    in_dims     that dimension, for all arguments or as a tree of them; None: the same for all
+    out_dims    where the results have it; None: what is not of the batch, as it is
+    randomness  "error", "different" for each element, or "same"
+    chunk_size  so many elements at once
+
+    ValueError for dimensions that do not fit; RuntimeError for what cannot be done to a batch.
+    """
+    if randomness not in ("error", "different", "same"):
+        raise RuntimeError(
+            f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}"
+        )
+    if not (chunk_size is None or chunk_size > 0):
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+
+    @functools.wraps(func)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        call = _Call(func, in_dims, out_dims, randomness)
+        return call.run(args, kwargs, chunk_size)
+
+    return mapped
+
+
+def name_of(func: Any) -> str:
+    """What messages call a function."""
+    if hasattr(func, "__name__"):
+        return str(func.__name__)
+    if isinstance(func, functools.partial):
+        return f"functools.partial({name_of(func.func)}, ...)"
+    return repr(func)
+
+
+class _Call:
+    def __init__(self, func: Function, in_dims: Any, out_dims: Any, randomness: str) -> None:
+        self.func = func
+        self.name = name_of(func)
+        self.in_dims = in_dims
+        self.out_dims = out_dims
+        self.randomness = randomness
+        for dim in flatten(out_dims)[0]:
+            if dim is not None and not isinstance(dim, int):
+                raise ValueError(
+                    f"vmap({self.name}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a "
+                    "python "
+                    "collection of ints representing where in the outputs the vmapped dimension should "
+                    "appear."
+                )
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any], chunk_size: int | None) -> Any:
+        leaves, shape = flatten(args)
+        dims = self.dims_of(args, leaves, shape)
+        size = self.size_of(dims, leaves)
+        if chunk_size is None or size <= chunk_size:
+            return self.at_once(size, dims, leaves, shape, kwargs)
+        state = ts.get_rng_state() if self.randomness == "same" else None
+        chunks = []
+        for start in range(0, size, chunk_size):
+            n = min(chunk_size, size - start)
+            part = [x if d is None else x.narrow(d, start, n) for x, d in zip(leaves, dims, strict=True)]
+            if state is not None:
+                ts.set_rng_state(state)
+            chunks.append(flatten(self.at_once(n, dims, part, shape, kwargs)))
+        made = chunks[0][1]
+        out = broadcast(self.out_dims, made)
+        if out is None:  # of one tensor, in a tuple
+            out = list(self.out_dims)
+        columns = zip(*(found for found, _ in chunks), strict=True)
+        return unflatten([ts.cat(list(c), d) for c, d in zip(columns, out, strict=True)], made)
+
+    def dims_of(self, args: tuple[Any, ...], leaves: list[Any], shape: Shape) -> list[int | None]:
+        head = f"vmap({self.name}, in_dims={self.in_dims}, ...)(<inputs>): "
+        if not isinstance(self.in_dims, (int, tuple)):
+            raise ValueError(
+                f"{head}expected `in_dims` to be int or a (potentially nested) tuple matching the structure "
+                "of inputs, "
+                f"got: {type(self.in_dims)}."
+            )
+        if not args:
+            raise ValueError(
+                f"vmap({self.name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are "
+                "trying to vmap "
+                "over a function with no inputs. The latter is unsupported."
+            )
+        dims = broadcast(self.in_dims, shape)
+        if dims is None:
+            raise ValueError(
+                f"{head}in_dims is not compatible with the structure of `inputs`. in_dims has structure "
+                f"{flatten(self.in_dims)[1]} but inputs has structure {shape}."
+            )
+        for i, (x, d) in enumerate(zip(leaves, dims, strict=True)):
+            if d is None:
+                continue
+            if not isinstance(d, int):
+                raise ValueError(
+                    f"{head}Got in_dim={d} for an input but in_dim must be either an integer dimension or "
+                    "None."
+                )
+            if not isinstance(x, Tensor):
+                raise ValueError(
+                    f"{head}Got in_dim={d} for an input but the input is of type {type(x)}. We cannot vmap "
+                    "over "
+                    "non-Tensor arguments, please use None as the respective in_dim"
+                )
+            if not -x.dim() <= d < x.dim():
+                raise ValueError(
+                    f"{head}Got in_dim={d} for some input, but that input is a Tensor of dimensionality "
+                    f"{x.dim()} so "
+                    f"expected in_dim to satisfy -{x.dim()} <= in_dim < {x.dim()}."
+                )
+            dims[i] = d % x.dim()
+        return dims
+
+    def size_of(self, dims: list[int | None], leaves: list[Any]) -> int:
+        sizes = [x.size(d) for x, d in zip(leaves, dims, strict=True) if d is not None]
+        if not sizes:
+            raise ValueError("vmap: Expected at least one Tensor to vmap over")
+        if any(size != sizes[0] for size in sizes):
+            raise ValueError(
+                "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+                f"{sizes} for the "
+                "mapped dimension"
+            )
+        return int(sizes[0])
+
+    def at_once(
+        self, size: int, dims: list[int | None], leaves: list[Any], shape: Shape, kwargs: dict[str, Any]
+    ) -> Any:
+        fronts = [
+            x if d is None else x if d == 0 else x.movedim(d, 0) for x, d in zip(leaves, dims, strict=True)
+        ]
+        with opened_batch(size, self.randomness) as level:
+            given = [x if d is None else batched(level, x) for x, d in zip(fronts, dims, strict=True)]
+            found, made = flatten(self.func(*unflatten(given, shape), **kwargs))
+            out = self.out_dims_of(found, made)
+            return unflatten([self.out(level, x, d) for x, d in zip(found, out, strict=True)], made)
+
+    def out_dims_of(self, found: list[Any], made: Shape) -> list[int | None]:
+        if made.kind is None and isinstance(self.out_dims, tuple) and len(self.out_dims) == 1:
+            return list(self.out_dims)
+        out = broadcast(self.out_dims, made)
+        if out is None:
+            raise ValueError(
+                f"vmap({self.name}, ..., out_dims={self.out_dims})(<inputs>): out_dims is not compatible "
+                "with the "
+                f"structure of `outputs`. out_dims has structure {flatten(self.out_dims)[1]} but outputs has "
+                "structure "
+                f"{made}."
+            )
+        return out
+
+    def out(self, level: Any, x: Any, dim: int | None) -> Any:
+        if dim is None:
+            if isinstance(x, Tensor) and parts(level, x)[1]:
+                raise ValueError(
+                    f"vmap({self.name}, ...): `{self.name}` can not return a BatchedTensor when out_dim is "
+                    "None"
+                )
+            return parts(level, x)[0]
+        if not isinstance(x, Tensor):
+            raise ValueError(
+                f"vmap({self.name}, ...): `{self.name}` must only return Tensors, got type {type(x)}. Did "
+                "you mean to "
+                "set out_dims= to None for output?"
+            )
+        if not -x.dim() - 1 <= dim <= x.dim():
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-x.dim() - 1}, {x.dim()}], but got "
+                f"{dim})"
+            )
+        return unbatched(level, x, dim)

@@ -1,0 +1,20 @@
+"""New tensors like those of a batch: there is one for each element, for programs write to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts._core.layers.batch import Call
+from ts.ops.batching.rows import batch
+from ts.ops.batching.views import plain, sized
+
+
+def _full(call: Call) -> Any:
+    """full_like and its like where the number may be of the batch too."""
+    return call.run([call.expanded(0), *call.values[1:]])
+
+
+batch("zeros_like ones_like empty_like", plain)
+batch("full_like", _full)
+batch("new_zeros new_ones new_empty new_full", sized)
+batch("new_empty_strided", lambda call: call.values[0].new_empty([call.size, *call["size"]]))

@@ -1,0 +1,186 @@
+"""Elements by their places: the batch is one more index."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts._core.layers.batch import Call
+from ts._core.tensor.tensor import Tensor
+from ts.ops.batching.rows import batch
+from ts.ops.batching.rules import one_by_one, padded, pointwise
+from ts.ops.batching.views import along, behind
+
+
+def _indices(call: Call, i: int) -> tuple[list[Any], int | None, int]:
+    """Indices of the batch; the first dimension that those of an element replace; their dimensions.
+
+    None for the first where they do not stand together.
+    """
+    given = call.values[i]
+    wholes = call.wholes[i] if isinstance(call.wholes[i], list) else [False] * len(given)
+    spots: list[tuple[int, Tensor, bool]] = []
+    at = 0
+    for x, whole in zip(given, wholes, strict=True):
+        if x is not None and x.dtype in (ts.bool, ts.uint8):
+            if whole:
+                raise RuntimeError(
+                    "vmap: It looks like you're attempting to use a Tensor as a mask, whose result has "
+                    "another shape for "
+                    "each element. We don't support that; please try ts.where instead."
+                )
+            for places in x.nonzero().unbind(1):
+                spots.append((at, places, False))
+                at += 1
+            continue
+        if x is not None:
+            spots.append((at, x, whole))
+        at += 1
+    rank = max(x.dim() - int(w) for _, x, w in spots)
+    made: list[Any] = [None] * at
+    for place, x, whole in spots:
+        made[place] = padded(x, rank + 1) if whole else x
+    first, last = spots[0][0], spots[-1][0]
+    together = last - first + 1 == len(spots)
+    return made, first if together else None, rank
+
+
+def _index(call: Call) -> Any:
+    x = call.values[0]
+    made, first, rank = _indices(call, 1)
+    if not call.is_whole(1):
+        found = x[(slice(None), *(slice(None) if m is None else m for m in made))]
+        return found.movedim(rank, 0) if first is None else found
+    size = call.size
+    numbers = ts.arange(size).reshape([size, *[1] * rank])
+    x = call.expanded(0)
+    found = x[(numbers, *(slice(None) if m is None else m for m in made))]
+    if not first:  # they stand at the beginning of an element, or apart: they come first
+        return found
+    dims = list(range(found.dim()))
+    return found.permute(
+        [0, *dims[rank + 1 : rank + 1 + first], *dims[1 : rank + 1], *dims[rank + 1 + first :]]
+    )
+
+
+def _index_put(call: Call) -> Any:
+    """One index for the batch, and the values in the order in which the places come."""
+    made, first, rank = _indices(call, 1)
+    if first:
+        return one_by_one(call)
+    values, accumulate = call.values[2], call.values[3]
+    x = call.expanded(0)
+    size = call.size
+    numbers = ts.arange(size).reshape([size, *[1] * rank])
+    if call.wholes[2]:
+        taken = sum(m is not None for m in made)
+        values = padded(values, 1 + rank + x.dim() - 1 - taken)
+    return ts.index_put(x, [numbers, *made], values, accumulate)
+
+
+def _index_select(call: Call) -> Any:
+    x, dim, index = call.values
+    d = behind(dim, call.rank(0))
+    if not call.wholes[2]:
+        return x.index_select(d, index) if x.dim() > 1 else x.unsqueeze(1).index_select(1, index).squeeze(1)
+    x = call.expanded(0)
+    index = padded(index if index.dim() > 1 else index.unsqueeze(1), 2)
+    shape = list(x.shape)
+    shape[d] = index.shape[1]
+    spread = index.reshape([call.size, *(index.shape[1] if k == d else 1 for k in range(1, x.dim()))]).expand(
+        shape
+    )
+    return x.gather(d, spread)
+
+
+def _index_write(name: str) -> Any:
+    """index_add and its like: for an index that is the same for all, or one after the other."""
+
+    def rule(call: Call) -> Any:
+        if call.is_whole("index"):
+            return one_by_one(call)
+        values = [
+            call.expanded(i) if isinstance(x, Tensor) and call.names[i] != "index" else x
+            for i, x in enumerate(call.values)
+        ]
+        values[call.at("dim")] = behind(call["dim"], call.rank(0))
+        return call.run(values) if call.rank(0) else one_by_one(call)
+
+    return rule
+
+
+def _fill(call: Call) -> Any:
+    """fill, copy: the target's shape holds."""
+    x, value = call.expanded(0), call.values[1]
+    if isinstance(value, Tensor):
+        value = padded(value, x.dim()) if call.wholes[1] else value
+        return value.to(x.dtype).expand(x.shape).clone()
+    return ts.full_like(x, value)
+
+
+def _take(call: Call) -> Any:
+    x, index = call.expanded(0).reshape(call.size, -1), call.expanded(1)
+    return x.gather(1, index.reshape(call.size, -1)).reshape(index.shape)
+
+
+def _embedding(call: Call) -> Any:
+    weight, indices = call.values[0], call.values[1]
+    if not call.wholes[0]:
+        return call.run(call.values)
+    indices = call.expanded(1)
+    found = weight.gather(1, indices.reshape(call.size, -1, 1).expand(-1, -1, weight.shape[2]))
+    return found.reshape([*indices.shape, weight.shape[2]])
+
+
+def _embedding_back(call: Call) -> Any:
+    """The rows of each element's table, one table below the other."""
+    grad, indices, count = call.expanded(0), call.expanded(1), call["num_weights"]
+    padding = call["padding_idx"]
+    if call["scale_grad_by_freq"] or padding >= 0:
+        return one_by_one(call)
+    width = grad.shape[-1]
+    flat = indices.reshape(call.size, -1) + ts.arange(call.size).unsqueeze(1) * count
+    made = grad.new_zeros(call.size * count, width).index_add(0, flat.reshape(-1), grad.reshape(-1, width))
+    return made.reshape(call.size, count, width)
+
+
+def _one_hot(call: Call) -> Any:
+    if call["num_classes"] < 0:
+        raise RuntimeError(
+            "vmap: one_hot needs the number of classes: without it the shape of the result depends on the "
+            "elements."
+        )
+    return call.run(call.values)
+
+
+def _searched(call: Call) -> Any:
+    if call.is_whole("sorted_sequence") or ("sorter" in call.names and call["sorter"] is not None):
+        return one_by_one(call)
+    return call.run(call.values) if call["sorted_sequence"].dim() == 1 else one_by_one(call)
+
+
+batch("index.Tensor index.Tensor_hacked_twin _unsafe_index.Tensor _unsafe_index.Tensor_hacked_twin", _index)
+batch("index_put index_put.hacked_twin _unsafe_index_put _unsafe_index_put.hacked_twin", _index_put)
+batch("_index_put_impl", _index_put)
+batch("index_select", _index_select)
+batch("gather scatter.src scatter.value scatter_add scatter_reduce.two", along("dim"))
+batch("index_add index_copy index_fill.int_Scalar index_reduce", _index_write("source"))
+batch("select_scatter slice_scatter", lambda call: _scattered(call))
+batch("take", _take)
+batch("embedding", _embedding)
+batch("embedding_dense_backward", _embedding_back)
+batch("one_hot", _one_hot)
+batch(
+    "bucketize.Tensor",
+    lambda call: call.run(call.values) if not call.is_whole("boundaries") else one_by_one(call),
+)
+batch("searchsorted.Tensor", _searched)
+batch("masked_fill.Tensor masked_fill.Scalar where", pointwise)
+batch("fill.Tensor fill.Scalar copy", _fill)
+
+
+def _scattered(call: Call) -> Any:
+    values = list(call.values)
+    values[0], values[1] = call.expanded(0), call.expanded(1)
+    values[call.at("dim")] = behind(call["dim"], call.rank(0))
+    return call.run(values)

@@ -1,0 +1,117 @@
+"""Reductions, and what goes along a dimension: dimensions count behind the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ts
+from ts._core.layers.batch import Call, Same
+from ts._core.tensor.tensor import Tensor
+from ts.ops.batching.rows import batch
+from ts.ops.batching.views import along, behind
+
+
+def over_all(function: Callable[..., Any]) -> Callable[[Call], Any]:
+    """A reduction of all elements: function(matrix of the batch, 1, the other arguments)."""
+
+    def rule(call: Call) -> Any:
+        x: Tensor = call.values[0]
+        return function(x.reshape(x.shape[0], -1), 1, *call.values[1:])
+
+    return rule
+
+
+def _arg(name: str) -> Callable[[Call], Any]:
+    """argmax and its like: along a dimension, or where the largest of all is."""
+
+    def rule(call: Call) -> Any:
+        x: Tensor = call.values[0]
+        _, dim, keepdim = call.values[:3]
+        if dim is None:
+            found = getattr(x.reshape(x.shape[0], -1), name)(1)
+            return found.reshape([x.shape[0], *[1] * (x.dim() - 1)]) if keepdim else found
+        return along("dim")(call)
+
+    return rule
+
+
+def _vector_norm(call: Call) -> Any:
+    _, order, dim, keepdim, dtype = call.values
+    x: Tensor = call.values[0]
+    if dim is None:
+        found = call.run([x.reshape(x.shape[0], -1), order, [1], False, dtype])
+        return found.reshape([x.shape[0], *[1] * (x.dim() - 1)]) if keepdim else found
+    return along("dim")(call)
+
+
+def _aminmax(call: Call) -> Any:
+    if call["dim"] is not None:
+        return along("dim")(call)
+    found = call.values[0].reshape(call.size, -1).aminmax(dim=1)
+    if not call["keepdim"]:
+        return found
+    return tuple(x.reshape([call.size, *[1] * call.rank(0)]) for x in found)
+
+
+def _norm(call: Call) -> Any:
+    x, order = call.values[:2]
+    return x.reshape(x.shape[0], -1).norm(2 if order is None else order, 1)
+
+
+batch(
+    "sum.dim_IntList nansum mean.dim std.dim std.correction var.dim var.correction std_mean.dim "
+    "std_mean.correction "
+    "var_mean.dim var_mean.correction amax amin any.dims all.dims count_nonzero.dim_IntList",
+    along(whole="dim"),
+)
+batch(
+    "prod.dim_int max.dim min.dim any.dim all.dim logsumexp special_logsumexp cumsum cumprod logcumsumexp "
+    "cummax cummin "
+    "_cummax_helper _cummin_helper softmax.int log_softmax.int _softmax _log_softmax _safe_softmax "
+    "special_softmax "
+    "special_log_softmax _softmax_backward_data _log_softmax_backward_data sort sort.stable argsort "
+    "argsort.stable topk "
+    "kthvalue median.dim nanmedian.dim mode glu glu_backward glu_jvp norm.ScalarOpt_dim "
+    "norm.ScalarOpt_dim_dtype "
+    "count_nonzero fft_fft fft_ifft fft_rfft fft_irfft",
+    along("dim"),
+)
+batch("_fft_c2c _fft_r2c _fft_c2r fft_fftshift fft_ifftshift", along(whole="dim"))
+batch("sum", over_all(lambda x, d, dtype: x.sum(d, dtype=dtype)))
+batch("mean", over_all(lambda x, d, dtype: x.mean(d, dtype=dtype)))
+batch("prod", over_all(lambda x, d, dtype: x.prod(d, dtype=dtype)))
+batch("std", over_all(lambda x, d, unbiased: x.std(d, unbiased=unbiased)))
+batch("var", over_all(lambda x, d, unbiased: x.var(d, unbiased=unbiased)))
+batch("std_mean", over_all(lambda x, d, unbiased: ts.std_mean(x, d, unbiased=unbiased)))
+batch("var_mean", over_all(lambda x, d, unbiased: ts.var_mean(x, d, unbiased=unbiased)))
+batch("max", over_all(lambda x, d: x.amax(d)))
+batch("min", over_all(lambda x, d: x.amin(d)))
+batch("any", over_all(lambda x, d: x.any(d)))
+batch("all", over_all(lambda x, d: x.all(d)))
+batch("median", over_all(lambda x, d: x.median(d).values))
+batch("nanmedian", over_all(lambda x, d: x.nanmedian(d).values))
+batch("argmax", _arg("argmax"))
+batch("argmin", _arg("argmin"))
+batch("aminmax", _aminmax)
+batch("linalg_vector_norm", _vector_norm)
+batch("norm.Scalar", _norm)
+batch("dist", lambda call: (call.expanded(0) - call.expanded(1)).reshape(call.size, -1).norm(call["p"], 1))
+batch("trace", lambda call: call.values[0].diagonal(0, 1, 2).sum(1))
+batch("linalg_cross", along("dim"))
+batch("renorm", lambda call: ts.stack([x.renorm(*call.values[1:]) for x in call.values[0].unbind(0)]))
+
+
+def _sum_to_size(call: Call) -> Any:
+    """The sum over what an element was expanded along."""
+    x, size = call.values[:2]
+    rank = call.rank(0)
+    lead = rank - len(size)
+    dims = [*range(lead), *(lead + d for d, n in enumerate(size) if n == 1 and x.shape[1 + lead + d] != 1)]
+    found = x.sum([behind(d, rank) for d in dims], True) if dims else x
+    return found.reshape([x.shape[0], *size])
+
+
+# Asked by who must choose one way for the whole batch.
+batch("_is_any_true _is_all_true", lambda call: Same(call.run(call.values)))
+batch("sum_to_size _grad_sum_to_size", _sum_to_size)

@@ -1,0 +1,196 @@
+"""Rules for operators on batches: the row, or by the record's kind, or one element after the other.
+
+In: a `Call`; out: results with the batch first.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import ts
+from ts._core.dispatch.signature import signature
+from ts._core.layers.batch import Batched, Call
+from ts._core.tensor.tensor import Tensor
+from ts.ops.batching.rows import row_of
+from ts.ops.derivatives.formulas import decomposed
+from ts.ops.derivatives.rows import derivative_of
+from ts.ops.registry import Record
+
+# Those of other families that work element by element all the same.
+_POINTWISE = frozenset({"activation_gradients", "polynomial"})
+# Those whose answer does not depend on elements.
+_ASK_NO_ELEMENTS = frozenset(
+    f"aten::{name}" for name in (
+        "is_complex", "is_floating_point", "is_signed", "is_same_size", "result_type", "can_cast", "size",
+        "stride", "dim", "numel", "is_contiguous",
+    )
+)  # fmt: skip
+
+
+@cache
+def composite(record: Record) -> Callable[..., Any] | None:
+    """What computes an operator by others: its parts, or its own kernel; None where it needs a rule."""
+    if record.variant or row_of(record) is not None:
+        return None
+    row = derivative_of(record)
+    if row is not None and row.decomposition:
+        return decomposed(record)  # type: ignore[no-any-return]
+    if row is None and record.whole:
+        return record.kernel
+    return None
+
+
+def written_elsewhere(record: Record) -> bool:
+    """Whether an operator writes to its first argument though it has no form that does not."""
+    found = signature(record.schema_text).parameters
+    return bool(found) and found[0].written and not record.variant
+
+
+def on_batch(call: Call) -> Any:
+    """The results, of the batch."""
+    rule = row_of(call.record)
+    if rule is not None:
+        return rule(call)
+    if not any("Tensor" in r.kind for r in signature(call.record.schema_text).returns):
+        return answered(call)
+    if call.record.elementwise or call.record.keeps_dtype or call.record.family in _POINTWISE:
+        return pointwise(call)
+    return one_by_one(call)
+
+
+def answered(call: Call) -> Any:
+    """What is no tensor is the same for all elements, where the operator asks for dtypes and shapes.
+
+    RuntimeError for one that reads elements.
+    """
+    for x, whole in zip(call.values, call.wholes, strict=True):
+        if whole is True and call.record.name not in _ASK_NO_ELEMENTS:
+            Batched(call.level.number, x, True).check_elements()
+    return call.run(element(call, 0))
+
+
+# ---------------------------------------------------------------- element by element
+
+
+def pointwise(call: Call) -> Any:
+    """Tensors with as many dimensions behind the batch broadcast as they do without it."""
+    return call.run(aligned(call, range(len(call.values))))
+
+
+def aligned(call: Call, places: Any) -> list[Any]:
+    """The arguments; those of the batch at `places` have as many dimensions as the one with most."""
+    tensors = [i for i in places if isinstance(call.values[i], Tensor)]
+    rank = max(call.rank(i) for i in tensors)
+    values = list(call.values)
+    for i in tensors:
+        if call.wholes[i]:
+            values[i] = padded(promoted(call, tensors, i), rank + 1)
+    return values
+
+
+def padded(x: Tensor, rank: int) -> Tensor:
+    """A batch with ones behind its first dimension."""
+    missing = rank - x.dim()
+    return x if missing <= 0 else x.reshape([x.shape[0], *[1] * missing, *x.shape[1:]])
+
+
+def promoted(call: Call, tensors: list[int], i: int) -> Tensor:
+    """A batch of numbers has a dimension, but counts as a number where dtypes are promoted."""
+    x: Tensor = call.values[i]
+    if call.rank(i) > 0:
+        return x
+    others = [call.values[k] for k in tensors if call.rank(k) > 0]
+    if not others or any(y.dtype is x.dtype for y in others):
+        return x
+    number = ts.zeros((), dtype=x.dtype)
+    wanted = others[0].dtype
+    for y in others[1:]:
+        wanted = ts.promote_types(wanted, y.dtype)
+    result = ts.result_type(ts.zeros(1, dtype=wanted), number)
+    return x if x.dtype is ts.bool or result is not wanted else x.to(result)
+
+
+# ---------------------------------------------------------------- one element after the other
+
+
+def one_by_one(call: Call) -> Any:
+    """The operator on each element; RuntimeError for none."""
+    warnings.warn(
+        "There is a performance drop because we have not yet implemented the batching rule for "
+        f"{call.record.key}. "
+        "Please file us an issue on GitHub so that we can prioritize its implementation.",
+        stacklevel=2,
+    )
+    if call.size == 0:
+        raise RuntimeError(
+            f"The fallback path does not support vmap over dims of size 0. The operator is {call.record.key}."
+        )
+    return stacked([call.run(element(call, k)) for k in range(call.size)])
+
+
+def element(call: Call, k: int) -> list[Any]:
+    """The arguments of element `k`."""
+
+    def of(x: Any, whole: Any) -> Any:
+        if isinstance(x, list):
+            return [of(y, w) for y, w in zip(x, whole, strict=True)]
+        return x.select(0, k) if whole else x
+
+    return [of(x, w) for x, w in zip(call.values, call.wholes, strict=True)]
+
+
+def stacked(rows: list[Any]) -> Any:
+    """The results of all elements as one."""
+    first = rows[0]
+    if isinstance(first, Tensor):
+        return ts.stack(rows)
+    if isinstance(first, (tuple, list)):
+        made = [stacked(list(column)) for column in zip(*rows, strict=True)]
+        return made if type(first) in (list, tuple) else type(first)(made)
+    return first
+
+
+# ---------------------------------------------------------------- random numbers
+
+
+def drawn(call: Call) -> tuple[Any, bool]:
+    """What an operator that draws gives, and whether it is of the batch.
+
+    RuntimeError where the level says "error", or "same" for what would differ.
+    """
+    some = any(call.is_whole(i) for i in range(len(call.values)))
+    how = call.level.random
+    if how == "error":
+        raise RuntimeError(
+            "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
+            "'different' "
+            "randomness flags on vmap or perform the randomness operation out of vmap"
+        )
+    if how == "same" and not some:
+        return call.operator.call_list(call.values), False
+    if how == "same":
+        if call.record.name.endswith("_like"):
+            return call.operator.call_list(element(call, 0)), False
+        raise RuntimeError(
+            "Vmap does not currently support same randomness with a batched tensor input. Please use "
+            "'different'."
+        )
+    values = list(call.values)
+    if "size" in call.names:
+        values[call.at("size")] = [call.size, *call["size"]]
+        return call.operator.call_list(values), True
+    places = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
+    if not places or call.record.key == "aten::randperm":
+        return stacked([call.operator.call_list(call.values) for _ in range(call.size)]), True
+    if (
+        call.record.family in ("random", "dropout", "functional_forms")
+        or call.record.name == "aten::bernoulli"
+    ):
+        values[places[0]] = call.expanded(places[0])
+        if call.operator.record.variant == "inplace":
+            return call.operator.call_list(values), True
+        return call.operator.call_list(values), True
+    return stacked([call.operator.call_list(element(call, k)) for k in range(call.size)]), True

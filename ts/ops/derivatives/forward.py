@@ -1,0 +1,236 @@
+"""Tangents of results from the rows of derivatives.
+
+In: the record of an operator, its arguments, their tangents, its results; out: the tangents of these.
+
+    ELEMENTWISE     the formula of the gradient, given the tangent:     cos(x) * x_t
+    LINEAR          the operator on the tangents
+    a formula       that, over self, self_t, result ...
+    nothing         the gradient's gradient: g = J' u is linear in u, and J t is the way back through that
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import ts
+from ts import Tensor
+from ts._core.autograd.backward import grad as autograd_grad
+from ts._core.layers.levels import tracked
+from ts._core.tensor.tensor import detached
+from ts._core.thread.context import GradMode, is_grad_enabled
+from ts.ops.derivatives.formulas import Inputs, _compiled, decomposed, gradient, node_name
+from ts.ops.derivatives.rows import ELEMENTWISE, LINEAR, Derivative, derivative_of, names_in
+from ts.ops.registry import Record
+
+
+@cache
+def composite(record: Record) -> Callable[..., Any] | None:
+    """What computes an operator by others: its parts, or its own kernel; None where it has a rule."""
+    row = derivative_of(record)
+    if row is not None and row.decomposition and not record.variant:
+        return decomposed(record)  # type: ignore[no-any-return]
+    if row is None and record.whole:
+        return record.kernel
+    return None
+
+
+def tangents_of(
+    record: Record, primals: list[Any], tangents: list[Any], results: list[Any]
+) -> list[Tensor | None]:
+    """The tangent of each result; None where it is zero.
+
+    NotImplementedError for an operator without a row.
+    """
+    row = derivative_of(record)
+    if (row is not None and row.reason) or not any(_is_there(t) for t in tangents):
+        return [None] * len(results)
+    base = record.base or record
+    if row is None and not any(isinstance(y, Tensor) and _continuous(y) for y in results):
+        return [None] * len(results)
+    if row is None:
+        raise NotImplementedError(
+            f"Trying to use forward AD with {base.name.removeprefix('aten::')} that does not support it "
+            "because it "
+            "has not been implemented yet."
+        )
+    if row.decomposition:
+        return _by_two_passes(base, primals, tangents, results)
+    inputs = Inputs(base)
+    places = [i for i, name in enumerate(inputs.parameters) if name in row.inputs]
+    if not any(_is_there(tangents[i]) for i in places):
+        return [None] * len(results)
+    if row.forward == ELEMENTWISE:
+        return _elementwise(base, inputs, places, primals, tangents, results)
+    if row.forward == LINEAR:
+        return _linear(base, inputs, places, primals, tangents, len(results))
+    if row.forward is not None:
+        return _by_formula(base, inputs, row, places, primals, tangents, results)
+    return _by_two_passes(base, primals, tangents, results)
+
+
+def _continuous(x: Tensor) -> bool:
+    return x.is_floating_point() or x.is_complex()
+
+
+def _is_there(t: Any) -> bool:
+    return any(x is not None for x in t) if isinstance(t, list) else t is not None
+
+
+def _or_zero(x: Any, t: Any) -> Any:
+    """A tangent, or zeros for one that is absent."""
+    if isinstance(x, list):
+        return [_or_zero(a, b) for a, b in zip(x, t, strict=True)]
+    if t is not None or x is None:
+        return t
+    return ts.zeros_like(x) if isinstance(x, Tensor) else type(x)(0)
+
+
+def _linear(
+    base: Record, inputs: Inputs, places: list[int], primals: list[Any], tangents: list[Any], count: int
+) -> list[Tensor | None]:
+    given = list(primals)
+    for i in places:
+        given[i] = _or_zero(primals[i], tangents[i])
+    found = base.operator.call_list(given)
+    return list(found) if isinstance(found, (tuple, list)) else [found] * count
+
+
+def _elementwise(
+    base: Record,
+    inputs: Inputs,
+    places: list[int],
+    primals: list[Any],
+    tangents: list[Any],
+    results: list[Any],
+) -> list[Tensor | None]:
+    names = list(inputs.parameters)
+    total: Tensor | None = None
+    for i in places:
+        if tangents[i] is None:
+            continue
+        formula = gradient(base, [names[i]])
+        known = (
+            _known(inputs, primals, results)
+            | {result.gradient: tangents[i].conj() for result in inputs.results}
+            | {"grad": tangents[i].conj()}
+        )
+        found = formula.function()(*[_value(known[read.of], read.fact) for read in formula.reads]).conj()
+        total = found if total is None else total + found
+    return [total]
+
+
+def _known(inputs: Inputs, primals: list[Any], results: list[Any]) -> dict[str, Any]:
+    """What names in formulas mean: arguments, numbers as tensors where the schema says so, and results."""
+    known: dict[str, Any] = {}
+    for (name, parameter), x in zip(inputs.parameters.items(), primals, strict=False):
+        if parameter.kind == "Tensor" and x is not None and not isinstance(x, Tensor):
+            x = ts.tensor(x, dtype=ts.float64 if isinstance(x, float) else None)
+        known[name] = x
+    if len(inputs.results) == 1 and inputs.results[0].kind == "Tensor[]":
+        known[inputs.results[0].name] = results
+    else:
+        known |= {r.name: value for r, value in zip(inputs.results, results, strict=False)}
+    return known
+
+
+def _value(x: Any, fact: str) -> Any:
+    if not fact:
+        return x
+    found = getattr(x, fact)
+    found = found() if callable(found) else found
+    if fact == "dtype":
+        return found.code
+    return list(found) if fact in ("size", "stride") else found
+
+
+@cache
+def _function(base: Record, text: str) -> tuple[Any, tuple[str, ...]]:
+    """A formula over arguments, tangents and results as a function, and what it reads."""
+    inputs = Inputs(base)
+    row = derivative_of(base)
+    assert row is not None
+    used = names_in(text)
+    types: dict[str, str] = {}
+    for name in inputs.parameters:
+        for spelled in {name, f"{name}_t"} & used:
+            kind = inputs.annotation(name, False) or ""
+            of_tensors = kind in ("Tensor", "List[Tensor]", "Optional[Tensor]")
+            types[spelled] = kind if spelled == name or of_tensors else "Tensor"
+    for result in inputs.results:
+        if result.name in used:
+            types.setdefault(result.name, inputs.annotation(result.name, False) or "Tensor")
+    reads = tuple(types)
+    name = node_name(base).replace("Backward", "Forward")
+    declared = ", ".join(f"{n}: {types[n]}" for n in reads)
+    return _compiled(name, f"def {name}({declared}):\n    return {text}\n", row.namespace), reads
+
+
+def _by_formula(
+    base: Record, inputs: Inputs, row: Derivative, places: list[int], primals: list[Any], tangents: list[Any],
+    results: list[Any],
+) -> list[Tensor | None]:  # fmt: skip
+    known = _known(inputs, primals, results)
+    for i in places:
+        name = list(inputs.parameters)[i]
+        known[f"{name}_t"] = _or_zero(known[name], tangents[i])
+    texts = row.forward
+    if isinstance(texts, str):
+        texts = {inputs.results[inputs.differentiable[0]].name: texts}
+    assert texts is not None
+    found: list[Tensor | None] = []
+    for result in inputs.results:
+        if result.name not in texts:
+            found.append(None)
+            continue
+        function, reads = _function(base, texts[result.name])
+        found.append(function(*[known[name] for name in reads]))
+    return found if len(found) == len(results) else found * len(results)
+
+
+def _by_two_passes(
+    base: Record, primals: list[Any], tangents: list[Any], results: list[Any]
+) -> list[Tensor | None]:
+    recorded = is_grad_enabled()
+    xs: list[Tensor] = []
+    ds: list[Tensor] = []
+    with GradMode(True):
+
+        def place(x: Any, t: Any) -> Any:
+            if isinstance(x, list):
+                return [place(a, b) for a, b in zip(x, t, strict=True)]
+            if t is None:
+                return x
+            xs.append(tracked(x))
+            ds.append(t)
+            return xs[-1]
+
+        found = base.operator.call_list([place(x, t) for x, t in zip(primals, tangents, strict=True)])
+        ys = list(found) if isinstance(found, (tuple, list)) else [found]
+        roots = [y for y in ys if isinstance(y, Tensor) and y.requires_grad]
+        if not roots:
+            return [None] * len(results)
+        us = [
+            tracked(ts.ones_like(detached(y))) for y in roots
+        ]  # formulas may divide by it, or take its logarithm
+        gs = autograd_grad(roots, xs, us, create_graph=True, allow_unused=True)
+        pairs = [(g, d) for g, d in zip(gs, ds, strict=True) if g is not None and g.requires_grad]
+        if not pairs:
+            return [None] * len(results)
+        made = autograd_grad(
+            [g for g, _ in pairs], us, [d for _, d in pairs], create_graph=True, allow_unused=True
+        )
+    goes_on = recorded and any(x.requires_grad for x in _tensors([primals, tangents]))
+    by_root = iter(made)
+    answer: list[Tensor | None] = []
+    for y in ys:
+        t = next(by_root) if any(y is root for root in roots) else None
+        answer.append(t if t is None or goes_on else detached(t))
+    return answer
+
+
+def _tensors(x: Any) -> list[Tensor]:
+    if isinstance(x, list):
+        return [t for y in x for t in _tensors(y)]
+    return [x] if isinstance(x, Tensor) else []
