@@ -190,3 +190,15 @@ def test_closures_keep_their_history():
         with m.no_grad():
             assert m.func.grad(cube)(w).tolist() == [3, 3]
             assert not m.func.grad(cube)(w).requires_grad
+
+
+def test_gradients_of_cross_entropy_in_a_batch():
+    """What gives several results runs on a batch, too: there is no rule for its way back, so a warning."""
+
+    def each(m):
+        x, y = numbers(m, 5, 3), m.tensor([0, 1, 2, 0, 1])
+        return m.vmap(m.func.grad(m.nn.functional.cross_entropy))(x, y)
+
+    with pytest.warns(UserWarning, match="nll_loss_backward"):
+        got = each(ts)
+    assert close(plain(got), plain(each(torch)))

@@ -694,7 +694,7 @@ cdef int run_in_python(Operator op, object (*function)(Operator op, list args), 
     if op.nrets == 1:
         return put(op, 0, result, &r[at[op.nargs]])
     for i in range(op.nrets):
-        put(op, i, (<tuple>result)[i], &r[at[op.nargs + i]])
+        put(op, i, (<tuple?>result)[i], &r[at[op.nargs + i]])
     return 0
 
 

@@ -150,7 +150,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
 def _wrapped(level: Level, found: Any, of_batch: bool, returns: Any, args: list[Any]) -> Any:
     if isinstance(found, (tuple, list)):
         values = [_wrapped(level, x, of_batch, (), args) for x in found]
-        return values if type(found) in (list, tuple) else type(found)(values)
+        return values if type(found) is list else type(found)(values)
     if not isinstance(found, Tensor):
         return found
     if returns and returns[0].alias_of >= 0:

@@ -92,7 +92,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
             _write_tangent(level, args[i], x=primals[i], tangent=given[0] if given else None)
         alias = [r.alias_of for r in declared.returns]
         values = [args[a] if a >= 0 else r for a, r in zip(alias, results, strict=True)]
-        return values if len(values) > 1 else values[0] if values else None
+        return tuple(values) if len(values) > 1 else values[0] if values else None
     values = [with_tangent(level, r, t) for r, t in zip(results, given, strict=True)]
     if not several:
         return values[0]

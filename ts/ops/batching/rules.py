@@ -149,7 +149,7 @@ def stacked(rows: list[Any]) -> Any:
         return ts.stack(rows)
     if isinstance(first, (tuple, list)):
         made = [stacked(list(column)) for column in zip(*rows, strict=True)]
-        return made if type(first) in (list, tuple) else type(first)(made)
+        return made if type(first) is list else type(first)(made)
     return first
 
 

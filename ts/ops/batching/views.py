@@ -68,7 +68,7 @@ def _without_one(found: Any) -> Any:
     if isinstance(found, Tensor):
         return found.squeeze(1) if found.dim() == 2 and found.shape[1] == 1 else found
     made = [_without_one(x) for x in found]
-    return made if type(found) in (list, tuple) else type(found)(made)
+    return made if type(found) is list else type(found)(made)
 
 
 def sized(call: Call) -> Any:

@@ -45,7 +45,7 @@ def over_planes(spatial: int, *sizes: str) -> Callable[[Call], Any]:
         if isinstance(found, Tensor):
             return unfolded(found, call.size)
         made = [unfolded(x, call.size) for x in found]
-        return made if type(found) in (list, tuple) else type(found)(made)
+        return made if type(found) is list else type(found)(made)
 
     return rule
 
