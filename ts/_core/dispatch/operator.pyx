@@ -693,8 +693,10 @@ cdef int run_in_python(Operator op, object (*function)(Operator op, list args), 
     result = function(op, args)
     if op.nrets == 1:
         return put(op, 0, result, &r[at[op.nargs]])
+    if op.nrets and not isinstance(result, tuple):
+        raise TypeError(f"{op.name} gave a {type(result).__name__} instead of {op.nrets} results")
     for i in range(op.nrets):
-        put(op, i, (<tuple?>result)[i], &r[at[op.nargs + i]])
+        put(op, i, (<tuple>result)[i], &r[at[op.nargs + i]])
     return 0
 
 
