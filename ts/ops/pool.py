@@ -257,8 +257,8 @@ def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Siz
 # ------------------------------------------------------------------------------------ gradients
 
 
-def placed(xp: Any, values: Array, indices: Array, shape: Sizes, n: int, apart: bool = False) -> Array:
-    """Zeros of a shape with the values added at their places in each plane; `apart`: at most one at each."""
+def placed(xp: Any, values: Array, indices: Array, shape: Sizes, n: int) -> Array:
+    """Zeros of a shape with the values added at their places in each plane."""
     plane = math.prod(shape[len(shape) - n :])
     if indices.shape != values.shape or tuple(indices.shape[:-n]) != tuple(shape[: len(shape) - n]):
         raise RuntimeError(
@@ -269,10 +269,6 @@ def placed(xp: Any, values: Array, indices: Array, shape: Sizes, n: int, apart: 
     if rules.somewhere(xp, (places < 0) | (places >= plane)):
         raise RuntimeError(f"Expected indices from 0 to {plane - 1} in a plane")
     rows = values.reshape(places.shape)
-    if apart:
-        flat = xp.zeros((len(places), plane), dtype=values.dtype)
-        xp.put_along_axis(flat, places, rows, -1)
-        return flat.reshape(shape)
     places += xp.arange(len(places))[:, None] * plane
     weights = rules.cast(xp, rows, rules.DOUBLE).reshape(-1)
     flat = xp.bincount(places.reshape(-1), weights, len(places) * plane)
@@ -293,9 +289,8 @@ def max_pool_backward(
     n: int,
 ) -> Array:
     """The gradient of each window's largest element, at its place."""
-    w = fixed(MAX, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
-    apart = all(s >= d * (k - 1) + 1 for k, s, d in zip(w.kernel, w.stride, w.dilation, strict=True))
-    return placed(xp, grad_output, indices, self.shape, n, apart)
+    fixed(MAX, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
+    return placed(xp, grad_output, indices, self.shape, n)
 
 
 def adaptive_max_pool_backward(xp: Any, grad_output: Array, self: Array, indices: Array, *, n: int) -> Array:

@@ -10,12 +10,14 @@ Everything else is left to the record's own kernel: other layouts and dtypes, no
 """
 
 cimport numpy as cnp
+from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts._core.value.container cimport List, list_item
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.in_order cimport run_in_order
@@ -107,12 +109,27 @@ cdef int max_pool(Operator op, IValue *r, const int32_t *at, int last, int n) ex
     return put_array(&r[at[op.nargs]], made, kind) if inside else run_record(op, r, at)
 
 
+cdef bint all_from(IValue *numbers, int64_t least) noexcept:
+    cdef Py_ssize_t i
+    for i in range((<List>numbers.v.o).size):
+        if list_item(<PyObject *>numbers.v.o, i).v.i < least:
+            return False
+    return True
+
+
+cdef int max_pool_by_windows(Operator op, IValue *r, const int32_t *at, int n) except -1:
+    """The windows have said where the places are; what they are is the record's to refuse."""
+    if all_from(&r[at[2]], 1) and all_from(&r[at[3]], 1) and all_from(&r[at[4]], 0) and all_from(&r[at[5]], 1):
+        return max_pool(op, r, at, 7, n)
+    return run_record(op, r, at)
+
+
 cdef int max_pool2d(Operator op, IValue *r, const int32_t *at) except -1:
-    return max_pool(op, r, at, 7, 2)
+    return max_pool_by_windows(op, r, at, 2)
 
 
 cdef int max_pool3d(Operator op, IValue *r, const int32_t *at) except -1:
-    return max_pool(op, r, at, 7, 3)
+    return max_pool_by_windows(op, r, at, 3)
 
 
 cdef int adaptive_max_pool2d(Operator op, IValue *r, const int32_t *at) except -1:
