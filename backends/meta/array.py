@@ -114,6 +114,8 @@ class MetaArray:
         return list(zip(self.shape, self.strides, strict=True))
 
     def __getitem__(self, key: Any) -> MetaArray:
+        if key is Ellipsis:
+            return self
         items = _spelled_out(key if isinstance(key, tuple) else (key,), self.ndim)
         if any(isinstance(item, (MetaArray, np.ndarray, list)) for item in items):
             return self._picked(items)

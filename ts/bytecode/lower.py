@@ -25,7 +25,6 @@ from ts._core.prims.module_index import ContainerIndex
 from ts._core.thread import deadline
 from ts._core.value.fitting import fits, present
 from ts._core.vm.code import Code, Method
-from ts._core.vm.function import Function
 from ts._core.vm.python_call import PythonOperator, WarnOperator
 from ts.bytecode.blanks import blank
 from ts.bytecode.branches import line_of, operator_of
@@ -33,6 +32,7 @@ from ts.bytecode.emission import Handler
 from ts.bytecode.instruction import SCALARS, Instruction, Label
 from ts.bytecode.loops import Loops
 from ts.bytecode.opcodes import BY_NAME, BY_OPERATOR, Opcode, register_format
+from ts.bytecode.parts import PartFunction, Prepare, differentiable_operator
 from ts.bytecode.program import Program
 from ts.bytecode.typespec import register_class, result_spec, type_spec
 from ts.errors import CompilationError, FrontendError
@@ -58,7 +58,6 @@ from ts.ir.types import (
 MIXED = ("int_float", "float_int")
 
 
-Prepare = Callable[[Graph, str], Code]
 Twin = Callable[[Any], Any]
 
 
@@ -92,19 +91,6 @@ def lower_to_program(
     code = lowering.run()
     assert lowering.program is not None
     return code, lowering.program
-
-
-class ForkedFunction(Function):
-    """What a `prim::fork` starts."""
-
-    def __init__(self, graph: Graph, prepare: Prepare) -> None:
-        arguments = [(value.debug_name(), type_spec(value.type())) for value in graph.inputs()]
-        super().__init__("<forked function>", arguments, result=result_spec(graph))
-        self.graph = graph
-        self._make_code = prepare
-
-    def _prepare(self) -> Code:
-        return self._make_code(self.graph, self.name)
 
 
 class Lowering(Loops):
@@ -499,7 +485,7 @@ class Lowering(Loops):
         self.place(done)
 
     def lower_fork(self, node: Node) -> None:
-        function = ForkedFunction(node.get("Subgraph"), self.prepare)
+        function = PartFunction(node.get("Subgraph"), self.prepare, "<forked function>")
         number, _ = self.functions.setdefault(id(function), (len(self.functions), function))
         self.emit("FORK", self.define(node.output()), number, pool=[self.use(v) for v in node.inputs()])
 
@@ -551,16 +537,30 @@ class Lowering(Loops):
 
     def lower_fusion_group(self, node: Node) -> None:
         """The group as one; where its operator says that it did not run, its nodes one by one."""
-        subgraph = node.get("Subgraph")
+        subgraph = self.enter_subgraph(node)
+        program, values = program_of_graph(subgraph)
+        self.lower_part(group_operator(program), values, node, subgraph)
+
+    def lower_differentiable_graph(self, node: Node) -> None:
+        """The same; it runs where somebody wants a gradient."""
+        subgraph = self.enter_subgraph(node)
+        operator = differentiable_operator(subgraph, self.prepare)
+        self.lower_part(operator, subgraph.inputs(), node, subgraph)
+
+    def enter_subgraph(self, node: Node) -> Graph:
+        """The graph of a node, of which the inputs are the node's."""
+        subgraph: Graph = node.get("Subgraph")
         for inner, outer in zip(subgraph.inputs(), node.inputs(), strict=True):
             self.register[inner] = self.use(outer)
-        program, values = program_of_graph(subgraph)
+        return subgraph
+
+    def lower_part(self, operator: Any, values: Sequence[Value], node: Node, subgraph: Graph) -> None:
+        """A call of an operator that says whether it ran, and the nodes that run where it did not."""
         inputs = [self.use(value) for value in values]
         outputs = [self.define(value) for value in node.outputs()]
         ran = self.new_register("b")
-        number = self.operator_number(group_operator(program))
         pool = [*inputs, ran, *outputs]
-        self.emit("CALL_OPERATOR", number, pool=pool, results=1 + len(outputs))
+        self.emit("CALL_OPERATOR", self.operator_number(operator), pool=pool, results=1 + len(outputs))
         end = Label()
         self.depth += 1
         self.emit("JUMP_IF", end, ran)
@@ -618,6 +618,7 @@ _LOWER: dict[str, Any] = {
     "prim::If": Lowering.lower_if,
     "prim::Loop": Lowering.lower_loop,
     "prim::FusionGroup": Lowering.lower_fusion_group,
+    "prim::DifferentiableGraph": Lowering.lower_differentiable_graph,
     "prim::HasElements": Lowering.lower_has_elements,
     "prim::LoadElement": Lowering.lower_load_element,
     "prim::StoreElement": Lowering.lower_store_element,

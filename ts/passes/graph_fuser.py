@@ -71,6 +71,8 @@ class _Fuser:
         for node in list(self.block.nodes()):
             for inner in node.blocks():
                 self.changed |= _Fuser(inner, self.refused).run()
+            if node.kind() == "prim::DifferentiableGraph":
+                self.changed |= _Fuser(node["Subgraph"].block(), self.refused).run()
             if node.kind() == "prim::Constant":
                 continue
             if ends(node) and self.end(node):

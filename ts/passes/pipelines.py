@@ -31,6 +31,7 @@ from ts.passes.canonicalize_loops import canonicalize_modified_loops
 from ts.passes.constant_pooling import constant_pooling
 from ts.passes.constant_propagation import constant_propagation_immutable_types, fold_constants
 from ts.passes.convert_to_ssa import convert_to_ssa
+from ts.passes.create_autodiff_subgraphs import create_autodiff_subgraphs
 from ts.passes.cse import eliminate_common_subexpressions
 from ts.passes.dce import eliminate_unfailing_dead_code
 from ts.passes.element_loops import version_element_loops
@@ -87,6 +88,13 @@ OPTIMIZE: Final[Sequence[Pass]] = (
     eliminate_unfailing_dead_code,
     version_element_loops,
     hoist_loop_views,
+    fuse_graph,
+)
+
+# Where gradients are recorded: what is fused is in parts that are differentiated as one, or in none.
+DIFFERENTIATE: Final[Sequence[Pass]] = (
+    *OPTIMIZE[: OPTIMIZE.index(fuse_graph)],
+    create_autodiff_subgraphs,
     fuse_graph,
 )
 

@@ -4,8 +4,9 @@ In: a `ScriptFunction`.  Out: its `Code`, once, when it is first called.
 
     graph -> a copy -> passes.pipelines.OPTIMIZE -> bytecode.lower -> Code
 
-The function's own graph stays as the frontend left it: that is what `f.graph` shows.  Inside of
-`optimized_execution(False)` its twin runs, `Unoptimized`, which has code of its own.
+The function's own graph stays as the frontend left it: that is what `f.graph` shows.  Two twins of a function
+have code of their own: `Unoptimized` runs inside of `optimized_execution(False)`, and `Differentiated` where
+operations are recorded for gradients.
 """
 
 from __future__ import annotations
@@ -13,17 +14,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from enum import Enum
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from ts._core.dispatch.recorder import Stage
+from ts._core.thread.context import is_grad_enabled
 from ts._core.value.turns import my_turn
 from ts._core.value.values import register_script_text
 from ts._core.vm.function import Function, is_optimizing, last_executed, set_optimizing
 from ts.bytecode.native import worker
 from ts.errors import LimitExceeded
 from ts.frontend.terms import ANY_TERMS, Terms
+from ts.ir.types import TENSOR
 from ts.runtime.deep import with_deep_stack
 from ts.runtime.frames import with_room
 from ts.runtime.garbage import no_collection
@@ -48,12 +51,26 @@ Strategy = list[tuple[str, int]]
 _strategy: Strategy = [("STATIC", 2), ("DYNAMIC", 10)]  # PyTorch's
 
 
+class Form(Enum):
+    """What a function's graph becomes before it runs."""
+
+    WRITTEN = "without_optimisation"  # what a function has as its twin
+    OPTIMIZED = ""
+    DIFFERENTIATED = "with_gradients"
+
+
 def optimized(graph: Graph) -> Graph:
     """An optimised copy."""
-    from ts.passes.pipelines import OPTIMIZE, run_pipeline
+    return formed(graph, Form.OPTIMIZED)
+
+
+def formed(graph: Graph, form: Form) -> Graph:
+    """A copy as it runs."""
+    from ts.passes.pipelines import DIFFERENTIATE, OPTIMIZE, run_pipeline
 
     graph = unoptimized(graph)
-    run_pipeline(graph, OPTIMIZE)
+    if form is not Form.WRITTEN:
+        run_pipeline(graph, DIFFERENTIATE if form is Form.DIFFERENTIATED else OPTIMIZE)
     return graph
 
 
@@ -108,25 +125,32 @@ def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str,
     from ts.passes.shape_analysis import propagate_shapes  # for who looks at it
 
     inputs = function.bind(args, kwargs)
-    return propagate_shapes(runs(function), inputs)
+    wanted = is_grad_enabled() and any(getattr(x, "requires_grad", False) for x in inputs)
+    return propagate_shapes(runs(function, wanted), inputs, with_grad=wanted)
 
 
-def runs(function: ScriptFunction) -> Graph:
-    """The graph that runs: a copy, inlined and optimised unless the thread wants none of that."""
-    return (optimized if is_optimizing() else unoptimized)(function.as_compiled())
+def runs(function: ScriptFunction, wanted: bool = False) -> Graph:
+    """The graph that runs: a copy, inlined and optimised unless the thread wants none of that.
+
+    `wanted`: as it is where somebody wants gradients.
+    """
+    form = Form.DIFFERENTIATED if wanted else Form.OPTIMIZED
+    return formed(function.as_compiled(), form if is_optimizing() else Form.WRITTEN)
 
 
 def last_executed_optimized_graph() -> Graph | None:
     """The graph of the function that Python has called last, optimised; None if there is none."""
     function: Any = last_executed()
-    if isinstance(function, Unoptimized):
-        return unoptimized(function.original.as_compiled())
+    if isinstance(function, Twin):
+        return formed(function.original.as_compiled(), function.form)
     graph = getattr(function, "graph", None)
     return None if graph is None else optimized(graph)
 
 
-class Unoptimized(Function):
-    """A function as it is written: it takes and gives what the original does, and calls their like."""
+class Twin(Function):
+    """A function in another form: it takes and gives what the original does, and calls such twins."""
+
+    form: Form
 
     def __init__(self, original: ScriptFunction) -> None:
         original.ensure_compiled()
@@ -136,17 +160,40 @@ class Unoptimized(Function):
 
     def _prepare(self) -> Any:
         with no_collection():
-            return with_room(prepare, self.original, False)
+            return with_room(prepare, self.original, self.form)
 
 
-def prepare(function: ScriptFunction, optimize: bool = True) -> Any:
+class Unoptimized(Twin):
+    """A function as it is written."""
+
+    form = Form.WRITTEN
+
+
+class Differentiated(Twin):
+    """A function of which parts are differentiated as one; the same code where there are no tensors."""
+
+    form = Form.DIFFERENTIATED
+
+    def _prepare(self) -> Any:
+        return super()._prepare() if _has_tensors(self.original.as_compiled()) else self.original.compiled_code
+
+
+def _has_tensors(graph: Graph) -> bool:
+    """Whether anything in it may compute tensors."""
+    kinds = graph.kinds()
+    if not kinds.isdisjoint(("prim::CallFunction", "prim::CallMethod", "prim::fork")):
+        return True
+    return any(value.type().is_subtype_of(TENSOR) for node in graph.all_nodes() for value in node.outputs())
+
+
+def prepare(function: ScriptFunction, form: Form = Form.OPTIMIZED) -> Any:
     """The code of a function."""
     if function.holds_breakpoint and os.environ.get("PYTHONBREAKPOINT") != "0":
         from ts.debugger.process import prepare_with_breakpoints
 
         return prepare_with_breakpoints(function)
-    if not optimize or (function.unit is None and function.digest is None):
-        return prepare_graph(function.as_compiled(), function.name, function.terms, optimize)
+    if form is not Form.OPTIMIZED or (function.unit is None and function.digest is None):
+        return prepare_graph(function.as_compiled(), function.name, function.terms, form)
     from ts.runtime.code_cache import entry_of  # only archives and functions of Python need it
 
     entry = entry_of(function)
@@ -174,20 +221,24 @@ def _place(graph: Graph) -> SourceRange | None:
     return next((node.range for node in graph.all_nodes() if node.range is not None), None)
 
 
-def prepare_graph(graph: Graph, name: str, terms: Terms = ANY_TERMS, optimize: bool = True) -> Any:
+def prepare_graph(graph: Graph, name: str, terms: Terms = ANY_TERMS, form: Form = Form.OPTIMIZED) -> Any:
     """The code of a graph, and later of those in its nodes, made within the limits of its terms."""
-    return prepare_program(graph, name, terms, optimize)[0]
+    return prepare_program(graph, name, terms, form)[0]
 
 
-def prepare_program(graph: Graph, name: str, terms: Terms, optimize: bool = True) -> tuple[Any, Program]:
+def prepare_program(
+    graph: Graph, name: str, terms: Terms, form: Form = Form.OPTIMIZED
+) -> tuple[Any, Program]:
     """The same with what the code is made from."""
-    of_parts = partial(prepare_graph, terms=terms, optimize=optimize)
-    twin = None if optimize else methodcaller("without_optimisation")
+    twin = methodcaller(form.value) if form.value else None
+
+    def of_parts(part: Graph, name: str, form: Form = form) -> Any:
+        return prepare_graph(part, name, terms, form)
 
     def optimize_and_lower() -> tuple[Any, Program]:
         try:
             with Stage("compile: optimise", name):
-                ready = (optimized if optimize else unoptimized)(graph)
+                ready = formed(graph, form)
             with Stage("compile: lower", name):
                 return lower_to_program(ready, name, of_parts, twin)
         except LimitExceeded as error:

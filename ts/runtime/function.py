@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from ts.frontend.parse import ParsedFunction
     from ts.ir.graph import Graph
     from ts.ir.schema import FunctionSchema
-    from ts.runtime.executor import Unoptimized
+    from ts.runtime.executor import Differentiated, Unoptimized
     from ts.runtime.surroundings import Surroundings
 
 ToCompile = Union["ParsedFunction", Callable[[], "ParsedFunction"]]  # where parsing waits for the first use
@@ -65,7 +65,8 @@ class ScriptFunction(Function):
     terms: Terms = ANY_TERMS  # on which its source was taken
     unit: Any = None  # of a function of an archive: the definitions that it is one of
     waits = False  # whether its callers go by its declaration, and it is compiled when it is called
-    _unoptimized: Unoptimized | None = None  # its twin, once somebody wanted it
+    _unoptimized: Unoptimized | None = None  # its twins, once somebody wanted them
+    _differentiated: Differentiated | None = None
 
     def __init__(self, name: str, qualified_name: str = "", parsed: ToCompile | None = None) -> None:
         super().__init__(name, (), name)
@@ -304,6 +305,14 @@ class ScriptFunction(Function):
         if self._unoptimized is None:
             self._unoptimized = Unoptimized(self)
         return self._unoptimized
+
+    def with_gradients(self) -> Differentiated:
+        """Its twin of which parts are differentiated as one: what runs where gradients are recorded."""
+        from ts.runtime.executor import Differentiated
+
+        if self._differentiated is None:
+            self._differentiated = Differentiated(self)
+        return self._differentiated
 
     def __repr__(self) -> str:
         return f"<ScriptFunction {self.qualified_name}>"

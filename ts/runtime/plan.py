@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from ts._core.vm.function import is_optimizing
-from ts.bytecode.lower import ForkedFunction
+from ts.bytecode.parts import PartFunction
 from ts.bytecode.native.exits import NO_LOOP
 from ts.bytecode.native.worker import available, why
 from ts.fusion.groups import CALLS, program_of_graph
@@ -68,7 +68,7 @@ def _code_lines(code: Any, original: Graph) -> Iterator[str]:
     if elements:
         yield f"  elements of tensors without a tensor for each:{_places(elements)}"
     for callee in code.functions:
-        if isinstance(callee, ForkedFunction) and callee.made_code is not None:
+        if isinstance(callee, PartFunction) and callee.made_code is not None:
             yield "  of a task that it forks"
             yield from (f"  {line}" for line in _code_lines(callee.made_code, callee.graph))
 

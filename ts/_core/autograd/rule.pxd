@@ -1,7 +1,9 @@
 """How operators are differentiated: rules, as `ts.ops.derivatives` gives them, in the form that the tape reads."""
 
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int32_t, uint64_t
 
+from ts._core.dispatch.operator cimport Operator
+from ts._core.value.ivalue cimport IValue
 from ts._core.vm.function cimport Function
 
 
@@ -13,6 +15,7 @@ cpdef enum How:
     LEFT = 4                           # a group: its operators run one by one
     MISSING = 5                        # nobody has written it
     REFUSED = 6                        # a form with out=
+    GRAPH = 7                          # a part of a program, which has a node as a whole
 
 
 cpdef enum From:
@@ -70,5 +73,7 @@ cdef class Rule:
     cdef Formula formula(self, uint64_t wanted)
 
 
+# What runs a part of a program, and notes how to differentiate it; `graph` sets it.
+cdef int (*invoke_graph)(Operator op, Rule rule, IValue *r, const int32_t *at) except -1
 # The rule of an operator's record, asked for once.
 cdef Rule rule_of(object record)

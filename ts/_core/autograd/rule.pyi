@@ -10,6 +10,7 @@ class How(IntEnum):
     LEFT = 4
     MISSING = 5
     REFUSED = 6
+    GRAPH = 7
 
 class From(IntEnum):
     GRADIENT = 0

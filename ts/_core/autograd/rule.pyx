@@ -51,6 +51,7 @@ cdef class Rule:
         return self.last
 
 
+invoke_graph = NULL
 cdef object give_rule = None
 
 

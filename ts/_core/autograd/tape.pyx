@@ -16,12 +16,13 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc
 
+from ts._core.autograd cimport rule as rules
 from ts._core.autograd.anomaly cimport note_lines, searching
 from ts._core.autograd.history cimport check_write_to, edge_of, is_differentiable, rebase_history, set_history
 from ts._core.autograd.node cimport Node, connect, expect, make_results, make_room, next_sequence
 from ts._core.autograd.operator_node cimport MOST_PARAMETERS, OperatorNode, missing_node, operator_node, run_formula
 from ts._core.autograd.rule cimport (
-    ARGUMENT, BY_FORMULA, BY_PARTS, COMPLEX, COUNT, Formula, INSIDE, LEFT, PLAIN, RANK, REFUSED, RESULT, RESULTS, Rule, SIZE, STRIDE,
+    ARGUMENT, BY_FORMULA, BY_PARTS, COMPLEX, COUNT, Formula, GRAPH, INSIDE, LEFT, PLAIN, RANK, REFUSED, RESULT, RESULTS, Rule, SIZE, STRIDE,
     Source, WANTED, rule_of,
 )
 from ts._core.autograd.saved cimport NO_RESULT, Saved, save_several, save_tensor
@@ -102,6 +103,8 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
         return invoke_seen(op, r, at, code, instruction)
     if rule.how == LEFT:
         return leave(op, r, at)
+    if rule.how == GRAPH:
+        return rules.invoke_graph(op, rule, r, at)
     if rule.how == BY_PARTS:
         return run_parts(op, rule, r, at)
     if rule.how == REFUSED:

@@ -18,10 +18,13 @@ cdef class Function(Callee):
     cdef int positional_count
     cdef tuple names
     cdef dict defaults
+    cdef Function differentiated      # what runs where gradients are recorded, once somebody asked
     cdef object __weakref__
     cdef dict __dict__
 
+    # What a call by this thread runs.
     cdef Function in_force(self)
+    cdef Function with_tape(self)
     # Run it on values that conform to its parameters; `result` is a new reference.
     cdef int run_values(self, IValue *values, IValue *result) except -1
     cdef object call(self, tuple args, dict kwargs)

@@ -8,14 +8,15 @@ In: Python arguments.  Out: a Python value, or the exception that PyTorch raises
     f = ScriptFunction("f", [("x", INT_SPEC), ("y", INT_SPEC, 2)], "f(int x, int y=2) -> int")
     f(1), f(1, y=3)
 
-Where the thread wants no optimisation (`set_optimizing`), what runs is what the function names as itself without.
+Where the thread wants no optimisation (`set_optimizing`), what runs is what the function names as itself without; where it
+records operations for gradients, what the function names as itself with.
 """
 
 from cpython.long cimport PyLong_CheckExact
 from cpython.ref cimport PyObject
 
 from ts._core.dispatch.recorder cimport Event, begin_event, end_event
-from ts._core.thread.context cimport PROFILING, TRACING, Flag, context_flags, set_flag, tracer, tracing
+from ts._core.thread.context cimport PROFILING, TRACING, Flag, context_flags, differentiating, set_flag, tracer, tracing
 from ts._core.thread.stack cimport stack_is_low
 from ts._core.vm.execution cimport Execution, begin, execute
 from ts._core.vm.failure cimport shortened
@@ -82,9 +83,10 @@ cdef class Function:
         return f"<{type(self).__name__} {self.name}>"
 
     def __call__(self, *args, **kwargs):
-        if context_flags() & (TRACING | PROFILING | UNOPTIMIZED):
+        cdef unsigned int flags = context_flags()
+        if flags & (TRACING | PROFILING | UNOPTIMIZED):
             return self.call_watched(args, kwargs)
-        return self.call(args, kwargs)
+        return (self.with_tape() if differentiating(flags) else self).call(args, kwargs)
 
     cdef object call_watched(self, tuple args, dict kwargs):
         """Where a tracer or a profiler wants to see it, or it is to run as it is written."""
@@ -100,17 +102,28 @@ cdef class Function:
             end_event(event)
 
     cdef Function in_force(self):
-        """What a call by this thread runs."""
-        return self.without_optimisation() if context_flags() & UNOPTIMIZED else self
+        cdef unsigned int flags = context_flags()
+        if flags & UNOPTIMIZED:
+            return self.without_optimisation()
+        return self.with_tape() if differentiating(flags) else self
+
+    cdef Function with_tape(self):
+        if self.differentiated is None:
+            self.differentiated = self.with_gradients()
+        return self.differentiated
 
     def without_optimisation(self):
         """The function that runs as this one is written; itself where there is no other."""
         return self
 
+    def with_gradients(self):
+        """The function that runs where operations are recorded for gradients; itself where there is no other."""
+        return self
+
     @property
     def compiled_code(self):
-        """The verified Code that a call by this thread runs, made now if there was none yet."""
-        cdef Function runs = self.in_force()
+        """The verified Code that a call by this thread runs where nobody wants gradients, made now if there was none yet."""
+        cdef Function runs = self.without_optimisation() if context_flags() & UNOPTIMIZED else self
         if runs.ready == NULL:
             runs.prepare()
         return runs.code

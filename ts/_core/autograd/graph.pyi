@@ -1,0 +1,29 @@
+from collections.abc import Callable
+from typing import Any
+
+from ts._core.autograd.rule import Rule
+from ts._core.dispatch.operator import Operator
+from ts._core.vm.code import Code
+from ts._core.vm.function import Function
+
+class Backward:
+    def __init__(self, function: Function, reads: tuple[int, ...], gives: tuple[int, ...]) -> None: ...
+
+class Plan:
+    def __init__(
+        self,
+        forward: Function,
+        output_count: int,
+        wants: tuple[bool, ...],
+        saves: tuple[int, ...],
+        build: Callable[[tuple[int, ...]], Backward],
+    ) -> None: ...
+
+class GraphRule(Rule):
+    function: Function
+    prepare: Callable[[Any, str], Code]
+    plan_count: int
+    def __init__(self, function: Function, prepare: Callable[[Any, str], Code]) -> None: ...
+
+def set_planner(function: Callable[[GraphRule, list[Any], list[bool]], Plan | None]) -> None: ...
+def bind(op: Operator, rule: GraphRule) -> None: ...

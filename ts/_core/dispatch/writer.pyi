@@ -1,0 +1,18 @@
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Self
+
+from ts._core.dispatch.operator import Operator
+from ts._core.tensor.tensor import Tensor
+
+class Writer:
+    lines: list[tuple[Operator, list[Any], list[Any]]]
+    def __init__(
+        self, is_group: Callable[[Operator], bool], looks_inside: Callable[[Operator, list[Any]], bool]
+    ) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+def identity(x: Tensor) -> int: ...

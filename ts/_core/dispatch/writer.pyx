@@ -1,0 +1,113 @@
+"""What a thread runs, written down: each operator with its arguments and results.
+
+    with Writer() as writer:
+        y = ts.tanh(x) * 2
+    writer.lines                   [(aten::tanh, [x], [t]), (aten::mul.Scalar, [t, 2], [y])]
+
+An operator whose kernel calls others is one line, unless the tape looks into it: then those are lines.  A group of
+operators is left to run one by one.  Who reads the lines knows a tensor again by `identity`: a tensor and what was
+detached from it have the same elements.
+"""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t
+
+from ts._core.dispatch cimport operator
+from ts._core.dispatch.operator cimport Operator, invoke_limited
+from ts._core.tensor.tensor cimport Tensor
+from ts._core.thread.context cimport PROFILING, context_flags, set_flag
+from ts._core.value.container cimport List
+from ts._core.value.ivalue cimport IValue, box, copy_value, set_bool
+
+import ts._core.dispatch.recorder  # noqa: F401 -- it sets who sees the operators of other threads
+
+cdef extern from "Python.h":
+    unsigned long PyThread_get_thread_ident() noexcept
+
+cdef dict writers = {}                 # by thread: the one at work
+cdef int (*record_operator)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
+cdef object (*record_call)(Operator op, list args)
+record_operator = operator.invoke_recorded
+record_call = operator.call_recorded
+
+
+cdef class Writer:
+    """Writes down what its thread runs between `with` and its end."""
+
+    cdef readonly list lines           # (operator, arguments, results)
+    cdef object is_group               # of an operator
+    cdef object looks_inside           # whether the tape does, of an operator
+    cdef bint before
+    cdef Writer outer
+
+    def __init__(self, is_group not None, looks_inside not None):
+        self.lines = []
+        self.is_group, self.looks_inside = is_group, looks_inside
+
+    def __enter__(self):
+        thread = PyThread_get_thread_ident()
+        self.outer = writers.get(thread)
+        writers[thread] = self
+        self.before = set_flag(PROFILING, True)
+        return self
+
+    def __exit__(self, kind, error, trace):
+        thread = PyThread_get_thread_ident()
+        set_flag(PROFILING, self.before)
+        if self.outer is None:
+            writers.pop(thread, None)
+        else:
+            writers[thread] = self.outer
+        self.outer = None
+
+
+cdef int write_operator(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
+    cdef Writer writer = writers.get(PyThread_get_thread_ident()) if writers else None
+    cdef list args
+    cdef int i
+    if writer is None:
+        return record_operator(op, r, at, code, instruction)
+    if op.record is None:              # of the language: what it computes is known when the lines are written
+        return invoke_limited(op, r, at)
+    if writer.is_group(op):
+        set_bool(&r[at[op.nargs]], False)
+        for i in range(1, op.nrets):
+            copy_value(&r[at[op.nargs + i]], &r[at[op.tensor_at]])
+        return 0
+    args = [plain(box(&r[at[i]])) for i in range(op.nargs)]
+    if writer.looks_inside(op, args):
+        return invoke_limited(op, r, at)
+    set_flag(PROFILING, False)
+    try:
+        invoke_limited(op, r, at)
+    finally:
+        set_flag(PROFILING, True)
+    writer.lines.append((op, args, [plain(box(&r[at[op.nargs + i]])) for i in range(op.nrets)]))
+    return 0
+
+
+cdef object write_call(Operator op, list args):
+    cdef Writer writer = writers.get(PyThread_get_thread_ident()) if writers else None
+    if writer is None:
+        return record_call(op, args)
+    set_flag(PROFILING, False)
+    try:
+        result = operator.call_limited(op, args)
+    finally:
+        set_flag(PROFILING, True)
+    writer.lines.append((op, args, list(result) if op.nrets > 1 else [result] if op.nrets else []))
+    return result
+
+
+cdef object plain(object x):
+    """A list as it is now."""
+    return list(x) if type(x) is List else x
+
+
+def identity(Tensor x not None):
+    """What a tensor without elements shares with those that were detached from it."""
+    return <size_t><PyObject *>x.array
+
+
+operator.invoke_recorded = write_operator
+operator.call_recorded = write_call

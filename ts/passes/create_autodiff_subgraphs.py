@@ -1,0 +1,196 @@
+"""Operators that are differentiated together become differentiable graphs.
+
+    %t : Tensor = aten::mul(%x, %w)            %y : Tensor = prim::DifferentiableGraph_0(%x, %w)
+    %y : Tensor = aten::tanh(%t)         =>    with prim::DifferentiableGraph_0 = graph(%x : Tensor, %w : Tensor):
+                                                 %t : Tensor = aten::mul(%x, %w)
+                                                 %y : Tensor = aten::tanh(%t)
+                                                 return (%y)
+
+Such a graph has operators on tensors that write to nothing, and what computes sizes and lists for them from its
+tensors.  It collects what comes until somebody else reads its results, writes, branches or acts on the world, and
+stands there.  What it is given beside tensors has to be the same in call after call, as attributes, sizes and
+constants are: how it is differentiated is worked out for such values (`ts.autodiff`).
+
+Whether somebody wants a gradient is seen when the program runs.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ts.analysis.effects import has_side_effects, is_nondeterministic
+from ts.analysis.writes import writes_to_inputs
+from ts.ir import types
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.types import ListType, OptionalType, Type
+from ts.passes.control_flow import nodes_of
+from ts.passes.log import optimization_allowed, update
+
+KIND: Final = "prim::DifferentiableGraph"
+THRESHOLD: Final = 2
+_MOST_INPUTS: Final = 60
+_MOST_OUTPUTS: Final = 24
+_NUMBERS: Final = frozenset({"IntType", "BoolType"})
+_STEADY: Final = frozenset({"prim::Constant", "prim::GetAttr", "prim::Param"})
+_LISTS: Final = ("prim::ListConstruct", "prim::ListUnpack")
+
+
+def create_autodiff_subgraphs(graph: Graph, threshold: int = THRESHOLD) -> bool:
+    """Make differentiable graphs of at least `threshold` operators on tensors, in all blocks."""
+    return _Parts(graph.block(), threshold).run()
+
+
+class _Parts:
+    """The differentiable graphs of one block, and of those in it."""
+
+    def __init__(self, block: Block, threshold: int) -> None:
+        self.block = block
+        self.threshold = threshold
+        self.nodes: list[Node] = []  # of the one that is open
+        self.inside: set[Value] = set()  # what they give
+        self.acts = False  # whether one of them draws random numbers, or updates moments
+        self.changed = False
+
+    def run(self) -> bool:
+        for node in list(self.block.nodes()):
+            for inner in node.blocks():
+                self.changed |= _Parts(inner, self.threshold).run()
+            if node.kind() in ("prim::Constant", "prim::GetAttr"):
+                continue
+            reads = not self.inside.isdisjoint(node.inputs())
+            if _is_joined(node, reads, self.inside):
+                self.nodes.append(node)
+                self.inside.update(node.outputs())
+                self.acts |= is_nondeterministic(node)
+            elif reads or self.acts or _is_barrier(node):
+                self.settle(node)
+        self.settle(self.block.return_node())
+        return self.changed
+
+    def settle(self, before: Node) -> None:
+        """Make the node of what is open, and begin anew."""
+        nodes, self.nodes, self.inside, self.acts = self.nodes, [], set(), False
+        if sum(map(_is_operator, nodes)) < self.threshold:
+            return
+        behind = _copy_lists(nodes, before)
+        inside = dict.fromkeys(value for node in nodes for value in node.outputs())
+        read = dict.fromkeys(value for node in nodes for value in node.inputs())
+        inputs = [x for x in read if x not in inside and x.node().kind() != "prim::Constant"]
+        members = set(nodes)
+        outputs = [x for x in inside if any(use.user not in members for use in x.uses())]
+        fits = 0 < len(outputs) <= _MOST_OUTPUTS and len(inputs) <= _MOST_INPUTS
+        if not fits or not any(_is_tensor(x.type()) for x in inputs):
+            return
+        if optimization_allowed("create_autodiff_subgraphs"):
+            self.make(nodes, inputs, outputs, before)
+            for node in behind:
+                node.move_before(before)
+
+    def make(self, nodes: list[Node], inputs: list[Value], outputs: list[Value], before: Node) -> None:
+        graph = before.owning_graph()
+        subgraph = Graph()
+        copies = {value: subgraph.add_input().copy_metadata(value) for value in inputs}
+        for node in nodes:
+            for value in node.inputs():
+                if value not in copies:
+                    constant = subgraph.create_clone(value.node(), copies)
+                    copies[value] = subgraph.append_node(constant).output()
+            copy = subgraph.append_node(subgraph.create_clone(node, copies))
+            copies.update(zip(node.outputs(), copy.outputs(), strict=True))
+        made = graph.create(KIND, inputs, len(outputs)).insert_before(before)
+        made.copy_metadata(nodes[-1])
+        made.set("Subgraph", subgraph, "g")
+        for value, result in zip(outputs, made.outputs(), strict=True):
+            subgraph.register_output(copies[value])
+            result.copy_metadata(value)
+            value.replace_all_uses_with(result)
+        update("create_autodiff_subgraphs", "Made {}", made)
+        for node in reversed(nodes):
+            node.destroy()
+        self.changed = True
+
+
+def _is_joined(node: Node, reads: bool, inside: set[Value]) -> bool:
+    """Whether a differentiable graph may have `node`; `reads`: it reads what that one gives."""
+    if node.blocks():
+        return False
+    if node.kind() == "prim::ListUnpack":
+        return node.input() in inside
+    if node.kind() == "prim::ListConstruct":
+        return all(_is_tensor(x.type()) for x in node.inputs()) and _is_read_by_operators(node.output())
+    if not _is_operator(node) or has_side_effects(node) or writes_to_inputs(node):
+        return False
+    if not all(_is_given(x, inside) for x in node.inputs()):
+        return False
+    return all(_is_tensor(x.type()) or _is_unpacked(x) for x in node.outputs())
+
+
+def _is_operator(node: Node) -> bool:
+    """Whether it computes tensors."""
+    if node.kind() in _LISTS or node.blocks():
+        return False
+    operator = node.operator()
+    return operator is not None and operator.record is not None and not operator.record.variant
+
+
+def _is_tensor(type: Type) -> bool:
+    return type.is_subtype_of(types.TENSOR) or (
+        isinstance(type, OptionalType) and type.elem.is_subtype_of(types.TENSOR)
+    )
+
+
+def _is_unpacked(value: Value) -> bool:
+    """Whether it is a list of tensors of which each is read by itself."""
+    type = value.type()
+    if not isinstance(type, ListType) or not type.elem.is_subtype_of(types.TENSOR):
+        return False
+    return len(value.uses()) == 1 and value.uses()[0].user.kind() == "prim::ListUnpack"
+
+
+def _is_read_by_operators(value: Value) -> bool:
+    return all(_is_operator(use.user) and not writes_to_inputs(use.user) for use in value.uses())
+
+
+def _is_given(value: Value, inside: set[Value]) -> bool:
+    """Whether an operator inside may read it: a tensor, or what is the same in call after call."""
+    return value in inside or _is_tensor(value.type()) or _is_steady(value)
+
+
+def _is_steady(value: Value, depth: int = 4) -> bool:
+    """Whether a value that is no tensor is the same each time, as far as can be seen."""
+    node, type = value.node(), value.type()
+    if node.kind() == "prim::Constant":
+        return True
+    element = type.elem if isinstance(type, ListType) else type
+    if element.kind() not in _NUMBERS or depth == 0:
+        return False
+    if node.kind() == "prim::Param":
+        return node.owning_block().owning_node() is None
+    if node.kind() == "prim::GetAttr":
+        return True
+    if node.kind() in ("aten::size", "aten::dim", "aten::len"):
+        return True
+    if node.blocks() or has_side_effects(node):
+        return False
+    scalar = node.kind() == "prim::ListConstruct" or getattr(node.operator(), "scalar", False)
+    return scalar and all(_is_steady(x, depth - 1) for x in node.inputs())
+
+
+def _is_barrier(node: Node) -> bool:
+    """Whether nothing moves past it."""
+    inner = [node, *(n for block in node.blocks() for n in nodes_of(block))]
+    return any(has_side_effects(n) or writes_to_inputs(n) for n in inner)
+
+
+def _copy_lists(nodes: list[Node], before: Node) -> list[Node]:
+    """Copies of those lists among the nodes that somebody else reads, for who that is."""
+    inside, copies = set(nodes), []
+    for node in nodes:
+        others = [use for use in node.output().uses() if use.user not in inside] if node.kind() == _LISTS[0] else []
+        if others:
+            graph = before.owning_graph()
+            copy = graph.create_clone(node, {x: x for x in node.inputs()}).insert_before(before)
+            for use in others:
+                use.user.replace_input(use.offset, copy.output())
+            copies.append(copy)
+    return copies
