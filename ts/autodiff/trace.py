@@ -85,7 +85,9 @@ class Trace:
             made = function(*self.blanks)
         self.outputs: list[Tensor] = list(made) if isinstance(made, tuple) else [made]
         self.lines = writer.lines
-        self.place = dict(self._places())  # of tensors, by identity: -1 - argument, or number of a result of a line
+        self.place: dict[int, tuple[int, int]] = {}  # of tensors, by identity: (-1, argument) or (line, result)
+        for found, place in self._places():
+            self.place.setdefault(found, place)  # what a line gives back as it is stays where it was
 
     @staticmethod
     def _writer() -> Writer:

@@ -84,10 +84,18 @@ def lower(graph: Graph, name: str = "graph", prepare: Prepare | None = None) -> 
 
 
 def lower_to_program(
-    graph: Graph, name: str, prepare: Prepare | None = None, twin: Twin | None = None
+    graph: Graph,
+    name: str,
+    prepare: Prepare | None = None,
+    twin: Twin | None = None,
+    prepare_ways: Prepare | None = None,
 ) -> tuple[Code, Program]:
-    """The same with what the code is made from; `twin` gives what is to be called instead of a function."""
-    lowering = Lowering(graph, name, prepare or lower, twin)
+    """The same with what the code is made from.
+
+    twin           gives what is to be called instead of a function
+    prepare_ways   makes the code of differentiable graphs, there and back
+    """
+    lowering = Lowering(graph, name, prepare or lower, twin, prepare_ways)
     code = lowering.run()
     assert lowering.program is not None
     return code, lowering.program
@@ -96,9 +104,17 @@ def lower_to_program(
 class Lowering(Loops):
     """The lowering of one graph. Loops, branches and the code itself are in the base classes."""
 
-    def __init__(self, graph: Graph, name: str, prepare: Prepare, twin: Twin | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        name: str,
+        prepare: Prepare,
+        twin: Twin | None = None,
+        prepare_ways: Prepare | None = None,
+    ) -> None:
         super().__init__(graph, name)
         self.prepare = prepare
+        self.prepare_ways = prepare_ways or prepare
         self.twin = twin
         self.warned: dict[Any, int] = {}  # the flags of warnings
         self.methods: dict[tuple[str, FunctionSchema], Method] = {}
@@ -544,7 +560,7 @@ class Lowering(Loops):
     def lower_differentiable_graph(self, node: Node) -> None:
         """The same; it runs where somebody wants a gradient."""
         subgraph = self.enter_subgraph(node)
-        operator = differentiable_operator(subgraph, self.prepare)
+        operator = differentiable_operator(subgraph, self.prepare_ways)
         self.lower_part(operator, subgraph.inputs(), node, subgraph)
 
     def enter_subgraph(self, node: Node) -> Graph:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from ts._core.dispatch.writer import Unwritten
 from ts.ir.attributes import type_of_constant
 
 
@@ -45,7 +46,8 @@ def evaluate(node: Any, arguments: Sequence[Any]) -> Any:
     if operator is None or not callable(operator):
         return NOT_EVALUATED
     try:
-        result = operator(*map(_number, arguments))
+        with Unwritten():
+            result = operator(*map(_number, arguments))
     except Exception:  # whatever it is, the program meets it when it runs
         return NOT_EVALUATED
     return list(result) if len(node.outputs()) > 1 else [result]

@@ -15,6 +15,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
+from functools import partial
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
@@ -232,15 +233,15 @@ def prepare_program(
     """The same with what the code is made from."""
     twin = methodcaller(form.value) if form.value else None
 
-    def of_parts(part: Graph, name: str, form: Form = form) -> Any:
-        return prepare_graph(part, name, terms, form)
+    of_parts = partial(prepare_graph, terms=terms, form=form)
+    of_ways = partial(prepare_graph, terms=terms)
 
     def optimize_and_lower() -> tuple[Any, Program]:
         try:
             with Stage("compile: optimise", name):
                 ready = formed(graph, form)
             with Stage("compile: lower", name):
-                return lower_to_program(ready, name, of_parts, twin)
+                return lower_to_program(ready, name, of_parts, twin, of_ways)
         except LimitExceeded as error:
             error.stack = error.stack or [(name, _place(graph))]
             raise

@@ -61,6 +61,21 @@ cdef class Writer:
         self.outer = None
 
 
+cdef class Unwritten:
+    """What runs between `with` and its end is no part of what is written down: the compiler's work meanwhile."""
+
+    cdef bint paused
+
+    def __enter__(self):
+        self.paused = PyThread_get_thread_ident() in writers if writers else False
+        if self.paused:
+            set_flag(PROFILING, False)
+
+    def __exit__(self, kind, error, trace):
+        if self.paused:
+            set_flag(PROFILING, True)
+
+
 cdef int write_operator(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
     cdef Writer writer = writers.get(PyThread_get_thread_ident()) if writers else None
     cdef list args
