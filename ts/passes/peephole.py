@@ -24,7 +24,7 @@ from ts.passes.control_flow import NOT_CONSTANT, constant_value
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.log import optimization_allowed, update
 from ts.passes.peephole_list_idioms import RULES as LIST_RULES
-from ts.passes.peephole_types import ASKED, fact, same_type
+from ts.passes.peephole_types import ASKED, fact, real, same_type
 
 
 def peephole(graph: Graph, disable_shape_peepholes: bool = False) -> bool:
@@ -282,6 +282,10 @@ def _simplify_if_outputs(rewriter: _Rewriter, node: Node) -> bool:
     return changed
 
 
+def _of_real(rewriter: _Rewriter, node: Node) -> Value | None:
+    return real(node) if rewriter.by_types else None
+
+
 _RULES: Final[dict[str, Callable[[_Rewriter, Node], Value | None]]] = {
     "aten::mul": _multiply,
     "aten::add": _add,
@@ -303,5 +307,6 @@ _RULES: Final[dict[str, Callable[[_Rewriter, Node], Value | None]]] = {
     "aten::__derive_index": _derive_index,
     "prim::GetAttr": _attribute,
     "aten::type_as": lambda rewriter, node: same_type(node) if rewriter.by_types else None,
+    **dict.fromkeys(("aten::conj", "aten::real", "aten::resolve_conj"), _of_real),
     **dict.fromkeys(ASKED, _told_by_type),
 }

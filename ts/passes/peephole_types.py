@@ -4,6 +4,7 @@
     %d : int = aten::dim(%x)              =>    2
     %n : int = aten::size(%x, %one)       =>    3
     %z : Tensor = aten::type_as(%x, %y)   =>    %x, if %y has its dtype and device
+    %c : Tensor = aten::conj(%x)          =>    %x
 
 Types say so much after `complete_shape_analysis`, in the graph that a trace shows, and of constants; graphs
 of traces run without them.
@@ -37,6 +38,13 @@ def same_type(node: Node) -> Value | None:
     if None in (own.scalar_type, own.device()) or own.scalar_type != other.scalar_type:
         return None
     return node.input() if own.device() == other.device() else None
+
+
+def real(node: Node) -> Value | None:
+    """The tensor itself, where its numbers are real: its conjugate, its real part."""
+    own = node.input().type()
+    dtype = _dtype(own) if isinstance(own, TensorType) else None
+    return None if dtype is None or dtype.is_complex else node.input()
 
 
 def _size(node: Node, type: TensorType) -> int | None:

@@ -350,6 +350,13 @@ cdef int contiguous(Operator op, IValue *r, const int32_t *at) except -1:
     return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
 
 
+cdef int of_real(Operator op, IValue *r, const int32_t *at) except -1:
+    """What complex numbers have and real ones are: the real part, the conjugate."""
+    if is_tensor(&r[at[0]]) and not 8 <= (<Tensor>r[at[0]].v.o).scalar_type <= 10:
+        return put_object(&r[at[op.nargs]], <object>r[at[0]].v.o)
+    return run_record(op, r, at)
+
+
 register_kernel("aten::zeros", zeros)
 register_kernel("aten::empty.memory_format", empty)
 register_kernel("aten::ones", ones)
@@ -370,3 +377,6 @@ register_kernel("aten::tensor", of_numbers)
 register_kernel("aten::as_tensor.list", of_numbers)
 register_kernel("aten::clone", clone)
 register_kernel("aten::contiguous", contiguous)
+register_kernel("aten::conj", of_real)
+register_kernel("aten::real", of_real)
+register_kernel("aten::resolve_conj", of_real)
