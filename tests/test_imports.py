@@ -69,6 +69,7 @@ MAY_IMPORT = {
     "runtime": "fusion _core ir analysis passes bytecode frontend nn archive",
     "ops.derivatives": "ts _core ops fusion fft linalg special functional nn runtime",
     "ops.batching": "ts _core ops",
+    "autodiff": "_core ir ops fusion passes bytecode ops.derivatives",
     "tracing": "_core ir ops passes frontend autograd runtime",
     "jit": "_core ir ops passes frontend nn archive runtime tracing",
     "explain": "ts _core functions ir fusion passes bytecode profiler runtime",
@@ -95,6 +96,7 @@ EXCUSED = {
     ("ts._core.autograd.backward", "ts._core.layers.batch"): "several passes at once are one over a batch of gradients",
     ("ts._core.layers.dual", "ts.ops.derivatives.forward"): "the first operator on a tangent asks for its derivative",
     ("ts._core.layers.batch", "ts.ops.batching.rules"): "the first operator on a batch asks how it works on one",
+    ("ts._core.autograd.graph", "ts.autodiff.plans"): "the first part of a script that is differentiated asks for its plan",
     ("ts.backends.cuda.planning", "ts.ops.rules"): "a fused kernel is chosen by the dtype that promotion gives",
     ("ts.ops.functional", "ts.functional"): "methods of tensors that are functions in the scripted subset",
 }

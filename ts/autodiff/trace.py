@@ -28,7 +28,7 @@ from ts.devices import device
 from ts.errors import InternalError, LimitExceeded, TsError
 from ts.fusion.program import KIND
 from ts.ir.graph import Graph, Value
-from ts.ir.types import TENSOR, ListType, TensorType
+from ts.ir.types import ANY, TENSOR, ListType, OptionalType, TensorType, Type
 from ts.ops import aten
 from ts.ops.derivatives.rules import rule_of
 
@@ -176,8 +176,8 @@ class Writing:
             raise UntraceableError("a tensor comes from nowhere")
         return self.graph.insert_constant(x)
 
-    def value_of(self, x: Any) -> Value:
-        """The value of an argument."""
+    def value_of(self, x: Any, kind: Type = ANY) -> Value:
+        """The value of an argument, of that type where `x` does not say."""
         if isinstance(x, Tensor):
             found = self.values.get(identity(x))
             return self.missing(x) if found is None else found
@@ -189,7 +189,8 @@ class Writing:
             return self.graph.insert("prim::ListConstruct", items, ListType(kind))
         if isinstance(x, device) and x.type == "meta":
             x = self.trace.device
-        found = self.graph.try_insert_constant(x)
+        empty = x == [] and kind is not ANY
+        found = self.graph.try_insert_constant(x, type=_present(kind) if empty else None)
         if found is None:
             raise UntraceableError(f"a graph has no constant that is a {type(x).__name__}")
         return found
@@ -197,7 +198,9 @@ class Writing:
     def add(self, line: Line) -> None:
         """The node of a line."""
         operator, args, results = line
-        node = self.graph.create(operator.name, [self.value_of(x) for x in args], len(results))
+        kinds = [argument.type for argument in operator.schema.arguments]
+        inputs = [self.value_of(x, kind) for x, kind in zip(args, kinds, strict=True)]
+        node = self.graph.create(operator.name, inputs, len(results))
         node.set_operator(operator)
         self.graph.insert_node(node)
         for value, x in zip(node.outputs(), results, strict=True):
@@ -215,6 +218,10 @@ class Writing:
                 self.note(output, item)
         else:
             raise UntraceableError(f"an operator gives a {type(x).__name__}")
+
+
+def _present(kind: Type) -> Type:
+    return kind.elem if isinstance(kind, OptionalType) else kind
 
 
 class Reading(Writing):

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Final
 
 from ts._core.autograd.graph import GraphRule, bind
 from ts._core.dispatch.operator import Operator
@@ -15,9 +16,10 @@ from ts._core.vm.code import Code
 from ts._core.vm.function import Function
 from ts.bytecode.typespec import result_spec, type_spec
 from ts.ir.graph import Graph
-from ts.ir.types import unshaped
+from ts.ir.types import TENSOR, unshaped
 from ts.ops.registry import Record
 
+KIND: Final = "prim::DifferentiableGraph"
 Prepare = Callable[[Graph, str], Code]
 
 
@@ -45,10 +47,15 @@ def differentiable_operator(graph: Graph, prepare: Prepare) -> Operator:
     )
     results = ", ".join(["bool", *("Tensor" for _ in graph.outputs())])
 
-    def run(*args: object) -> None:
-        raise NotImplementedError("a differentiable graph has a kernel on all backends")
+    first = next(i for i, value in enumerate(graph.inputs()) if value.type().is_subtype_of(TENSOR))
 
-    record = DifferentiableRecord(f"prim::DifferentiableGraph({parameters}) -> ({results})", run, "autodiff", whole=True)
+    def run(*args: Any) -> tuple[Any, ...]:
+        """Leave it to the nodes."""
+        return (False, *(args[first] for _ in graph.outputs()))
+
+    record = DifferentiableRecord(
+        f"{KIND}({parameters}) -> ({results})", run, "autodiff", loop=KIND, whole=True
+    )
     operator = Operator(record.schema_text, record)
     bind(operator, GraphRule(PartFunction(graph, prepare, "<differentiable graph>"), prepare))
     return operator

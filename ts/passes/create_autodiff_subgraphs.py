@@ -23,7 +23,6 @@ from ts.analysis.writes import writes_to_inputs
 from ts.ir import types
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import ListType, OptionalType, Type
-from ts.passes.control_flow import nodes_of
 from ts.passes.log import optimization_allowed, update
 
 KIND: Final = "prim::DifferentiableGraph"
@@ -79,7 +78,7 @@ class _Parts:
         members = set(nodes)
         outputs = [x for x in inside if any(use.user not in members for use in x.uses())]
         fits = 0 < len(outputs) <= _MOST_OUTPUTS and len(inputs) <= _MOST_INPUTS
-        if not fits or not any(_is_tensor(x.type()) for x in inputs):
+        if not fits or not any(x.type().is_subtype_of(types.TENSOR) for x in inputs):
             return
         if optimization_allowed("create_autodiff_subgraphs"):
             self.make(nodes, inputs, outputs, before)
@@ -177,9 +176,8 @@ def _is_steady(value: Value, depth: int = 4) -> bool:
 
 
 def _is_barrier(node: Node) -> bool:
-    """Whether nothing moves past it."""
-    inner = [node, *(n for block in node.blocks() for n in nodes_of(block))]
-    return any(has_side_effects(n) or writes_to_inputs(n) for n in inner)
+    """Whether nothing moves past it: it writes, acts on the world, or has blocks, which may read anything."""
+    return bool(node.blocks()) or has_side_effects(node) or writes_to_inputs(node)
 
 
 def _copy_lists(nodes: list[Node], before: Node) -> list[Node]:

@@ -149,7 +149,7 @@ NAMES: Final[dict[str, str]] = {
         aten::istft aten::stft aten::stft.center
     """,
     "tiles": """
-        prim::FusionGroup
+        prim::FusionGroup prim::DifferentiableGraph
     """,
     "triangles": """
         aten::eye aten::eye.m aten::tril aten::tril_indices aten::triu aten::triu_indices

@@ -15,18 +15,18 @@ cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, uint64_t
-from libc.stdlib cimport calloc
 from libc.string cimport memcmp, memcpy
 from numpy cimport npy_intp
 
 from ts._core.autograd cimport rule as rules
 from ts._core.autograd.history cimport edge_of, set_history
 from ts._core.autograd.node cimport Node, connect, expect, make_room, next_sequence
-from ts._core.autograd.operator_node cimport OperatorNode
 from ts._core.autograd.rule cimport GRAPH, Rule
-from ts._core.autograd.saved cimport NO_RESULT, Saved, drop_all, raise_released, save_tensor, saved_tensor
+from ts._core.autograd.saved cimport (
+    NO_RESULT, SavingNode, drop_saved, make_room_to_save, raise_released, save_tensor, saved_tensor,
+)
 from ts._core.autograd.tape cimport leave
-from ts._core.dispatch.operator cimport MOST_BACKENDS, Operator, set_kernel
+from ts._core.dispatch.operator cimport Operator
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, strides_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, version_of, wants
 from ts._core.thread.context cimport GRAD_DISABLED, set_flag
@@ -238,7 +238,7 @@ cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) exce
         set_flag(GRAD_DISABLED, before)
     try:
         results = &result if plan.result_count == 1 else (<Tuple>result.v.o).items
-        node = noted(plan, rule, op, args, results)
+        node = noted(plan, op, args, results)
         for i in range(plan.output_count):
             if plan.wants[i]:
                 adopt(node, <Tensor>results[i].v.o, i)
@@ -250,11 +250,11 @@ cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) exce
     return 0
 
 
-cdef GraphNode noted(Plan plan, Rule rule, Operator op, IValue *args, IValue *results):
+cdef GraphNode noted(Plan plan, Operator op, IValue *args, IValue *results):
     """The node of a part that has run: its edges, and what it saves."""
     cdef GraphNode node = GraphNode.__new__(GraphNode)
     cdef int i, where, output = 0, edges = 0
-    node.plan, node.rule = plan, rule
+    node.plan = plan
     for i in range(op.nargs):
         edges += is_wanted(&args[i])
     make_room(node, edges, plan.result_count)
@@ -265,15 +265,13 @@ cdef GraphNode noted(Plan plan, Rule rule, Operator op, IValue *args, IValue *re
             connect(node, edges, to, output)
             edges += 1
     node.sequence = next_sequence()
-    node.saved = <Saved *>calloc(max(len(plan.saves), 1), sizeof(Saved))
-    if node.saved == NULL:
-        raise MemoryError()
-    node.saved_count = len(plan.saves)
+    make_room_to_save(node, len(plan.saves))
     for i, where in enumerate(plan.saves):
         if where >= 0:
-            save_tensor(&node.saved[i], <Tensor>args[where].v.o, False)
+            save_tensor(&node.saved[i], <Tensor>args[where].v.o, NO_RESULT)
         else:
-            save_tensor(&node.saved[i], <Tensor>results[-1 - where].v.o, -1 - where < plan.output_count)
+            where = -1 - where
+            save_tensor(&node.saved[i], <Tensor>results[where].v.o, where if plan.wants[where] else NO_RESULT)
     for i in range(plan.result_count):
         if plan.wants[i]:
             expect(node, i, <Tensor>results[i].v.o)
@@ -293,16 +291,17 @@ cdef int adopt(Node node, Tensor t, int output) except -1:
 
 @cython.final
 @cython.trashcan(True)
-cdef class GraphNode(OperatorNode):
+cdef class GraphNode(SavingNode):
     """The way back through a part of a program."""
 
     cdef Plan plan
 
+    cdef str title(self):
+        return "DifferentiableGraphBackward"
+
     cdef int release_saved(self) except -1:
-        cdef Saved *saved = self.saved
-        self.saved = NULL
         self.is_released = True
-        drop_all(saved, self.saved_count)
+        drop_saved(self)
         return 0
 
     cdef list apply(self, list gradients):
@@ -325,7 +324,7 @@ cdef class GraphNode(OperatorNode):
             for i, where in enumerate(way.reads):
                 values[i].tag = TAG_NONE
                 filled = i + 1
-                set_object(&values[i], gradients[where] if where >= 0 else self.unpacked(-1 - where))
+                set_object(&values[i], gradients[where] if where >= 0 else saved_tensor(&self.saved[-1 - where], self))
             way.function.run_values(values, &result)
             for i, edge in enumerate(way.gives):
                 found[edge] = box(&result if len(way.gives) == 1 else &(<Tuple>result.v.o).items[i])
@@ -335,23 +334,10 @@ cdef class GraphNode(OperatorNode):
                 release(&values[i])
             release(&result)
 
-    cdef Tensor unpacked(self, int i):
-        """What was saved, as a result of the node where it is one that wants a gradient."""
-        cdef int result = -1 - <int>self.plan.saves[i]
-        return saved_tensor(&self.saved[i], self, result if result >= 0 and self.plan.wants[result] else NO_RESULT)
-
-
-# ---------------------------------------------------------------- without gradients
-
-cdef int stay_out(Operator op, IValue *r, const int32_t *at) except -1:
-    return leave(op, r, at)
-
 
 def bind(Operator op not None, GraphRule rule not None):
-    """Let `op` run a part of a program: by the rule where somebody wants a gradient; else it leaves that to the nodes."""
+    """Let `op` run a part of a program by the rule where somebody wants a gradient; its kernel leaves it to the nodes."""
     op.rule = rule
-    for backend in range(MOST_BACKENDS):
-        set_kernel(op, backend, stay_out, None)
 
 
 seal(GraphNode)

@@ -1,0 +1,275 @@
+"""Parts of scripts that are differentiated as one: gradients are those of the same program without compiler."""
+
+import gc
+import weakref
+
+import pytest
+
+import ts
+from ts import nn
+from ts.testing import assert_close
+
+
+def squashed(x: ts.Tensor, w: ts.Tensor):
+    t = x * w
+    y = t.tanh()
+    return y * x + t.sigmoid()
+
+
+def cell(x: ts.Tensor, h: ts.Tensor, c: ts.Tensor, w: ts.Tensor, b: ts.Tensor):
+    i, f, g, o = (x.mm(w) + h.mm(w) + b).chunk(4, 1)
+    c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+    return o.sigmoid() * c.tanh(), c
+
+
+def loop(x: ts.Tensor, w: ts.Tensor):
+    total = x.sum()
+    for i in range(3):
+        x = (x * w).relu() + x.sin()
+        total = total + x.sum() * (i + 1)
+    return total
+
+
+def branches(x: ts.Tensor, w: ts.Tensor):
+    y = x * w + x
+    if bool(y.sum() > 0):
+        z = y.exp() * w
+    else:
+        z = y.cos() * x
+    return z * z + y
+
+
+def shapes(x: ts.Tensor, w: ts.Tensor):
+    y = ts.cat([x * w, x + w], 1)
+    y = y.view(y.size(0), -1).t()
+    return ts.softmax(y, 0)[1:] * y.mean(0)
+
+
+def normed(x: ts.Tensor, w: ts.Tensor):
+    y = nn.functional.layer_norm(x, [4], w.sin(), w)
+    return nn.functional.gelu(y) - ts.logsumexp(y, 1, True)
+
+
+def inputs(*shapes):
+    ts.manual_seed(0)
+    return [ts.randn(*shape, dtype=ts.float64).requires_grad_() for shape in shapes]
+
+
+PROGRAMS = [
+    (squashed, [(3, 4), (4,)]),
+    (cell, [(2, 3), (2, 3), (2, 3), (3, 12), (12,)]),
+    (loop, [(3, 4), (4,)]),
+    (branches, [(3, 4), (3, 4)]),
+    (shapes, [(3, 4), (4,)]),
+    (normed, [(3, 4), (4,)]),
+]
+
+
+def total(results):
+    results = results if isinstance(results, tuple) else (results,)
+    return sum((y * (k + 1)).sum() for k, y in enumerate(results))
+
+
+@pytest.mark.parametrize(("program", "sizes"), PROGRAMS, ids=lambda x: getattr(x, "__name__", ""))
+def test_gradients_are_those_without_compiler(program, sizes):
+    """The first call, and later ones; with other tensors wanting gradients; of gradients."""
+    script = ts.jit.script(program)
+    for wanted in (range(len(sizes)), [0], [len(sizes) - 1], range(len(sizes))):
+        xs = inputs(*sizes)
+        for i, x in enumerate(xs):
+            x.requires_grad_(i in wanted)
+        leaves = [xs[i] for i in wanted]
+        for _ in range(2):
+            assert_close(ts.autograd.grad(total(script(*xs)), leaves), ts.autograd.grad(total(program(*xs)), leaves))
+    twice = [
+        ts.autograd.grad(
+            sum(g.square().sum() for g in ts.autograd.grad(total(f(*xs)), xs, create_graph=True)), xs, allow_unused=True
+        )
+        for f in (script, program)
+    ]
+    for a, b in zip(*twice, strict=True):
+        assert (a is None) == (b is None)
+        if a is not None:
+            assert_close(a, b)
+
+
+@pytest.mark.parametrize(("program", "sizes"), PROGRAMS, ids=lambda x: getattr(x, "__name__", ""))
+def test_parts_are_differentiated_as_one(program, sizes):
+    """Each has a node for a part rather than one for each operator."""
+    xs = inputs(*sizes)
+    result = ts.jit.script(program)(*xs)
+    pending, names = [total(result).grad_fn], set()
+    while pending:
+        node = pending.pop()
+        names.add(node.name())
+        pending += [after for after, _ in node.next_functions if after is not None]
+    assert "DifferentiableGraphBackward" in names
+
+
+def test_graph_shows_them():
+    script = ts.jit.script(squashed)
+    xs = inputs((3, 4), (4,))
+    text = str(script.graph_for(*xs))
+    assert text.index("prim::DifferentiableGraph") < text.index("prim::FusionGroup")
+    script(*xs)
+    assert "prim::DifferentiableGraph" in str(ts.jit.last_executed_optimized_graph())
+    with ts.no_grad():
+        script(*xs)
+        assert "prim::DifferentiableGraph" not in str(ts.jit.last_executed_optimized_graph())
+
+
+def test_one_gradient_of_two_results():
+    script = ts.jit.script(cell)
+    xs = inputs((2, 3), (2, 3), (2, 3), (3, 12), (12,))
+    for k in (0, 1):
+        found, wanted = (ts.autograd.grad(f(*xs)[k].sum(), xs, allow_unused=True) for f in (script, cell))
+        assert_close(found, wanted)
+
+
+def test_other_sizes():
+    """Plans are for sizes; what comes after the last plan goes operator by operator."""
+    script = ts.jit.script(squashed)
+    for n in range(1, 24):
+        x, w = inputs((n, 4), (4,))
+        assert_close(ts.autograd.grad(script(x, w).sum(), [x, w]), ts.autograd.grad(squashed(x, w).sum(), [x, w]))
+
+
+def test_saved_tensors_are_watched():
+    """What was saved and then written is refused, as without compiler; what was not is of no concern."""
+
+    @ts.jit.script
+    def f(x, w):
+        return (x * w).tanh() * x
+
+    x, w = inputs((3, 4), (4,))
+    y = f(x * 1, w)
+    inner = x * 1
+    y = f(inner, w)
+    inner.zero_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+    y = f(x, w)
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        y.sum().backward()
+
+
+def test_results_are_written_in_place():
+    script = ts.jit.script(cell)
+    xs = inputs((2, 3), (2, 3), (2, 3), (3, 12), (12,))
+
+    def doubled(f):
+        h, c = f(*xs)
+        h.mul_(2)
+        c[0].add_(h[1])
+        return ts.autograd.grad((h * c).sum(), xs)
+
+    assert_close(doubled(script), doubled(cell))
+
+
+def test_views_leave_a_part():
+    """A result may be a view of an argument, or of another result: writes to one reach the other."""
+
+    @ts.jit.script
+    def f(x, w):
+        y = x + w
+        return y, y.view(-1), x.t()
+
+    def g(x, w):
+        y = x + w
+        return y, y.view(-1), x.t()
+
+    def run(h):
+        x, w = inputs((3, 4), (4,))
+        y, flat, turned = h(x * 1, w)
+        flat[0] = 7.0
+        turned.mul_(w[0])
+        return [y, flat, turned, *ts.autograd.grad((y.sin().sum() + flat.cos().sum() + turned.exp().sum()), [x, w])]
+
+    assert_close(run(f), run(g))
+
+
+def test_modules_train_alike():
+    """A module and its script take the same steps."""
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Conv2d(1, 4, 3)
+            self.norm = nn.BatchNorm2d(4)
+            self.out = nn.Linear(4 * 9, 3)
+
+        def forward(self, x):
+            y = nn.functional.max_pool2d(self.norm(self.conv(x)).relu(), 2)
+            return self.out(y.flatten(1))
+
+    ts.manual_seed(0)
+    x, target = ts.randn(5, 1, 8, 8), ts.tensor([0, 1, 2, 0, 1])
+    losses = []
+    for wrap in (lambda net: net, ts.jit.script):
+        ts.manual_seed(1)
+        net = wrap(Net())
+        optimizer = ts.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+        losses.append([])
+        for _ in range(8):
+            optimizer.zero_grad()
+            loss = nn.functional.cross_entropy(net(x), target)
+            loss.backward()
+            optimizer.step()
+            losses[-1].append(loss.item())
+    assert losses[1] == pytest.approx(losses[0], rel=1e-4)
+    assert losses[0][-1] < losses[0][0]
+
+
+def test_no_gradients_no_node():
+    script = ts.jit.script(squashed)
+    x, w = inputs((3, 4), (4,))
+    with ts.no_grad():
+        assert script(x, w).grad_fn is None
+    assert script(x.detach(), w.detach()).grad_fn is None
+    assert script(x, w).grad_fn is not None
+
+
+def test_hooks_see_what_a_part_saves():
+    kept = []
+
+    def pack(x):
+        kept.append(x.shape)
+        return x
+
+    script = ts.jit.script(squashed)
+    x, w = inputs((3, 4), (4,))
+    with ts.autograd.graph.saved_tensors_hooks(pack, lambda x: x):
+        y = script(x, w)
+    assert kept
+    assert_close(ts.autograd.grad(y.sum(), [x, w]), ts.autograd.grad(squashed(x, w).sum(), [x, w]))
+
+
+def test_random_numbers_are_drawn_once():
+    @ts.jit.script
+    def f(x):
+        return nn.functional.dropout(x.exp() * x, 0.5, True) * x
+
+    x = ts.ones(100, dtype=ts.float64, requires_grad=True)
+    y = f(x)
+    (gradient,) = ts.autograd.grad(y.sum(), [x])
+    dropped = y == 0
+    assert 20 < int(dropped.sum()) < 80
+    assert bool((gradient[dropped] == 0).all())
+    assert bool((gradient[~dropped] != 0).all())
+
+
+def test_parts_are_freed():
+    """The results of a part do not hold each other."""
+    script = ts.jit.script(cell)
+    xs = inputs((2, 3), (2, 3), (2, 3), (3, 12), (12,))
+    script(*xs)
+    gc.collect()
+    gc.disable()
+    try:
+        h, c = script(*xs)
+        alive = weakref.ref(h.grad_fn)
+        del h, c
+        assert alive() is None
+    finally:
+        gc.enable()
