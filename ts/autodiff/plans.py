@@ -1,14 +1,14 @@
 """Plans of differentiable graphs: which functions run there and back, and what one leaves for the other.
 
-In: the rule of a part, and arguments.  Out: a `Plan`, or None where the tape takes the part's operators one by
-one: they write down nothing that a graph could hold.
+In: the rule of a part, and arguments.  Out: a `Plan`, or None where the tape takes the part's operators one
+by one: what they do is nothing that a graph could hold.
 
     forward(x, w) -> y, s            y is what the part gives, s what the way back reads beside x, w and y
     backward(grad, x, w, s)          for the gradient of y
     backward(grad_s, x, w, s)        for that of s, where a way back is itself differentiated
 
-What is saved is as little as it can be: a value that is computed from others that are saved, element by element
-and quickly, or is a view of one, is computed again.
+What is saved is as little as it can be: a value that is computed from others that are saved, element by
+element and quickly, or is a view of one, is computed again.
 """
 
 from __future__ import annotations

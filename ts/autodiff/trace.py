@@ -7,9 +7,10 @@ In: a function, what its arguments are like, which of them want gradients.  Out:
                                       y = tanh(t)                   mul(g, w), mul(g, x)
                                       return y
 
-The function runs on meta tensors, which have sizes and no elements, with the tape on, and then the engine goes
-back: derivatives have one implementation.  Branches and numbers of the program, and what formulas ask of sizes, are
-decided while that happens, so the graphs hold operators on tensors only, and hold for such arguments alone.
+The function runs on meta tensors, which have sizes and no elements, with the tape on, and then the engine
+goes back: derivatives have one implementation.  Branches and numbers of the program, and what formulas ask of
+sizes, are decided while that happens, so the graphs have operators on tensors only, and hold for such
+arguments alone.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class Trace:
             made = function(*self.blanks)
         self.outputs: list[Tensor] = list(made) if isinstance(made, tuple) else [made]
         self.lines = writer.lines
-        self.place: dict[int, tuple[int, int]] = {}  # of tensors, by identity: (-1, argument) or (line, result)
+        self.place: dict[int, tuple[int, int]] = {}  # by identity: (-1, argument) or (line, result)
         for found, place in self._places():
             self.place.setdefault(found, place)  # what a line gives back as it is stays where it was
 
@@ -138,7 +139,7 @@ def _looks_inside(operator: Operator, args: list[Any]) -> bool:
 
 @cache
 def _is_transparent(operator: Operator) -> bool:
-    return operator.record.whole and rule_of(operator.record).how == How.INSIDE
+    return bool(operator.record.whole) and rule_of(operator.record).how == How.INSIDE
 
 
 def _tensors(values: Sequence[Any]) -> Iterator[Tensor]:
@@ -183,10 +184,9 @@ class Writing:
             return self.missing(x) if found is None else found
         if isinstance(x, list) and any(isinstance(item, Tensor) for item in x):
             items = [self.value_of(item) for item in x]
-            kind: Any = TENSOR if all(isinstance(item, Tensor) for item in x) else None
-            if kind is None:
+            if not all(isinstance(item, Tensor) for item in x):
                 raise UntraceableError("a list of tensors and other things")
-            return self.graph.insert("prim::ListConstruct", items, ListType(kind))
+            return self.graph.insert("prim::ListConstruct", items, ListType(TENSOR))
         if isinstance(x, device) and x.type == "meta":
             x = self.trace.device
         empty = x == [] and kind is not ANY
@@ -262,7 +262,7 @@ def forward_graph(trace: Trace, saved: Sequence[tuple[int, int]]) -> Graph:
 def backward_graph(
     trace: Trace, back: Back, again: Sequence[int]
 ) -> tuple[Graph, list[tuple[int, int]], list[int]]:
-    """The way back, where what it reads behind the roots' gradients is, and which arguments it has results for.
+    """The way back; where what it reads beside the roots' gradients is; which arguments it has results for.
 
     `again`: the lines of the way there that it computes anew.
     """

@@ -1,14 +1,14 @@
 """Operators that are differentiated together become differentiable graphs.
 
-    %t : Tensor = aten::mul(%x, %w)            %y : Tensor = prim::DifferentiableGraph_0(%x, %w)
-    %y : Tensor = aten::tanh(%t)         =>    with prim::DifferentiableGraph_0 = graph(%x : Tensor, %w : Tensor):
-                                                 %t : Tensor = aten::mul(%x, %w)
-                                                 %y : Tensor = aten::tanh(%t)
-                                                 return (%y)
+    %t : Tensor = aten::mul(%x, %w)        %y : Tensor = prim::DifferentiableGraph_0(%x, %w)
+    %y : Tensor = aten::tanh(%t)     =>    with prim::DifferentiableGraph_0 = graph(%x : Tensor, %w : Tensor):
+                                             %t : Tensor = aten::mul(%x, %w)
+                                             %y : Tensor = aten::tanh(%t)
+                                             return (%y)
 
-Such a graph has operators on tensors that write to nothing, and what computes sizes and lists for them from its
-tensors.  It collects what comes until somebody else reads its results, writes, branches or acts on the world, and
-stands there.  What it is given beside tensors has to be the same in call after call, as attributes, sizes and
+Such a graph has operators on tensors that write to nothing, and the lists of tensors that they read.  It
+collects what comes until somebody else reads its results, writes, branches or acts on the world, and stands
+there.  What it is given beside tensors has to be the same in call after call, as attributes, sizes and
 constants are: how it is differentiated is worked out for such values (`ts.autodiff`).
 
 Whether somebody wants a gradient is seen when the program runs.
@@ -184,7 +184,9 @@ def _copy_lists(nodes: list[Node], before: Node) -> list[Node]:
     """Copies of those lists among the nodes that somebody else reads, for who that is."""
     inside, copies = set(nodes), []
     for node in nodes:
-        others = [use for use in node.output().uses() if use.user not in inside] if node.kind() == _LISTS[0] else []
+        if node.kind() != "prim::ListConstruct":
+            continue
+        others = [use for use in node.output().uses() if use.user not in inside]
         if others:
             graph = before.owning_graph()
             copy = graph.create_clone(node, {x: x for x in node.inputs()}).insert_before(before)

@@ -176,7 +176,9 @@ class Differentiated(Twin):
     form = Form.DIFFERENTIATED
 
     def _prepare(self) -> Any:
-        return super()._prepare() if _has_tensors(self.original.as_compiled()) else self.original.compiled_code
+        if _has_tensors(self.original.as_compiled()):
+            return super()._prepare()
+        return self.original.compiled_code
 
 
 def _has_tensors(graph: Graph) -> bool:

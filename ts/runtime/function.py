@@ -169,9 +169,9 @@ class ScriptFunction(Function):
     def bytecode(self) -> str:
         """The disassembly of what runs, with source lines."""
         from ts.bytecode.disasm import disassemble
-        from ts.runtime.executor import prepare
+        from ts.runtime.executor import Form, prepare
 
-        return disassemble(prepare(self, is_optimizing()))
+        return disassemble(prepare(self, Form.OPTIMIZED if is_optimizing() else Form.WRITTEN))
 
     @property
     def plan(self) -> str:

@@ -20,9 +20,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from ts._core.vm.function import is_optimizing
-from ts.bytecode.parts import PartFunction
 from ts.bytecode.native.exits import NO_LOOP
 from ts.bytecode.native.worker import available, why
+from ts.bytecode.parts import PartFunction
 from ts.fusion.groups import CALLS, program_of_graph
 from ts.fusion.program import ARGUMENT, KIND, GroupRecord
 from ts.ir.graph import Graph, Node, Value

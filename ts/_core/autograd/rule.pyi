@@ -36,6 +36,7 @@ class Formula:
     ) -> None: ...
 
 class Rule:
+    how: How
     def __init__(
         self,
         how: How = ...,
