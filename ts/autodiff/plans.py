@@ -19,7 +19,14 @@ from typing import Any, Final
 from ts._core.autograd.graph import Backward, GraphRule, Plan, set_planner
 from ts._core.dispatch.writer import identity
 from ts._core.tensor.tensor import Tensor
-from ts.autodiff.trace import Input, Line, Trace, backward_graph, forward_graph, is_untraceable
+from ts.autodiff.trace import (
+    Input,
+    Line,
+    Trace,
+    backward_graph,
+    forward_graph,
+    is_untraceable,
+)
 from ts.bytecode.parts import PartFunction
 from ts.passes.log import debug
 
@@ -55,13 +62,23 @@ class _Planner:
         outputs = [trace.place[identity(x)] for x in trace.outputs]
         roots = [x for x in trace.outputs if x.requires_grad]
         reads = self.lessened(self.read_by(roots)) if roots else []
-        self.saved = [place for place in reads if place[0] >= 0 and place not in outputs]
+        hidden = [self.hidden_base(place) for place in outputs]
+        saved = [*(place for place in reads if place[0] >= 0), *(place for place in hidden if place)]
+        self.saved = [place for place in dict.fromkeys(saved) if place not in outputs]
         results = [*outputs, *self.saved]
         forward = PartFunction(forward_graph(trace, self.saved), self.rule.prepare, "<forward>")
         saves = tuple(i if number < 0 else -1 - results.index((number, i)) for number, i in reads)
         wants = tuple(trace.tensor(place).requires_grad and not trace.is_input(place) for place in results)
         self.reads = {place: -1 - i for i, place in enumerate(reads)}
-        return Plan(forward, len(outputs), wants, saves, self.backward)
+        bases = tuple(-1 if place is None else results.index(place) for place in hidden)
+        return Plan(forward, len(outputs), wants, bases, saves, self.backward)
+
+    def hidden_base(self, place: Place) -> Place | None:
+        """What the output at a place is a view of, if the program does not see that."""
+        start, trace = place, self.trace
+        while place[0] >= 0 and _is_view(trace.lines[place[0]]):
+            place = trace.place[identity(trace.lines[place[0]][1][0])]
+        return None if place == start or trace.is_input(place) else place
 
     def read_by(self, roots: Sequence[Tensor]) -> list[Place]:
         """The places of what the way back from some results reads."""
@@ -100,6 +117,12 @@ def _is_cheap(line: Line) -> bool:
     if record.family in ("view", "transpose") and not record.nondeterministic:
         return True
     return record.ufunc in _QUICK
+
+
+def _is_view(line: Line) -> bool:
+    """Whether the results may be views of the first argument."""
+    returned = line[0].schema.returns
+    return bool(returned) and returned[0].alias is not None and isinstance(line[1][0], Tensor)
 
 
 set_planner(plan_of)

@@ -86,6 +86,8 @@ class Trace:
             made = function(*self.blanks)
         self.outputs: list[Tensor] = list(made) if isinstance(made, tuple) else [made]
         self.lines = writer.lines
+        if any(line[0].schema.is_mutable for line in self.lines):
+            raise UntraceableError("it writes to tensors")  # which have no views without elements
         self.place: dict[int, tuple[int, int]] = {}  # by identity: (-1, argument) or (line, result)
         for found, place in self._places():
             self.place.setdefault(found, place)  # what a line gives back as it is stays where it was

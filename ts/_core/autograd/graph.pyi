@@ -15,6 +15,7 @@ class Plan:
         forward: Function,
         output_count: int,
         wants: tuple[bool, ...],
+        bases: tuple[int, ...],
         saves: tuple[int, ...],
         build: Callable[[tuple[int, ...]], Backward],
     ) -> None: ...

@@ -63,15 +63,18 @@ cdef class Plan:
     cdef Function forward              # gives the results of the part, then what else is saved
     cdef int output_count, result_count
     cdef tuple wants                   # which of the results have gradients
+    cdef tuple bases                   # of outputs that are views: the result that they are views of; -1
     cdef tuple saves                   # an argument by number, or -1 - the number of a result
     cdef dict backwards                # by which of the results have gradients, as bits
     cdef object build                  # build(those that have, by number) makes a Backward
 
-    def __init__(self, Function forward not None, int output_count, tuple wants not None, tuple saves not None, build not None):
-        if not 0 < output_count <= len(wants) <= 64:
+    def __init__(
+        self, Function forward not None, int output_count, tuple wants not None, tuple bases not None, tuple saves not None, build not None
+    ):
+        if not 0 < output_count <= len(wants) <= 64 or len(bases) != output_count:
             raise ValueError(f"a plan has {output_count} of {len(wants)} results")
         self.forward, self.output_count, self.result_count = forward, output_count, len(wants)
-        self.wants, self.saves, self.build = wants, saves, build
+        self.wants, self.bases, self.saves, self.build = wants, bases, saves, build
         self.backwards = {}
 
     cdef Backward backward(self, uint64_t given):
@@ -241,7 +244,7 @@ cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) exce
         node = noted(plan, op, args, results)
         for i in range(plan.output_count):
             if plan.wants[i]:
-                adopt(node, <Tensor>results[i].v.o, i)
+                adopt(plan, node, <Tensor>results[i].v.o, i)
         set_bool(&r[at[op.nargs]], True)
         for i in range(plan.output_count):
             copy_value(&r[at[op.nargs + 1 + i]], &results[i])
@@ -278,11 +281,13 @@ cdef GraphNode noted(Plan plan, Operator op, IValue *args, IValue *results):
     return node
 
 
-cdef int adopt(Node node, Tensor t, int output) except -1:
+cdef int adopt(Plan plan, Node node, Tensor t, int output) except -1:
     if t.wants_grad:                   # an argument, given back as it is
         return 0
     set_history(t, node, output)
     if t.base is not None:
+        if plan.bases[output] >= 0 and not t.base.wants_grad:
+            set_history(t.base, node, plan.bases[output])
         t.history.version = version_of(t)
     return 0
 

@@ -23,7 +23,7 @@ cdef class Function(Callee):
     cdef dict __dict__
 
     # What a call by this thread runs.
-    cdef Function in_force(self)
+    cdef Function in_force(self, tuple args, dict kwargs)
     cdef Function with_tape(self)
     # Run it on values that conform to its parameters; `result` is a new reference.
     cdef int run_values(self, IValue *values, IValue *result) except -1

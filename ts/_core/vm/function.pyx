@@ -18,10 +18,15 @@ from cpython.ref cimport PyObject
 from ts._core.dispatch.recorder cimport Event, begin_event, end_event
 from ts._core.thread.context cimport PROFILING, TRACING, Flag, context_flags, differentiating, set_flag, tracer, tracing
 from ts._core.thread.stack cimport stack_is_low
+from ts._core.tensor.tensor cimport Tensor, wants
 from ts._core.vm.execution cimport Execution, begin, execute
 from ts._core.vm.failure cimport shortened
 from ts._core.vm.frame cimport State, first_frame, frame_registers, give_state, release_frames, take_state
-from ts._core.value.ivalue cimport ANY_SPEC, IValue, KIND_INT, TypeSpec, box, copy_value, release, unbox
+from ts._core.value.container cimport Dict, List, Tuple
+from ts._core.value.ivalue cimport (
+    ANY_SPEC, IValue, KIND_INT, TAG_NONE, TAG_OBJECT, TypeSpec, box, copy_value, release, unbox,
+)
+from ts._core.value.objects cimport Object
 
 from ts._core.dispatch.mismatch import argument_error
 from ts.errors import LimitExceeded, StackExceeded
@@ -47,6 +52,45 @@ def is_optimizing():
 def set_optimizing(bint on):
     """Switch that; what it was before comes back."""
     return not set_flag(<Flag>UNOPTIMIZED, not on)
+
+
+cdef enum:
+    DEEPEST = 32                       # of what arguments hold; deeper ones may hold anything
+
+
+cdef bint any_wants(tuple args, dict kwargs) except -1:
+    """Whether an argument is a tensor that wants a gradient, or holds one."""
+    for x in args:
+        if may_want(x, 0):
+            return True
+    return any_inside(kwargs.values(), 0) if kwargs else False
+
+
+cdef bint any_inside(object items, int depth) except -1:
+    for x in items:
+        if may_want(x, depth):
+            return True
+    return False
+
+
+cdef bint may_want(object x, int depth) except -1:
+    cdef IValue *slot
+    cdef Py_ssize_t i
+    if isinstance(x, Tensor):
+        return wants(<Tensor>x)
+    if type(x) is Object:
+        if depth == DEEPEST:
+            return True
+        for i in range((<Object>x).size):
+            slot = &(<Object>x).slots[i]
+            if slot.tag == TAG_OBJECT and slot.v.o != NULL and may_want(<object>slot.v.o, depth + 1):
+                return True
+        return False
+    if isinstance(x, (list, tuple)) or type(x) is Tuple or type(x) is List and (<List>x).item == TAG_NONE:
+        return depth == DEEPEST or any_inside(x, depth + 1)
+    if isinstance(x, dict) or type(x) is Dict:
+        return depth == DEEPEST or any_inside(x.values(), depth + 1)
+    return False
 
 
 cdef class Function:
@@ -86,7 +130,9 @@ cdef class Function:
         cdef unsigned int flags = context_flags()
         if flags & (TRACING | PROFILING | UNOPTIMIZED):
             return self.call_watched(args, kwargs)
-        return (self.with_tape() if differentiating(flags) else self).call(args, kwargs)
+        if differentiating(flags) and any_wants(args, kwargs):
+            return self.with_tape().call(args, kwargs)
+        return self.call(args, kwargs)
 
     cdef object call_watched(self, tuple args, dict kwargs):
         """Where a tracer or a profiler wants to see it, or it is to run as it is written."""
@@ -94,18 +140,18 @@ cdef class Function:
         cdef Function runs
         if tracing():
             return tracer().function(self, args, kwargs)
-        runs = self.in_force()
+        runs = self.in_force(args, kwargs)
         event = begin_event("function", self)
         try:
             return runs.call(args, kwargs)
         finally:
             end_event(event)
 
-    cdef Function in_force(self):
+    cdef Function in_force(self, tuple args, dict kwargs):
         cdef unsigned int flags = context_flags()
         if flags & UNOPTIMIZED:
             return self.without_optimisation()
-        return self.with_tape() if differentiating(flags) else self
+        return self.with_tape() if differentiating(flags) and any_wants(args, kwargs) else self
 
     cdef Function with_tape(self):
         if self.differentiated is None:
@@ -203,7 +249,7 @@ cdef class Function:
         cdef Execution program
         if kwargs or len(args) != self.plain_count:
             args = self.bind(args, kwargs)
-        program = begin(self.in_force())
+        program = begin(self.in_force(args, {}))
         self.write_parameters(program.state, args)
         return program
 
