@@ -71,6 +71,28 @@ def test_read_by_the_next():
     assert str(again.schema) == str(first.schema) and str(again.graph) == str(first.graph)
 
 
+def test_where_gradients_are_wanted():
+    """Code of the twin is kept as well, and differentiates alike."""
+    text = """
+    import ts
+
+    @ts.jit.script
+    def f(x, w):
+        y = (x * w).tanh()
+        return (y * x + y.exp()).sum()
+    """
+
+    def gradients(f):
+        x, w = ts.linspace(0, 1, 4).requires_grad_(), ts.linspace(1, 2, 4).requires_grad_()
+        return [g.tolist() for g in ts.autograd.grad(f(x, w), [x, w])]
+
+    first = run(text)["f"]
+    want = gradients(first)
+    again = run(text)["f"]
+    assert gradients(again) == want
+    assert again.with_gradients().made_code is not None and not again.is_compiled
+
+
 def test_read_in_another_process(tmp_path):
     text = textwrap.dedent(PROGRAM) + "print(f.kept is not None, f(ts.ones(2)).tolist())\n"
     (tmp_path / "program.py").write_text(text)

@@ -14,7 +14,7 @@ element and quickly, or is a view of one, is computed again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from ts._core.autograd.graph import Backward, GraphRule, Plan, set_planner
 from ts._core.dispatch.writer import identity
@@ -31,12 +31,6 @@ from ts.bytecode.parts import PartFunction
 from ts.passes.log import debug
 
 Place = tuple[int, int]
-
-# What is computed again rather than saved: a pass over memory that the way back makes anyway.
-_QUICK: Final = frozenset(
-    {"add", "subtract", "multiply", "negative", "maximum", "minimum", "greater", "greater_equal", "less",
-     "less_equal", "equal", "not_equal", "logical_and", "logical_or", "logical_not", "absolute"}
-)  # fmt: skip
 
 
 def plan_of(rule: GraphRule, args: list[Any], wanted: list[bool]) -> Plan | None:
@@ -113,10 +107,9 @@ class _Planner:
 
 
 def _is_cheap(line: Line) -> bool:
+    """Whether it costs less to compute than to save: a view, or what makes no floats of integers."""
     record = line[0].record
-    if record.family in ("view", "transpose") and not record.nondeterministic:
-        return True
-    return record.ufunc in _QUICK
+    return _is_view(line) or bool(record.ufunc and record.promotion != "float")
 
 
 def _is_view(line: Line) -> bool:

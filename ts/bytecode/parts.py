@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ts._core.autograd.graph import GraphRule, bind
@@ -16,7 +16,7 @@ from ts._core.vm.code import Code
 from ts._core.vm.function import Function
 from ts.bytecode.typespec import result_spec, type_spec
 from ts.ir.graph import Graph
-from ts.ir.types import TENSOR, unshaped
+from ts.ir.types import unshaped
 from ts.ops.registry import Record
 
 KIND: Final = "prim::DifferentiableGraph"
@@ -39,23 +39,49 @@ class PartFunction(Function):
 class DifferentiableRecord(Record):
     """The record of the operator that runs a differentiable graph."""
 
+    def __init__(self, schema_text: str, make_graph: Callable[[], Graph]) -> None:
+        first, count = schema_text.partition("Tensor x")[2], schema_text.rpartition(" -> ")[2].count(",")
+        place = int(first.partition(",")[0].partition(")")[0])
+
+        def run(*args: Any) -> tuple[Any, ...]:
+            """Leave it to the nodes."""
+            return (False, *(args[place] for _ in range(count)))
+
+        super().__init__(schema_text, run, "autodiff", loop=KIND, whole=True)
+        self.make_graph = make_graph
+
 
 def differentiable_operator(graph: Graph, prepare: Prepare) -> Operator:
-    """Its operator: whether it ran, and its results."""
+    """The operator of a differentiable graph: whether it ran, and its results."""
     parameters = ", ".join(
         f"{unshaped(value.type()).schema_str} x{i}" for i, value in enumerate(graph.inputs())
     )
     results = ", ".join(["bool", *("Tensor" for _ in graph.outputs())])
+    return kept_operator(f"{KIND}({parameters}) -> ({results})", lambda: graph, prepare)
 
-    first = next(i for i, value in enumerate(graph.inputs()) if value.type().is_subtype_of(TENSOR))
 
-    def run(*args: Any) -> tuple[Any, ...]:
-        """Leave it to the nodes."""
-        return (False, *(args[first] for _ in graph.outputs()))
-
-    record = DifferentiableRecord(
-        f"{KIND}({parameters}) -> ({results})", run, "autodiff", loop=KIND, whole=True
-    )
-    operator = Operator(record.schema_text, record)
-    bind(operator, GraphRule(PartFunction(graph, prepare, "<differentiable graph>"), prepare))
+def kept_operator(schema_text: str, make_graph: Callable[[], Graph], prepare: Prepare) -> Operator:
+    """The same, of a graph that is made when its derivative is first wanted."""
+    operator = Operator(schema_text, DifferentiableRecord(schema_text, make_graph))
+    bind(operator, GraphRule(lambda: PartFunction(make_graph(), prepare, "<part>"), prepare))
     return operator
+
+
+def part_data(operator: Operator) -> list[str] | None:
+    """The texts of an operator of a differentiable graph; None where these do not say it all."""
+    graph = operator.record.make_graph()
+    if any(node.kind_of("value") == "t" for node in graph.all_nodes() if node.has_attribute("value")):
+        return None
+    return [operator.schema_text, graph.str(False)]
+
+
+def part_of(data: Sequence[str], prepare: Prepare) -> Operator:
+    """The operator that `part_data` gave."""
+    schema_text, text = data
+
+    def make_graph() -> Graph:
+        from ts.ir.read import parse_ir  # which inference does not need
+
+        return parse_ir(text)
+
+    return kept_operator(schema_text, make_graph, prepare)

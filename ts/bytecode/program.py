@@ -32,6 +32,7 @@ from ts.devices import device
 from ts.ops import registry
 
 if TYPE_CHECKING:
+    from ts.bytecode.parts import Prepare
     from ts.ir.source import Source, SourceRange
     from ts.ir.types import Type
 
@@ -78,11 +79,13 @@ class Place:
         function_named: Callable[[str], Any],
         sources: Mapping[str, Source],
         constants: Sequence[Any],
+        prepare: Prepare | None = None,
     ) -> None:
         self.type_named = type_named  # from the text of a type
         self.function_named = function_named  # from a qualified name; None if there is none
         self.sources = sources  # by file name
         self.constants = constants  # tensors of any size
+        self.prepare = prepare  # makes the code of graphs
 
 
 def plain(program: Program, place: Place) -> dict[str, Any]:
@@ -118,7 +121,7 @@ def program_of(data: Mapping[str, Any], place: Place) -> Program:
         [spec_of(text, place) for text in data["parameters"]],
         [constant_of(value, place) for value in data["constants"]],
         data["pool"],
-        [_operator_of(operator) for operator in data["operators"]],
+        [_operator_of(operator, place.prepare) for operator in data["operators"]],
         [_function_of(function, place) for function in data["functions"]],
         [spec_of(text, place) for text in data["types"]],
         [stacks[number] for number in data["lines"]],
@@ -242,22 +245,34 @@ def _tensor_data(x: Any, place: Place) -> dict[str, Any]:
 def _operator_data(operator: Any) -> Any:
     if isinstance(operator, WarnOperator):
         return [operator.filename, operator.line]
+    from ts.bytecode.parts import DifferentiableRecord, part_data
     from ts.fusion.program import GroupRecord
 
+    if isinstance(operator.record, DifferentiableRecord):
+        data = part_data(operator)
+        if data is None:
+            raise NotPlainError(operator.name)
+        return {"part": data}
     if isinstance(operator.record, GroupRecord):
         assert operator.record.program is not None
         return {"group": operator.record.program.data(_operator_data)}
     name = f"{operator.name}.{operator.overload}" if operator.overload else operator.name
-    if _operator_of(name) is not operator:
+    if _operator_of(name, None) is not operator:
         raise NotPlainError(name)
     return name
 
 
-def _operator_of(data: Any) -> Any:
+def _operator_of(data: Any, prepare: Prepare | None) -> Any:
+    if isinstance(data, dict) and "part" in data:
+        from ts.bytecode.parts import part_of
+
+        if prepare is None:
+            raise NotPlainError(data["part"])
+        return part_of(data["part"], prepare)
     if isinstance(data, dict):
         from ts.fusion.program import operator_of, program_of
 
-        return operator_of(program_of(data["group"], _operator_of))
+        return operator_of(program_of(data["group"], lambda name: _operator_of(name, None)))
     if not isinstance(data, str):
         filename, line = data
         return WarnOperator(filename, line)

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -51,14 +52,14 @@ _FORMAT: Final = 1
 class Entry:
     """The file of one function's code."""
 
-    def __init__(self, path: Path, function: ScriptFunction) -> None:
+    def __init__(self, path: Path, function: ScriptFunction, prepare: Callable[[Any, str], Code]) -> None:
         self.path = path
         self._function = function
         unit = function.unit
         if unit is None:
-            self._place = Place(_type_anywhere, lambda name: None, {}, ())
+            self._place = Place(_type_anywhere, lambda name: None, {}, (), prepare)
         else:
-            self._place = Place(unit.type, self._compiled, unit.sources, unit.constants)
+            self._place = Place(unit.type, self._compiled, unit.sources, unit.constants, prepare)
 
     def read(self) -> Code | None:
         """The code, and the function's signature if it has none yet; None if no file fits."""
@@ -112,8 +113,13 @@ class Entry:
         return name, spec_of(text, self._place, parameter=True), *values
 
 
-def entry_of(function: ScriptFunction) -> Entry | None:
-    """Where the code of a function is kept; None where it is not, as under some switches."""
+def entry_of(
+    function: ScriptFunction, prepare: Callable[[Any, str], Code], form: str = ""
+) -> Entry | None:
+    """Where the code of a function is kept in that form; None where it is not, as under some switches.
+
+    `prepare` makes the code of graphs in it.
+    """
     inline = sys.modules.get("ts.passes.inline")  # whose mode nobody has set if it is not imported
     if inline is not None and inline.get_inline_everything_mode():
         return None
@@ -122,9 +128,9 @@ def entry_of(function: ScriptFunction) -> Entry | None:
     digest = _digest(function)
     if digest is None:
         return None
-    words = [_FORMAT, kept.build(), sys.version, str(get_default_dtype()), *digest]
+    words = [_FORMAT, form, kept.build(), sys.version, str(get_default_dtype()), *digest]
     path = kept.place(kept.digest(json.dumps(words).encode()), ".json")
-    return None if path is None else Entry(path, function)
+    return None if path is None else Entry(path, function, prepare)
 
 
 def _digest(function: ScriptFunction) -> tuple[str, str] | None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ts.bytecode.program import Program
     from ts.ir.graph import Graph
     from ts.ir.source import SourceRange
+    from ts.runtime.code_cache import Entry
     from ts.runtime.function import ScriptFunction
 
 
@@ -155,8 +156,11 @@ class Twin(Function):
 
     def __init__(self, original: ScriptFunction) -> None:
         original.ensure_compiled()
-        by_name = sum(argument.kwarg_only for argument in original.schema.arguments)
-        super().__init__(original.name, original.arguments, original.declaration, by_name, original.result)
+        self._become(original)
+
+    def _become(self, original: ScriptFunction) -> None:
+        name, arguments, declaration = original.name, original.arguments, original.declaration
+        super().__init__(name, arguments, declaration, original.by_name, original.result)
         self.original = original
 
     def _prepare(self) -> Any:
@@ -175,10 +179,31 @@ class Differentiated(Twin):
 
     form = Form.DIFFERENTIATED
 
+    def __init__(self, original: ScriptFunction) -> None:
+        self._kept_code = _kept_code(original)
+        if self._kept_code is None:
+            original.ensure_compiled()
+        self._become(original)
+
     def _prepare(self) -> Any:
+        if self._kept_code is not None:
+            return self._kept_code
         if _has_tensors(self.original.as_compiled()):
             return super()._prepare()
         return self.original.compiled_code
+
+
+def _kept_code(function: ScriptFunction) -> Any:
+    """The code of a function's twin that another process has left; then the signature comes with it."""
+    if function.unit is None and function.digest is None:
+        return None
+    entry = kept_entry(function, Form.DIFFERENTIATED)
+    if entry is None:
+        return None
+    if function.kept is not None and function.kept[0] == entry.path:
+        return function.kept[1]
+    with function.terms.within(), no_collection():
+        return entry.read()
 
 
 def _has_tensors(graph: Graph) -> bool:
@@ -195,21 +220,26 @@ def prepare(function: ScriptFunction, form: Form = Form.OPTIMIZED) -> Any:
         from ts.debugger.process import prepare_with_breakpoints
 
         return prepare_with_breakpoints(function)
-    if form is not Form.OPTIMIZED or (function.unit is None and function.digest is None):
+    if form is Form.WRITTEN or (function.unit is None and function.digest is None):
         return prepare_graph(function.as_compiled(), function.name, function.terms, form)
-    from ts.runtime.code_cache import entry_of  # only archives and functions of Python need it
-
-    entry = entry_of(function)
+    entry = kept_entry(function, form)
     if entry is None:
-        return prepare_graph(function.as_compiled(), function.name, function.terms)
+        return prepare_graph(function.as_compiled(), function.name, function.terms, form)
     if function.kept is not None and function.kept[0] == entry.path:
         return function.kept[1]
     with function.terms.within():
         code = entry.read()
     if code is None:
-        code, program = prepare_program(function.as_compiled(), function.name, function.terms)
+        code, program = prepare_program(function.as_compiled(), function.name, function.terms, form)
         entry.keep(program)
     return code
+
+
+def kept_entry(function: ScriptFunction, form: Form = Form.OPTIMIZED) -> Entry | None:
+    """Where the code of a function is kept, if it is."""
+    from ts.runtime.code_cache import entry_of  # only archives and functions of Python need it
+
+    return entry_of(function, partial(prepare_graph, terms=function.terms), form.value)
 
 
 def lower_to_program(*args: Any) -> tuple[Any, Program]:

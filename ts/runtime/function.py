@@ -451,17 +451,18 @@ def _as_kept(function: Any, around: Surroundings | None) -> ScriptFunction | Non
     """The scripted form of a function whose code another process has left; its graph is made if asked for."""
     if around is None:
         return None
-    from ts.runtime.code_cache import entry_of
+    from ts.runtime.executor import Form, kept_entry
 
     parse_it = partial(_parse, around.frozen, text=around.source)
     script = ScriptFunction(function.__name__, "", parse_it)
     script.surroundings = around
-    entry = entry_of(script)
-    code = None if entry is None else entry.read()
-    if entry is None or code is None:
-        return None
-    script.kept = entry.path, code
-    return _named(function, script)
+    for form in (Form.OPTIMIZED, Form.DIFFERENTIATED):
+        entry = kept_entry(script, form)
+        code = None if entry is None else entry.read()
+        if entry is not None and code is not None:
+            script.kept = entry.path, code
+            return _named(function, script)
+    return None
 
 
 def forget(function: object) -> None:

@@ -50,10 +50,10 @@ NAMES: Final[dict[str, str]] = {
         aten::conv_transpose1d aten::conv_transpose2d.input aten::conv_transpose3d.input aten::convolution
     """,
     "create": """
-        aten::arange aten::arange.start aten::as_tensor.list aten::clone aten::contiguous
+        aten::arange aten::arange.start aten::as_tensor.list aten::clone aten::conj aten::contiguous
         aten::empty.memory_format aten::empty_like aten::fill_.Scalar aten::full aten::full_like
-        aten::new_empty aten::new_full aten::new_ones aten::new_zeros aten::ones aten::ones_like
-        aten::tensor aten::zero_ aten::zeros aten::zeros_like
+        aten::new_empty aten::new_full aten::new_ones aten::new_zeros aten::ones aten::ones_like aten::real
+        aten::resolve_conj aten::tensor aten::zero_ aten::zeros aten::zeros_like
     """,
     "distances": """
         aten::_cdist_forward aten::cdist aten::cosine_similarity aten::pairwise_distance
@@ -149,7 +149,7 @@ NAMES: Final[dict[str, str]] = {
         aten::istft aten::stft aten::stft.center
     """,
     "tiles": """
-        prim::FusionGroup prim::DifferentiableGraph
+        prim::DifferentiableGraph prim::FusionGroup
     """,
     "triangles": """
         aten::eye aten::eye.m aten::tril aten::tril_indices aten::triu aten::triu_indices

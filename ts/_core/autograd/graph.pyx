@@ -88,15 +88,23 @@ cdef class Plan:
 cdef class GraphRule(Rule):
     """How a part is differentiated: its plans by what the arguments are like."""
 
-    cdef readonly Function function    # the part
+    cdef Function part
+    cdef object make_part
     cdef readonly object prepare       # makes the code of a graph
     cdef dict plans                    # None where there is no way to differentiate it as one
     cdef bytes last_key
     cdef Plan last
 
-    def __init__(self, Function function not None, prepare not None):
+    def __init__(self, make_part not None, prepare not None):
         Rule.__init__(self, GRAPH, "DifferentiableGraphBackward")
-        self.function, self.prepare, self.plans = function, prepare, {}
+        self.make_part, self.prepare, self.plans = make_part, prepare, {}
+
+    @property
+    def function(self):
+        """The part, as a function, made when it is first asked for."""
+        if self.part is None:
+            self.part = self.make_part()
+        return self.part
 
     @property
     def plan_count(self):

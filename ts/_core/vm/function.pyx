@@ -167,6 +167,11 @@ cdef class Function:
         return self
 
     @property
+    def by_name(self):
+        """How many of the last arguments are given by name only."""
+        return self.argument_count - self.positional_count
+
+    @property
     def compiled_code(self):
         """The verified Code that a call by this thread runs where nobody wants gradients, made now if there was none yet."""
         cdef Function runs = self.without_optimisation() if context_flags() & UNOPTIMIZED else self
