@@ -77,7 +77,7 @@ def test_where_gradients_are_wanted():
     import ts
 
     @ts.jit.script
-    def f(x, w):
+    def f(x: ts.Tensor, w: ts.Tensor):
         y = (x * w).tanh()
         return (y * x + y.exp()).sum()
     """

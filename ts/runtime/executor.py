@@ -27,7 +27,6 @@ from ts._core.vm.function import Function, is_optimizing, last_executed, set_opt
 from ts.bytecode.native import worker
 from ts.errors import LimitExceeded
 from ts.frontend.terms import ANY_TERMS, Terms
-from ts.ir.types import TENSOR
 from ts.runtime.deep import with_deep_stack
 from ts.runtime.frames import with_room
 from ts.runtime.garbage import no_collection
@@ -208,6 +207,8 @@ def _kept_code(function: ScriptFunction) -> Any:
 
 def _has_tensors(graph: Graph) -> bool:
     """Whether anything in it may compute tensors."""
+    from ts.ir.types import TENSOR  # which kept code does not need
+
     kinds = graph.kinds()
     if not kinds.isdisjoint(("prim::CallFunction", "prim::CallMethod", "prim::fork")):
         return True

@@ -22,7 +22,7 @@ from ts._core.tensor.tensor cimport Tensor, wants
 from ts._core.vm.execution cimport Execution, begin, execute
 from ts._core.vm.failure cimport shortened
 from ts._core.vm.frame cimport State, first_frame, frame_registers, give_state, release_frames, take_state
-from ts._core.value.container cimport Dict, List, Tuple
+from ts._core.value.container cimport Dict, List, TAG_DELETED, Tuple
 from ts._core.value.ivalue cimport (
     ANY_SPEC, IValue, KIND_INT, TAG_NONE, TAG_OBJECT, TypeSpec, box, copy_value, release, unbox,
 )
@@ -55,41 +55,53 @@ def set_optimizing(bint on):
 
 
 cdef enum:
-    DEEPEST = 32                       # of what arguments hold; deeper ones may hold anything
+    MOST_ASKED = 4096                  # of what arguments hold; beyond, there may be anything
 
 
 cdef bint any_wants(tuple args, dict kwargs) except -1:
-    """Whether an argument is a tensor that wants a gradient, or holds one."""
+    """Whether an argument is a tensor that wants a gradient, or may hold one."""
+    cdef int left = MOST_ASKED
     for x in args:
-        if may_want(x, 0):
+        if may_want(x, &left):
             return True
-    return any_inside(kwargs.values(), 0) if kwargs else False
+    return any_inside(kwargs.values(), &left) if kwargs else False
 
 
-cdef bint any_inside(object items, int depth) except -1:
+cdef bint any_inside(object items, int *left) except -1:
     for x in items:
-        if may_want(x, depth):
+        if may_want(x, left):
             return True
     return False
 
 
-cdef bint may_want(object x, int depth) except -1:
-    cdef IValue *slot
+cdef bint may_want(object x, int *left) except -1:
     cdef Py_ssize_t i
     if isinstance(x, Tensor):
         return wants(<Tensor>x)
+    left[0] -= 1
+    if left[0] <= 0:
+        return True
     if type(x) is Object:
-        if depth == DEEPEST:
-            return True
-        for i in range((<Object>x).size):
-            slot = &(<Object>x).slots[i]
-            if slot.tag == TAG_OBJECT and slot.v.o != NULL and may_want(<object>slot.v.o, depth + 1):
+        return any_of((<Object>x).slots, (<Object>x).size, left)
+    if type(x) is Tuple:
+        return any_of((<Tuple>x).items, (<Tuple>x).size, left)
+    if type(x) is List:
+        return (<List>x).item == TAG_NONE and any_of(<IValue *>(<List>x).items, (<List>x).size, left)
+    if type(x) is Dict:
+        for i in range((<Dict>x).used):
+            if (<Dict>x).entries[i].key.tag != TAG_DELETED and any_of(&(<Dict>x).entries[i].value, 1, left):
                 return True
         return False
-    if isinstance(x, (list, tuple)) or type(x) is Tuple or type(x) is List and (<List>x).item == TAG_NONE:
-        return depth == DEEPEST or any_inside(x, depth + 1)
-    if isinstance(x, dict) or type(x) is Dict:
-        return depth == DEEPEST or any_inside(x.values(), depth + 1)
+    if isinstance(x, (list, tuple)):
+        return any_inside(x, left)
+    return isinstance(x, dict) and any_inside(x.values(), left)
+
+
+cdef bint any_of(IValue *values, Py_ssize_t n, int *left) except -1:
+    cdef Py_ssize_t i
+    for i in range(n):
+        if values[i].tag == TAG_OBJECT and values[i].v.o != NULL and may_want(<object>values[i].v.o, left):
+            return True
     return False
 
 
