@@ -19,6 +19,7 @@ from libc.string cimport memcmp, memcpy
 from numpy cimport npy_intp
 
 from ts._core.autograd cimport rule as rules
+from ts._core.autograd.anomaly cimport searching
 from ts._core.autograd.history cimport edge_of, set_history
 from ts._core.autograd.node cimport Node, connect, expect, make_room, next_sequence
 from ts._core.autograd.rule cimport GRAPH, Rule
@@ -236,7 +237,9 @@ cdef int invoke_graph(Operator op, Rule rule, IValue *r, const int32_t *at) exce
     cdef GraphNode node
     cdef bint before
     cdef int i
-    plan = None if op.nargs > MOST_ARGUMENTS else (<GraphRule>rule).plan(op, r, at)
+    plan = None
+    if op.nargs <= MOST_ARGUMENTS and not searching:  # whoever searches wants each operator's line
+        plan = (<GraphRule>rule).plan(op, r, at)
     if plan is None:
         return leave(op, r, at)
     for i in range(op.nargs):
