@@ -1,0 +1,39 @@
+"""Scripts and the same functions in Python have the same gradients: random programs with views and writes in place.
+
+    TS_RANDOM_PROGRAMS=10000 pytest tests/autograd/test_random_programs.py
+"""
+
+import os
+
+import pytest
+
+import ts
+from ts.testing import assert_close
+
+from .random_programs import outcome, program, with_source
+
+COUNT = int(os.environ.get("TS_RANDOM_PROGRAMS", "60"))
+
+
+def compare(want, got):
+    assert not isinstance(got, tuple), got
+    for a, b in zip(want, got, strict=True):
+        if isinstance(a, ts.Tensor):
+            assert_close(b, a)
+        else:
+            assert a is b
+
+
+@pytest.mark.parametrize("first", range(0, COUNT, 20))
+def test_gradients_of_scripts(first):
+    """The first call and the second; who wants gradients changes.  What Python refuses, a script may compute anew."""
+    for seed in range(first, min(first + 20, COUNT)):
+        text, count = program(seed)
+        function = with_source(text)
+        script = ts.jit.script(function)
+        for wanted in ([0], list(range(count)), [count - 1]):
+            want = outcome(function, count, wanted)
+            if isinstance(want, tuple):
+                continue
+            for _ in range(2):
+                compare(want, outcome(script, count, wanted))
