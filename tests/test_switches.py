@@ -54,11 +54,6 @@ def test_compile_gives_the_same():
         ts.compile(layer, mode="default", options={})
 
 
-def test_backward_hooks_are_refused():
-    with pytest.raises(NotImplementedError, match="no backward pass"):
-        ts.nn.ReLU().register_full_backward_hook(print)
-
-
 def test_hooks_of_all_modules_go_away():
     """Also with the block that made them, and a call without hooks is direct again."""
     from ts.nn import hooks

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts.ops import rules
-from ts.ops.registry import op
+from ts.ops.registry import facts, op
 
 Array = rules.Array
 
@@ -25,22 +25,22 @@ def _is_nonzero(xp: Any, self: Array) -> bool:
     return bool(self)
 
 
-@op("aten::is_floating_point(Tensor self) -> bool")
+@op("aten::is_floating_point(Tensor self) -> bool", reads_elements=False)
 def _is_floating_point(xp: Any, self: Array) -> bool:
     return rules.category(self) == rules.FLOATING
 
 
-@op("aten::is_complex(Tensor self) -> bool")
+@op("aten::is_complex(Tensor self) -> bool", reads_elements=False)
 def _is_complex(xp: Any, self: Array) -> bool:
     return bool(self.dtype.kind == "c")
 
 
-@op("aten::is_signed(Tensor self) -> bool")
+@op("aten::is_signed(Tensor self) -> bool", reads_elements=False)
 def _is_signed(xp: Any, self: Array) -> bool:
     return self.dtype.kind not in "bu"
 
 
-@op("aten::is_same_size(Tensor self, Tensor other) -> bool")
+@op("aten::is_same_size(Tensor self, Tensor other) -> bool", reads_elements=False)
 def _is_same_size(xp: Any, self: Array, other: Array) -> bool:
     return bool(self.shape == other.shape)
 
@@ -68,6 +68,7 @@ def _sum_to_size(xp: Any, self: Array, size: list[int]) -> Array:
 @op("aten::result_type.Scalar(Tensor tensor, Scalar other) -> ScalarType", where="f")
 @op("aten::result_type.Scalar_Tensor(Scalar scalar, Tensor tensor) -> ScalarType", where="f")
 @op("aten::result_type.Scalar_Scalar(Scalar scalar1, Scalar scalar2) -> ScalarType", where="f")
+@facts(reads_elements=False)
 def _result_type(xp: Any, tensor: Any, other: Any) -> int:
     return rules.CODE_OF[rules.result_type(tensor, other)]
 

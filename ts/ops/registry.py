@@ -98,6 +98,7 @@ class Record:
 
     # What it does beside its results
     nondeterministic: bool = False  # draws random numbers
+    reads_elements: bool = True  # else the answer follows from dtypes and shapes
     reshapes: bool = False  # self becomes another view, of another shape or other elements
     gives_self: bool = False  # may give its first argument itself, though its schema has no mark of that
     updates: str = ""  # the argument with which it writes to its running moments, unless that is false

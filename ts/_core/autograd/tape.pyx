@@ -96,13 +96,13 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
     cdef int i
     if rule.how == PLAIN or rule.how == INSIDE:
         return invoke_seen(op, r, at, code, instruction)
+    if rule.how == LEFT:
+        return leave(op, r, at)
     wanted = wanted_inputs(rule, r, at)
     if wanted == 0 and not any_wanted(op, r, at):  # a view of what wants one, made while nothing was recorded
         if rule.written >= 0 and is_tensor(&r[at[rule.written]]):
             check_write_to(<Tensor>r[at[rule.written]].v.o)
         return invoke_seen(op, r, at, code, instruction)
-    if rule.how == LEFT:
-        return leave(op, r, at)
     if rule.how == GRAPH:
         return rules.invoke_graph(op, rule, r, at)
     if rule.how == BY_PARTS:

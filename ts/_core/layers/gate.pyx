@@ -11,7 +11,8 @@ So a history counts where the tensor itself is of the highest level among the ar
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t
 
-from ts._core.autograd.rule cimport LEFT, Rule, rule_of
+from ts._core.autograd.rule cimport GRAPH, LEFT, Rule, rule_of
+from ts._core.autograd.tape cimport leave
 from ts._core.dispatch cimport operator
 from ts._core.dispatch.operator cimport HAS_RUN, NO_LAYERS, OF_TAPE, Operator, run_in_python
 from ts._core.layers.layer cimport Layer
@@ -67,8 +68,9 @@ cdef int invoke(Operator op, IValue *r, const int32_t *at, bint wanted) except -
     if level and op.whole:
         if op.rule is None:
             op.rule = rule_of(op.record)
-        if (<Rule>op.rule).how == LEFT:
-            return OF_TAPE
+        if (<Rule>op.rule).how == LEFT or (<Rule>op.rule).how == GRAPH:
+            leave(op, r, at)
+            return HAS_RUN
     if level == 0:
         if not op.record.nondeterministic:
             return NO_LAYERS

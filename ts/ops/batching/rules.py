@@ -21,13 +21,6 @@ from ts.ops.registry import Record
 
 # Those of other families that work element by element all the same.
 _POINTWISE = frozenset({"activation_gradients", "polynomial"})
-# Those whose answer does not depend on elements.
-_ASK_NO_ELEMENTS = frozenset(
-    f"aten::{name}" for name in (
-        "is_complex", "is_floating_point", "is_signed", "is_same_size", "result_type", "can_cast", "size",
-        "stride", "dim", "numel", "is_contiguous",
-    )
-)  # fmt: skip
 
 
 @cache
@@ -67,7 +60,7 @@ def answered(call: Call) -> Any:
     RuntimeError for one that reads elements.
     """
     for x, whole in zip(call.values, call.wholes, strict=True):
-        if whole is True and call.record.name not in _ASK_NO_ELEMENTS:
+        if whole is True and call.record.reads_elements:
             Batched(call.level.number, x, True).check_elements()
     return call.run(element(call, 0))
 
