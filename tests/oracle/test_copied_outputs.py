@@ -39,6 +39,7 @@ EXCUSED = {
     "_dirichlet_grad.out": "the sample lies outside of what it is for",
     "glu_jvp.out": "the sample lies outside of what it is for",
     "_transform_bias_rescale_qkv.out": "the sample lies outside of what it is for",
+    "_weight_norm_interface_backward.out": "PyTorch refuses a matrix that lies by columns",
     "_weight_norm_interface.out": "the sample lies outside of what it is for",
 }
 NO_KERNEL = "Could not run"  # of PyTorch on the CPU

@@ -9,6 +9,8 @@ torch = pytest.importorskip("torch")
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from torch.testing._internal.common_methods_invocations import op_db
+
+    torch.backends.__allow_nonbracketed_mutation_flag = True  # which that import clears, for other tests
 import ts  # noqa: E402
 from tests.oracle import gradients  # noqa: E402
 

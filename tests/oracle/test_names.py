@@ -52,7 +52,7 @@ EXCUSED = {
     """,
     "other parts of PyTorch, or not yet: gradients, modes, compilation, distribution, pickles": """
         autocast* *autocast* GradScaler ao grad *anomaly*
-        cond while_loop vmap fx export classes library
+        cond while_loop fx export classes library
         monitor multiprocessing overrides package quantization
         return_types sparse AcceleratorError OutOfMemoryError Event
         from_file lobpcg MaskedTensor *masked_tensor maskedtensor
@@ -89,13 +89,12 @@ EXCUSED_THERE = {
         ONNXTracedModule *fusion* fuser jit_module_from_flatbuffer save_jit_module_to_flatbuffer
     """,  # the optimiser is a later part; other formats
     "amp": "GradScaler custom_?wd autocast_mode grad_scaler",  # gradients
-    "backends": "cusparselt kleidiai m mha miopen nnpack opt_einsum python_native quantized",  # other libraries
+    "backends": "cusparselt kleidiai m mha miopen *nnpack opt_einsum python_native quantized",  # other libraries
     "backends.cudnn": "m",
     "backends.mps": "get_core_count get_name is_macos*",  # no Metal
     "autograd": """
         DeviceType NestedIOFunction Profiler* SavedTensor anomaly_mode enforce_grad_layout_policy
-        forward_ad functional gradcheck gradgradcheck handle_torch_function
-        has_torch_function is_* kineto_available profiler_* set_multithreading_enabled
+        handle_torch_function has_torch_function is_* kineto_available profiler_* set_multithreading_enabled
     """,  # gradients and profiles
     "accelerator": "Graph graphs *cache current_device_idx set_device_idx *_stream device_index *memory* get_device_*",
     "compiler": """
@@ -105,9 +104,8 @@ EXCUSED_THERE = {
     "cpu": "Event StreamContext amp current_stream get_capabilities",
     "testing": "FileCheck assert_allclose make_tensor",
     "func": """
-        debug_unwrap functionalize grad* hessian jac* jvp linearize rearrange replace_all_batch_norm_modules_
-        stack_module_state v?p vmap
-    """,  # gradients and transformations of functions
+        debug_unwrap rearrange replace_all_batch_norm_modules_
+    """,
     "utils.data": """
         *DataPipe* DataChunk argument_validation dataloader datapipes functional_datapipe graph*
         *determinis* runtime_validation*

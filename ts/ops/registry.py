@@ -155,6 +155,11 @@ class Record:
         """Whether it, or what it computes with, reads an element where it writes one, and no other."""
         return (self.base or self).family in ("unary", "pointwise", "ternary")
 
+    @property
+    def on_grids(self) -> bool:
+        """Whether its tensors know the grid that they are rounded to, which is no part of their elements."""
+        return (self.base or self).family in ("quantizer", "packed", "quantized", "quantized_rnn")
+
     def guarded(self, kernel: Kernel) -> Kernel:
         """A kernel of this record, refusing the dtypes that PyTorch has none for on the CPU."""
         return refusals.guarded((self.base or self).refuses, kernel)

@@ -128,8 +128,8 @@ def _is_operator(node: Node) -> bool:
     """Whether it computes tensors."""
     if node.kind() in _LISTS or node.blocks():
         return False
-    operator = node.operator()
-    return operator is not None and operator.record is not None and not operator.record.variant
+    record = getattr(node.operator(), "record", None)
+    return record is not None and not record.variant and not record.on_grids
 
 
 def _is_tensor(type: Type) -> bool:
