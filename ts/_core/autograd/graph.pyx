@@ -93,8 +93,7 @@ cdef class GraphRule(Rule):
     cdef object make_part
     cdef readonly object prepare       # makes the code of a graph
     cdef dict plans                    # None where there is no way to differentiate it as one
-    cdef bytes last_key
-    cdef Plan last
+    cdef tuple last                    # the key that was asked for last, and its plan: together, as threads take turns
 
     def __init__(self, make_part not None, prepare not None):
         Rule.__init__(self, GRAPH, "DifferentiableGraphBackward")
@@ -115,10 +114,11 @@ cdef class GraphRule(Rule):
     cdef Plan plan(self, Operator op, IValue *r, const int32_t *at):
         cdef char key[LONGEST_KEY]
         cdef int n = write_key(op, r, at, key)
+        cdef tuple last = self.last
         if n < 0:
             return None
-        if self.last_key is not None and len(self.last_key) == n and memcmp(<char *>self.last_key, key, n) == 0:
-            return self.last
+        if last is not None and len(<bytes>last[0]) == n and memcmp(<char *><bytes>last[0], key, n) == 0:
+            return <Plan>last[1]
         text = PyBytes_FromStringAndSize(key, n)
         if text in self.plans:
             found = self.plans[text]
@@ -128,7 +128,7 @@ cdef class GraphRule(Rule):
             args = [box(&r[at[i]]) for i in range(op.nargs)]
             found = make_plan(self, args, [is_wanted(&r[at[i]]) for i in range(op.nargs)])
             self.plans[text] = found
-        self.last_key, self.last = text, found
+        self.last = text, found
         return <Plan>found
 
 
