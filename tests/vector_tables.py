@@ -15,11 +15,14 @@ import numpy as np
 PAGE = Path(__file__).resolve().parents[1] / "backends/cpu/kernels/vector_tables.h"
 HEAD = """/* Tables of `vector_math.h`: polynomials of functions in each of 32 (floats) or 16 (doubles) intervals, about the interval's middle.
 
-   Rows are coefficients: the constant, what its rounding lost, then those of the powers from the first on.  Columns are intervals, in the order
-   of the bits that name them.  Interpolated at Chebyshev's points in 60 digits, by `python -m tests.vector_tables`. */
+   Coefficients are the constant, what its rounding lost, then those of the powers from the first on; intervals are in the order of the bits that name
+   them.  Rows are coefficients, or intervals where AVX2 reads those (`vector_words.h`).  Interpolated at Chebyshev's points in 60 digits, by
+   `python -m tests.vector_tables`. */
 
 #ifndef TS_VECTOR_TABLES_H
 #define TS_VECTOR_TABLES_H
+
+#define ALIGNED static const __attribute__((aligned(64)))
 
 """
 number = mpmath.mpf
@@ -173,15 +176,22 @@ def logarithms(kind: type, shift: int, bits_of_inverse: int, bits_of_log: int) -
 
 
 def written(name: str, kind: type, rows: Iterable[list[float]]) -> str:
+    """A table as C has it: rows of coefficients, then the same with rows of intervals."""
+
     def text(v: float) -> str:
         return repr(v) if kind is Doubles else str(np.float32(v)) + "f"
 
-    lines = [
-        textwrap.fill(", ".join(map(text, row)) + "},", 138, initial_indent="    {", subsequent_indent="     ", break_long_words=False,
-                      break_on_hyphens=False)
-        for row in rows
-    ]  # fmt: skip
-    return f"static const {kind.name} {name}[{len(lines)}][{kind.count}] = {{\n" + "\n".join(lines) + "\n};\n"
+    def array(rows: list[list[float]], kind_of_row: str) -> str:
+        lines = [
+            textwrap.fill(", ".join(map(text, row)) + "},", 138, initial_indent="    {", subsequent_indent="     ", break_long_words=False,
+                          break_on_hyphens=False)
+            for row in rows
+        ]  # fmt: skip
+        return f"ALIGNED {kind.name} {name}[{len(lines)}][{kind_of_row}_CELLS] = {{\n" + "\n".join(lines) + "\n};\n"
+
+    coefficients, word = list(rows), kind.name.upper()
+    turned = [list(interval) for interval in zip(*coefficients, strict=True)]
+    return f"#if TIER == 3\n{array(turned, word)}#else\n{array(coefficients, word)}#endif\n"
 
 
 def page() -> str:

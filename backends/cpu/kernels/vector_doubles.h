@@ -43,6 +43,13 @@ INLINE wides wide_exp(wides x) {
     y = wide_exp_rounded(wide_most(WIDE(-750.0), wide_least(WIDE(720.0), x)), &n);
     return wide_scaled(y, n);
 }
+INLINE wides wide_exp2(wides x) {
+    wides v = wide_most(WIDE(-1080.0), wide_least(WIDE(1030.0), x)), n = v + WIDE_WHOLE, d = v - (n - WIDE_WHOLE);
+    wides r = d * 0.693147180559945286227, low = WIDE_FUSED(d, 0.693147180559945286227, -r) + d * 2.319046813846299558e-17;
+    wides y = 1.0 + wide_exp_near(r, low);
+    if (wide_all(wide_less(wide_abs(x), WIDE(1021.0)))) return wide_raised(y, n);
+    return wide_scaled(y, n);
+}
 /* exp(x - less) in two parts, to be scaled by n. */
 INLINE wides wide_exp_parts(wides x, wides less, wides *low, wides *n) {
     wides lost, first = wide_reduced(x, &lost, n), r = first - less, q = wide_exp_near(r, lost + ((first - r) - less)), high = 1.0 + q;
@@ -58,6 +65,26 @@ INLINE wides wide_expm1(wides x) {
     if (wide_all(wide_less(x, WIDE(709.0)))) return y;
     return wide_choose(wide_less(x, WIDE(709.0)), y, wide_exp(x));
 }
+
+/* From cosh(r) and sinh(r), the powers 2**n and 2**-n: what comes to `first`, a sum of these, is added in two parts. */
+INLINE wides wide_hyperbolic(wides x, int sine) {
+    wides n, low, size = wide_abs(x), r = wide_reduced(wide_least(WIDE(700.0), size), &low, &n), z = r * r;
+    wides s = WIDE_SUM(z, 0.16666666666666666667, 0.0083333333333333333333, 0.00019841269841269841270, 2.7557319223985890653e-6, 2.5052108385441718775e-8,
+                       1.6059043836821614599e-10, 7.6471637318198164759e-13);
+    wides c = WIDE_SUM(z, 0.5, 0.041666666666666666667, 0.0013888888888888888889, 0.000024801587301587301587, 2.7557319223985890653e-7,
+                       2.0876756987868098979e-9, 1.1470745597729724714e-11);
+    wides up = wide_power(n) * 0.5, down = (wides)(0x7FC0000000000000 - (wide_ints)up); /* 0.5 * 2**-n */
+    wides first = sine ? up - down : up + down, by = sine ? up + down : up - down, high = wide_fused(by, r, first);
+    wides rest = wide_fused(by, r, first - high) + wide_fused(first * z, c, by * wide_fused(z * r, s, low));
+    wides y = high + rest;
+    if (!wide_all(wide_less(size, WIDE(700.0)))) {
+        wides e = wide_exp_parts(wide_least(WIDE(720.0), size), WIDE(0.0), &low, &n);
+        y = wide_choose(wide_less(size, WIDE(700.0)), y, wide_scaled((e + low) * 0.5, n));
+    }
+    return sine ? wide_signed(y, x) : y;
+}
+INLINE wides wide_sinh(wides x) { return wide_hyperbolic(x, 1); }
+INLINE wides wide_cosh(wides x) { return wide_hyperbolic(x, 0); }
 
 /* y / (1 + exp(-x)) for |x| < 36.0: there 1 + 2**n is exact, and to it comes 2**n * (e**r - 1). */
 INLINE wides wide_by_sigmoid(wides y, wides x) {
@@ -113,20 +140,25 @@ INLINE wides wide_gelu_tanh(wides x) {
 /* ---------------------------------------------------------------- error functions and tanh of doubles */
 
 /* A table's polynomial of an even degree, in two parts. */
-INLINE wides wide_of_table(const double (*table)[16], int degree, wides d, wide_ints i, wides *low) {
-    wides p = wide_found(table[degree + 1], i), dd = d * d, odd = wide_found(table[degree], i);
-    for (int k = degree - 1; k > 0; k -= 2) p = p * dd + wide_found(table[k], i);
-    for (int k = degree - 2; k > 0; k -= 2) odd = odd * dd + wide_found(table[k], i);
-    p = odd * d + p;
-    wides first = wide_found(table[0], i), high = first + p;
-    *low = p - (high - first);
+INLINE wides wide_of_table(double_table table, int degree, wides d, wide_ints i, wides *low) {
+    wides c[2], dd = d * d;
+    wide_cells(table, degree, 2, i, c);
+    wides odd = c[0], even = c[1];
+    for (int k = degree - 2; k > 0; k -= 2) {
+        wide_cells(table, k, 2, i, c);
+        odd = odd * dd + c[0];
+        even = even * dd + c[1];
+    }
+    wide_cells(table, 0, 2, i, c);
+    wides p = odd * d + (even * dd + c[1]), high = c[0] + p;
+    *low = p - (high - c[0]);
     return high;
 }
 /* The middle of the interval of u, of which there are four for a power of two. */
 INLINE wides wide_middle(wides u) {
     return (wides)(((wide_ints)u & ~(int64_t)0x3FFFFFFFFFFFF) | 0x2000000000000);
 }
-INLINE wides wide_odd_of_table(const double (*table)[16], int degree, wides z, double scale, wides x) {
+INLINE wides wide_odd_of_table(double_table table, int degree, wides z, double scale, wides x) {
     wides u = WIDE_FUSED(z, scale, 1.0), low;
     wides high = wide_of_table(table, degree, WIDE_FUSED(z, scale, 1.0 - wide_middle(u)), (wide_ints)u >> 50, &low), p = z * high;
     return wide_signed(p + (wide_fused(z, high, -p) + z * low), x);
@@ -181,9 +213,12 @@ INLINE wides wide_log_parts(wides x, wides less, wides *low) {
     wide_ints power, i;
     wides k, m;
     i = wide_log_place(x, &k, &m, &power);
-    wides inverse = wide_found(WIDE_LOG[0], i), p = m * inverse, r = p - 1.0, first = WIDE_FUSED(k, 0.693147180559890330187, wide_found(WIDE_LOG[1], i));
+    wides c[3];
+    wide_cells(WIDE_LOG, 0, 2, i, c);
+    wide_cells(WIDE_LOG, 2, 1, i, c + 2);
+    wides inverse = c[0], p = m * inverse, r = p - 1.0, first = WIDE_FUSED(k, 0.693147180559890330187, c[1]);
     wides rest = WIDE_FUSED(less * (wides)(0x3FF0000000000000 - power), inverse, wide_fused(m, inverse, -p)), high = first + r;
-    *low = ((first - high) + r) + WIDE_FUSED(k, 5.49792301870837115524e-14, wide_found(WIDE_LOG[2], i)) + (WIDE_LOG_REST(r) * (r * r) + (rest - r * rest));
+    *low = ((first - high) + r) + WIDE_FUSED(k, 5.49792301870837115524e-14, c[2]) + (WIDE_LOG_REST(r) * (r * r) + (rest - r * rest));
     return high;
 }
 /* As for floats. */
@@ -192,9 +227,13 @@ INLINE wides wide_log_near(wides x, wides more, int base, const double by[4]) {
     wides k, m;
     i = wide_log_place(x, &k, &m, &power);
     k = k + more;
-    wides inverse = wide_found(WIDE_LOG[0], i), y = m * inverse, lost = wide_fused(m, inverse, -y), r = y - 1.0;
-    wides first = WIDE_FUSED(k, by[0], wide_found(WIDE_LOG[base], i)), high = WIDE_FUSED(r, by[2], first);
-    wides low = WIDE_FUSED(r, by[2], first - high) + WIDE_FUSED(lost - lost * r, by[2], WIDE_FUSED(k, by[1], wide_found(WIDE_LOG[base + 1], i)));
+    wides c[7];
+    wide_cells(WIDE_LOG, 0, 2, i, c);
+    wide_cells(WIDE_LOG, base + 1, 1, i, c + base + 1);
+    if (base > 1) wide_cells(WIDE_LOG, base - 1, 2, i, c + base - 1);
+    wides inverse = c[0], y = m * inverse, lost = wide_fused(m, inverse, -y), r = y - 1.0;
+    wides first = WIDE_FUSED(k, by[0], c[base]), high = WIDE_FUSED(r, by[2], first);
+    wides low = WIDE_FUSED(r, by[2], first - high) + WIDE_FUSED(lost - lost * r, by[2], WIDE_FUSED(k, by[1], c[base + 1]));
     wides p = WIDE_LOG_REST(r) * by[2];
     if (base > 1) low = WIDE_FUSED(r, by[3], low);
     return high + wide_fused(r * r, p, low);
@@ -211,6 +250,16 @@ WIDE_LOGARITHM(log, 1, (const double[]){0.693147180559890330187, 5.4979230187083
 WIDE_LOGARITHM(log2, 3, (const double[]){1.0, 0.0, 1.44269504088896340736, 2.03552737409310331e-17})
 WIDE_LOGARITHM(log10, 5, (const double[]){0.3010299956640665, -8.532344317057107e-14, 0.43429448190325182765, 1.09831965021676508e-17})
 
+INLINE wides wide_log1p(wides x) {
+    wides y = 1.0 + x, less = wide_choose(wide_less(x, WIDE(1.0)), (1.0 - y) + x, (x - y) + 1.0), low;
+    wide_mask usual = wide_less(WIDE(-1.0), x) & wide_less(x, WIDE(INFINITY));
+    wides high = wide_log_parts(wide_choose(usual, y, WIDE(1.0)), wide_choose(usual, less, WIDE(0.0)), &low), found = high + low;
+    found = wide_choose(wide_less(wide_abs(x), WIDE(1e-8)), x - x * x * 0.5, found);
+    found = wide_signed(wide_abs(found), x);
+    if (wide_all(usual)) return found;
+    found = wide_choose(wide_less(x, WIDE(INFINITY)), found, x);
+    return wide_choose(wide_less(WIDE(-1.0), x), found, wide_choose(wide_less(x, WIDE(-1.0)), WIDE(NAN), y - INFINITY));
+}
 /* log(1 + exp(x)) */
 INLINE wides wide_softplus(wides x) {
     wides n, less, high = wide_exp_parts(wide_most(WIDE(-700.0), -wide_abs(x)), WIDE(0.0), &less, &n), power = wide_power(n);
@@ -328,6 +377,30 @@ INLINE wides wide_acos(wides x) {
     lost = (3.141592653589793 - below) - 2.0 * root;
     below = below + (lost - (2.0 * rest - 1.2246467991473532e-16));
     return wide_choose(near, middle, wide_choose(wide_less(x, WIDE(0.0)), below, 2.0 * (root + rest)));
+}
+/* atan(c) for the nearest c of 0, 1/2, 1, 3/2 and infinity, and the arc of (x - c) / (1 + c * x). */
+INLINE wides wide_atan(wides x) {
+    wides size = wide_abs(x), c = WIDE(0.0), high = c, low = c;
+    const double near[4][4] = {{0.4375, 0.5, 0.463647609000806093515, 2.26987774529616870924e-17},
+                               {0.6875, 1.0, 0.785398163397448278999, 3.06161699786838301793e-17},
+                               {1.1875, 1.5, 0.982793723247329054082, 1.39033110312309984516e-17},
+                               {2.4375, 0.0, 1.570796326794896557999, 6.12323399573676603587e-17}};
+    for (int k = 0; k < 4; k++) {
+        wide_mask less = wide_less(size, WIDE(near[k][0]));
+        c = wide_choose(less, c, WIDE(near[k][1]));
+        high = wide_choose(less, high, WIDE(near[k][2]));
+        low = wide_choose(less, low, WIDE(near[k][3]));
+    }
+    wide_mask far = wide_less(WIDE(near[3][0]), size);
+    wides up = wide_choose(far, WIDE(-1.0), size - c), down = wide_fused(c, size, WIDE(1.0)), more = wide_fused(c, size, 1.0 - down);
+    down = wide_choose(far, size, down);
+    wides inverse = 1.0 / down, t = up * inverse, z = t * t;
+    wides lost = wide_choose(wide_less(size, WIDE(INFINITY)), (wide_fused(-t, down, up) - t * more) * inverse, (wides){0});
+    wides p = WIDE_SUM(z, -3.33333333333329318027e-01, 1.99999999998764832476e-01, -1.42857142725034663711e-01, 1.11111104054623557880e-01,
+                       -9.09088713343650656196e-02, 7.69187620504482999495e-02, -6.66107313738753120669e-02, 5.83357013379057348645e-02,
+                       -4.97687799461593236017e-02, 3.65315727442169155270e-02, -1.62858201153657823623e-02);
+    wides sum = high + t, rest = ((high - sum) + t) + (low + wide_fused(t * z, p, lost - lost * z));
+    return wide_signed(sum + rest, x);
 }
 
 #endif

@@ -80,17 +80,20 @@ INLINE lanes lane_silu(lanes x) {
 /* ---------------------------------------------------------------- error functions and tanh of floats */
 
 /* A table's polynomial at z, whose interval is named by the bits of u = z + 1; in two parts. */
-INLINE lanes lane_of_table(const float table[7][32], lanes z, lanes *low) {
+INLINE lanes lane_of_table(float_table table, lanes z, lanes *low) {
     int_lanes bits = (int_lanes)(z + 1.0f), i = bits >> 20;
     lanes d = z - ((lanes)((bits & (int32_t)0xFFF00000) | 0x00080000) - 1.0f);
-    lanes p = lane_found(table[6], i);
-    for (int k = 5; k > 0; k--) p = p * d + lane_found(table[k], i);
-    lanes first = lane_found(table[0], i), high = first + p;
-    *low = p - (high - first);
+    lanes c[7];
+    lane_cells(table, 4, 3, i, c + 4);
+    lane_cells(table, 0, 4, i, c);
+    lanes p = c[6];
+    for (int k = 5; k > 0; k--) p = p * d + c[k];
+    lanes high = c[0] + p;
+    *low = p - (high - c[0]);
     return high;
 }
 /* x * table(|x|), where that is a constant from `most` on. */
-INLINE lanes lane_odd_of_table(const float table[7][32], lanes x, float most) {
+INLINE lanes lane_odd_of_table(float_table table, lanes x, float most) {
     lanes low, z = lane_least(LANE(most), lane_abs(x)), high = lane_of_table(table, z, &low), p = z * high;
     return lane_signed(p + (lane_fused(z, high, -p) + z * low), x);
 }
@@ -98,7 +101,7 @@ INLINE lanes lane_erf(lanes x) { return lane_odd_of_table(ERF, x, 4.0f); }
 INLINE lanes lane_tanh(lanes x) { return lane_odd_of_table(TANH, x, 9.1f); }
 
 /* table(z) * exp(-s - t) in two parts, to be scaled by n. */
-INLINE lanes lane_tail(const float table[7][32], lanes z, lanes s, lanes t, lanes *low, lanes *n) {
+INLINE lanes lane_tail(float_table table, lanes z, lanes s, lanes t, lanes *low, lanes *n) {
     lanes el, e = lane_exp_parts(-s, t, &el, n), cl, c = lane_of_table(table, z, &cl), p = e * c;
     *low = lane_fused(e, c, -p) + (e * cl + el * c);
     return p;
@@ -121,8 +124,11 @@ INLINE lanes lane_gelu_far(lanes x) {
 INLINE lanes lane_gelu(lanes x) {
     lanes z = lane_abs(x), half = z * 0.5f, s = half * z, over = lane_most(LANE(0.0f), x);
     int_lanes i = (int_lanes)LANE_FUSED(z, 5.75f, LANE_WHOLE);
-    lanes d = z - lane_found(GELU_NEAR[0], i), value = lane_found(GELU_NEAR[1], i), p = lane_found(GELU_NEAR[6], i);
-    for (int k = 5; k > 1; k--) p = lane_fused(p, d, lane_found(GELU_NEAR[k], i));
+    lanes c[7];
+    lane_cells(GELU_NEAR, 0, 4, i, c);
+    lane_cells(GELU_NEAR, 4, 3, i, c + 4);
+    lanes d = z - c[0], value = c[1], p = c[6];
+    for (int k = 5; k > 1; k--) p = lane_fused(p, d, c[k]);
     lanes high = z * value, low = LANE_FUSED(z, p * d, lane_fused(z, value, -high));
     lanes n = LANE_FUSED(s, -1.44269504088896341f, LANE_WHOLE), whole = n - LANE_WHOLE, first = LANE_FUSED(whole, -0.693359375f, -s);
     lanes then = LANE_FUSED(whole, 2.12194440e-4f, -lane_fused(half, z, -s)), r = first + then, v = lane_exp_rest(r, then);
@@ -152,9 +158,13 @@ INLINE lanes lane_logsigmoid(lanes x) { return -lane_softplus(-x); }
 INLINE lanes lane_erfinv(lanes x) {
     lanes size = lane_abs(x);
     int_lanes bits = (int_lanes)(1.0f - size), i = bits >> 23;
-    lanes d = (lanes)((bits & 0x007FFFFF) | 0x3F800000) - 1.5f, p = lane_found(ERFINV[9], i);
-    for (int k = 8; k > 0; k--) p = p * d + lane_found(ERFINV[k], i);
-    lanes first = lane_found(ERFINV[0], i), high = first + p, low = p - (high - first), y = size * high;
+    lanes c[10], d = (lanes)((bits & 0x007FFFFF) | 0x3F800000) - 1.5f;
+    lane_cells(ERFINV, 8, 2, i, c + 8);
+    lane_cells(ERFINV, 4, 4, i, c + 4);
+    lane_cells(ERFINV, 0, 4, i, c);
+    lanes p = c[9];
+    for (int k = 8; k > 0; k--) p = p * d + c[k];
+    lanes high = c[0] + p, low = p - (high - c[0]), y = size * high;
     y = y + (lane_fused(size, high, -y) + size * low);
     if (!lane_all(lane_less(size, LANE(1.0f))))
         y = lane_choose(lane_less(size, LANE(1.0f)), y, lane_choose(lane_less(LANE(1.0f), size), LANE(NAN), size * INFINITY));
@@ -167,8 +177,11 @@ INLINE lanes lane_erfinv(lanes x) {
 INLINE lanes lane_log_near(lanes x, lanes more, int base, const float by[4]) {
     int_lanes above = (int_lanes)x - 0x3F420000, i = above >> 18;
     lanes m = (lanes)((int_lanes)x - (above & (int32_t)0xFF800000)), k = __builtin_convertvector(above >> 23, lanes) + more;
-    lanes r = LANE_FUSED(m, lane_found(LOG[0], i), -1.0f), first = LANE_FUSED(k, by[0], lane_found(LOG[base], i));
-    lanes high = LANE_FUSED(r, by[2], first), low = LANE_FUSED(r, by[2], first - high) + LANE_FUSED(k, by[1], lane_found(LOG[base + 1], i));
+    lanes c[7];
+    lane_cells(LOG, 0, 4, i, c);
+    if (base > 1) lane_cells(LOG, 4, 3, i, c + 4);
+    lanes r = LANE_FUSED(m, c[0], -1.0f), first = LANE_FUSED(k, by[0], c[base]);
+    lanes high = LANE_FUSED(r, by[2], first), low = LANE_FUSED(r, by[2], first - high) + LANE_FUSED(k, by[1], c[base + 1]);
     lanes p = LANE_HORNER(r, -0.5f, 0.3333857967f, -0.2500437199f) * by[2];
     if (base > 1) low = LANE_FUSED(r, by[3], low);
     return high + lane_fused(r * r, p, low);
@@ -244,9 +257,11 @@ INLINE wides narrow_exp_near(wides x, wides *n) {
 /* log(x), to 36 bits, for positive normal numbers. */
 INLINE wides narrow_log(wides x) {
     wide_ints above = (wide_ints)x - 0x3FE7800000000000, i = above >> 48;
-    wides k = wide_exponent(above), m = (wides)((wide_ints)x - (above & ((int64_t)0xFFF << 52))), r = WIDE_FUSED(m, wide_found(WIDE_LOG[0], i), -1.0);
+    wides k = wide_exponent(above), m = (wides)((wide_ints)x - (above & ((int64_t)0xFFF << 52))), c[2];
+    wide_cells(WIDE_LOG, 0, 2, i, c);
+    wides r = WIDE_FUSED(m, c[0], -1.0);
     wides p = WIDE_SUM(r, -0.5, 0.3333332906635, -0.2499999626643, 0.2001746305096, -0.1668194705653);
-    return WIDE_FUSED(k, 0.693147180559945309417, wide_found(WIDE_LOG[1], i)) + (p * (r * r) + r);
+    return WIDE_FUSED(k, 0.693147180559945309417, c[1]) + (p * (r * r) + r);
 }
 /* log(1 + x) for x > -1 */
 INLINE wides narrow_log_above(wides x) {

@@ -59,6 +59,12 @@ NARROW_ROW(log1p) NARROW_ROW(expm1) NARROW_ROW(sinh) NARROW_ROW(cosh) NARROW_ROW
 WIDE_ROW(exp) WIDE_ROW(expm1) WIDE_ROW(log) WIDE_ROW(log2) WIDE_ROW(log10) WIDE_ROW(asin) WIDE_ROW(acos) WIDE_ROW(tanh) WIDE_ROW(sin) WIDE_ROW(cos)
 WIDE_ROW(tan) WIDE_ROW(erf) WIDE_ROW(erfc) WIDE_ROW(erfinv) WIDE_ROW(sigmoid) WIDE_ROW(silu) WIDE_ROW(gelu) WIDE_ROW(gelu_tanh) WIDE_ROW(logsigmoid)
 LANE_ROW(softplus) WIDE_ROW(softplus)
+#if TIER == 4 /* NumPy's are vectors there, too */
+#define OR_NUMPY(ROW) NULL
+#else
+WIDE_ROW(exp2) WIDE_ROW(log1p) WIDE_ROW(atan) WIDE_ROW(sinh) WIDE_ROW(cosh)
+#define OR_NUMPY(ROW) ROW
+#endif
 
 /* By NumPy's or SciPy's names; NULL where theirs is as good. */
 typedef void (*FloatRow)(const float *, ptrdiff_t, float *);
@@ -68,10 +74,10 @@ static const struct {
     FloatRow of_floats;
     DoubleRow of_doubles;
 } MATH_ROWS[] = {
-    {"exp", float_exp, double_exp}, {"exp2", float_exp2, NULL}, {"expm1", float_expm1, double_expm1}, {"log", float_log, double_log},
-    {"log2", float_log2, double_log2}, {"log10", float_log10, double_log10}, {"log1p", float_log1p, NULL}, {"sin", float_sin, double_sin},
+    {"exp", float_exp, double_exp}, {"exp2", float_exp2, OR_NUMPY(double_exp2)}, {"expm1", float_expm1, double_expm1}, {"log", float_log, double_log},
+    {"log2", float_log2, double_log2}, {"log10", float_log10, double_log10}, {"log1p", float_log1p, OR_NUMPY(double_log1p)}, {"sin", float_sin, double_sin},
     {"cos", float_cos, double_cos}, {"tan", float_tan, double_tan}, {"arcsin", float_asin, double_asin}, {"arccos", float_acos, double_acos},
-    {"arctan", float_atan, NULL}, {"sinh", float_sinh, NULL}, {"cosh", float_cosh, NULL}, {"tanh", float_tanh, double_tanh},
+    {"arctan", float_atan, OR_NUMPY(double_atan)}, {"sinh", float_sinh, OR_NUMPY(double_sinh)}, {"cosh", float_cosh, OR_NUMPY(double_cosh)}, {"tanh", float_tanh, double_tanh},
     {"erf", float_erf, double_erf}, {"erfc", float_erfc, double_erfc}, {"erfinv", float_erfinv, double_erfinv},
     {"sigmoid", float_sigmoid, double_sigmoid}, {"silu", float_silu, double_silu}, {"gelu", float_gelu, double_gelu},
     {"gelu_tanh", float_gelu_tanh, double_gelu_tanh}, {"softplus", float_softplus, double_softplus},

@@ -1,8 +1,9 @@
 /* The words that vector mathematics is written in, for the processor that TIER names: 4 has AVX-512, 3 has AVX2 and products that
    are added unrounded, 0 is what the compiler's vectors make of any other.
 
-   In: vectors of floats (`lanes`) and doubles (`wides`) of one width.  Masks are what comparisons of the tier give.  A table has 32
-   floats or 16 doubles, one for each interval of an argument. */
+   In: vectors of floats (`lanes`) and doubles (`wides`) of one width.  Masks are what comparisons of the tier give.  A table has cells
+   for each of 32 (floats) or 16 (doubles) intervals of an argument: its rows are those of one kind, of which a shuffle finds each element's, or,
+   with AVX2, those of one interval, which are read together and turned (a third of the time of gathering them). */
 
 #ifndef TS_VECTOR_WORDS_H
 #define TS_VECTOR_WORDS_H
@@ -28,6 +29,13 @@ enum { BYTES = 32 };
 enum { BYTES = 16 };
 #endif
 enum { LANES = BYTES / 4, WIDES = BYTES / 8 };
+#if TIER == 3
+enum { FLOAT_CELLS = 12, DOUBLE_CELLS = 16 }; /* in a row of a table: an interval's, of which the last are not used */
+#else
+enum { FLOAT_CELLS = 32, DOUBLE_CELLS = 16 }; /* one for each interval */
+#endif
+typedef const float (*float_table)[FLOAT_CELLS];
+typedef const double (*double_table)[DOUBLE_CELLS];
 
 typedef float lanes __attribute__((vector_size(BYTES), may_alias));
 typedef int32_t int_lanes __attribute__((vector_size(BYTES), may_alias));
@@ -96,8 +104,30 @@ INLINE lanes lane_least(lanes a, lanes b) { return (lanes)_mm256_min_ps((__m256)
 INLINE lanes lane_most(lanes a, lanes b) { return (lanes)_mm256_max_ps((__m256)a, (__m256)b); }
 INLINE wides wide_least(wides a, wides b) { return (wides)_mm256_min_pd((__m256d)a, (__m256d)b); }
 INLINE wides wide_most(wides a, wides b) { return (wides)_mm256_max_pd((__m256d)a, (__m256d)b); }
-INLINE lanes lane_found(const float *table, int_lanes i) { return (lanes)_mm256_i32gather_ps(table, (__m256i)(i & 31), 4); }
-INLINE wides wide_found(const double *table, wide_ints i) { return (wides)_mm256_i64gather_pd(table, (__m256i)(i & 15), 8); }
+/* The cells from `first` on, four or two at a time: those of elements 0 and 4 are read into one vector, of 1 and 5 into the next ... */
+INLINE __m256 lane_quads(float_table table, int first, int low, int high) {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(table[low] + first)), _mm_load_ps(table[high] + first), 1);
+}
+INLINE void lane_cells(float_table table, int first, int count, int_lanes i, lanes *c) {
+    int_lanes at = i & 31;
+    __m256 a = lane_quads(table, first, at[0], at[4]), b = lane_quads(table, first, at[1], at[5]);
+    __m256 d = lane_quads(table, first, at[2], at[6]), e = lane_quads(table, first, at[3], at[7]);
+    __m256d ab = (__m256d)_mm256_unpacklo_ps(a, b), de = (__m256d)_mm256_unpacklo_ps(d, e);
+    __m256d after_ab = (__m256d)_mm256_unpackhi_ps(a, b), after_de = (__m256d)_mm256_unpackhi_ps(d, e);
+    c[0] = (lanes)_mm256_unpacklo_pd(ab, de);
+    if (count > 1) c[1] = (lanes)_mm256_unpackhi_pd(ab, de);
+    if (count > 2) c[2] = (lanes)_mm256_unpacklo_pd(after_ab, after_de);
+    if (count > 3) c[3] = (lanes)_mm256_unpackhi_pd(after_ab, after_de);
+}
+INLINE __m256d wide_pairs(double_table table, int first, int64_t low, int64_t high) {
+    return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_load_pd(table[low] + first)), _mm_load_pd(table[high] + first), 1);
+}
+INLINE void wide_cells(double_table table, int first, int count, wide_ints i, wides *c) {
+    wide_ints at = i & 15;
+    __m256d a = wide_pairs(table, first, at[0], at[2]), b = wide_pairs(table, first, at[1], at[3]);
+    c[0] = (wides)_mm256_unpacklo_pd(a, b);
+    if (count > 1) c[1] = (wides)_mm256_unpackhi_pd(a, b);
+}
 INLINE lanes lane_sqrt(lanes x) { return (lanes)_mm256_sqrt_ps((__m256)x); }
 INLINE wides wide_sqrt(wides x) { return (wides)_mm256_sqrt_pd((__m256d)x); }
 INLINE wides wide_of(narrows x) { return (wides)_mm256_cvtps_pd((__m128)x); }
@@ -165,6 +195,16 @@ INLINE wides wide_root_guess(wides x) { return 1.0 / wide_sqrt(x); }
 
 #define LANE_FUSED(a, b, c) lane_fused(LANE(a), LANE(b), LANE(c))
 #define WIDE_FUSED(a, b, c) wide_fused(WIDE(a), WIDE(b), WIDE(c))
+
+#if TIER != 3
+/* The cells from `first` on of each element's interval: no more than four, and two of doubles. */
+INLINE void lane_cells(float_table table, int first, int count, int_lanes i, lanes *c) {
+    for (int k = 0; k < count; k++) c[k] = lane_found(table[first + k], i);
+}
+INLINE void wide_cells(double_table table, int first, int count, wide_ints i, wides *c) {
+    for (int k = 0; k < count; k++) c[k] = wide_found(table[first + k], i);
+}
+#endif
 
 /* Whether numbers are positive, normal and finite. */
 #if TIER == 4
