@@ -96,6 +96,22 @@ BY_8 shorten_to_halves_by_8(const float *x, ptrdiff_t n, uint16_t *out) {
         _mm_storeu_si128((__m128i *)(out + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
     return i;
 }
+#define WITH_AVX2 __attribute__((target("avx2"))) static
+WITH_AVX2 inline __m256i brains_of_8(const float *x) { /* each in the low half of 32 bits */
+    __m256i bits = _mm256_loadu_si256((const __m256i *)x), odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+    __m256i rounded = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
+    __m256i nan = _mm256_cmpgt_epi32(_mm256_and_si256(bits, _mm256_set1_epi32(0x7fffffff)), _mm256_set1_epi32(0x7f800000));
+    rounded = _mm256_blendv_epi8(rounded, _mm256_or_si256(bits, _mm256_set1_epi32(0x400000)), nan);
+    return _mm256_srli_epi32(rounded, 16);
+}
+WITH_AVX2 ptrdiff_t shorten_to_brains_by_8(const float *x, ptrdiff_t n, uint16_t *out) {
+    ptrdiff_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        __m256i packed = _mm256_packus_epi32(brains_of_8(x + i), brains_of_8(x + i + 8)); /* by halves of vectors */
+        _mm256_storeu_si256((__m256i *)(out + i), _mm256_permute4x64_epi64(packed, _MM_SHUFFLE(3, 1, 2, 0)));
+    }
+    return i;
+}
 /* Those with AVX2 have F16C. */
 #define BY_VECTORS(NAME, NARROW) \
     __builtin_cpu_supports("avx512f") ? NAME##_by_16(x, n, out) : __builtin_cpu_supports("avx2") ? NARROW : 0
@@ -115,7 +131,7 @@ static inline void widen_brains_row(const uint16_t *x, ptrdiff_t n, float *out) 
     widen_brains_each(x + i, n - i, out + i);
 }
 static inline void shorten_to_brains_row(const float *x, ptrdiff_t n, uint16_t *out) {
-    ptrdiff_t i = BY_VECTORS(shorten_to_brains, 0);
+    ptrdiff_t i = BY_VECTORS(shorten_to_brains, shorten_to_brains_by_8(x, n, out));
     shorten_to_brains_each(x + i, n - i, out + i);
 }
 static inline void widen_halves_row(const uint16_t *x, ptrdiff_t n, float *out) {
