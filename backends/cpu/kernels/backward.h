@@ -132,21 +132,6 @@ BACKWARD(float, lanes, any_lanes)
 BACKWARD(double, wide_lanes, any_wide_lanes)
 
 /* g - exp(y) * sum(g) */
-CLONES static void backward_log_softmax_float(const float *g, const float *y, ptrdiff_t rows, ptrdiff_t n, float *out) {
-    for (ptrdiff_t r = 0; r < rows; r++, g += n, y += n, out += n) {
-        float by = (float)row_sum(g, n);
-        ptrdiff_t i = 0;
-        lanes v = {0}, w = {0};
-        for (; i + WIDTH <= n; i += WIDTH) simd_to(out + i, simd_at(g + i) - simd_exp(simd_at(y + i)) * by);
-        if (i < n) {
-            memcpy(&v, y + i, (n - i) * sizeof(float));
-            memcpy(&w, g + i, (n - i) * sizeof(float));
-            w -= simd_exp(v) * by;
-            memcpy(out + i, &w, (n - i) * sizeof(float));
-        }
-    }
-}
-
 static void backward_log_softmax_double(const double *g, const double *y, ptrdiff_t rows, ptrdiff_t n, double *out) {
     for (ptrdiff_t r = 0; r < rows; r++, g += n, y += n, out += n) {
         double by = backward_sum_double(g, n);

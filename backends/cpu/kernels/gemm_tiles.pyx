@@ -25,8 +25,8 @@ ctypedef fused real:
     double
 
 
-cdef bint has_wide_tiles() noexcept nogil:
-    return microkernels(False).lanes == 16
+cdef bint has_fast_tiles() noexcept nogil:
+    return microkernels(False).lanes >= 8
 
 
 cdef int64_t panel_columns(bint double_) noexcept nogil:

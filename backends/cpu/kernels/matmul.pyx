@@ -39,7 +39,7 @@ from ts._core.value.sealed cimport seal
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS
 from ts.backends.cpu.kernels.walk cimport in_order
 from ts.backends.cpu.kernels.gemm_tiles cimport (
-    BLOCK_COLUMNS, BLOCK_ROWS, Packed, Panels, has_wide_tiles, narrow_columns, packed_block, packed_columns, panel_columns, tiled_block
+    BLOCK_COLUMNS, BLOCK_ROWS, Packed, Panels, has_fast_tiles, narrow_columns, packed_block, packed_columns, panel_columns, tiled_block
 )
 
 from ts.backends.cpu import blas, workers
@@ -93,7 +93,7 @@ cdef int find_library() except -1:
     if found is None:
         library_bits = 0
         return 0
-    tiled = has_wide_tiles() and not found.chosen
+    tiled = has_fast_tiles() and not found.chosen
     for i, letter in enumerate("sdcz"):
         gemm_of[i] = <void *><size_t>found.gemm[letter]
     library_bits = found.bits

@@ -24,16 +24,13 @@ from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil, leave_gil_with, take_gil
 from ts.backends.cpu.kernels.kernel cimport flat_array, new_like, put_array, scalar_type
+from ts.backends.cpu.kernels.row_loops cimport RowLoops
+from ts.backends.cpu.kernels.vector_math cimport row_loops_here
 from ts.backends.cpu.kernels.reduce cimport BLOCK, LANES, block_squares, block_sum, floating
 
 cnp.import_array()
 
-cdef extern from "simd.h" nogil:
-    void simd_normalise(const float *x, npy_intp n, float about, float scale, float shift, float *out)
-    void simd_moments(const float *x, npy_intp n, double eps, double *mean, double *scale)
-    void simd_layer_norm(
-        const float *x, npy_intp rows, npy_intp n, const float *weight, const float *bias, double eps, float *out
-    )
+cdef const RowLoops *LOOPS = row_loops_here()
 
 
 # ---------------------------------------------------------------- moments
@@ -57,7 +54,7 @@ cdef void double_moments(const double *x, npy_intp n, double eps, double *mean, 
 cdef inline void moments(const floating *x, npy_intp n, double eps, double *mean, double *scale) noexcept nogil:
     """The mean, and 1 / sqrt(variance + eps)."""
     if floating is float:
-        simd_moments(x, n, eps, mean, scale)
+        LOOPS.moments(x, n, eps, mean, scale)
     else:
         double_moments(x, n, eps, mean, scale)
 
@@ -70,7 +67,7 @@ cdef void normalise_rows(
     cdef double mean, scale
     cdef npy_intp i, j
     if floating is float:
-        simd_layer_norm(x, rows, n, weight, bias, eps, out)
+        LOOPS.layer_norm(x, rows, n, weight, bias, eps, out)
         return
     for i in range(rows):
         moments(x, n, eps, &mean, &scale)
@@ -102,7 +99,7 @@ cdef void normalise_groups(
             scale = <floating>by
             shift = <floating>((0 if bias == NULL else bias[at]) - mean * by)
             if floating is float:
-                simd_normalise(x, inner, 0, scale, shift, out)
+                LOOPS.normalise(x, inner, scale, shift, out)
             else:
                 for j in range(inner):
                     out[j] = x[j] * scale + shift

@@ -22,14 +22,17 @@ from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, new_flat, new_like, put_array, same_dtype, scalar_type
+from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.vector_math cimport row_loops_here
 
 cnp.import_array()
+
+cdef const RowLoops *LOOPS = row_loops_here()
 
 cdef extern from "backward.h" nogil:
     void backward_softmax_float(const float *g, const float *y, npy_intp rows, npy_intp n, float *out)
     void backward_softmax_double(const double *g, const double *y, npy_intp rows, npy_intp n, double *out)
-    void backward_log_softmax_float(const float *g, const float *y, npy_intp rows, npy_intp n, float *out)
     void backward_log_softmax_double(const double *g, const double *y, npy_intp rows, npy_intp n, double *out)
     void backward_add_float(const float *g, npy_intp n, float *out)
     void backward_add_double(const double *g, npy_intp n, double *out)
@@ -213,7 +216,7 @@ cdef int softmax_rows(Operator op, IValue *r, const int32_t *at, bint logarithm)
     away = leave_gil(size_of(y), r, at, op.nargs)
     if kind == FLOAT:
         if logarithm:
-            backward_log_softmax_float(<float *>data_of(g), <float *>data_of(y), rows, n, <float *>out)
+            LOOPS.log_softmax_backward(<float *>data_of(g), <float *>data_of(y), rows, n, <float *>out)
         else:
             backward_softmax_float(<float *>data_of(g), <float *>data_of(y), rows, n, <float *>out)
     elif logarithm:

@@ -30,14 +30,13 @@ from ts.backends.cpu.kernels cimport one_thread
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed
 from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, is_tensor, new_flat, put_array, read_number, scalar_type
 from ts.backends.cpu.kernels.matmul cimport ALONE_FROM, Job, job_of, kept_for_rows, multiplied
+from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.vector_math cimport row_loops_here
 
 cnp.import_array()
 
-cdef extern from "recurrent.h" nogil:
-    void simd_lstm_step(npy_intp rows, npy_intp n, const float *given, const float *fed, float *cell, float *hidden)
-    void simd_gru_step(npy_intp rows, npy_intp n, const float *given, const float *fed, const float *bias, float *hidden)
-    void simd_tanh_step(npy_intp n, const float *given, const float *fed, float *hidden)
+cdef const RowLoops *LOOPS = row_loops_here()
 
 cdef enum:
     PACKED_FROM = 4                    # steps that pay for packing the weights
@@ -115,15 +114,15 @@ cdef void step(
     if kind == LSTM and double_:
         lstm_step(rows, n, <const double *>given, <const double *>fed, <double *>cell, <double *>hidden)
     elif kind == LSTM:
-        simd_lstm_step(rows, n, <const float *>given, <const float *>fed, <float *>cell, <float *>hidden)
+        LOOPS.lstm_step(rows, n, <const float *>given, <const float *>fed, <float *>cell, <float *>hidden)
     elif kind == GRU and double_:
         gru_step(rows, n, <const double *>given, <const double *>fed, <const double *>bias, <double *>hidden)
     elif kind == GRU:
-        simd_gru_step(rows, n, <const float *>given, <const float *>fed, <const float *>bias, <float *>hidden)
+        LOOPS.gru_step(rows, n, <const float *>given, <const float *>fed, <const float *>bias, <float *>hidden)
     elif kind == TANH and double_:
         tanh_step(rows * n, <const double *>given, <const double *>fed, <double *>hidden)
     elif kind == TANH:
-        simd_tanh_step(rows * n, <const float *>given, <const float *>fed, <float *>hidden)
+        LOOPS.tanh_step(rows * n, <const float *>given, <const float *>fed, <float *>hidden)
     elif double_:
         relu_step(rows * n, <const double *>given, <const double *>fed, <double *>hidden)
     else:

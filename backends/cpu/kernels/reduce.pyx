@@ -5,7 +5,7 @@ In: registers with a tensor, the dimensions to reduce, keepdim.  Out: the regist
     x.sum(), x.sum([1, 2])     neighbouring dimensions are one: (outer, n, inner) -> (outer, inner)
     x.var(1), x.norm()         squares about the mean, or about 0
 
-Floating sums: sixteen (float) or eight (double) running sums over `BLOCK` elements, whose total is added in double.
+Floating sums: running sums in vectors over `BLOCK` elements, whose total is added in double.
 Rows that are reduced across (inner > 1) are added to a row of running sums, which is added in double every `BLOCK` rows.
 So results do not depend on how often or where something runs, and are at least as exact as PyTorch's.
 Everything else is left to the record's own kernel: other layouts and dtypes, no elements, wrong arguments.
@@ -22,7 +22,9 @@ from numpy cimport npy_intp
 from ts._core.value.container cimport List, list_item
 from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.in_order cimport run_in_order
+from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.table cimport End, register_end, register_kernel
+from ts.backends.cpu.kernels.vector_math cimport row_loops_here
 from ts.backends.cpu.kernels.wide cimport is_short_tensor, run_widened
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_INT, TAG_NONE, TAG_OBJECT
 from ts._core.tensor.ndarray cimport BOOL, DOUBLE, FLOAT, INT8, INT16, INT32, INT64, UINT8
@@ -36,8 +38,9 @@ cnp.import_array()
 cdef extern from "Python.h":
     int warn "PyErr_WarnEx"(object category, const char *message, Py_ssize_t level) except -1
 
+cdef const RowLoops *LOOPS = row_loops_here()
+
 cdef extern from "simd.h" nogil:
-    double simd_squares(const float *x, npy_intp n, float about, double *first)
     int64_t simd_sum_int64(const int64_t *x, npy_intp n)
 
 cdef enum:
@@ -151,7 +154,7 @@ cdef double row_squares(const floating *x, npy_intp n, double mean) noexcept nog
     cdef double total = 0, first = 0
     cdef npy_intp count = n
     if floating is float:
-        total = simd_squares(x, n, <float>mean, &first)
+        total = LOOPS.squares(x, n, <float>mean, &first)
     else:
         while n > BLOCK:
             total += block_squares(x, BLOCK, mean, 0, &first)

@@ -31,20 +31,16 @@ from ts.backends.cpu.kernels.kernel cimport (
 )
 from ts.backends.cpu.kernels.elementwise cimport Loop, Loops
 from ts.backends.cpu.kernels.reduce cimport BLOCK, LANES, block_sum, floating
+from ts.backends.cpu.kernels.row_loops cimport RowLoops, rows_at_once
+from ts.backends.cpu.kernels.vector_math cimport row_loops_here
 
 from ts.backends.cpu.kernels.elementwise import ufunc_loops
 
 cnp.import_array()
 
+cdef const RowLoops *LOOPS = row_loops_here()
+
 cdef extern from "simd.h" nogil:
-    float simd_peak(const float *x, npy_intp n)
-    double simd_raise(const float *x, npy_intp n, float peak)
-    void simd_softmax(const float *x, npy_intp rows, npy_intp n, float *out)
-    npy_intp rows_at_once(npy_intp rows, npy_intp n)
-    void simd_totals(const float *x, npy_intp rows, npy_intp n, float *peak, float *total)
-    void simd_lower(const float *x, npy_intp rows, npy_intp n, const float *first, const float *then, float *out)
-    double simd_sum(const float *x, npy_intp n)
-    void simd_raise_each(const float *x, npy_intp n, const float *peak, float *out, float *total)
     void simd_higher(float *peak, const float *x, npy_intp n)
     void simd_scale_each(float *x, npy_intp n, const float *by)
     void simd_lower_each(const float *x, npy_intp n, const float *by, float *out)
@@ -128,7 +124,7 @@ cdef inline floating peak_of(floating *x, npy_intp n) noexcept nogil:
 
 cdef inline double row_sum(const floating *x, npy_intp n) noexcept nogil:
     if floating is float:
-        return simd_sum(x, n)
+        return LOOPS.sum(x, n)
     cdef double total = 0
     while n > BLOCK:
         total = block_sum(x, BLOCK, total)
@@ -160,20 +156,20 @@ cdef void along_float_rows(Kind what, const float *x, npy_intp rows, npy_intp n,
     cdef float peaks[MOST_ROWS]
     cdef float totals[MOST_ROWS]
     if what == SOFTMAX:
-        simd_softmax(x, rows, n, out)
+        LOOPS.softmax(x, rows, n, out)
     elif what == LOG_SOFTMAX:
         while rows > 0:
             i = rows_at_once(rows, n)
-            simd_totals(x, i, n, peaks, totals)
+            LOOPS.totals(x, i, n, peaks, totals)
             each(_log, totals, totals, i)
-            simd_lower(x, i, n, peaks, totals, out)
+            LOOPS.lower(x, i, n, peaks, totals, out)
             x += i * n
             out += i * n
             rows -= i
     else:
         for i in range(rows):
-            peak = simd_peak(x, n)
-            out[i] = <float>infinite_sum(x, n, peak) if isinf(peak) else <float>(log(simd_raise(x, n, peak)) + peak)
+            peak = LOOPS.peak(x, n)
+            out[i] = <float>infinite_sum(x, n, peak) if isinf(peak) else <float>(log(LOOPS.raised(x, n, peak)) + peak)
             x += n
 
 
@@ -235,7 +231,7 @@ cdef void across_float_rows(Kind what, const float *x, npy_intp n, npy_intp inne
     for j in range(inner):
         total[j] = 0
     for i in range(n):
-        simd_raise_each(x + i * inner, inner, peak, out + i * inner if what == SOFTMAX else raised, total)
+        LOOPS.raised_each(x + i * inner, inner, peak, out + i * inner if what == SOFTMAX else raised, total)
     if what == SOFTMAX:
         for j in range(inner):
             total[j] = 1 / total[j]

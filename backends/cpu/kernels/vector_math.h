@@ -35,6 +35,8 @@ INLINE void wide_to(double *x, wides v) { *(any_wides *)x = (any_wides)v; }
 INLINE wides narrow_at(const float *x) { return wide_of((narrows) * (const any_narrows *)x); }
 INLINE void narrow_to(float *x, wides v) { *(any_narrows *)x = (any_narrows)narrow_of(v); }
 
+#include "vector_rows.h"
+
 #define WITH_TAIL(T, V, KIND, COUNT, VALUE) \
     ptrdiff_t i = 0; \
     for (; i + COUNT <= n; i += COUNT) { \
@@ -83,6 +85,8 @@ static const struct {
     {"gelu_tanh", float_gelu_tanh, double_gelu_tanh}, {"softplus", float_softplus, double_softplus},
     {"log_sigmoid", float_logsigmoid, double_logsigmoid},
 };
+
+static const RowLoops *row_loops(void) { return &ROW_LOOPS; }
 
 static void *math_row(const char *name, int of_doubles) {
     for (size_t i = 0; i < sizeof(MATH_ROWS) / sizeof(MATH_ROWS[0]); i++)

@@ -2,6 +2,8 @@
 
 from numpy cimport npy_intp
 
+from ts.backends.cpu.kernels.row_loops cimport RowLoops
+
 ctypedef void (*FloatRow)(const float *, npy_intp, float *) noexcept nogil
 ctypedef void (*DoubleRow)(const double *, npy_intp, double *) noexcept nogil
 
@@ -11,3 +13,5 @@ cdef void doubles_by_row(char **args, const npy_intp *n, const npy_intp *steps, 
 # The row of a function, by NumPy's or SciPy's name; NULL where NumPy's loop serves.
 cdef FloatRow float_row(str name) except? NULL
 cdef DoubleRow double_row(str name) except? NULL
+# This processor's loops over rows of floats.
+cdef const RowLoops *row_loops_here() noexcept

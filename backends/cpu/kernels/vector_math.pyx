@@ -9,8 +9,8 @@ import os
 
 from numpy cimport npy_intp
 
-from ts.backends.cpu.kernels.vector_math_v3 cimport row_v3
-from ts.backends.cpu.kernels.vector_math_v4 cimport row_v4
+from ts.backends.cpu.kernels.vector_math_v3 cimport row_loops_v3, row_v3
+from ts.backends.cpu.kernels.vector_math_v4 cimport row_loops_v4, row_v4
 
 cdef extern from *:
     """
@@ -31,6 +31,7 @@ cdef extern from *:
 
 cdef extern from "vector_math.h" nogil:
     void *math_row(const char *name, int of_doubles)
+    const RowLoops *row_loops()
 
 cdef enum:
     TILE = 512                         # elements of scratch
@@ -56,6 +57,12 @@ cdef FloatRow float_row(str name) except? NULL:
 
 cdef DoubleRow double_row(str name) except? NULL:
     return <DoubleRow>row_of(name, True)
+
+
+cdef const RowLoops *row_loops_here() noexcept:
+    if TIER_HERE >= 4:
+        return row_loops_v4()
+    return row_loops_v3() if TIER_HERE == 3 else row_loops()
 
 
 def tier():

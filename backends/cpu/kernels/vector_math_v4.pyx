@@ -1,5 +1,7 @@
 """The loops of `vector_math.h` for processors with AVX-512; nothing here may run on others."""
 
+from ts.backends.cpu.kernels.row_loops cimport RowLoops
+
 cdef extern from *:
     """
     #define TIER 4
@@ -7,7 +9,12 @@ cdef extern from *:
 
 cdef extern from "vector_math.h" nogil:
     void *math_row(const char *name, int of_doubles)
+    const RowLoops *row_loops()
 
 
 cdef void *row_v4(const char *name, int of_doubles) noexcept nogil:
     return math_row(name, of_doubles)
+
+
+cdef const RowLoops *row_loops_v4() noexcept nogil:
+    return row_loops()

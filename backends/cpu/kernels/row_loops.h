@@ -1,0 +1,39 @@
+/* Loops over whole rows, of which each kind of processor has its own: what `vector_rows.h` fills in, and `vector_math.pxd` has for kernels. */
+
+#ifndef TS_ROW_LOOPS_H
+#define TS_ROW_LOOPS_H
+
+#include <stddef.h>
+
+/* Rows are taken some at a time, step by step: the last steps of a row (its peak, its sum) take as long as many of its elements, unless
+   those of other rows go on meanwhile. */
+enum { ROWS_AT_ONCE = 32, ELEMENTS_AT_ONCE = 4096 };
+
+static inline ptrdiff_t rows_at_once(ptrdiff_t rows, ptrdiff_t n) {
+    ptrdiff_t most = ELEMENTS_AT_ONCE / n < ROWS_AT_ONCE ? ELEMENTS_AT_ONCE / n : ROWS_AT_ONCE;
+    most = most < 1 ? 1 : most;
+    return rows < most ? rows : most;
+}
+
+typedef struct {
+    float (*peak)(const float *x, ptrdiff_t n); /* the largest element; any where there is a NaN */
+    double (*sum)(const float *x, ptrdiff_t n);
+    double (*squares)(const float *x, ptrdiff_t n, float about, double *first); /* of x - about, and in `first` the sum of that itself */
+    double (*raised)(const float *x, ptrdiff_t n, float peak);                  /* the sum of exp(x - peak) */
+    void (*raised_each)(const float *x, ptrdiff_t n, const float *peak, float *out, float *total); /* out = exp(x - peak), total += out */
+    void (*softmax)(const float *x, ptrdiff_t rows, ptrdiff_t n, float *out);                     /* `out` is not x */
+    void (*totals)(const float *x, ptrdiff_t rows, ptrdiff_t n, float *peak, float *total);       /* peaks, and sums of exp(x - peak) */
+    void (*lower)(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *first, const float *then, float *out); /* (x - first) - then */
+    void (*moments)(const float *x, ptrdiff_t n, double eps, double *mean, double *scale); /* and 1 / sqrt(variance + eps) */
+    void (*normalise)(const float *x, ptrdiff_t n, float scale, float shift, float *out);  /* x * scale + shift */
+    void (*layer_norm)(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *weight, const float *bias, double eps, float *out);
+    /* g - exp(y) * sum(g), the way back through log_softmax */
+    void (*log_softmax_backward)(const float *g, const float *y, ptrdiff_t rows, ptrdiff_t n, float *out);
+    /* One step of recurrent cells: for each row the gates' shares of the input and of the hidden state, as many elements a gate as the cell has;
+       and the state, which is replaced by that after the step.  `bias`, which may be NULL, belongs to what the hidden state gives to the candidate. */
+    void (*lstm_step)(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, float *cell, float *hidden);
+    void (*gru_step)(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, const float *bias, float *hidden);
+    void (*tanh_step)(ptrdiff_t n, const float *given, const float *fed, float *hidden);
+} RowLoops;
+
+#endif

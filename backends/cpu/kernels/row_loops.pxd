@@ -1,0 +1,25 @@
+"""Loops over whole rows of floats, of which each kind of processor has its own (`row_loops.h` says what they do)."""
+
+from numpy cimport npy_intp
+
+cdef extern from "row_loops.h" nogil:
+    npy_intp rows_at_once(npy_intp rows, npy_intp n)     # of so many elements: 32 at most
+
+    ctypedef struct RowLoops:
+        float (*peak)(const float *x, npy_intp n) noexcept nogil
+        double (*sum)(const float *x, npy_intp n) noexcept nogil
+        double (*squares)(const float *x, npy_intp n, float about, double *first) noexcept nogil
+        double (*raised)(const float *x, npy_intp n, float peak) noexcept nogil
+        void (*raised_each)(const float *x, npy_intp n, const float *peak, float *out, float *total) noexcept nogil
+        void (*softmax)(const float *x, npy_intp rows, npy_intp n, float *out) noexcept nogil
+        void (*totals)(const float *x, npy_intp rows, npy_intp n, float *peak, float *total) noexcept nogil
+        void (*lower)(const float *x, npy_intp rows, npy_intp n, const float *first, const float *then, float *out) noexcept nogil
+        void (*moments)(const float *x, npy_intp n, double eps, double *mean, double *scale) noexcept nogil
+        void (*normalise)(const float *x, npy_intp n, float scale, float shift, float *out) noexcept nogil
+        void (*layer_norm)(
+            const float *x, npy_intp rows, npy_intp n, const float *weight, const float *bias, double eps, float *out
+        ) noexcept nogil
+        void (*log_softmax_backward)(const float *g, const float *y, npy_intp rows, npy_intp n, float *out) noexcept nogil
+        void (*lstm_step)(npy_intp rows, npy_intp n, const float *given, const float *fed, float *cell, float *hidden) noexcept nogil
+        void (*gru_step)(npy_intp rows, npy_intp n, const float *given, const float *fed, const float *bias, float *hidden) noexcept nogil
+        void (*tanh_step)(npy_intp n, const float *given, const float *fed, float *hidden) noexcept nogil

@@ -1,0 +1,323 @@
+/* Loops over rows of floats in whole vectors: sums and extremes, softmax, moments and norms, the steps of recurrent cells.
+
+   In: a row and its length; out: a number, or another row.  Read by `vector_math.h`, and so compiled for each TIER.  Sums are
+   made by running sums over ROW_BLOCK elements, whose total is added in double; their order is the same wherever a row stands. */
+
+#ifndef TS_VECTOR_ROWS_H
+#define TS_VECTOR_ROWS_H
+
+#include "row_loops.h"
+
+enum { ROW_BLOCK = 1024, SUMS = LANES == 16 ? 2 : 4 }; /* as many at once as the additions of one wait for the last */
+
+typedef int32_t any_ints __attribute__((vector_size(BYTES), aligned(4), may_alias));
+typedef float fours __attribute__((vector_size(16), may_alias));
+typedef int32_t four_ints __attribute__((vector_size(16), may_alias));
+
+/* The first n elements and zeros, where there are no more. */
+INLINE lanes lane_first(const float *x, ptrdiff_t n) {
+    lanes v = {0};
+    if (n >= LANES) return lane_at(x);
+    memcpy(&v, x, n * sizeof(float));
+    return v;
+}
+INLINE void lane_first_to(float *x, lanes v, ptrdiff_t n) {
+    if (n >= LANES)
+        lane_to(x, v);
+    else
+        memcpy(x, &v, n * sizeof(float));
+}
+
+/* Each vector of a row that is written to another one: the last has its last elements, of which the one before may have some. */
+#define FOR_VECTORS(I, LEFT, N) \
+    for (ptrdiff_t I = 0, LEFT = N; LEFT > 0; I = LEFT > LANES && LEFT < 2 * LANES ? N - LANES : I + LANES, LEFT = N - I)
+
+static const int32_t NONE_THEN_ALL[2 * LANES] = {
+    [LANES] = -1, -1, -1, -1,
+#if TIER >= 3
+    -1, -1, -1, -1,
+#endif
+#if TIER == 4
+    -1, -1, -1, -1, -1, -1, -1, -1,
+#endif
+};
+/* v in its last or first `count` lanes, zeros in the others. */
+INLINE lanes only_last(ptrdiff_t count, lanes v) { return (lanes)((int_lanes) * (const any_ints *)(NONE_THEN_ALL + count) & (int_lanes)v); }
+INLINE lanes only_first(ptrdiff_t count, lanes v) {
+    return (lanes)(~(int_lanes) * (const any_ints *)(NONE_THEN_ALL + LANES - count) & (int_lanes)v);
+}
+
+INLINE double lane_total(lanes v) {
+    const fours *part = (const fours *)&v;
+    fours c = part[0];
+    if (LANES == 16) c = (part[0] + part[2]) + (part[1] + part[3 % (LANES / 4)]);
+    if (LANES == 8) c = part[0] + part[1];
+    return ((double)c[0] + c[2]) + ((double)c[1] + c[3]);
+}
+INLINE double sums_total(const lanes sum[SUMS]) {
+    return lane_total(SUMS == 2 ? sum[0] + sum[1] : (sum[0] + sum[1]) + (sum[2 % SUMS] + sum[3 % SUMS]));
+}
+
+/* ---------------------------------------------------------------- sums and extremes */
+
+INLINE fours higher_of(fours a, fours b) {
+    four_ints wins = a > b;
+    return (fours)((wins & (four_ints)a) | (~wins & (four_ints)b));
+}
+static float row_peak(const float *x, ptrdiff_t n) {
+    ptrdiff_t i = 0;
+    if (n < LANES) {
+        float peak = x[0];
+        for (i = 1; i < n; i++) peak = x[i] > peak ? x[i] : peak;
+        return peak;
+    }
+    lanes last = lane_at(x + n - LANES), high[4] = {last, last, last, last};
+    for (; i + 4 * LANES <= n; i += 4 * LANES) /* four, since each comparison waits for the one before */
+        for (int k = 0; k < 4; k++) high[k] = lane_most(lane_at(x + i + k * LANES), high[k]);
+    for (; i + LANES <= n; i += LANES) high[0] = lane_most(lane_at(x + i), high[0]);
+    high[0] = lane_most(lane_most(high[0], high[1]), lane_most(high[2], high[3]));
+    const fours *part = (const fours *)high;
+    fours c = part[0];
+    for (int k = 1; k < LANES / 4; k++) c = higher_of(part[k], c);
+    float a = c[0] > c[1] ? c[0] : c[1], b = c[2] > c[3] ? c[2] : c[3];
+    return a > b ? a : b;
+}
+
+static double row_sum(const float *x, ptrdiff_t n) {
+    double total = 0;
+    ptrdiff_t i = 0;
+    if (n < LANES) {
+        for (; i < n; i++) total += x[i];
+        return total;
+    }
+    while (i < n) {
+        ptrdiff_t until = n - i > ROW_BLOCK ? i + ROW_BLOCK : n;
+        lanes sum[SUMS] = {{0}};
+        for (; i + SUMS * LANES <= until; i += SUMS * LANES)
+            for (int k = 0; k < SUMS; k++) sum[k] += lane_at(x + i + k * LANES);
+        for (; i + LANES <= until; i += LANES) sum[0] += lane_at(x + i);
+        if (i < until) sum[1] += only_last(until - i, lane_at(x + until - LANES)); /* the last few: those before them are masked out */
+        i = until;
+        total += sums_total(sum);
+    }
+    return total;
+}
+
+static double row_squares(const float *x, ptrdiff_t n, float about, double *first) {
+    double total = 0, plain = 0;
+    ptrdiff_t i = 0;
+    if (n < LANES) {
+        for (; i < n; i++) {
+            float off = x[i] - about;
+            total += off * off;
+            plain += off;
+        }
+        *first = plain;
+        return total;
+    }
+    while (i < n) {
+        ptrdiff_t until = n - i > ROW_BLOCK ? i + ROW_BLOCK : n;
+        lanes square[SUMS] = {{0}}, off[SUMS] = {{0}};
+        for (; i + SUMS * LANES <= until; i += SUMS * LANES)
+            for (int k = 0; k < SUMS; k++) {
+                lanes v = lane_at(x + i + k * LANES) - about;
+                square[k] += v * v;
+                off[k] += v;
+            }
+        for (; i + LANES <= until; i += LANES) {
+            lanes v = lane_at(x + i) - about;
+            square[0] += v * v;
+            off[0] += v;
+        }
+        if (i < until) {
+            lanes v = only_last(until - i, lane_at(x + until - LANES) - about);
+            square[1] += v * v;
+            off[1] += v;
+        }
+        i = until;
+        total += sums_total(square);
+        plain += sums_total(off);
+    }
+    *first = plain;
+    return total;
+}
+
+/* ---------------------------------------------------------------- softmax */
+
+/* exp(x) for x <= 0 and NaN, within 1.5 units in the last place; 0 where the result would be subnormal. */
+INLINE lanes lane_exp_below(lanes x) {
+    lanes shifted = LANE_FUSED(x, 1.44269504088896341f, LANE_WHOLE), whole = shifted - LANE_WHOLE;
+    lanes r = LANE_FUSED(whole, 2.12194440e-4f, LANE_FUSED(whole, -0.693359375f, x)), rr = r * r;
+    lanes p = r * 1.9875691500e-4f + 1.3981999507e-3f; /* in pairs: each step of Horner's rule would wait for the last */
+    lanes q = r * 8.3334519073e-3f + 4.1665795894e-2f;
+    p = p * rr + q;
+    q = r * 1.6666665459e-1f + 5.0000001201e-1f;
+    p = p * rr + q;
+    p = p * rr + (r + 1.0f);
+    return lane_choose(lane_less(x, LANE(-87.33654f)), (lanes){0}, p * lane_power(shifted));
+}
+
+/* The sum of exp(x - peak), whose terms go to `out` where that is not NULL; `out` is not x. */
+INLINE double row_terms(const float *x, ptrdiff_t n, float peak, float *out) {
+    double total = 0;
+    ptrdiff_t i = 0;
+    if (n < LANES) {
+        lanes y = lane_exp_below(lane_first(x, n) - peak);
+        if (out) memcpy(out, &y, n * sizeof(float));
+        return lane_total(only_first(n, y));
+    }
+    while (i < n) {
+        ptrdiff_t until = n - i > ROW_BLOCK ? i + ROW_BLOCK : n;
+        lanes sum = {0};
+        for (; i + LANES <= until; i += LANES) {
+            lanes y = lane_exp_below(lane_at(x + i) - peak);
+            sum += y;
+            if (out) lane_to(out + i, y);
+        }
+        if (i < until) {
+            lanes y = lane_exp_below(lane_at(x + until - LANES) - peak);
+            sum += only_last(until - i, y);
+            if (out) lane_to(out + until - LANES, y);
+        }
+        i = until;
+        total += lane_total(sum);
+    }
+    return total;
+}
+static double row_raised(const float *x, ptrdiff_t n, float peak) { return row_terms(x, n, peak, NULL); }
+
+static void row_raised_each(const float *x, ptrdiff_t n, const float *peak, float *out, float *total) {
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        ptrdiff_t left = n - i;
+        lanes y = lane_exp_below(lane_first(x + i, left) - lane_first(peak + i, left));
+        lane_first_to(total + i, lane_first(total + i, left) + y, left);
+        lane_first_to(out + i, y, left);
+    }
+}
+
+static void rows_softmax(const float *x, ptrdiff_t rows, ptrdiff_t n, float *out) {
+    float peak[ROWS_AT_ONCE], by[ROWS_AT_ONCE];
+    for (ptrdiff_t count; rows > 0; rows -= count, x += count * n) {
+        count = rows_at_once(rows, n);
+        for (ptrdiff_t r = 0; r < count; r++) peak[r] = row_peak(x + r * n, n);
+        for (ptrdiff_t r = 0; r < count; r++) by[r] = (float)(1 / row_terms(x + r * n, n, peak[r], out + r * n));
+        for (ptrdiff_t r = 0; r < count; r++, out += n) {
+            if (n < LANES) {
+                for (ptrdiff_t i = 0; i < n; i++) out[i] *= by[r];
+                continue;
+            }
+            lanes last = lane_at(out + n - LANES) * by[r]; /* read before the elements that it shares are scaled */
+            for (ptrdiff_t i = 0; i + LANES <= n; i += LANES) lane_to(out + i, lane_at(out + i) * by[r]);
+            lane_to(out + n - LANES, last);
+        }
+    }
+}
+
+/* At most ROWS_AT_ONCE rows. */
+static void rows_totals(const float *x, ptrdiff_t rows, ptrdiff_t n, float *peak, float *total) {
+    for (ptrdiff_t r = 0; r < rows; r++) peak[r] = row_peak(x + r * n, n);
+    for (ptrdiff_t r = 0; r < rows; r++) total[r] = (float)row_terms(x + r * n, n, peak[r], NULL);
+}
+
+static void rows_lower(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *first, const float *then, float *out) {
+    for (ptrdiff_t r = 0; r < rows; r++, x += n, out += n)
+        FOR_VECTORS(i, left, n) lane_first_to(out + i, (lane_first(x + i, left) - first[r]) - then[r], left);
+}
+
+static void rows_log_softmax_backward(const float *g, const float *y, ptrdiff_t rows, ptrdiff_t n, float *out) {
+    for (ptrdiff_t r = 0; r < rows; r++, g += n, y += n, out += n) {
+        float by = (float)row_sum(g, n);
+        for (ptrdiff_t i = 0; i < n; i += LANES)
+            lane_first_to(out + i, lane_first(g + i, n - i) - lane_exp_below(lane_first(y + i, n - i)) * by, n - i);
+    }
+}
+
+/* ---------------------------------------------------------------- norms */
+
+/* ((x - about) * scale + shift) * weight + bias; weight and bias may be NULL. */
+INLINE void row_normalised(const float *x, ptrdiff_t n, float about, float scale, float shift, const float *weight, const float *bias, float *out) {
+    FOR_VECTORS(i, left, n) {
+        lanes y = (lane_first(x + i, left) - about) * scale + shift;
+        if (weight) y *= lane_first(weight + i, left);
+        if (bias) y += lane_first(bias + i, left);
+        lane_first_to(out + i, y, left);
+    }
+}
+static void row_normalise(const float *x, ptrdiff_t n, float scale, float shift, float *out) {
+    row_normalised(x, n, 0, scale, shift, NULL, NULL, out);
+}
+
+INLINE void rows_moments(const float *x, ptrdiff_t rows, ptrdiff_t n, double eps, double *mean, double *scale) {
+    for (ptrdiff_t r = 0; r < rows; r++) mean[r] = row_sum(x + r * n, n) / n;
+    for (ptrdiff_t r = 0; r < rows; r++) {
+        float about = (float)mean[r];
+        double first, squares = row_squares(x + r * n, n, about, &first);
+        mean[r] = (double)about + first / n;
+        scale[r] = (squares - first * first / n) / n + eps;
+    }
+    for (ptrdiff_t r = 0; r < rows; r++) scale[r] = 1 / sqrt(scale[r]);
+}
+static void row_moments(const float *x, ptrdiff_t n, double eps, double *mean, double *scale) { rows_moments(x, 1, n, eps, mean, scale); }
+
+static void rows_layer_norm(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *weight, const float *bias, double eps, float *out) {
+    double mean[ROWS_AT_ONCE], scale[ROWS_AT_ONCE];
+    for (ptrdiff_t count; rows > 0; rows -= count) {
+        count = rows_at_once(rows, n);
+        rows_moments(x, count, n, eps, mean, scale);
+        for (ptrdiff_t r = 0; r < count; r++, x += n, out += n) {
+            float about = (float)mean[r], by = (float)scale[r], shift = (float)((about - mean[r]) * scale[r]);
+            row_normalised(x, n, about, by, shift, weight, bias, out);
+        }
+    }
+}
+
+/* ---------------------------------------------------------------- recurrent cells */
+
+/* 1 / (1 + exp(-x)), without overflow on either side. */
+INLINE lanes lane_gate(lanes x) {
+    lanes small = lane_exp_below(-lane_abs(x)), y = 1.0f / (1.0f + small);
+    return lane_choose(lane_less(x, LANE(0.0f)), small * y, y);
+}
+/* tanh within 2 units in the last place: near 0 an odd polynomial (that of Cephes), beyond it (1 - t) / (1 + t), t = exp(-2 |x|). */
+INLINE lanes lane_state(lanes x) {
+    lanes size = lane_abs(x), xx = x * x;
+    lanes p = LANE_HORNER(xx, -3.33333819422e-1f, 1.33314422036e-1f, -5.37397155531e-2f, 2.06390887954e-2f, -5.70498872745e-3f);
+    lanes near = x + x * (xx * p), small = lane_exp_below(size * -2.0f), far = (1.0f - small) / (1.0f + small);
+    return lane_choose(lane_less(size, LANE(0.625f)), near, lane_signed(far, x));
+}
+#define SHARES(k) (lane_first(given + (k) * n + i, left) + lane_first(fed + (k) * n + i, left))
+
+static void rows_lstm_step(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, float *cell, float *hidden) {
+    for (; rows > 0; rows--, given += 4 * n, fed += 4 * n, cell += n, hidden += n)
+        for (ptrdiff_t i = 0; i < n; i += LANES) {
+            ptrdiff_t left = n - i;
+            lanes in = lane_gate(SHARES(0)), forget = lane_gate(SHARES(1)), update = lane_state(SHARES(2)), out = lane_gate(SHARES(3));
+            lanes c = forget * lane_first(cell + i, left) + in * update;
+            lane_first_to(cell + i, c, left);
+            lane_first_to(hidden + i, out * lane_state(c), left);
+        }
+}
+static void rows_gru_step(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, const float *bias, float *hidden) {
+    for (; rows > 0; rows--, given += 3 * n, fed += 3 * n, hidden += n)
+        for (ptrdiff_t i = 0; i < n; i += LANES) {
+            ptrdiff_t left = n - i;
+            lanes reset = lane_gate(SHARES(0)), keep = lane_gate(SHARES(1));
+            lanes share = lane_first(fed + 2 * n + i, left), before = lane_first(hidden + i, left);
+            if (bias) share += lane_first(bias + i, left);
+            lanes candidate = lane_state(lane_first(given + 2 * n + i, left) + reset * share);
+            lane_first_to(hidden + i, (before - candidate) * keep + candidate, left);
+        }
+}
+static void row_tanh_step(ptrdiff_t n, const float *given, const float *fed, float *hidden) {
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        ptrdiff_t left = n - i;
+        lane_first_to(hidden + i, lane_state(SHARES(0)), left);
+    }
+}
+
+static const RowLoops ROW_LOOPS = {
+    row_peak, row_sum, row_squares, row_raised, row_raised_each, rows_softmax, rows_totals, rows_lower, row_moments, row_normalise,
+    rows_layer_norm, rows_log_softmax_backward, rows_lstm_step, rows_gru_step, row_tanh_step,
+};
+
+#endif
