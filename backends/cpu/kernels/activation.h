@@ -7,10 +7,6 @@
 
 #include "simd.h"
 
-CLONES static void simd_leaky_relu_row(const float *x, ptrdiff_t n, float slope, float *restrict out) {
-    for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i] > 0 ? x[i] : x[i] * slope;
-}
-
 /* What elu and softplus do before and after the exponential; what is not chosen is computed first, so that there is no branch. */
 #define AROUND(T, NAME) \
 CLONES static void NAME##_below(const T *x, ptrdiff_t n, T by, T *restrict out) { \

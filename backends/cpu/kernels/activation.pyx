@@ -15,8 +15,9 @@ from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.short_floats cimport BRAIN, shorten, widen
+from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.table cimport Tile, register_kernel, register_tile
-from ts.backends.cpu.kernels.vector_math cimport DoubleRow, FloatRow, double_row, float_row
+from ts.backends.cpu.kernels.vector_math cimport DoubleRow, FloatRow, double_row, float_row, row_loops_here
 from ts.backends.cpu.kernels.wide cimport run_widened
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, HALF, PyArrayObject, data_of, flags_of, size_of
@@ -33,8 +34,9 @@ cdef enum:
 cdef extern from "numpy/arrayobject.h":
     object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)  # steals the dtype
 
+cdef const RowLoops *LOOPS = row_loops_here()
+
 cdef extern from "activation.h" nogil:
-    void simd_leaky_relu_row(const float *x, npy_intp n, float slope, float *out)
     void float_below(const float *x, npy_intp n, float by, float *out)
     void double_below(const double *x, npy_intp n, double by, double *out)
     void float_above(const float *x, const float *below, npy_intp n, float alpha, float scale, float *out)
@@ -158,7 +160,7 @@ cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
     out = data_of(<PyArrayObject *>made)
     away = leave_gil(size_of(x) * COSTLY, r, at, op.nargs)
     if kind == FLOAT:
-        simd_leaky_relu_row(<float *>data_of(x), size_of(x), <float>slope, <float *>out)
+        LOOPS.leaky_relu(<float *>data_of(x), size_of(x), <float>slope, <float *>out)
     else:
         leaky_relu_doubles(<double *>data_of(x), size_of(x), slope, <double *>out)
     take_gil(away)
@@ -352,7 +354,7 @@ cdef void formula_doubles(char **args, const npy_intp *n, const npy_intp *steps,
     compute[double](<Formula>tile.what, <double *>args[0], n[0], tile.by, <double *>args[1])
 
 cdef void leaky_relu_floats_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    simd_leaky_relu_row(<float *>args[0], n[0], <float>(<Tile *>data).by[0], <float *>args[1])
+    LOOPS.leaky_relu(<float *>args[0], n[0], <float>(<Tile *>data).by[0], <float *>args[1])
 
 cdef void leaky_relu_doubles_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
     leaky_relu_doubles(<double *>args[0], n[0], (<Tile *>data).by[0], <double *>args[1])

@@ -90,7 +90,7 @@ NAMES: Final[dict[str, str]] = {
         aten::amax aten::amin aten::argmax aten::argmin aten::max aten::max.dim aten::min aten::min.dim
     """,
     "norm": """
-        aten::group_norm aten::layer_norm aten::rms_norm
+        aten::group_norm aten::layer_norm aten::native_group_norm aten::native_layer_norm aten::rms_norm
     """,
     "norm_backward": """
         aten::native_batch_norm_backward aten::native_group_norm_backward aten::native_layer_norm_backward

@@ -3,6 +3,7 @@
 In: registers with a floating tensor and the weights of a layer.  Out: the register of the result.
 
     layer_norm, rms_norm, group_norm                  batch_norm has a file of its own
+    native_layer_norm, native_group_norm              the same with the moments, as gradients want them
 
 Moments are computed about the rounded mean and corrected, in double.
 Everything else is left to the record's own kernel: other layouts and dtypes, no elements, wrong arguments.
@@ -16,14 +17,14 @@ from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
 from ts._core.value.container cimport List, list_item
-from ts._core.dispatch.operator cimport Operator
+from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport End, register_end, register_kernel
 from ts.backends.cpu.kernels.wide cimport run_widened
 from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_NONE
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts.backends.cpu.kernels.gil cimport COSTLY, Away, leave_gil, leave_gil_with, take_gil
-from ts.backends.cpu.kernels.kernel cimport flat_array, new_like, put_array, scalar_type
+from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, flat_array, new_flat, new_like, put_array, scalar_type
 from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.vector_math cimport row_loops_here
 from ts.backends.cpu.kernels.reduce cimport BLOCK, LANES, block_squares, block_sum, floating
@@ -62,12 +63,14 @@ cdef inline void moments(const floating *x, npy_intp n, double eps, double *mean
 # ---------------------------------------------------------------- the layers
 
 cdef void normalise_rows(
-    const floating *x, npy_intp rows, npy_intp n, const floating *weight, const floating *bias, double eps, floating *out
+    const floating *x, npy_intp rows, npy_intp n, const floating *weight, const floating *bias, double eps, floating *out,
+    floating *means, floating *scales,
 ) noexcept nogil:
+    """Means and scales, where they are not NULL, get the moments of each row."""
     cdef double mean, scale
     cdef npy_intp i, j
     if floating is float:
-        LOOPS.layer_norm(x, rows, n, weight, bias, eps, out)
+        LOOPS.layer_norm(x, rows, n, weight, bias, eps, out, means, scales)
         return
     for i in range(rows):
         moments(x, n, eps, &mean, &scale)
@@ -79,20 +82,24 @@ cdef void normalise_rows(
         if bias != NULL:
             for j in range(n):
                 out[j] += bias[j]
+        if means != NULL:
+            means[i], scales[i] = <floating>mean, <floating>scale
         x += n
         out += n
 
 
 cdef void normalise_groups(
     const floating *x, npy_intp batch, npy_intp groups, npy_intp channels, npy_intp inner,
-    const floating *weight, const floating *bias, double eps, floating *out,
+    const floating *weight, const floating *bias, double eps, floating *out, floating *means, floating *scales,
 ) noexcept nogil:
-    """Every group of `channels` channels of `inner` elements."""
+    """Every group of `channels` channels of `inner` elements, as `normalise_rows` does."""
     cdef double mean, factor, by
     cdef floating shift, scale
     cdef npy_intp i, c, j, at
     for i in range(batch * groups):
         moments(x, channels * inner, eps, &mean, &factor)
+        if means != NULL:
+            means[i], scales[i] = <floating>mean, <floating>factor
         for c in range(channels):
             at = (i % groups) * channels + c
             by = factor if weight == NULL else factor * weight[at]
@@ -127,7 +134,7 @@ cdef object layer_norm_rows(object x, object weight, object bias, double eps):
     cdef Away away = leave_gil_with(size_of(a) * COSTLY, a, NULL)
     normalise_rows[float](
         <float *>data_of(a), size_of(a) // n, n, <float *>data_of(<PyArrayObject *>weight),
-        <float *>data_of(<PyArrayObject *>bias), eps, <float *>data_of(<PyArrayObject *>made),
+        <float *>data_of(<PyArrayObject *>bias), eps, <float *>data_of(<PyArrayObject *>made), NULL, NULL,
     )
     take_gil(away)
     return made
@@ -163,36 +170,64 @@ cdef bint row(IValue *x, int kind, int ndim, const npy_intp *dims, List shape, n
     return True
 
 
+cdef int put_with_moments(Operator op, IValue *r, const int32_t *at, object made, object mean, object scale, int kind) except -1:
+    """The result, and the moments where the operator gives them."""
+    put_array(&r[at[op.nargs]], made, kind)
+    if mean is not None:
+        put_array(&r[at[op.nargs + 1]], mean, kind)
+        put_array(&r[at[op.nargs + 2]], scale, kind)
+    return 0
+
+
+cdef void *optional_data(object array) noexcept:
+    return NULL if array is None else data_of(<PyArrayObject *>array)
+
+
 cdef int layer_norm(Operator op, IValue *r, const int32_t *at) except -1:
+    return normalise_layers(op, r, at, False)
+
+
+cdef int native_layer_norm(Operator op, IValue *r, const int32_t *at) except -1:
+    return normalise_layers(op, r, at, True)
+
+
+cdef int normalise_layers(Operator op, IValue *r, const int32_t *at, bint with_moments) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef List shape = <List>r[at[1]].v.o
     cdef void *weight
     cdef void *bias
     cdef void *out
     cdef npy_intp n = 0 if a == NULL else length_of(ndim_of(a), dims_of(a), shape)
-    cdef int kind
-    cdef object made
+    cdef npy_intp dims[MOST_DIMS]
+    cdef int kind, d
+    cdef object made, mean = None, scale = None
     cdef Away away
     if n == 0 or size_of(a) == 0:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     if (kind != FLOAT and kind != DOUBLE) or not row(&r[at[2]], kind, ndim_of(a), dims_of(a), shape, n, &weight):
-        return run_widened(op, r, at)
+        return run_record(op, r, at) if with_moments else run_widened(op, r, at)
     if not row(&r[at[3]], kind, ndim_of(a), dims_of(a), shape, n, &bias):
         return run_in_order(op, r, at)
     made = new_like(a, kind)
     out = data_of(<PyArrayObject *>made)
+    if with_moments:
+        for d in range(ndim_of(a)):
+            dims[d] = dims_of(a)[d] if d < ndim_of(a) - shape.size else 1
+        mean, scale = new_flat(ndim_of(a), dims, kind), new_flat(ndim_of(a), dims, kind)
     away = leave_gil(size_of(a) * COSTLY, r, at, op.nargs)
     if kind == FLOAT:
         normalise_rows[float](
-            <float *>data_of(a), size_of(a) // n, n, <float *>weight, <float *>bias, r[at[4]].v.f, <float *>out
+            <float *>data_of(a), size_of(a) // n, n, <float *>weight, <float *>bias, r[at[4]].v.f, <float *>out,
+            <float *>optional_data(mean), <float *>optional_data(scale),
         )
     else:
         normalise_rows[double](
-            <double *>data_of(a), size_of(a) // n, n, <double *>weight, <double *>bias, r[at[4]].v.f, <double *>out
+            <double *>data_of(a), size_of(a) // n, n, <double *>weight, <double *>bias, r[at[4]].v.f, <double *>out,
+            <double *>optional_data(mean), <double *>optional_data(scale),
         )
     take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+    return put_with_moments(op, r, at, made, mean, scale, kind)
 
 
 cdef void scale_rows(
@@ -261,44 +296,64 @@ cdef int rms_norm(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int group_norm(Operator op, IValue *r, const int32_t *at) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
-    cdef int64_t groups = r[at[1]].v.i
+    return normalise_channels(op, r, at, a, r[at[1]].v.i, &r[at[2]], &r[at[3]], r[at[4]].v.f, False)
+
+
+cdef int native_group_norm(Operator op, IValue *r, const int32_t *at) except -1:
+    """Whose sizes may be other ones than the tensor has: those are the record's."""
+    cdef PyArrayObject *a = flat_array(&r[at[0]])
+    if a == NULL or ndim_of(a) < 2 or dims_of(a)[0] != r[at[3]].v.i or dims_of(a)[1] != r[at[4]].v.i:
+        return run_record(op, r, at)
+    if size_of(a) != dims_of(a)[0] * dims_of(a)[1] * r[at[5]].v.i:
+        return run_record(op, r, at)
+    return normalise_channels(op, r, at, a, r[at[6]].v.i, &r[at[1]], &r[at[2]], r[at[7]].v.f, True)
+
+
+cdef int normalise_channels(
+    Operator op, IValue *r, const int32_t *at, PyArrayObject *a, int64_t groups, IValue *weights, IValue *biases, double eps,
+    bint with_moments,
+) except -1:
     cdef void *weight
     cdef void *bias
     cdef void *out
     cdef npy_intp channels, inner
+    cdef npy_intp dims[2]
     cdef int kind
-    cdef object made
+    cdef object made, mean = None, scale = None
     cdef Away away
     if a == NULL or ndim_of(a) < 2 or size_of(a) == 0 or groups <= 0 or dims_of(a)[1] % groups:
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
     channels = dims_of(a)[1]
-    if (kind != FLOAT and kind != DOUBLE) or not vector(&r[at[2]], kind, channels, &weight):
-        return run_widened(op, r, at)
-    if not vector(&r[at[3]], kind, channels, &bias):
+    if (kind != FLOAT and kind != DOUBLE) or not vector(weights, kind, channels, &weight):
+        return run_record(op, r, at) if with_moments else run_widened(op, r, at)
+    if not vector(biases, kind, channels, &bias):
         return run_in_order(op, r, at)
     inner = size_of(a) // (dims_of(a)[0] * channels)
     made = new_like(a, kind)
     out = data_of(<PyArrayObject *>made)
+    if with_moments:
+        dims[0], dims[1] = dims_of(a)[0], groups
+        mean, scale = new_flat(2, dims, kind), new_flat(2, dims, kind)
     away = leave_gil(size_of(a) * COSTLY, r, at, op.nargs)
     if kind == FLOAT:
         normalise_groups[float](
             <float *>data_of(a), dims_of(a)[0], groups, channels // groups, inner, <float *>weight, <float *>bias,
-            r[at[4]].v.f, <float *>out,
+            eps, <float *>out, <float *>optional_data(mean), <float *>optional_data(scale),
         )
     else:
         normalise_groups[double](
             <double *>data_of(a), dims_of(a)[0], groups, channels // groups, inner, <double *>weight, <double *>bias,
-            r[at[4]].v.f, <double *>out,
+            eps, <double *>out, <double *>optional_data(mean), <double *>optional_data(scale),
         )
     take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+    return put_with_moments(op, r, at, made, mean, scale, kind)
 
 
 # ---------------------------------------------------------------- at the end of groups
 
 cdef void end_layers(const End *end, const floating *x, npy_intp rows, floating *out) noexcept nogil:
-    normalise_rows(x, rows, end.n, <const floating *>end.vectors[0], <const floating *>end.vectors[1], end.by, out)
+    normalise_rows(x, rows, end.n, <const floating *>end.vectors[0], <const floating *>end.vectors[1], end.by, out, NULL, NULL)
 
 
 cdef void end_float_layers(const void *end, const char *x, npy_intp rows, char *out) noexcept nogil:
@@ -354,3 +409,5 @@ register_end("aten::rms_norm", read_rms_norm)
 register_kernel("aten::layer_norm", layer_norm)
 register_kernel("aten::rms_norm", rms_norm)
 register_kernel("aten::group_norm", group_norm)
+register_kernel("aten::native_layer_norm", native_layer_norm)
+register_kernel("aten::native_group_norm", native_group_norm)

@@ -23,30 +23,13 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, new_flat, new_like, put_array, scalar_type
+from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.vector_math cimport row_loops_here
 
 cnp.import_array()
 
-cdef extern from "backward.h" nogil:
-    void backward_rows_float(
-        const float *g, const float *x, const float *weight, const float *mean, const float *scale, npy_intp rows, npy_intp n,
-        float *of_x, float *of_weight, float *of_bias)
-    void backward_rows_double(
-        const double *g, const double *x, const double *weight, const double *mean, const double *scale, npy_intp rows,
-        npy_intp n, double *of_x, double *of_weight, double *of_bias)
-    void backward_sums_float(const float *g, const float *x, float about, npy_intp n, double *first, double *second)
-    void backward_sums_double(const double *g, const double *x, double about, npy_intp n, double *first, double *second)
-    void backward_affine_float(const float *g, const float *x, float a, float b, float c, npy_intp n, float *out)
-    void backward_affine_double(const double *g, const double *x, double a, double b, double c, npy_intp n, double *out)
-    void backward_column_sums_float(
-        const float *g, const float *x, const float *about, npy_intp rows, npy_intp n, float *first, float *second)
-    void backward_column_sums_double(
-        const double *g, const double *x, const double *about, npy_intp rows, npy_intp n, double *first, double *second)
-    void backward_column_affine_float(
-        const float *g, const float *x, const float *a, const float *b, const float *c, npy_intp rows, npy_intp n, float *out)
-    void backward_column_affine_double(
-        const double *g, const double *x, const double *a, const double *b, const double *c, npy_intp rows, npy_intp n,
-        double *out)
+cdef const RowLoops *LOOPS = row_loops_here()
 
 ctypedef fused floating:
     float
@@ -62,16 +45,16 @@ ctypedef struct Made:
 
 cdef void sums(const floating *g, const floating *x, floating about, npy_intp n, double *first, double *second) noexcept nogil:
     if floating is float:
-        backward_sums_float(g, x, about, n, first, second)
+        LOOPS.float_backward.sums(g, x, about, n, first, second)
     else:
-        backward_sums_double(g, x, about, n, first, second)
+        LOOPS.double_backward.sums(g, x, about, n, first, second)
 
 
 cdef void affine(const floating *g, const floating *x, double a, double b, double c, npy_intp n, floating *out) noexcept nogil:
     if floating is float:
-        backward_affine_float(g, x, <float>a, <float>b, <float>c, n, out)
+        LOOPS.float_backward.affine(g, x, <float>a, <float>b, <float>c, n, out)
     else:
-        backward_affine_double(g, x, a, b, c, n, out)
+        LOOPS.double_backward.affine(g, x, a, b, c, n, out)
 
 
 # ---------------------------------------------------------------- arguments and results
@@ -164,11 +147,11 @@ cdef int layer_norm(Operator op, IValue *r, const int32_t *at) except -1:
     made.of_bias = made_at(arrays, 2, &r[at[7]], <int>shape.size, dims_of(x) + first, kind, True)
     away = leave_gil(size_of(x), r, at, op.nargs)
     if kind == FLOAT:
-        backward_rows_float(
+        LOOPS.float_backward.rows(
             <float *>data_of(g), <float *>data_of(x), <float *>weight, <float *>data_of(mean), <float *>data_of(scale), rows, n,
             <float *>made.of_input, <float *>made.of_weight, <float *>made.of_bias)
     else:
-        backward_rows_double(
+        LOOPS.double_backward.rows(
             <double *>data_of(g), <double *>data_of(x), <double *>weight, <double *>data_of(mean), <double *>data_of(scale),
             rows, n, <double *>made.of_input, <double *>made.of_weight, <double *>made.of_bias)
     take_gil(away)
@@ -307,9 +290,9 @@ cdef void batch_columns(
     cdef floating *second = room + n
     cdef double by, along, w
     if floating is float:
-        backward_column_sums_float(g, x, mean, s.images, n, first, second)
+        LOOPS.float_backward.column_sums(g, x, mean, s.images, n, first, second)
     else:
-        backward_column_sums_double(g, x, mean, s.images, n, first, second)
+        LOOPS.double_backward.column_sums(g, x, mean, s.images, n, first, second)
     for c in range(n):
         by = scale_of[floating](spread[c], s)
         if of_weight != NULL:
@@ -323,9 +306,9 @@ cdef void batch_columns(
     if of_x == NULL:
         return
     if floating is float:
-        backward_column_affine_float(g, x, room + 2 * n, room + 3 * n, room + 4 * n, s.images, n, of_x)
+        LOOPS.float_backward.column_affine(g, x, room + 2 * n, room + 3 * n, room + 4 * n, s.images, n, of_x)
     else:
-        backward_column_affine_double(g, x, room + 2 * n, room + 3 * n, room + 4 * n, s.images, n, of_x)
+        LOOPS.double_backward.column_affine(g, x, room + 2 * n, room + 3 * n, room + 4 * n, s.images, n, of_x)
 
 
 cdef void batch_backward(

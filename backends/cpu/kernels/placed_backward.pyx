@@ -11,6 +11,7 @@ Everything else is left to the record's own kernel: other layouts and dtypes, no
 
 cimport numpy as cnp
 from cpython.ref cimport PyObject
+from libc.math cimport exp
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 from numpy cimport npy_intp
@@ -30,12 +31,16 @@ cnp.import_array()
 
 cdef const RowLoops *LOOPS = row_loops_here()
 
-cdef extern from "backward.h" nogil:
-    void backward_softmax_float(const float *g, const float *y, npy_intp rows, npy_intp n, float *out)
-    void backward_softmax_double(const double *g, const double *y, npy_intp rows, npy_intp n, double *out)
-    void backward_log_softmax_double(const double *g, const double *y, npy_intp rows, npy_intp n, double *out)
-    void backward_add_float(const float *g, npy_intp n, float *out)
-    void backward_add_double(const double *g, npy_intp n, double *out)
+cdef void log_softmax_of_doubles(const double *g, const double *y, npy_intp rows, npy_intp n, double *out) noexcept nogil:
+    """g - exp(y) * sum(g), by rows."""
+    cdef double by
+    cdef npy_intp r, i
+    for r in range(rows):
+        by = LOOPS.double_backward.sum(g, n)
+        for i in range(n):
+            out[i] = g[i] - exp(y[i]) * by
+        g, y, out = g + n, y + n, out + n
+
 
 ctypedef fused floating:
     float
@@ -156,9 +161,9 @@ cdef bint add_rows(
         if indices[i] == skipped:
             continue
         if floating is float:
-            backward_add_float(g + i * width, width, out + indices[i] * width)
+            LOOPS.float_backward.add(g + i * width, width, out + indices[i] * width)
         else:
-            backward_add_double(g + i * width, width, out + indices[i] * width)
+            LOOPS.double_backward.add(g + i * width, width, out + indices[i] * width)
     return True
 
 
@@ -218,11 +223,11 @@ cdef int softmax_rows(Operator op, IValue *r, const int32_t *at, bint logarithm)
         if logarithm:
             LOOPS.log_softmax_backward(<float *>data_of(g), <float *>data_of(y), rows, n, <float *>out)
         else:
-            backward_softmax_float(<float *>data_of(g), <float *>data_of(y), rows, n, <float *>out)
+            LOOPS.float_backward.softmax(<float *>data_of(g), <float *>data_of(y), rows, n, <float *>out)
     elif logarithm:
-        backward_log_softmax_double(<double *>data_of(g), <double *>data_of(y), rows, n, <double *>out)
+        log_softmax_of_doubles(<double *>data_of(g), <double *>data_of(y), rows, n, <double *>out)
     else:
-        backward_softmax_double(<double *>data_of(g), <double *>data_of(y), rows, n, <double *>out)
+        LOOPS.double_backward.softmax(<double *>data_of(g), <double *>data_of(y), rows, n, <double *>out)
     take_gil(away)
     return put_array(&r[at[op.nargs]], made, kind)
 

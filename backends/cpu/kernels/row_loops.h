@@ -15,6 +15,24 @@ static inline ptrdiff_t rows_at_once(ptrdiff_t rows, ptrdiff_t n) {
     return rows < most ? rows : most;
 }
 
+/* The ways back through normalisations and softmax, of floats and of doubles. */
+#define BACKWARD_OF(NAME, T) \
+typedef struct { \
+    /* the gradient of each row, and sums over the rows for each column; where they are not NULL */ \
+    void (*rows)(const T *g, const T *x, const T *weight, const T *mean, const T *scale, ptrdiff_t rows, ptrdiff_t n, T *of_x, T *of_weight, \
+                 T *of_bias); \
+    void (*sums)(const T *g, const T *x, T about, ptrdiff_t n, double *first, double *second); /* of g and of g * (x - about) */ \
+    void (*affine)(const T *g, const T *x, T a, T b, T c, ptrdiff_t n, T *out);                /* g * a + x * b + c */ \
+    /* the same for columns, each about a number of its own */ \
+    void (*column_sums)(const T *g, const T *x, const T *about, ptrdiff_t rows, ptrdiff_t n, T *first, T *second); \
+    void (*column_affine)(const T *g, const T *x, const T *a, const T *b, const T *c, ptrdiff_t rows, ptrdiff_t n, T *out); \
+    void (*softmax)(const T *g, const T *y, ptrdiff_t rows, ptrdiff_t n, T *out); /* y * (g - sum(g * y)) */ \
+    double (*sum)(const T *g, ptrdiff_t n); \
+    void (*add)(const T *g, ptrdiff_t n, T *out); /* out += g */ \
+} NAME;
+BACKWARD_OF(FloatBackward, float)
+BACKWARD_OF(DoubleBackward, double)
+
 typedef struct {
     float (*peak)(const float *x, ptrdiff_t n); /* the largest element; any where there is a NaN */
     double (*sum)(const float *x, ptrdiff_t n);
@@ -26,7 +44,9 @@ typedef struct {
     void (*lower)(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *first, const float *then, float *out); /* (x - first) - then */
     void (*moments)(const float *x, ptrdiff_t n, double eps, double *mean, double *scale); /* and 1 / sqrt(variance + eps) */
     void (*normalise)(const float *x, ptrdiff_t n, float scale, float shift, float *out);  /* x * scale + shift */
-    void (*layer_norm)(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *weight, const float *bias, double eps, float *out);
+    /* weight, bias and where the moments go may be NULL */
+    void (*layer_norm)(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *weight, const float *bias, double eps, float *out, float *means,
+                       float *scales);
     /* g - exp(y) * sum(g), the way back through log_softmax */
     void (*log_softmax_backward)(const float *g, const float *y, ptrdiff_t rows, ptrdiff_t n, float *out);
     /* One step of recurrent cells: for each row the gates' shares of the input and of the hidden state, as many elements a gate as the cell has;
@@ -34,6 +54,9 @@ typedef struct {
     void (*lstm_step)(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, float *cell, float *hidden);
     void (*gru_step)(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, const float *bias, float *hidden);
     void (*tanh_step)(ptrdiff_t n, const float *given, const float *fed, float *hidden);
+    void (*leaky_relu)(const float *x, ptrdiff_t n, float slope, float *out); /* which may be x */
+    FloatBackward float_backward;
+    DoubleBackward double_backward;
 } RowLoops;
 
 #endif

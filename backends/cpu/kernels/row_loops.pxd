@@ -5,6 +5,40 @@ from numpy cimport npy_intp
 cdef extern from "row_loops.h" nogil:
     npy_intp rows_at_once(npy_intp rows, npy_intp n)     # of so many elements: 32 at most
 
+    ctypedef struct FloatBackward:
+        void (*rows)(
+            const float *g, const float *x, const float *weight, const float *mean, const float *scale, npy_intp rows, npy_intp n,
+            float *of_x, float *of_weight, float *of_bias
+        ) noexcept nogil
+        void (*sums)(const float *g, const float *x, float about, npy_intp n, double *first, double *second) noexcept nogil
+        void (*affine)(const float *g, const float *x, float a, float b, float c, npy_intp n, float *out) noexcept nogil
+        void (*column_sums)(
+            const float *g, const float *x, const float *about, npy_intp rows, npy_intp n, float *first, float *second
+        ) noexcept nogil
+        void (*column_affine)(
+            const float *g, const float *x, const float *a, const float *b, const float *c, npy_intp rows, npy_intp n, float *out
+        ) noexcept nogil
+        void (*softmax)(const float *g, const float *y, npy_intp rows, npy_intp n, float *out) noexcept nogil
+        double (*sum)(const float *g, npy_intp n) noexcept nogil
+        void (*add)(const float *g, npy_intp n, float *out) noexcept nogil
+
+    ctypedef struct DoubleBackward:
+        void (*rows)(
+            const double *g, const double *x, const double *weight, const double *mean, const double *scale, npy_intp rows, npy_intp n,
+            double *of_x, double *of_weight, double *of_bias
+        ) noexcept nogil
+        void (*sums)(const double *g, const double *x, double about, npy_intp n, double *first, double *second) noexcept nogil
+        void (*affine)(const double *g, const double *x, double a, double b, double c, npy_intp n, double *out) noexcept nogil
+        void (*column_sums)(
+            const double *g, const double *x, const double *about, npy_intp rows, npy_intp n, double *first, double *second
+        ) noexcept nogil
+        void (*column_affine)(
+            const double *g, const double *x, const double *a, const double *b, const double *c, npy_intp rows, npy_intp n, double *out
+        ) noexcept nogil
+        void (*softmax)(const double *g, const double *y, npy_intp rows, npy_intp n, double *out) noexcept nogil
+        double (*sum)(const double *g, npy_intp n) noexcept nogil
+        void (*add)(const double *g, npy_intp n, double *out) noexcept nogil
+
     ctypedef struct RowLoops:
         float (*peak)(const float *x, npy_intp n) noexcept nogil
         double (*sum)(const float *x, npy_intp n) noexcept nogil
@@ -17,9 +51,13 @@ cdef extern from "row_loops.h" nogil:
         void (*moments)(const float *x, npy_intp n, double eps, double *mean, double *scale) noexcept nogil
         void (*normalise)(const float *x, npy_intp n, float scale, float shift, float *out) noexcept nogil
         void (*layer_norm)(
-            const float *x, npy_intp rows, npy_intp n, const float *weight, const float *bias, double eps, float *out
+            const float *x, npy_intp rows, npy_intp n, const float *weight, const float *bias, double eps, float *out,
+            float *means, float *scales
         ) noexcept nogil
         void (*log_softmax_backward)(const float *g, const float *y, npy_intp rows, npy_intp n, float *out) noexcept nogil
         void (*lstm_step)(npy_intp rows, npy_intp n, const float *given, const float *fed, float *cell, float *hidden) noexcept nogil
         void (*gru_step)(npy_intp rows, npy_intp n, const float *given, const float *fed, const float *bias, float *hidden) noexcept nogil
         void (*tanh_step)(npy_intp n, const float *given, const float *fed, float *hidden) noexcept nogil
+        void (*leaky_relu)(const float *x, npy_intp n, float slope, float *out) noexcept nogil
+        FloatBackward float_backward
+        DoubleBackward double_backward

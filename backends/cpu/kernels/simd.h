@@ -20,10 +20,7 @@
 #define INLINE static inline __attribute__((always_inline))
 
 typedef float lanes __attribute__((vector_size(64)));
-typedef int int_lanes __attribute__((vector_size(64)));
 typedef float any_lanes __attribute__((vector_size(64), aligned(1), may_alias)); /* of any alignment */
-
-enum { WIDTH = 16, LANES_BLOCK = 1024 };
 
 INLINE lanes simd_at(const float *x) { return *(const any_lanes *)x; }
 INLINE void simd_to(float *x, lanes v) { *(any_lanes *)x = v; }

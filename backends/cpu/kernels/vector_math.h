@@ -36,6 +36,7 @@ INLINE wides narrow_at(const float *x) { return wide_of((narrows) * (const any_n
 INLINE void narrow_to(float *x, wides v) { *(any_narrows *)x = (any_narrows)narrow_of(v); }
 
 #include "vector_rows.h"
+#include "vector_backward.h"
 
 #define WITH_TAIL(T, V, KIND, COUNT, VALUE) \
     ptrdiff_t i = 0; \
@@ -86,6 +87,11 @@ static const struct {
     {"log_sigmoid", float_logsigmoid, double_logsigmoid},
 };
 
+static const RowLoops ROW_LOOPS = {
+    row_peak, row_sum, row_squares, row_raised, row_raised_each, rows_softmax, rows_totals, rows_lower, row_moments, row_normalise,
+    rows_layer_norm, rows_log_softmax_backward, rows_lstm_step, rows_gru_step, row_tanh_step,
+    row_leaky_relu, BACKWARD_LOOPS(float), BACKWARD_LOOPS(double),
+};
 static const RowLoops *row_loops(void) { return &ROW_LOOPS; }
 
 static void *math_row(const char *name, int of_doubles) {

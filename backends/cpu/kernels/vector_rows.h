@@ -259,7 +259,8 @@ INLINE void rows_moments(const float *x, ptrdiff_t rows, ptrdiff_t n, double eps
 }
 static void row_moments(const float *x, ptrdiff_t n, double eps, double *mean, double *scale) { rows_moments(x, 1, n, eps, mean, scale); }
 
-static void rows_layer_norm(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *weight, const float *bias, double eps, float *out) {
+static void rows_layer_norm(const float *x, ptrdiff_t rows, ptrdiff_t n, const float *weight, const float *bias, double eps, float *out,
+                            float *means, float *scales) {
     double mean[ROWS_AT_ONCE], scale[ROWS_AT_ONCE];
     for (ptrdiff_t count; rows > 0; rows -= count) {
         count = rows_at_once(rows, n);
@@ -267,6 +268,8 @@ static void rows_layer_norm(const float *x, ptrdiff_t rows, ptrdiff_t n, const f
         for (ptrdiff_t r = 0; r < count; r++, x += n, out += n) {
             float about = (float)mean[r], by = (float)scale[r], shift = (float)((about - mean[r]) * scale[r]);
             row_normalised(x, n, about, by, shift, weight, bias, out);
+            if (means) *means++ = about;
+            if (scales) *scales++ = by;
         }
     }
 }
@@ -315,9 +318,14 @@ static void row_tanh_step(ptrdiff_t n, const float *given, const float *fed, flo
     }
 }
 
-static const RowLoops ROW_LOOPS = {
-    row_peak, row_sum, row_squares, row_raised, row_raised_each, rows_softmax, rows_totals, rows_lower, row_moments, row_normalise,
-    rows_layer_norm, rows_log_softmax_backward, rows_lstm_step, rows_gru_step, row_tanh_step,
-};
+/* ---------------------------------------------------------------- activations */
+
+static void row_leaky_relu(const float *x, ptrdiff_t n, float slope, float *out) {
+    for (ptrdiff_t i = 0; i < n; i += LANES) {
+        ptrdiff_t left = n - i;
+        lanes v = lane_first(x + i, left);
+        lane_first_to(out + i, lane_choose(lane_less(LANE(0.0f), v), v, v * slope), left);
+    }
+}
 
 #endif

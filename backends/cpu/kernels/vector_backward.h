@@ -1,23 +1,24 @@
 /* The ways back through normalisations and softmax: loops over rows in vectors, of floats and of doubles.
 
-   In: a gradient, what was normalised, and its moments; out: a gradient, or sums.  Sums are made in vectors over LANES_BLOCK
-   elements, whose total is added in double.  A gradient is an affine function of the two rows: g * a + x * b + c. */
+   In: a gradient, what was normalised, and its moments; out: a gradient, or sums.  Sums are made in vectors over ROW_BLOCK
+   elements, whose total is added in double.  A gradient is an affine function of the two rows: g * a + x * b + c.
+   Read behind `vector_rows.h`, and so compiled for each TIER. */
 
-#ifndef TS_BACKWARD_H
-#define TS_BACKWARD_H
+#ifndef TS_VECTOR_BACKWARD_H
+#define TS_VECTOR_BACKWARD_H
 
-#include "simd.h"
+INLINE double wide_total(wides v) {
+    double total = v[0];
+    for (int k = 1; k < WIDES; k++) total += v[k];
+    return total;
+}
 
-typedef double wide_lanes __attribute__((vector_size(64)));
-typedef double any_wide_lanes __attribute__((vector_size(64), aligned(8), may_alias));
-
-#define BACKWARD(T, V, ANY) \
-INLINE V T##_at(const T *x) { return *(const ANY *)x; } \
-INLINE void T##_to(T *x, V v) { *(ANY *)x = v; } \
-INLINE double T##_total(V v) { \
-    double total = 0; \
-    for (size_t k = 0; k < sizeof(V) / sizeof(T); k++) total += v[k]; \
-    return total; \
+#define BACKWARD(T, V, AT) \
+INLINE void T##_add(const T *g, const T *weight, const T *x, T about, ptrdiff_t i, V *a, V *b) { \
+    V v = AT##_at(g + i); \
+    if (weight) v *= AT##_at(weight + i); \
+    *a += v; \
+    *b += v * (AT##_at(x + i) - about); \
 } \
 /* The sum of g, and that of g * (x - about); of g * weight, where there is one. */ \
 INLINE void T##_sums(const T *g, const T *weight, const T *x, T about, ptrdiff_t n, double *first, double *second) { \
@@ -25,16 +26,17 @@ INLINE void T##_sums(const T *g, const T *weight, const T *x, T about, ptrdiff_t
     double one = 0, two = 0; \
     ptrdiff_t i = 0; \
     while (i + width <= n) { \
-        ptrdiff_t until = n - i > LANES_BLOCK ? i + LANES_BLOCK : n; \
-        V a = {0}, b = {0}; \
-        for (; i + width <= until; i += width) { \
-            V v = T##_at(g + i); \
-            if (weight) v *= T##_at(weight + i); \
-            a += v; \
-            b += v * (T##_at(x + i) - about); \
+        ptrdiff_t until = n - i > ROW_BLOCK ? i + ROW_BLOCK : n; \
+        V a[SUMS] = {{0}}, b[SUMS] = {{0}}; \
+        for (; i + SUMS * width <= until; i += SUMS * width) \
+            for (int k = 0; k < SUMS; k++) T##_add(g, weight, x, about, i + k * width, &a[k], &b[k]); \
+        for (; i + width <= until; i += width) T##_add(g, weight, x, about, i, &a[0], &b[0]); \
+        for (int k = 1; k < SUMS; k++) { \
+            a[0] += a[k]; \
+            b[0] += b[k]; \
         } \
-        one += T##_total(a); \
-        two += T##_total(b); \
+        one += AT##_total(a[0]); \
+        two += AT##_total(b[0]); \
     } \
     for (; i < n; i++) { \
         T v = weight ? g[i] * weight[i] : g[i]; \
@@ -48,9 +50,9 @@ INLINE void T##_affine(const T *g, const T *weight, const T *x, T a, T b, T c, p
     const ptrdiff_t width = sizeof(V) / sizeof(T); \
     ptrdiff_t i = 0; \
     for (; i + width <= n; i += width) { \
-        V v = T##_at(g + i) * a; \
-        if (weight) v *= T##_at(weight + i); \
-        T##_to(out + i, v + T##_at(x + i) * b + c); \
+        V v = AT##_at(g + i) * a; \
+        if (weight) v *= AT##_at(weight + i); \
+        AT##_to(out + i, v + AT##_at(x + i) * b + c); \
     } \
     for (; i < n; i++) out[i] = (weight ? g[i] * a * weight[i] : g[i] * a) + x[i] * b + c; \
 } \
@@ -70,30 +72,30 @@ INLINE void T##_rows(const T *g, const T *x, const T *weight, const T *mean, con
         ptrdiff_t i = 0; \
         if (of_weight) { \
             for (; i + width <= n; i += width) \
-                T##_to(of_weight + i, T##_at(of_weight + i) + T##_at(g + i) * ((T##_at(x + i) - about) * by)); \
+                AT##_to(of_weight + i, AT##_at(of_weight + i) + AT##_at(g + i) * ((AT##_at(x + i) - about) * by)); \
             for (; i < n; i++) of_weight[i] += g[i] * ((x[i] - about) * by); \
         } \
         if (of_bias) { \
-            for (i = 0; i + width <= n; i += width) T##_to(of_bias + i, T##_at(of_bias + i) + T##_at(g + i)); \
+            for (i = 0; i + width <= n; i += width) AT##_to(of_bias + i, AT##_at(of_bias + i) + AT##_at(g + i)); \
             for (; i < n; i++) of_bias[i] += g[i]; \
         } \
     } \
 } \
-CLONES static void backward_rows_##T(const T *g, const T *x, const T *weight, const T *mean, const T *scale, ptrdiff_t rows, \
-                                     ptrdiff_t n, T *of_x, T *of_weight, T *of_bias) { \
+static void backward_rows_##T(const T *g, const T *x, const T *weight, const T *mean, const T *scale, ptrdiff_t rows, \
+                              ptrdiff_t n, T *of_x, T *of_weight, T *of_bias) { \
     if (weight) \
         T##_rows(g, x, weight, mean, scale, rows, n, of_x, of_weight, of_bias); \
     else \
         T##_rows(g, x, NULL, mean, scale, rows, n, of_x, of_weight, of_bias); \
 } \
-CLONES static void backward_sums_##T(const T *g, const T *x, T about, ptrdiff_t n, double *first, double *second) { \
+static void backward_sums_##T(const T *g, const T *x, T about, ptrdiff_t n, double *first, double *second) { \
     T##_sums(g, NULL, x, about, n, first, second); \
 } \
-CLONES static void backward_affine_##T(const T *g, const T *x, T a, T b, T c, ptrdiff_t n, T *out) { \
+static void backward_affine_##T(const T *g, const T *x, T a, T b, T c, ptrdiff_t n, T *out) { \
     T##_affine(g, NULL, x, a, b, c, n, out); \
 } \
 /* The same for columns: sums over the rows, each about a number of its own, and an affine function for each. */ \
-CLONES static void backward_column_sums_##T(const T *g, const T *x, const T *about, ptrdiff_t rows, ptrdiff_t n, T *first, \
+static void backward_column_sums_##T(const T *g, const T *x, const T *about, ptrdiff_t rows, ptrdiff_t n, T *first, \
                                             T *second) { \
     for (ptrdiff_t r = 0; r < rows; r++, g += n, x += n) \
         for (ptrdiff_t i = 0; i < n; i++) { \
@@ -101,13 +103,13 @@ CLONES static void backward_column_sums_##T(const T *g, const T *x, const T *abo
             second[i] += g[i] * (x[i] - about[i]); \
         } \
 } \
-CLONES static void backward_column_affine_##T(const T *g, const T *x, const T *a, const T *b, const T *c, ptrdiff_t rows, \
+static void backward_column_affine_##T(const T *g, const T *x, const T *a, const T *b, const T *c, ptrdiff_t rows, \
                                               ptrdiff_t n, T *out) { \
     for (ptrdiff_t r = 0; r < rows; r++, g += n, x += n, out += n) \
         for (ptrdiff_t i = 0; i < n; i++) out[i] = g[i] * a[i] + x[i] * b[i] + c[i]; \
 } \
 /* y * (g - sum(g * y)) */ \
-CLONES static void backward_softmax_##T(const T *g, const T *y, ptrdiff_t rows, ptrdiff_t n, T *out) { \
+static void backward_softmax_##T(const T *g, const T *y, ptrdiff_t rows, ptrdiff_t n, T *out) { \
     const ptrdiff_t width = sizeof(V) / sizeof(T); \
     for (ptrdiff_t r = 0; r < rows; r++, g += n, y += n, out += n) { \
         double none, along; \
@@ -115,28 +117,24 @@ CLONES static void backward_softmax_##T(const T *g, const T *y, ptrdiff_t rows, 
         ptrdiff_t i = 0; \
         T##_sums(g, NULL, y, 0, n, &none, &along); \
         by = (T)along; \
-        for (; i + width <= n; i += width) T##_to(out + i, T##_at(y + i) * (T##_at(g + i) - by)); \
+        for (; i + width <= n; i += width) AT##_to(out + i, AT##_at(y + i) * (AT##_at(g + i) - by)); \
         for (; i < n; i++) out[i] = y[i] * (g[i] - by); \
     } \
 } \
-CLONES static double backward_sum_##T(const T *g, ptrdiff_t n) { \
+static double backward_sum_##T(const T *g, ptrdiff_t n) { \
     double first, none; \
     T##_sums(g, NULL, g, 0, n, &first, &none); \
     return first; \
 } \
-CLONES static void backward_add_##T(const T *g, ptrdiff_t n, T *out) { \
+static void backward_add_##T(const T *g, ptrdiff_t n, T *out) { \
     for (ptrdiff_t i = 0; i < n; i++) out[i] += g[i]; \
 }
 
-BACKWARD(float, lanes, any_lanes)
-BACKWARD(double, wide_lanes, any_wide_lanes)
+BACKWARD(float, lanes, lane)
+BACKWARD(double, wides, wide)
 
-/* g - exp(y) * sum(g) */
-static void backward_log_softmax_double(const double *g, const double *y, ptrdiff_t rows, ptrdiff_t n, double *out) {
-    for (ptrdiff_t r = 0; r < rows; r++, g += n, y += n, out += n) {
-        double by = backward_sum_double(g, n);
-        for (ptrdiff_t i = 0; i < n; i++) out[i] = g[i] - exp(y[i]) * by;
-    }
-}
+#define BACKWARD_LOOPS(T) \
+    {backward_rows_##T, backward_sums_##T, backward_affine_##T, backward_column_sums_##T, backward_column_affine_##T, backward_softmax_##T, \
+     backward_sum_##T, backward_add_##T}
 
 #endif
