@@ -1,7 +1,5 @@
 """Data sets and loaders: what does not depend on PyTorch's random numbers."""
 
-import pytest
-
 import ts
 from ts.utils.data import (
     BatchSampler,
@@ -30,13 +28,6 @@ def test_a_shorter_last_batch_can_be_dropped():
     assert [len(batch) for batch in DataLoader(range(10), 4)] == [4, 4, 2]
     assert [len(batch) for batch in DataLoader(range(10), 4, drop_last=True)] == [4, 4]
     assert list(BatchSampler(range(3), 2, False)) == [[0, 1], [2]]
-
-
-def test_workers_are_named_where_they_are_not():
-    """The batches come, in this process, and the program hears it."""
-    with pytest.warns(UserWarning, match="num_workers=2: there are no worker processes"):
-        loader = DataLoader(range(4), 2, num_workers=2, persistent_workers=True)
-    assert [batch.tolist() for batch in loader] == [[0, 1], [2, 3]]
 
 
 def test_iterable_data():

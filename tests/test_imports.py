@@ -62,7 +62,7 @@ MAY_IMPORT = {
     "random": "_core ops cuda",
     "func": "ts _core random",
     "quasirandom": "ts _core random",
-    "utils": "ts _core ops cuda nn random autograd",
+    "utils": "ts _core ops cuda nn random autograd functions",
     # compiled functions, and what is done with them
     "archive": "_core ir ops passes bytecode frontend nn",
     "serialization": "archive",
@@ -82,6 +82,7 @@ MAY_IMPORT = {
     "compiler": "",
     "distributed": "",
     "hub": "",
+    "multiprocessing": "",
     "types": "ir",
     "version": "ts",
 }  # fmt: skip

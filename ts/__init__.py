@@ -107,9 +107,9 @@ _MODULES = frozenset({
     "__config__",
     "accelerator", "amp", "analysis", "archive", "autograd", "backends", "bytecode", "cli", "compiler", "cpu",
     "cuda", "debugger", "devices", "distributed", "distributions", "dtypes", "errors", "fft", "frontend",
-    "func", "functional", "functions", "futures", "hub", "ir", "jit", "linalg", "masked", "mps", "nn", "ops",
-    "optim", "passes", "profiler", "quasirandom", "random", "runtime", "serialization", "signal", "special",
-    "testing", "tracing", "types", "utils", "version", "xpu",
+    "func", "functional", "functions", "futures", "hub", "ir", "jit", "linalg", "masked", "mps",
+    "multiprocessing", "nn", "ops", "optim", "passes", "profiler", "quasirandom", "random", "runtime",
+    "serialization", "signal", "special", "testing", "tracing", "types", "utils", "version", "xpu",
 })  # fmt: skip
 
 

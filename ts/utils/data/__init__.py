@@ -9,6 +9,7 @@ The order is PyTorch's for the same seed.
 from __future__ import annotations
 
 from ts.utils.data.collate import default_collate, default_convert
+from ts.utils.data.dataloader import DataLoader
 from ts.utils.data.dataset import (
     ChainDataset,
     ConcatDataset,
@@ -20,7 +21,6 @@ from ts.utils.data.dataset import (
     random_split,
 )
 from ts.utils.data.distributed import DistributedSampler
-from ts.utils.data.loader import DataLoader, get_worker_info
 from ts.utils.data.sampler import (
     BatchSampler,
     RandomSampler,
@@ -29,6 +29,7 @@ from ts.utils.data.sampler import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
+from ts.utils.data.worker import get_worker_info
 
 __all__ = [
     "BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "DistributedSampler",

@@ -26,7 +26,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
         if first.dtype.kind in "SUO":
             raise TypeError(_REFUSED.format(first.dtype))
         return default_collate([ts.as_tensor(array) for array in batch])
-    if isinstance(first, np.generic):
+    if isinstance(first, np.generic) and first.dtype.kind in "biufc":
         return ts.as_tensor(np.asarray(batch))
     if isinstance(first, float):
         return ts.tensor(batch, dtype=ts.float64)

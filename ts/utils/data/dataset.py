@@ -1,8 +1,8 @@
 """Data sets: what gives a sample for an index, or samples one after another.
 
-    data = TensorDataset(inputs, targets)
-    data[3]                                         (inputs[3], targets[3])
-    train, test = random_split(data, [0.8, 0.2])
+data = TensorDataset(inputs, targets)
+data[3]                                         (inputs[3], targets[3])
+train, test = random_split(data, [0.8, 0.2])
 """
 
 from __future__ import annotations
@@ -38,6 +38,19 @@ class IterableDataset(Dataset[T], Iterable[T]):
         return ChainDataset([self, other])
 
 
+def samples(dataset: Any, indices: list[Any]) -> Any:
+    """The samples at some indices; at once, where the data set has a way to give several."""
+    several = getattr(dataset, "__getitems__", None)
+    return several(indices) if callable(several) else [dataset[index] for index in indices]
+
+
+def _column(dataset: Any, indices: list[int]) -> Any:
+    found = samples(dataset, indices)
+    if len(found) != len(indices):
+        raise ValueError(f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(found)}")
+    return found
+
+
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """The rows of tensors, those of the same index together."""
 
@@ -59,7 +72,7 @@ class StackDataset(Dataset[Any]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if args and kwargs:
             raise ValueError(
-                "Supported either ``tuple``- (via ``args``) or ``dict``- (via ``kwargs``) like input/output, "
+                "Supported either ``tuple``- (via ``args``) or``dict``- (via ``kwargs``) like input/output, "
                 "but both types are given."
             )
         self.datasets: Any = args or kwargs
@@ -74,6 +87,13 @@ class StackDataset(Dataset[Any]):
         if isinstance(self.datasets, dict):
             return {name: dataset[index] for name, dataset in self.datasets.items()}
         return tuple(dataset[index] for dataset in self.datasets)
+
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        """Several samples at once, by each data set's own way where it has one."""
+        if isinstance(self.datasets, dict):
+            columns = [_column(dataset, indices) for dataset in self.datasets.values()]
+            return [dict(zip(self.datasets, row, strict=True)) for row in zip(*columns, strict=True)]
+        return list(zip(*(_column(dataset, indices) for dataset in self.datasets), strict=True))
 
     def __len__(self) -> int:
         return self._length
@@ -112,12 +132,16 @@ class ChainDataset(IterableDataset[Any]):
 
     def __iter__(self) -> Iterator[Any]:
         for dataset in self.datasets:
-            if not isinstance(dataset, IterableDataset):
-                raise AssertionError("ChainDataset only supports IterableDataset")
-            yield from dataset
+            yield from _iterable(dataset)
 
     def __len__(self) -> int:
-        return sum(len(dataset) for dataset in self.datasets)  # type: ignore[arg-type, misc]
+        return sum(len(dataset) for dataset in map(_iterable, self.datasets))  # type: ignore[arg-type, misc]
+
+
+def _iterable(dataset: Dataset[Any]) -> IterableDataset[Any]:
+    if not isinstance(dataset, IterableDataset):
+        raise AssertionError("ChainDataset only supports IterableDataset")
+    return dataset
 
 
 class Subset(Dataset[T]):
@@ -135,9 +159,8 @@ class Subset(Dataset[T]):
 
     def __getitems__(self, indices: list[int]) -> list[Any]:
         """Several samples at once, by the data set's own way where it has one."""
-        places = [self.indices[i] for i in indices]
-        several = getattr(self.dataset, "__getitems__", None)
-        return several(places) if callable(several) else [self.dataset[i] for i in places]
+        found: list[Any] = samples(self.dataset, [self.indices[i] for i in indices])
+        return found
 
     def __len__(self) -> int:
         return len(self.indices)

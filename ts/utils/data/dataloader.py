@@ -2,22 +2,28 @@
 
     for x, y in DataLoader(data, batch_size=32, shuffle=True, drop_last=True): ...
 
-Batches are loaded in this process, one after another, whatever `num_workers` says.
+They are loaded in this process when they are asked for, or by `num_workers` processes ahead of time
+(`iteration.py` has both ways, `worker.py` what runs in a worker, `parcels.py` how batches travel).
 """
 
 from __future__ import annotations
 
 import itertools
+import multiprocessing
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from multiprocessing.context import BaseContext
 from typing import Any, Final, Generic, TypeVar
 
-import ts
-from ts._core.tensor.tensor import Tensor
 from ts.ops.generator import Generator
-from ts.utils.data.collate import default_collate, default_convert, mapped
+from ts.utils.data.collate import default_collate, default_convert
 from ts.utils.data.dataset import Dataset, IterableDataset
+from ts.utils.data.iteration import Batches, ByWorkers, InProcess
 from ts.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from ts.utils.data.worker import get_worker_info
+
+__all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
 
 T = TypeVar("T", covariant=True)
 
@@ -61,7 +67,7 @@ class DataLoader(Generic[T]):
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers)
         self.dataset: Any = dataset
         self.num_workers = num_workers
-        self.prefetch_factor = prefetch_factor
+        self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
         self.pin_memory = pin_memory
         self.pin_memory_device = pin_memory_device
         self.timeout = timeout
@@ -102,71 +108,95 @@ class DataLoader(Generic[T]):
             collate_fn = default_convert if batch_sampler is None else default_collate
         self.collate_fn = collate_fn
         self.persistent_workers = persistent_workers
+        self._length_told: int | None = None  # what `len` has said of an iterable data set
+        self._kept: ByWorkers | None = None
         self._initialized = True
         if num_workers:
-            warnings.warn(
-                f"num_workers={num_workers}: there are no worker processes, batches are loaded in this one",
-                stacklevel=2,
-            )
+            _warn_of_many(num_workers)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if self._initialized and name in self._FIXED:
-            raise ValueError(
-                f"{name} attribute should not be set after {type(self).__name__} is initialized"
-            )
+            raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
         super().__setattr__(name, value)
 
-    def __iter__(self) -> Iterator[Any]:
-        # PyTorch draws a seed for its workers here, also where there are none.
-        ts.empty((), dtype=ts.int64).random_(generator=self.generator)
-        batches = self._from_indices() if self._by_index else self._from_iterator()
-        if not self.pin_memory:
-            return batches
-        if ts.cuda.is_available():
-            return (mapped(_pinned, batch) for batch in batches)
-        warnings.warn(
-            "'pin_memory' argument is set as true but no accelerator is found, then device pinned memory "
-            "won't be used.",
-            stacklevel=2,
-        )
-        return batches
+    @property
+    def multiprocessing_context(self) -> Any:
+        """How worker processes start; None for Python's own way."""
+        return self._context
 
-    def _from_indices(self) -> Iterator[Any]:
-        dataset = self.dataset
-        if self.batch_sampler is None:
-            for index in self.sampler:
-                yield self.collate_fn(dataset[index])  # type: ignore[arg-type]
-            return
-        several = getattr(dataset, "__getitems__", None)
-        for indices in self.batch_sampler:
-            samples = several(indices) if callable(several) else [dataset[index] for index in indices]
-            yield self.collate_fn(samples)
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, context: Any) -> None:
+        self._context = _context(context, self.num_workers)
 
-    def _from_iterator(self) -> Iterator[Any]:
-        samples: Iterator[Any] = iter(self.dataset)  # type: ignore[call-overload]
-        if self.batch_size is None:
-            yield from map(self.collate_fn, samples)
-            return
-        while batch := list(itertools.islice(samples, self.batch_size)):
-            if len(batch) < self.batch_size and self.drop_last:
-                return
-            yield self.collate_fn(batch)
+    @property
+    def _index_sampler(self) -> Any:
+        """What gives the index of each batch."""
+        return self.sampler if self.batch_sampler is None else self.batch_sampler
+
+    def __iter__(self) -> Batches:
+        if self.num_workers == 0:
+            return InProcess(self)
+        if not self.persistent_workers:
+            return ByWorkers(self)
+        if self._kept is None:
+            self._kept = ByWorkers(self)
+        else:
+            self._kept.start(self._length_told)
+        return self._kept
 
     def __len__(self) -> int:
         if self._by_index:
-            return len(self.sampler if self.batch_sampler is None else self.batch_sampler)  # type: ignore[arg-type]
-        length = len(self.dataset)  # type: ignore[arg-type]
+            return len(self._index_sampler)
+        length = self._length_told = len(self.dataset)
         if self.batch_size is None:
             return length
         return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
 
 
-def get_worker_info() -> None:
-    """What a worker process knows of itself; None, as samples are loaded in the program's own process."""
+def _context(context: Any, num_workers: int) -> Any:
+    """The context that was given, or the one of that name."""
+    if context is None:
+        return None
+    if num_workers == 0:
+        raise ValueError(
+            "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "
+            f"num_workers={num_workers}"
+        )
+    if isinstance(context, str):
+        methods = multiprocessing.get_all_start_methods()
+        if context not in methods:
+            raise ValueError(
+                f"multiprocessing_context option should specify a valid start method in {methods!r}, but got "
+                f"multiprocessing_context={context!r}"
+            )
+        return multiprocessing.get_context(context)
+    if not isinstance(context, BaseContext):
+        raise TypeError(
+            "multiprocessing_context option should be a valid context object or a string specifying the "
+            f"start method, but got multiprocessing_context={context}"
+        )
+    return context
 
 
-def _pinned(value: Any) -> Any:
-    return value.pin_memory() if isinstance(value, Tensor) else value
+def _warn_of_many(num_workers: int) -> None:
+    """More workers than processors that this process may use are rarely faster."""
+    counted = hasattr(os, "sched_getaffinity")
+    processors = len(os.sched_getaffinity(0)) if counted else os.cpu_count() or 0
+    if 0 < processors >= num_workers:
+        return
+    suggested = "DataLoader is not able to compute a suggested max number of worker in current system."
+    if processors:
+        suggested = (
+            f"Our suggested max number of worker in current system is {processors}"
+            f"{'' if counted else ' (`cpuset` is not taken into account)'}, which is smaller than what this "
+            "DataLoader is going to create."
+        )
+    warnings.warn(
+        f"This DataLoader will create {num_workers} worker processes in total. {suggested} Please be aware "
+        "that excessive worker creation might get DataLoader running slow or even freeze, lower the worker "
+        "number to avoid potential slowness/freeze if necessary.",
+        stacklevel=3,
+    )
 
 
 def _check_workers(count: int, timeout: float, prefetch: int | None, persistent: bool) -> None:

@@ -1,0 +1,116 @@
+"""Data sets that workers load: at the top of a module, so that any way of starting a process finds them."""
+
+import os
+import random
+import signal
+import sys
+import time
+
+import numpy as np
+
+import ts
+from ts.utils.data import Dataset, IterableDataset, get_worker_info
+
+
+class Numbers(Dataset):
+    """Tensors of a shape, filled with their index."""
+
+    def __init__(self, length, shape=()):
+        self.length = length
+        self.shape = shape
+
+    def __len__(self):
+        return self.length
+
+    def __getitem__(self, index):
+        return ts.full(self.shape, float(index))
+
+
+class Drawn(Numbers):
+    """What each sample's worker is, and its random numbers."""
+
+    def __getitem__(self, index):
+        info = get_worker_info()
+        return index, info.id, info.num_workers, info.seed, ts.rand(1).item(), random.random(), np.random.rand()
+
+
+class Shared(IterableDataset):
+    """Numbers that workers divide among themselves."""
+
+    def __init__(self, length):
+        self.length = length
+
+    def __len__(self):
+        return self.length
+
+    def __iter__(self):
+        info = get_worker_info()
+        first, step = (0, 1) if info is None else (info.id, info.num_workers)
+        yield from range(first, self.length, step)
+
+
+class Two(Exception):
+    """An exception that is made of two things."""
+
+    def __init__(self, first, second):
+        super().__init__(first, second)
+
+
+class Failing(Numbers):
+    """Fails at sample 5."""
+
+    def __init__(self, how, length=12):
+        super().__init__(length)
+        self.how = how
+
+    def __getitem__(self, index):
+        return FAILURES[self.how]() if index == 5 else ts.tensor(index)
+
+
+def _raising(error):
+    raise error
+
+
+def _local_class():
+    class Local(Exception):
+        pass
+
+    raise Local("nobody else knows it")
+
+
+FAILURES = {
+    "value": lambda: _raising(ValueError("bad sample")),
+    "key": lambda: _raising(KeyError("missing")),
+    "two arguments": lambda: _raising(Two(1, 2)),
+    "local class": _local_class,
+    "stop": lambda: _raising(StopIteration()),
+    "killed": lambda: os.kill(os.getpid(), signal.SIGKILL),
+    "exit": lambda: sys.exit(3),
+    "sleeps": lambda: time.sleep(60),
+    "non-leaf": lambda: ts.ones((), requires_grad=True) * 2,
+    "not pickled": lambda: (lambda: 1),
+}
+
+
+class Announced(Numbers):
+    """Says which process loads it, and takes its time."""
+
+    def __getitem__(self, index):
+        os.write(1, f"{os.getpid()}\n".encode())  # in one piece, whoever else writes
+        time.sleep(0.05)
+        return ts.tensor(index)
+
+
+def first(samples):
+    """A collate function that keeps one sample."""
+    return samples[0]
+
+
+def refuse(worker):
+    """A `worker_init_fn` that fails."""
+    raise OSError(f"worker {worker} finds no files")
+
+
+def reseed(worker):
+    """A `worker_init_fn` that starts the numbers anew."""
+    ts.manual_seed(worker)

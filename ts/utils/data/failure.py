@@ -1,0 +1,57 @@
+"""Failures that cross from one process, or thread, to another.
+
+In: the exception that is being handled; out: what can be sent, and raises it again on the other side.
+
+    try:
+        batch = fetch(index)
+    except Exception:
+        failure = ExceptionWrapper(where="in DataLoader worker process 0")
+    ...
+    failure.reraise()       KeyError: Caught KeyError in DataLoader worker process 0.
+                            Original Traceback (most recent call last): ...
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from typing import Any, NoReturn
+
+
+class KeyErrorMessage(str):
+    """A text that KeyError shows as it is, on several lines."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class ExceptionWrapper:
+    """An exception's class and its traceback as text; the exception itself stays where it was raised."""
+
+    def __init__(self, exc_info: Any = None, where: str = "in background") -> None:
+        kind: Any
+        kind, error, place = sys.exc_info() if exc_info is None else exc_info
+        self.exc_type = kind
+        self.exc_msg = "".join(traceback.format_exception(kind, error, place))
+        self.where = where
+
+    def reraise(self) -> NoReturn:
+        """Raise an exception of the same class that says where it was caught and how it came about.
+
+        RuntimeError where the class cannot be made from a message, and for StopIteration, which would end
+        the loop over the batches as if there were no more.
+        """
+        kind = self.exc_type
+        message = f"Caught {kind.__name__} {self.where}.\nOriginal {self.exc_msg}"
+        if issubclass(kind, StopIteration):
+            raise RuntimeError(message)
+        if kind is KeyError:
+            raise KeyError(KeyErrorMessage(message))
+        by_name = {"message": message} if getattr(kind, "message", None) else None
+        try:
+            error = kind(**by_name) if by_name else kind(message)
+        except Exception:  # it wants other arguments
+            raise RuntimeError(message) from None
+        raise error

@@ -1,0 +1,59 @@
+"""Batches of a data set, one for each index or list of indices of a sampler.
+
+In: a data set, how its samples become batches, and indices; out: batches, StopIteration at the end.
+
+    fetch = fetcher(Fetching(data, by_index=True, batched=True, collate_fn=default_collate, drop_last=False))
+    fetch([3, 1])           default_collate([data[3], data[1]])
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ts.utils.data.dataset import samples
+
+
+@dataclass(frozen=True)
+class Fetching:
+    """What a loader and its workers know of how batches come about."""
+
+    dataset: Any
+    by_index: bool  # or one sample after another
+    batched: bool  # whether an index is a list of them
+    collate_fn: Callable[[Any], Any]
+    drop_last: bool
+
+
+def fetcher(how: Fetching) -> Callable[[Any], Any]:
+    """A function from an index to a batch, for one pass through the data."""
+    return _by_index(how) if how.by_index else _OneAfterAnother(how)
+
+
+def _by_index(how: Fetching) -> Callable[[Any], Any]:
+    dataset, collate = how.dataset, how.collate_fn
+    if not how.batched:
+        return lambda index: collate(dataset[index])
+    return lambda indices: collate(samples(dataset, indices))
+
+
+class _OneAfterAnother:
+    """Of an iterable data set: as many samples as there are indices, whatever they are."""
+
+    def __init__(self, how: Fetching) -> None:
+        self._how = how
+        self._samples = iter(how.dataset)
+        self._is_over = False
+
+    def __call__(self, indices: Any) -> Any:
+        if self._is_over:
+            raise StopIteration
+        if not self._how.batched:
+            return self._how.collate_fn(next(self._samples))
+        batch = list(itertools.islice(self._samples, len(indices)))
+        self._is_over = len(batch) < len(indices)
+        if not batch or (self._is_over and self._how.drop_last):
+            raise StopIteration
+        return self._how.collate_fn(batch)

@@ -1,0 +1,212 @@
+"""Batches on their way from a worker process to the program: in the pipe, or in shared memory.
+
+In: any value that can be pickled, on the worker's side; out: the same value, whose arrays and tensors lie in
+memory that both processes see.
+
+    worker   Outbox(connection, 4096).send(label, packed(batch))
+    program  inbox = Inbox(connection);  parcel = inbox.receive();  batch = inbox.open(parcel)
+
+A value is pickled with its arrays beside the pickle (protocol 5).  Large ones are copied into a *segment*, a
+file without a name that both processes map:
+
+    segment  | pickle | array | array | ...          each from a multiple of 64 bytes on
+
+The program's tensors lie in the segment itself.  When the last of them is gone, the worker hears so with its
+next task, and writes another batch there: the system is not asked for new pages.  A program that keeps its
+batches gets `LENT` segments of each worker, then copies: files and maps are bounded.  Nobody has to clean up
+behind a worker that is killed, as nothing has a name.
+"""
+
+from __future__ import annotations
+
+import io
+import mmap
+import os
+import pickle
+import socket
+import tempfile
+import weakref
+from collections import deque
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ts._core.tensor.tensor import Tensor
+
+LENT: Final = 16  # segments of one worker whose batches the program may keep
+IN_PIPE: Final = 1 << 16  # bytes of all batches that a worker has ready, so that it never waits for a reader
+_ALIGNED: Final = 64
+_SMALL_SHARE: Final = 2  # a tensor that is less than one in so many of its memory's bytes travels without it
+
+
+class Header(NamedTuple):
+    """What is said of a parcel: to what it belongs, and where it lies."""
+
+    label: Any
+    sizes: Sequence[int]  # bytes of the pickle, then of the arrays
+    segment: int  # its number; -1 where everything follows in the pipe
+    new: int  # bytes of the segment, where its file follows in the pipe
+    dropped: Sequence[int]  # segments that were too small, and are no more
+
+
+class _Pickler(pickle.Pickler):
+    """Pickles as `multiprocessing` does, and tensors without memory that is none of theirs."""
+
+    def __init__(self, file: Any, beside: Any) -> None:
+        super().__init__(file, 5, True, beside)
+        self.dispatch_table = ForkingPickler(file).dispatch_table
+
+    def reducer_override(self, value: Any) -> Any:
+        if not isinstance(value, Tensor):
+            return NotImplemented
+        if value.requires_grad and not value.is_leaf:
+            raise RuntimeError(
+                "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not "
+                "support crossing process boundaries.  If you just want to transfer the data, call detach() "
+                "on the tensor before serializing (e.g., putting it on the queue)."
+            )
+        if type(value) is not Tensor or value.is_meta or value.requires_grad or value.__dict__:
+            return NotImplemented
+        if value.nbytes * _SMALL_SHARE < value.untyped_storage().nbytes():
+            return value.clone().__reduce_ex__(5)
+        return NotImplemented
+
+
+def packed(value: Any) -> list[Any]:
+    """The pickle of a value, and the memory of its arrays as bytes."""
+    file = io.BytesIO()
+    beside: list[pickle.PickleBuffer] = []
+    _Pickler(file, beside.append).dump(value)
+    return [file.getbuffer(), *(buffer.raw() for buffer in beside)]
+
+
+def _places(sizes: Sequence[int]) -> tuple[list[int], int]:
+    """Where parts of these sizes begin, and where the last one ends."""
+    places, end = [], 0
+    for size in sizes:
+        places.append(end)
+        end = -(-(end + size) // _ALIGNED) * _ALIGNED
+    return places, end
+
+
+def _file(size: int) -> int:
+    """The descriptor of a new file without a name, in memory where the system has such files."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("ts-batch", os.MFD_CLOEXEC)
+    else:
+        with tempfile.TemporaryFile() as file:
+            descriptor = os.dup(file.fileno())
+    os.ftruncate(descriptor, size)
+    return descriptor
+
+
+class Outbox:
+    """The worker's end."""
+
+    def __init__(self, connection: Connection, in_pipe: int) -> None:
+        self._connection = connection
+        self._in_pipe = in_pipe
+        self._segments: dict[int, mmap.mmap] = {}
+        self._free: list[int] = []
+        self._made = 0
+
+    def freed(self, segments: Sequence[int]) -> None:
+        """The program needs what lies in these segments no more."""
+        self._free += segments
+
+    def send(self, label: Any, parts: list[Any]) -> None:
+        """Send what `packed` gave, under a label of a few bytes."""
+        sizes = [part.nbytes for part in parts]
+        places, end = _places(sizes)
+        if end <= self._in_pipe:
+            self._connection.send((Header(label, sizes, -1, 0, ()), [bytearray(part) for part in parts]))
+            return
+        number, dropped = self._find(end)
+        new = number < 0
+        descriptor = -1
+        if new:
+            number, self._made = self._made, self._made + 1
+            spare = end // 8  # the next batch may be a little larger
+            size = -(-(end + spare) // mmap.PAGESIZE) * mmap.PAGESIZE
+            descriptor = _file(size)
+            self._segments[number] = mmap.mmap(descriptor, size)
+        segment = self._segments[number]
+        for place, size, part in zip(places, sizes, parts, strict=True):
+            segment[place : place + size] = part
+        self._connection.send((Header(label, sizes, number, len(segment) if new else 0, dropped), ()))
+        if new:
+            with socket.socket(fileno=os.dup(self._connection.fileno())) as pipe:
+                socket.send_fds(pipe, [b"."], [descriptor])
+            os.close(descriptor)
+
+    def _find(self, size: int) -> tuple[int, list[int]]:
+        """The smallest free segment of so many bytes; -1 without one, and those that are given up for it."""
+        fitting = [n for n in self._free if len(self._segments[n]) >= size]
+        if fitting:
+            best = min(fitting, key=lambda n: len(self._segments[n]))
+            self._free.remove(best)
+            return best, []
+        dropped, self._free = self._free, []
+        for number in dropped:
+            self._segments.pop(number).close()
+        return -1, dropped
+
+
+class Inbox:
+    """The program's end."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._segments: dict[int, mmap.mmap] = {}
+        self._lent: dict[int, weakref.ref[Any]] = {}
+        self._over: deque[int] = deque()  # filled wherever the last tensor of a batch goes
+
+    def receive(self) -> tuple[Header, Any]:
+        """The next parcel, unopened; EOFError where the worker is gone."""
+        header, inside = self._connection.recv()
+        for number in header.dropped:
+            del self._segments[number]
+        if header.new:
+            with socket.socket(fileno=os.dup(self._connection.fileno())) as pipe:
+                _, descriptors, _, _ = socket.recv_fds(pipe, 1, 1)
+            if not descriptors:
+                raise EOFError
+            self._segments[header.segment] = mmap.mmap(descriptors[0], header.new)
+            os.close(descriptors[0])
+        return header, inside
+
+    def open(self, parcel: tuple[Header, Any]) -> Any:
+        """The value in a parcel."""
+        header, inside = parcel
+        if header.segment < 0:
+            return pickle.loads(inside[0], buffers=inside[1:])
+        places, _ = _places(header.sizes)
+        whole: Any = np.frombuffer(self._segments[header.segment], np.uint8)
+        bytes_of = memoryview(whole)
+        parts = [bytes_of[at : at + size] for at, size in zip(places, header.sizes, strict=True)]
+        if len(self._lent) >= LENT:
+            self._over.append(header.segment)
+            return pickle.loads(parts[0], buffers=[bytearray(part) for part in parts[1:]])
+        self._lend(header.segment, whole)
+        return pickle.loads(parts[0], buffers=parts[1:])
+
+    def discard(self, parcel: tuple[Header, Any]) -> None:
+        """Leave a parcel unopened."""
+        if parcel[0].segment >= 0:
+            self._over.append(parcel[0].segment)
+
+    def _lend(self, number: int, whole: Any) -> None:
+        over, lent = self._over, self._lent
+
+        def returned(_: Any) -> None:
+            del lent[number]
+            over.append(number)
+
+        lent[number] = weakref.ref(whole, returned)
+
+    def freed(self) -> list[int]:
+        """The segments that are free since this was asked last."""
+        return [self._over.popleft() for _ in range(len(self._over))]

@@ -1,0 +1,201 @@
+"""What runs in a worker process of a loader: tasks come in by a pipe, batches go out.
+
+In: `Task`s, each a pass through the data, an index and the segments that are free again; out: parcels with a
+batch, a failure or `EXHAUSTED`, one for each task, in their order.
+
+    Process(target=work, args=(connection, job))
+
+A thread reads the tasks.  So the program never waits for a worker that is busy, and a worker notices that the
+program has closed the pipe, or is gone, whatever it does: it finishes its batch, but not in more than
+`PATIENCE` seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+import ts
+from ts.utils.data.failure import ExceptionWrapper
+from ts.utils.data.fetch import Fetching, fetcher
+from ts.utils.data.parcels import Outbox, packed
+
+PATIENCE: Final = 5.0  # seconds that a worker has to end by itself
+EXHAUSTED: Final = "exhausted"  # in the label of the last parcel of a pass
+
+
+class Task(NamedTuple):
+    """A batch to make."""
+
+    epoch: int
+    index: Any
+    freed: list[int]
+
+
+class Label(NamedTuple):
+    """What a parcel holds: nothing, where the worker's data are exhausted."""
+
+    epoch: int
+    state: str = ""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a worker is told when it starts."""
+
+    how: Fetching
+    base_seed: int
+    init_fn: Callable[[int], None] | None
+    id: int
+    num_workers: int
+    in_pipe: int
+
+
+@dataclass(frozen=True)
+class WorkerInfo:
+    """What a worker knows of itself: its number, that of all, its seed, and its copy of the data set."""
+
+    id: int
+    num_workers: int
+    seed: int
+    dataset: Any
+
+
+_info: WorkerInfo | None = None
+
+
+def get_worker_info() -> WorkerInfo | None:
+    """What the worker process that asks knows of itself; None in any other process.
+
+    An iterable data set asks it, to give each worker other samples.
+    """
+    return _info
+
+
+def work(connection: Connection, job: Job) -> None:
+    """Make batches until the program closes the pipe."""
+    signal.signal(signal.SIGINT, _wait_for_the_program)
+    _settle(job)
+    tasks = _Tasks(connection)
+    outbox = Outbox(connection, job.in_pipe)
+    batches = _Batches(job)
+    for task in iter(tasks.next, None):
+        outbox.freed(task.freed)
+        label, parts = batches.made(task)
+        try:
+            outbox.send(label, parts)
+        except (BrokenPipeError, ConnectionResetError):
+            return  # nobody wants it any more
+
+
+def _wait_for_the_program(signal_number: int, frame: Any) -> None:
+    """Ctrl-C goes to all processes of a terminal; what becomes of the workers is the program's affair."""
+
+
+def _settle(job: Job) -> None:
+    """Seeds and threads: PyTorch's, by the number of the worker."""
+    global _info
+    ts.set_num_threads(1)
+    seed = job.base_seed + job.id
+    random.seed(seed)
+    ts.manual_seed(seed)
+    low, high = job.base_seed & 0xFFFFFFFF, job.base_seed >> 32
+    np.random.seed(np.random.SeedSequence([job.id, low, high, 0]).generate_state(4))
+    _info = WorkerInfo(job.id, job.num_workers, seed, job.how.dataset)
+
+
+class _Batches:
+    """Tasks to parcels; failures are caught, whoever's code it was."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._epoch = -1
+        self._is_exhausted = False
+        self._fetch: Any = None
+        self._failed = self._guarded(lambda: job.init_fn and job.init_fn(job.id))[1]
+
+    def made(self, task: Task) -> tuple[Label, list[Any]]:
+        """What the answer to a task is."""
+        if task.epoch != self._epoch:
+            self._epoch, self._is_exhausted, self._fetch = task.epoch, False, None
+        if self._is_exhausted:
+            return Label(task.epoch, EXHAUSTED), packed(None)
+        failed, self._failed = self._failed, None
+        if failed is not None:
+            return Label(task.epoch), packed(failed)
+        parts, failed = self._guarded(lambda: self._pack(task.index))
+        if self._is_exhausted:
+            return Label(task.epoch, EXHAUSTED), packed(None)
+        return Label(task.epoch), _packed_failure(failed) if failed else parts
+
+    def _pack(self, index: Any) -> Any:
+        if self._fetch is None:
+            self._fetch = fetcher(self._job.how)
+        try:
+            batch = self._fetch(index)
+        except StopIteration:
+            if self._job.how.by_index:
+                raise
+            self._is_exhausted = True
+            return None
+        return packed(batch)
+
+    def _guarded(self, function: Callable[[], Any]) -> tuple[Any, ExceptionWrapper | None]:
+        try:
+            return function(), None
+        except Exception:
+            return None, ExceptionWrapper(where=f"in DataLoader worker process {self._job.id}")
+
+
+def _packed_failure(failure: ExceptionWrapper) -> list[Any]:
+    """A failure as parts of a parcel; a RuntimeError with its text, where its class cannot be sent."""
+    try:
+        return packed(failure)
+    except Exception:  # a class inside of a function, for example
+        failure.exc_msg = f"{failure.exc_type.__name__} in {failure.exc_msg}"
+        failure.exc_type = RuntimeError
+        return packed(failure)
+
+
+class _Tasks:
+    """The tasks that have come, and word of the end."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._queue: SimpleQueue[Any] = SimpleQueue()
+        self._is_over = False
+        self._program = os.getppid()
+        threading.Thread(target=self._read, name="ts loader tasks", daemon=True).start()
+
+    def next(self) -> Task | None:
+        """The next task; None when there will be no more that anybody waits for."""
+        data = self._queue.get()
+        return None if self._is_over else Task(*pickle.loads(data))
+
+    def _read(self) -> None:
+        try:
+            while True:
+                while not self._connection.poll(PATIENCE):
+                    if os.getppid() != self._program:  # a fork that is not ours may hold the pipe open
+                        raise EOFError
+                data = self._connection.recv_bytes()
+                if not data:
+                    break
+                self._queue.put(data)
+        except (EOFError, OSError):
+            pass  # the program is gone: as if it had said so
+        self._is_over = True
+        self._queue.put(None)
+        time.sleep(PATIENCE)
+        os._exit(1)
