@@ -1,4 +1,4 @@
-"""Parametrizations that are used often: normalised weights.
+"""Parametrizations that are used often: normalised and orthogonal weights.
 
     layer = weight_norm(ts.nn.Linear(2, 3))         parametrizations.weight.original0 (lengths), original1
     layer = spectral_norm(ts.nn.Linear(2, 3))       the weight over its largest singular value
@@ -13,7 +13,10 @@ from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
 from ts.nn.modules.module import Module
 from ts.nn.utils import parametrize
+from ts.nn.utils.orthogonal import orthogonal
 from ts.nn.utils.spectral_norms import output_dim
+
+__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 
 M = TypeVar("M", bound=Module)
 _FIRST_ITERATIONS = 15

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import ts
@@ -47,7 +47,8 @@ class ParametrizationList(ModuleList):
         with ts.no_grad():
             for module in reversed(list(self)):
                 if hasattr(module, "right_inverse"):
-                    value = module.right_inverse(value)
+                    with suppress(NotImplementedError):  # some cannot be inverted, and keep the value
+                        value = module.right_inverse(value)
         self.is_tensor = isinstance(value, Tensor)
         self.ntensors = 1 if self.is_tensor else len(value)
         if isinstance(value, Tensor):

@@ -1,0 +1,175 @@
+"""The parametrization by orthogonal, or unitary, matrices.
+
+    layer = orthogonal(ts.nn.Linear(20, 40))        layer.weight.mT @ layer.weight is the identity
+    layer.weight = ts.nn.init.orthogonal_(x)        any such matrix can be assigned
+
+In: an unconstrained X of the shape (..., n, k) of the matrix; out: Q of that shape with orthonormal columns,
+or rows where it is wider than tall.  Wide matrices are the transposed of tall ones:
+
+    matrix_exp     exp(A)                   A = L - L^H, L the lower triangle of X with zeros beside it
+    cayley         (I - A/2)^-1 (I + A/2)
+    householder    H1 H2 ... Hk D           reflections at the columns below the diagonal D, of 1 and -1
+
+With a *trivialization* the result is multiplied by a matrix of the module, `base`, from which X moves away:
+assigning sets the base, and X to what all three maps take to the identity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.nn.modules.module import Module
+from ts.nn.utils import parametrize
+
+M = TypeVar("M", bound=Module)
+_NEARLY: Final = 10.0  # by how many eps, times the size, products of orthonormal columns may be off
+
+
+def _square(x: Tensor) -> Tensor:
+    """A skew-symmetric (n, n) from a tall x (n, k)."""
+    n, k = x.shape[-2:]
+    lower: Tensor = x.tril()
+    if n != k:
+        lower = ts.cat([lower, x.new_zeros(*x.shape[:-1], n - k)], dim=-1)
+    result: Tensor = lower - lower.mH
+    return result
+
+
+def _exponential(x: Tensor) -> Tensor:
+    whole: Tensor = ts.matrix_exp(_square(x))
+    return whole[..., : x.shape[-1]]
+
+
+def _cayley(x: Tensor) -> Tensor:
+    skew = _square(x)
+    one = ts.eye(skew.shape[-1], dtype=skew.dtype, device=skew.device)
+    whole: Tensor = ts.linalg.solve(ts.add(one, skew, alpha=-0.5), ts.add(one, skew, alpha=0.5))
+    return whole[..., : x.shape[-1]]
+
+
+def _reflections(x: Tensor) -> Tensor:
+    below = x.tril(diagonal=-1)
+    tau = 2.0 / (1.0 + (below * below).sum(dim=-2))
+    signs = x.diagonal(dim1=-2, dim2=-1).int()  # which have no gradient
+    result: Tensor = ts.linalg.householder_product(below, tau) * signs.unsqueeze(-2)
+    return result
+
+
+_MAPS: Final[dict[str, Callable[[Tensor], Tensor]]] = {
+    "matrix_exp": _exponential, "cayley": _cayley, "householder": _reflections,
+}  # fmt: skip
+
+
+class _Orthogonal(Module):
+    """An orthogonal matrix as a function of any matrix of its shape."""
+
+    def __init__(self, weight: Tensor, orthogonal_map: str, use_trivialization: bool) -> None:
+        super().__init__()
+        if weight.is_complex() and orthogonal_map == "householder":
+            # Reflections with real products have too few parameters for all unitary matrices.
+            raise ValueError("The householder parametrization does not support complex tensors.")
+        self.shape = weight.shape
+        self.orthogonal_map = orthogonal_map
+        self.has_base = use_trivialization
+        if use_trivialization:
+            self.register_buffer("base", None)
+
+    def forward(self, X: Tensor) -> Tensor:
+        is_wide = X.size(-2) < X.size(-1)
+        result = _MAPS[self.orthogonal_map](X.mT if is_wide else X)
+        if self.has_base:
+            result = self.base @ result
+        return result.mT if is_wide else result
+
+    def right_inverse(self, Q: Tensor) -> Tensor:
+        """The X of an orthogonal Q, or of one near it where Q is not.
+
+        ValueError for another shape; NotImplementedError where the map has no inverse, and there is no base.
+        """
+        if Q.shape != self.shape:
+            raise ValueError(
+                f"Expected a matrix or batch of matrices of shape {self.shape}. "
+                f"Got a tensor of shape {Q.shape}."
+            )
+        is_wide = Q.size(-2) < Q.size(-1)
+        tall = Q.detach().mT if is_wide else Q.detach()
+        if not self.has_base:
+            inverse = self._of_reflections(tall)
+            return inverse.mT if is_wide else inverse
+        self.base = _completed(tall)
+        identity: Tensor = ts.zeros_like(Q.detach())
+        identity.diagonal(dim1=-2, dim2=-1).fill_(-1.0)  # a reflection at a unit vector is turned by -1
+        return identity
+
+    def _of_reflections(self, tall: Tensor) -> Tensor:
+        if self.orthogonal_map != "householder":
+            raise NotImplementedError(
+                "It is not possible to assign to the matrix exponential or the Cayley parametrizations when "
+                "use_trivialization=False."
+            )
+        factors, tau = ts.geqrf(tall)
+        signs = factors.diagonal(dim1=-2, dim2=-1)
+        signs.sign_()
+        signs[tau == 0.0] *= -1  # LAPACK leaves out a reflection, for which tau would be 2 here
+        result: Tensor = factors
+        return result
+
+
+def _completed(tall: Tensor) -> Tensor:
+    """A square orthogonal matrix that begins with these columns, as far as they are orthonormal."""
+    n, k = tall.shape[-2:]
+    if n == k and _is_orthogonal(tall):
+        return tall.clone()
+    if n > k:
+        drawn = ts.randn(*tall.shape[:-2], n, n - k, dtype=tall.dtype, device=tall.device)
+        tall = ts.cat([tall, drawn], dim=-1)
+    return _orthogonalized(tall)
+
+
+def _is_orthogonal(square: Tensor) -> bool:
+    n = square.size(-1)
+    one = ts.eye(n, dtype=square.dtype, device=square.device)
+    return bool(ts.allclose(square.mH @ square, one, atol=_NEARLY * n * ts.finfo(square.dtype).eps))
+
+
+def _orthogonalized(tall: Tensor) -> Tensor:
+    """The Q of the QR decomposition whose R has no negative numbers on its diagonal."""
+    factors, tau = ts.geqrf(tall)
+    result: Tensor = ts.linalg.householder_product(factors, tau)
+    result *= factors.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
+    return result
+
+
+def orthogonal(
+    module: M, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
+) -> M:
+    """Let a parameter be orthogonal, or unitary: its columns, or its rows where it is wide, are orthonormal.
+
+    The parameter is a matrix or a batch of them (..., n, k), real or complex.  `orthogonal_map` is
+    "matrix_exp" (which square and complex ones get by themselves), "cayley" or "householder".  With
+    `use_trivialization`, and for householder, the matrix is at first the old value made orthogonal.
+    ValueError for an unknown name or map, for vectors, and for householder with complex numbers.
+    """
+    weight = getattr(module, name, None)
+    if not isinstance(weight, Tensor):
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
+    if weight.ndim < 2:
+        raise ValueError(
+            f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} dimensions."
+        )
+    if orthogonal_map is None:
+        is_square = weight.size(-2) == weight.size(-1)
+        orthogonal_map = "matrix_exp" if is_square or weight.is_complex() else "householder"
+    if orthogonal_map not in _MAPS:
+        raise ValueError(
+            'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". '
+            f"Got: {orthogonal_map}"
+        )
+    step = _Orthogonal(weight, orthogonal_map, use_trivialization)
+    parametrize.register_parametrization(module, name, step, unsafe=True)
+    return module
+
+
