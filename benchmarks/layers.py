@@ -43,6 +43,16 @@ CONVOLUTIONS: dict[str, tuple[str, tuple[int, ...], tuple[int, ...], dict[str, A
     ),
 }
 
+# The gradients of input, weight and bias: input, weight, stride, padding, groups.
+BACK: dict[str, tuple[tuple[int, ...], tuple[int, ...], int, int, int]] = {
+    "back: 64 of 8 x 8, 3 x 3, 16 to 32 channels": ((64, 16, 8, 8), (32, 16, 3, 3), 1, 1, 1),
+    "back: 4 of 56 x 56, 3 x 3, 64 channels": ((4, 64, 56, 56), (64, 64, 3, 3), 1, 1, 1),
+    "back: 4 of 14 x 14, 3 x 3, 256 channels": ((4, 256, 14, 14), (256, 256, 3, 3), 1, 1, 1),
+    "back: 64 of 8 x 8, depthwise 3 x 3, 16 channels": ((64, 16, 8, 8), (16, 1, 3, 3), 1, 1, 16),
+    "back: 4 of 28 x 28, depthwise 3 x 3, 128 channels": ((4, 128, 28, 28), (128, 1, 3, 3), 1, 1, 128),
+    "back: the same, stride 2": ((4, 128, 28, 28), (128, 1, 3, 3), 2, 1, 128),
+}
+
 OTHERS: dict[str, tuple[tuple[tuple[int, ...], ...], Callable[..., Any]]] = {
     "linear, 64 x 256 to 1024": (
         ((64, 256), (1024, 256), (1024,)),
@@ -77,6 +87,13 @@ def convolution(name: str, options: dict[str, Any], lib: Any, x: Any, weight: An
     return getattr(lib, name)(x, weight, bias, **options)
 
 
+def way_back(numbers: tuple[int, ...], lib: Any, x: Any, weight: Any, grad: Any) -> Any:
+    """All gradients of one convolution, by that of its result."""
+    stride, padding, groups = numbers
+    how = [stride] * 2, [padding] * 2, [1, 1], False, [0, 0], groups
+    return lib.ops.aten.convolution_backward(grad, x, weight, [weight.shape[0]], *how, [True] * 3)
+
+
 def case(name: str, shapes: tuple[tuple[int, ...], ...], run: Callable[..., Any]) -> Case:
     """Each library on the same operands."""
     operands = [ts.randn(*shape) for shape in shapes]
@@ -97,4 +114,9 @@ def cases() -> list[Case]:
     for name, (function, x, weight, options) in CONVOLUTIONS.items():
         filters = weight[1] if "transpose" in function else weight[0]
         result.append(case(name, (x, weight, (filters,)), partial(convolution, function, options)))
+    for name, (x, weight, *numbers) in BACK.items():
+        stride, padding, _ = numbers
+        sides = [(side + 2 * padding - k) // stride + 1 for side, k in zip(x[2:], weight[2:], strict=True)]
+        shapes = x, weight, (x[0], weight[0], *sides)
+        result.append(case(name, shapes, partial(way_back, tuple(numbers))))
     return result + [case(name, shapes, run) for name, (shapes, run) in OTHERS.items()]

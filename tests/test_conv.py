@@ -236,9 +236,9 @@ def test_places_are_not_negative(wrong):
 
 def test_runs_are_for_workers():
     """The objects that share the work are made by kernels alone."""
-    from ts.backends.cpu.kernels import pool
+    from ts.backends.cpu.kernels import conv_weights, pool
 
-    for run in (correlation.Run, pool.Run):
+    for run in (correlation.Run, conv_weights.Weights, pool.Run):
         with pytest.raises(TypeError, match="cannot create"):
             run()
 

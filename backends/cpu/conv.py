@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ts.backends.cpu.kernels.conv import Phase, Source, correlate
+from ts.backends.cpu.kernels.conv_weights import correlate_weights
 
 from ..base import Kernel, default_of
 
@@ -146,10 +147,16 @@ def compute(general: Kernel, xp: Any, g: Geometry, input: Array, weight: Array, 
     return result if g.batched else result[0]
 
 
-def _of_real(g: Geometry, x: Array, weight: Array, bias: Array | None) -> Array:
+def _plan(g: Geometry, x: Array) -> Plan:
+    """The one for images of this size, kept with the geometry unless it is large."""
     plan: Plan = g.plan or plan_of(g, x.shape[2:])
     if math.prod(g.places[:-1]) <= LARGEST_KEPT:
         g.plan = plan
+    return plan
+
+
+def _of_real(g: Geometry, x: Array, weight: Array, bias: Array | None) -> Array:
+    plan = _plan(g, x)
     out = np.empty(
         (x.shape[0], weight.shape[1] * g.groups if g.transposed else weight.shape[0], *g.places), x.dtype
     )
@@ -177,6 +184,26 @@ def _of_complex(g: Geometry, x: Array, weight: Array) -> Array:
     return result.reshape(images, g.filters, *g.places)
 
 
+def weight_gradient(general: Kernel, xp: Any, g: Geometry, seen: Array, other: Array) -> Array:
+    """The gradient of the weight; by `general` where this module does not do it, or where it is not finite.
+
+    Infinities and NaN go the general way, as they meet zeros here that belong to no position.
+    """
+    if seen.dtype.kind not in "iubc" and seen.size and other.size:
+        dtype = np.float32 if seen.itemsize == 2 else seen.dtype
+        plan = _plan(g, seen)
+        x, y = (np.require(a, dtype, ["C", "A", "W"]) for a in (seen, other))
+        out = np.zeros((y.shape[1], x.shape[1] // g.groups, *g.kernel), dtype)
+        correlate_weights(x, y, out, plan.source, plan.phases[0], g.groups)
+        if np.isfinite(out).all():
+            return out.astype(seen.dtype, copy=False)
+    result: Array = general(xp, g, seen, other)
+    return result
+
+
 def kernel(record: Any) -> Kernel:
-    """The kernel of a convolution, with the checks of the record's own."""
-    return partial(record.kernel, compute=partial(compute, default_of(record.kernel, "compute")))
+    """The kernel of a convolution, or of its gradients, with the checks of the record's own."""
+    made = partial(record.kernel, compute=partial(compute, default_of(record.kernel, "compute")))
+    if record.key == "aten::convolution_backward":
+        made = partial(made, weigh=partial(weight_gradient, default_of(record.kernel, "weigh")))
+    return made

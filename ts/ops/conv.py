@@ -27,6 +27,7 @@ from ts.ops.unfold import columns, folded, padded, per_dim, windows
 Array = rules.Array
 Sizes = Sequence[int]
 Compute = Callable[..., Array]
+Weigh = Callable[..., Array]
 
 
 @dataclass(slots=True, eq=False)
@@ -259,12 +260,14 @@ def backwards(g: Geometry, input: Array) -> Geometry:
     return g.back
 
 
-def weight_gradient(xp: Any, g: Geometry, input: Array, grad: Array) -> Array:
-    """(filters, channels of a group, *kernel): windows of one times the other, some images at a time."""
-    seen, other = (grad, input) if g.transposed else (input, grad)
+def weight_gradient(xp: Any, g: Geometry, seen: Array, other: Array) -> Array:
+    """(filters, channels of a group, *kernel): windows of one times the other, some images at a time.
+
+    `g` is no transposed convolution: `seen` is what its windows go over, and `other` has its result's shape.
+    """
     images, lead, places = other.shape[0], other.shape[1], other.shape[2:]
     area, groups, n = math.prod(g.kernel), g.groups, len(g.kernel)
-    dtype = rules.opmath(input.dtype)
+    dtype = rules.opmath(seen.dtype)
     total = xp.zeros((groups, lead // groups, seen.shape[1] // groups * area), dtype=dtype)
     wide = padded(xp, rules.cast(xp, seen, dtype), g.pads)
     view = windows(xp, wide, g.kernel, g.stride, g.dilation)
@@ -276,7 +279,7 @@ def weight_gradient(xp: Any, g: Geometry, input: Array, grad: Array) -> Array:
         rows = rules.cast(xp, other[at : at + some], dtype).swapaxes(0, 1)
         cols = cols.reshape(groups, total.shape[2], -1)
         total += xp.matmul(rows.reshape(groups, lead // groups, cols.shape[2]), cols.swapaxes(1, 2))
-    return rules.cast(xp, total.reshape(lead, -1, *g.kernel), input.dtype)
+    return rules.cast(xp, total.reshape(lead, -1, *g.kernel), seen.dtype)
 
 
 def convolution_backward(
@@ -294,6 +297,7 @@ def convolution_backward(
     output_mask: Sequence[bool],
     *,
     compute: Compute = product,
+    weigh: Weigh = weight_gradient,
 ) -> list[Array]:
     """The gradients of input, weight and bias; those that are not wanted have no elements."""
     g = described(input, weight, None, stride, padding, dilation, groups, transposed, output_padding)
@@ -307,10 +311,10 @@ def convolution_backward(
         made[0] = compute(xp, backwards(g, input), grad_output, weight, None)
     x, grad = (input, grad_output) if g.batched else (input[None], grad_output[None])
     if output_mask[1]:
-        made[1] = weight_gradient(xp, g, x, grad)
+        made[1] = weigh(xp, backwards(g, x), grad, x) if g.transposed else weigh(xp, g, x, grad)
     if output_mask[2]:
-        axes = (0, *range(2, grad.ndim))
-        made[2] = rules.cast(xp, xp.sum(grad, axis=axes, dtype=rules.opmath(grad.dtype)), grad.dtype)
+        rows = xp.sum(grad.reshape(*grad.shape[:2], -1), axis=2, dtype=rules.opmath(grad.dtype))
+        made[2] = rules.cast(xp, xp.sum(rows, axis=0), grad.dtype)
     return made
 
 

@@ -2,6 +2,11 @@
 
 cimport cython
 from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+
+ctypedef fused real:
+    float
+    double
 
 
 @cython.final
@@ -34,6 +39,32 @@ cdef class Phase:
     cdef int64_t furthest_index[3]     # in the weight's window
     cdef int64_t furthest_place        # in a channel of the output
 
+
+cdef inline void copy_row(const real *line, int64_t n, real *to) noexcept nogil:
+    """Short rows without a call."""
+    if n > 64:
+        memcpy(to, line, n * sizeof(real))
+        return
+    while n >= 8:
+        memcpy(to, line, 8 * sizeof(real))
+        line, to, n = line + 8, to + 8, n - 8
+    if n & 4:
+        memcpy(to, line, 4 * sizeof(real))
+        line, to = line + 4, to + 4
+    if n & 2:
+        memcpy(to, line, 2 * sizeof(real))
+        line, to = line + 2, to + 2
+    if n & 1:
+        to[0] = line[0]
+
+
+# Copy one channel of one image, whose strides count elements (of images, channels, three of places): zeros outside of the
+# input, elements of one residue together.
+cdef void lay_out(
+    const real *input, const int64_t *strides, Source s, int64_t image, int64_t channel, real *to
+) noexcept nogil
+# What the loops take for granted: operands' dtype and layout, and that all places lie inside of them; else an exception.
+cdef int require_fitting(x, w, bias, y, Source source, list phases, Py_ssize_t groups, bint transposed) except -1
 
 # Write the sum of all phases' correlations to `out`: what `correlate` does, of operands that are known to fit.
 cdef int correlate_fitting(

@@ -12,7 +12,8 @@ dropped when the results are copied out:
                                       . a b c d .     q = 0 1 2 3 (4 5) 6 7 8 9 (10 11) ...
                                       . e f g h .
     A panel of some 48 positions times a block of the depth (channels times taps) is copied to the first-level cache,
-    never the whole column matrix; a tile of 8 filters by 48 positions stays in registers while the depth runs.
+    never the whole column matrix, or read where it lies where there are few filters; a tile of 8 filters by 48
+    positions stays in registers while the depth runs.
 
 The tile kernels (`simd_tiles.h`) are C with vector types, compiled for several instruction sets, of which the best is
 chosen when the module is loaded: OpenBLAS takes twice the time for a product of this form where AVX-512 is present.
@@ -40,14 +41,11 @@ from ts.backends.cpu import workers
 cdef int64_t LEAST = workers.LEAST     # units of work, below which it is not shared
 cdef int64_t ALONE = LEAST // 16       # below which it keeps the GIL: to wait for that takes longer
 
-ctypedef fused real:
-    float
-    double
-
-
 cdef enum:
     DEPTH = 128                        # of a block: a panel of it is 24 KiB
     PANELS = 4                         # that share the reading of a weight larger than the second-level cache
+    FEW_TILES = 8                      # of filters: they read the source where it lies, if several of ...
+    FEW_TAPS = 4                       # ... these are of one channel, so of one page of memory
     LARGE_WEIGHT = 1 << 19             # bytes
     RUN = 2048                         # positions that a depthwise convolution computes at a time
 
@@ -157,12 +155,14 @@ cdef struct Job:
 
 # ---------------------------------------------------------------- laying out the operands
 
-cdef void lay_out(Job *job, Source s, int64_t image, int64_t channel, real *to) noexcept nogil:
-    """Copy one channel of one image: zeros outside of the input, elements of one residue together."""
-    cdef int64_t *stride = job.input_strides
-    cdef real *plane = <real *>job.input + image * stride[0] + channel * stride[1]
-    cdef real *line
+cdef void lay_out(
+    const real *input, const int64_t *stride, Source s, int64_t image, int64_t channel, real *to
+) noexcept nogil:
+    cdef const real *plane = input + image * stride[0] + channel * stride[1]
+    cdef const real *line
     cdef int64_t a, b, c, u, v, w, i, j, begin, end, step = s.step[2] * stride[4], count = s.length[2]
+    w = count * s.length[1] * s.length[0] * s.residue_count[0] * s.residue_count[1] * s.residue_count[2]
+    memset(to, 0, w * sizeof(real))
     for a in range(s.residue_count[0]):
         for b in range(s.residue_count[1]):
             for c in range(s.residue_count[2]):
@@ -177,20 +177,15 @@ cdef void lay_out(Job *job, Source s, int64_t image, int64_t channel, real *to) 
                     for v in range(s.first[1], s.first[1] + s.length[1]):
                         j = v * s.step[1] + s.residues[1][b]
                         if i < 0 or i >= s.size[0] or j < 0 or j >= s.size[1]:
-                            memset(to, 0, count * sizeof(real))
                             to += count
                             continue
                         line = plane + i * stride[2] + j * stride[3] + s.residues[2][c] * stride[4]
                         line += (s.first[2] + begin) * step
-                        for w in range(begin):
-                            to[w] = 0
                         if step == 1:
-                            memcpy(to + begin, line, (end - begin) * sizeof(real))
+                            copy_row(line, end - begin, to + begin)
                         else:
                             for w in range(end - begin):
                                 to[begin + w] = line[w * step]
-                        for w in range(end, count):
-                            to[w] = 0
                         to += count
 
 
@@ -281,6 +276,8 @@ cdef int compute(Job *job, Phase p, int64_t part, int64_t parts, real *kind) noe
     cdef int64_t tasks = job.images * job.groups * blocks
     cdef int64_t task, group, image, place, q, k, depth, tile, panel, panels, first, kind_of_tile, left
     cdef int64_t vectors[PANELS]
+    cdef bint packed[PANELS]
+    cdef bint few = tiles <= 2 or (tiles <= FEW_TILES and p.taps >= FEW_TAPS)
     cdef real *weight
     cdef real *block = <real *>malloc((pitch * min(job.depth, DEPTH) + 1) * sizeof(real))
     cdef real *sums = <real *>malloc(pitch * tiles * rows * sizeof(real))
@@ -303,10 +300,13 @@ cdef int compute(Job *job, Phase p, int64_t part, int64_t parts, real *kind) noe
                 first = q + panel * wide
                 vectors[panel] = min((p.length - first + lanes - 1) // lanes, 3)
                 panel_at = block + panel * wide * depth
+                packed[panel] = True
                 if place + job.furthest + first + wide > job.source_end:
                     pack_end(
                         job, <real *>job.source, place + first, job.offset + k, depth, panel_at, vectors[panel] * lanes
                     )
+                elif few:
+                    packed[panel] = False
                 else:
                     job.kernels.pack(
                         depth, <real *>job.source + place + first, job.offset + k, panel_at, vectors[panel]
@@ -317,6 +317,12 @@ cdef int compute(Job *job, Phase p, int64_t part, int64_t parts, real *kind) noe
                 while (1 << kind_of_tile) < min(left, rows):
                     kind_of_tile += 1
                 for panel in range(panels):
+                    if not packed[panel]:
+                        job.kernels.reach[kind_of_tile][vectors[panel] - 1](
+                            depth, weight + (tile * job.depth + k) * rows, <real *>job.source + place + q + panel * wide,
+                            job.offset + k, sums + tile * rows * pitch + panel * wide, pitch, k > 0,
+                        )
+                        continue
                     job.kernels.tile[kind_of_tile][vectors[panel] - 1](
                         depth, weight + (tile * job.depth + k) * rows, block + panel * wide * depth,
                         sums + tile * rows * pitch + panel * wide, pitch, k > 0,
@@ -350,7 +356,7 @@ cdef int compute_depthwise(
     for task in range(tasks * part // parts, tasks * (part + 1) // parts):
         image = task // job.groups
         group = task % job.groups
-        lay_out(job, s, image, group, source)
+        lay_out(<const real *>job.input, job.input_strides, s, image, group, source)
         for filter in range(job.filters):
             for tap in range(p.taps):
                 weight[tap] = (<real *>job.weight)[weight_at(job, p, group, filter, 0, tap)]
@@ -394,13 +400,13 @@ cdef class Run:
         for i in range(count * part // parts, count * (part + 1) // parts):
             if self.double_:
                 lay_out(
-                    &self.job, self.source, i // self.channels, i % self.channels,
-                    <double *>self.job.source + i * self.plane,
+                    <const double *>self.job.input, self.job.input_strides, self.source, i // self.channels,
+                    i % self.channels, <double *>self.job.source + i * self.plane,
                 )
             else:
                 lay_out(
-                    &self.job, self.source, i // self.channels, i % self.channels,
-                    <float *>self.job.source + i * self.plane,
+                    <const float *>self.job.input, self.job.input_strides, self.source, i // self.channels,
+                    i % self.channels, <float *>self.job.source + i * self.plane,
                 )
         return 0
 
@@ -467,8 +473,7 @@ cdef int _strides(PyArrayObject *array, int64_t *strides, int lead, Py_ssize_t i
     return 0
 
 
-cdef int _require_fitting(x, w, bias, y, Source source, list phases, Py_ssize_t groups, bint transposed) except -1:
-    """What the loops take for granted: their operands' dtype and layout, and that all places lie inside of them."""
+cdef int require_fitting(x, w, bias, y, Source source, list phases, Py_ssize_t groups, bint transposed) except -1:
     cdef PyArrayObject *input = <PyArrayObject *>x
     cdef PyArrayObject *weight = <PyArrayObject *>w
     cdef PyArrayObject *out = <PyArrayObject *>y
@@ -524,7 +529,7 @@ def correlate(
     """
     if type(input) is not np.ndarray or type(weight) is not np.ndarray or type(out) is not np.ndarray:
         raise TypeError("correlate takes arrays")
-    _require_fitting(input, weight, bias, out, source, phases, groups, transposed)
+    require_fitting(input, weight, bias, out, source, phases, groups, transposed)
     correlate_fitting(input, weight, bias, out, source, phases, groups, transposed)
 
 

@@ -12,6 +12,12 @@ typedef void (*TileKernel)(ptrdiff_t depth, const void *a, const void *b, void *
    sums, and the bias, a row of `vectors` vectors or NULL, is added. */
 typedef void (*PartKernel)(ptrdiff_t depth, const void *a, const void *b, void *c, ptrdiff_t pitch, int add,
                            ptrdiff_t a_row, ptrdiff_t a_step, double alpha, const void *bias);
+/* The same as a tile, vector v of step k being from[offset[k] + v * lanes]: nothing is packed. */
+typedef void (*ReachKernel)(ptrdiff_t depth, const void *a, const void *from, const int64_t *offset, void *c,
+                            ptrdiff_t pitch, int add);
+/* out[tap] = sum of from[offset[tap] + i] * with[i], for `count` elements: whole vectors. */
+typedef void (*SumKernel)(ptrdiff_t taps, const void *from, const int64_t *offset, const void *with, ptrdiff_t count,
+                          void *out);
 /* out[i] = sum of weight[tap] * from[offset[tap] + i], for `count` elements and some beyond them. */
 typedef void (*TapKernel)(ptrdiff_t taps, const void *weight, const void *from, const int64_t *offset,
                           void *out, ptrdiff_t count);
@@ -31,7 +37,9 @@ typedef struct {
     int lanes, rows;               /* elements of a vector, filters of a tile */
     TileKernel tile[4][3];         /* by log2 of the rows, vectors - 1 */
     PartKernel part[4][3];
+    ReachKernel reach[4][3];
     TapKernel taps;
+    SumKernel tap_sums;
     PackKernel pack;
     CopyKernel copy_rows, turn_rows, copy_vectors, turn_vector;
     RowsKernel along, across, packed;

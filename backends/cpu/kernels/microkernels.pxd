@@ -7,6 +7,12 @@ cdef extern from "microkernels.h":
     ctypedef void (*PartKernel)(
         Py_ssize_t, const void *, const void *, void *, Py_ssize_t, int, Py_ssize_t, Py_ssize_t, double, const void *
     ) noexcept nogil
+    ctypedef void (*ReachKernel)(
+        Py_ssize_t, const void *, const void *, const int64_t *, void *, Py_ssize_t, int
+    ) noexcept nogil
+    ctypedef void (*SumKernel)(
+        Py_ssize_t, const void *, const int64_t *, const void *, Py_ssize_t, void *
+    ) noexcept nogil
     ctypedef void (*TapKernel)(
         Py_ssize_t, const void *, const void *, const int64_t *, void *, Py_ssize_t
     ) noexcept nogil
@@ -21,7 +27,9 @@ cdef extern from "microkernels.h":
         int rows
         TileKernel tile[4][3]
         PartKernel part[4][3]
+        ReachKernel reach[4][3]
         TapKernel taps
+        SumKernel tap_sums
         PackKernel pack
         CopyKernel copy_rows
         CopyKernel turn_rows

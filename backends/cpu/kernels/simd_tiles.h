@@ -24,7 +24,50 @@ TARGET static void NAME##_##ID##_##ROWS##_##VECTORS( \
     } \
 }
 #define WHERE , ptrdiff_t a_row, ptrdiff_t a_step, double alpha, const void *bias
+#define REACH(ID, TARGET, T, ROWS, VECTORS, STEP) \
+TARGET static void reach_##ID##_##ROWS##_##VECTORS( \
+    ptrdiff_t depth, const void *pa, const void *from, const int64_t *offset, void *pc, ptrdiff_t pitch, int add) { \
+    const T *a = (const T *)pa; T *c = (T *)pc; \
+    V_##ID sum[ROWS][VECTORS]; \
+    for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) \
+        sum[r][v] = add ? *(const V_##ID *)(c + r * pitch + v * L_##ID) : (V_##ID){0}; \
+    for (; depth > 0; depth--, a += STEP) { \
+        const T *b = (const T *)from + *offset++; \
+        V_##ID x[VECTORS]; \
+        for (int v = 0; v < VECTORS; v++) x[v] = *(const V_##ID *)(b + v * L_##ID); \
+        for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) sum[r][v] += x[v] * a[r]; \
+    } \
+    for (int r = 0; r < ROWS; r++) for (int v = 0; v < VECTORS; v++) *(V_##ID *)(c + r * pitch + v * L_##ID) = sum[r][v]; \
+}
+/* TAPS of them at once, by sums of VECTORS vectors each. */
+#define SUM_TAPS(ID, TARGET, T, TAPS, VECTORS) \
+TARGET static inline void sum_##ID##_##TAPS(const void *from, const int64_t *offset, const void *with, ptrdiff_t count, T *out) { \
+    const T *y = (const T *)with; \
+    V_##ID sum[TAPS][VECTORS] = {{{0}}}; \
+    ptrdiff_t i = 0; \
+    for (; i + VECTORS * L_##ID <= count; i += VECTORS * L_##ID) for (int v = 0; v < VECTORS; v++) { \
+        V_##ID x = *(const V_##ID *)(y + i + v * L_##ID); \
+        for (int t = 0; t < TAPS; t++) sum[t][v] += *(const V_##ID *)((const T *)from + offset[t] + i + v * L_##ID) * x; \
+    } \
+    for (; i < count; i += L_##ID) \
+        for (int t = 0; t < TAPS; t++) sum[t][0] += *(const V_##ID *)((const T *)from + offset[t] + i) * *(const V_##ID *)(y + i); \
+    for (int t = 0; t < TAPS; t++) { \
+        T total = 0; \
+        for (int v = 1; v < VECTORS; v++) sum[t][0] += sum[t][v]; \
+        for (int k = 0; k < L_##ID; k++) total += sum[t][0][k]; \
+        out[t] = total; \
+    } \
+}
+#define SUMS_OF_TAPS(ID, TARGET, T) \
+SUM_TAPS(ID, TARGET, T, 3, 3) SUM_TAPS(ID, TARGET, T, 1, 6) \
+TARGET static void tap_sums_##ID(ptrdiff_t taps, const void *from, const int64_t *offset, const void *with, ptrdiff_t count, \
+                                 void *to) { \
+    T *out = (T *)to; \
+    for (; taps >= 3; taps -= 3, offset += 3, out += 3) sum_##ID##_3(from, offset, with, count, out); \
+    for (; taps > 0; taps--, offset++, out++) sum_##ID##_1(from, offset, with, count, out); \
+}
 #define TILE(ID, TARGET, T, ROWS, VECTORS, STEP) \
+REACH(ID, TARGET, T, ROWS, VECTORS, STEP) \
 TILE_LOOP(tile, ID, TARGET, T, ROWS, VECTORS, , a[r], STEP, ) \
 TILE_LOOP(part, ID, TARGET, T, ROWS, VECTORS, WHERE, a[r * a_row], a_step, \
     sum[r][v] *= (T)alpha; if (bias) sum[r][v] += *(const V_##ID *)((const T *)bias + v * L_##ID);)
@@ -83,6 +126,7 @@ TURN(turn_rows, ID, TARGET, T, STEP) TURN(turn_vector, ID, TARGET, T, L_##ID) CO
 TILE(ID, TARGET, T, 1, 1, STEP) TILE(ID, TARGET, T, 1, 2, STEP) TILE(ID, TARGET, T, 1, 3, STEP) \
 TILE(ID, TARGET, T, 2, 1, STEP) TILE(ID, TARGET, T, 2, 2, STEP) TILE(ID, TARGET, T, 2, 3, STEP) \
 TILE(ID, TARGET, T, 4, 1, STEP) TILE(ID, TARGET, T, 4, 2, STEP) TILE(ID, TARGET, T, 4, 3, STEP) \
+SUMS_OF_TAPS(ID, TARGET, T) \
 TARGET static void taps_##ID(ptrdiff_t taps, const void *weight, const void *from, const int64_t *offset, \
                              void *out, ptrdiff_t count) { \
     const T *w = (const T *)weight; \
@@ -130,8 +174,8 @@ KERNELS(f16, , float, 16, 4)
 KERNELS(d16, , double, 16, 4)
 FOLD(f16, , float) ROWS_OF_4(f16, , float) ACROSS_ALL(f16, , float, 8, 4, 3)
 FOLD(d16, , double) ROWS_OF_2(d16, , double) ACROSS_ALL(d16, , double, 8, 4, 3)
-static Kernels kernels_of_float = {4, 4, {THREE(tile, f16)}, {THREE(part, f16)}, taps_f16, pack_f16, COPIES(f16)};
-static Kernels kernels_of_double = {2, 4, {THREE(tile, d16)}, {THREE(part, d16)}, taps_d16, pack_d16, COPIES(d16)};
+static Kernels kernels_of_float = {4, 4, {THREE(tile, f16)}, {THREE(part, f16)}, {THREE(reach, f16)}, taps_f16, tap_sums_f16, pack_f16, COPIES(f16)};
+static Kernels kernels_of_double = {2, 4, {THREE(tile, d16)}, {THREE(part, d16)}, {THREE(reach, d16)}, taps_d16, tap_sums_d16, pack_d16, COPIES(d16)};
 static const char *instructions = "128 bit";
 
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -148,12 +192,12 @@ FOLD(d32, AVX2, double) ROWS_OF_4(d32, AVX2, double) ACROSS_ALL(d32, AVX2, doubl
 FOLD(f64, AVX512, float) ROWS_OF_16(f64, AVX512, float) ACROSS_ALL(f64, AVX512, float, 8, 8, 4)
 FOLD(d64, AVX512, double) ROWS_OF_8(d64, AVX512, double) ACROSS_ALL(d64, AVX512, double, 8, 8, 4)
 static void choose_kernels(int widest) {
-    static const Kernels f2 = {8, 4, {THREE(tile, f32)}, {THREE(part, f32)}, taps_f32, pack_f32, COPIES(f32)};
-    static const Kernels d2 = {4, 4, {THREE(tile, d32)}, {THREE(part, d32)}, taps_d32, pack_d32, COPIES(d32)};
-    static const Kernels f5 = {16, 8, {FOUR(tile, f64)}, {FOUR(part, f64)}, taps_f64, pack_f64, COPIES(f64)};
-    static const Kernels d5 = {8, 8, {FOUR(tile, d64)}, {FOUR(part, d64)}, taps_d64, pack_d64, COPIES(d64)};
-    static const Kernels f1 = {4, 4, {THREE(tile, f16)}, {THREE(part, f16)}, taps_f16, pack_f16, COPIES(f16)};
-    static const Kernels d1 = {2, 4, {THREE(tile, d16)}, {THREE(part, d16)}, taps_d16, pack_d16, COPIES(d16)};
+    static const Kernels f2 = {8, 4, {THREE(tile, f32)}, {THREE(part, f32)}, {THREE(reach, f32)}, taps_f32, tap_sums_f32, pack_f32, COPIES(f32)};
+    static const Kernels d2 = {4, 4, {THREE(tile, d32)}, {THREE(part, d32)}, {THREE(reach, d32)}, taps_d32, tap_sums_d32, pack_d32, COPIES(d32)};
+    static const Kernels f5 = {16, 8, {FOUR(tile, f64)}, {FOUR(part, f64)}, {FOUR(reach, f64)}, taps_f64, tap_sums_f64, pack_f64, COPIES(f64)};
+    static const Kernels d5 = {8, 8, {FOUR(tile, d64)}, {FOUR(part, d64)}, {FOUR(reach, d64)}, taps_d64, tap_sums_d64, pack_d64, COPIES(d64)};
+    static const Kernels f1 = {4, 4, {THREE(tile, f16)}, {THREE(part, f16)}, {THREE(reach, f16)}, taps_f16, tap_sums_f16, pack_f16, COPIES(f16)};
+    static const Kernels d1 = {2, 4, {THREE(tile, d16)}, {THREE(part, d16)}, {THREE(reach, d16)}, taps_d16, tap_sums_d16, pack_d16, COPIES(d16)};
     __builtin_cpu_init();
     if (widest >= 512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")
         && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")) {

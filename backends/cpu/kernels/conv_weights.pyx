@@ -1,0 +1,311 @@
+"""Gradients of the weights of convolutions: which elements meet is what `conv` says, summed over positions and images.
+
+In: what a weight has seen (images, channels, places), the gradient of what it made of it (images, filters, places), and
+how the first is laid out.  Out: for each filter, channel and tap the sum of their products.
+
+    weight[f, c, tap] = sum over images and positions q of other[f, q] * source[c, q + place of the tap]
+
+Positions run as in `conv`, with some garbage at the ends of rows, which meets zeros here:
+
+    for a panel of some 24 filters, for DEPTH positions of an image:
+        other        turned: a vector of filters for each position, which the first-level cache holds
+        for 4 channels, for each tap:   += 4 rows of the source, read where they lie, @ the panel
+
+Where each channel has filters of its own, such a sum is a product of two rows.  Sums of an image or some are added up
+apart from the total, so that few rounding errors add up; their order depends on no number of threads.
+"""
+
+import numpy as np
+
+cimport cython
+from libc.stdint cimport int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from numpy cimport NPY_ARRAY_C_CONTIGUOUS, NPY_ARRAY_WRITEABLE, npy_intp
+
+from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of
+from ts._core.value.sealed cimport seal
+from ts.backends.cpu.kernels.conv cimport Phase, Source, copy_row, lay_out, real, require_fitting
+from ts.backends.cpu.kernels.kernel cimport item_size
+from ts.backends.cpu.kernels.microkernels cimport Kernels, microkernels
+from ts.backends.cpu.kernels.parts cimport require_part
+
+from ts.backends.cpu import workers
+
+cdef enum:
+    DEPTH = 128                        # positions of a panel
+    TOGETHER = 1024                    # positions, at least, whose products are one running sum
+    MOST_SUMS = 1 << 17                # bytes of the sums of a task
+    FEW_FILTERS = 4                    # of a channel of its own: fewer go row by row
+
+
+@cython.final
+cdef class Weights:
+    """One gradient: its operands, divided into tasks by filters and channels."""
+
+    cdef Kernels *kernels
+    cdef tuple held                    # the arrays, as long as any thread runs
+    cdef Source layout
+    cdef Phase phase
+    cdef bint double_
+    cdef bint by_rows                  # each channel has few filters of its own
+    cdef char *seen                    # as it was given
+    cdef int64_t strides[5]
+    cdef char *source                  # ... laid out, if not `by_rows`
+    cdef char *other
+    cdef char *out
+    cdef int64_t plane                 # elements of a channel of the source
+    cdef int64_t places                # elements of a channel of `other`
+    cdef int64_t window                # elements of a channel of a filter
+    cdef int64_t axes[3]               # of the window: from one to the next
+    cdef int64_t images
+    cdef int64_t groups
+    cdef int64_t channels              # of a group
+    cdef int64_t filters               # of a group
+    cdef int64_t panels                # of filters, and vectors of each
+    cdef int64_t vectors
+    cdef int64_t blocks                # of channels
+    cdef int64_t block
+    cdef bint prepared
+
+    def __dealloc__(self):
+        if self.source != self.seen:
+            free(self.source)
+
+    cdef int64_t tasks(self) noexcept nogil:
+        return self.groups if self.by_rows else self.groups * self.panels * self.blocks
+
+    cdef int lay_out_source(self) except -1:
+        """The source of all images."""
+        cdef int64_t count = self.images * self.groups * self.channels, plane = self.plane, i
+        cdef int64_t each = self.groups * self.channels, size = 8 if self.double_ else 4
+        if self.layout.as_is:
+            self.source = self.seen
+            return 0
+        self.source = <char *>malloc(<size_t>(count * plane * size + 1))
+        if self.source == NULL:
+            raise MemoryError()
+        with nogil:
+            for i in range(count):
+                if self.double_:
+                    lay_out(
+                        <const double *>self.seen, self.strides, self.layout, i // each, i % each,
+                        <double *>self.source + i * plane,
+                    )
+                else:
+                    lay_out(
+                        <const float *>self.seen, self.strides, self.layout, i // each, i % each,
+                        <float *>self.source + i * plane,
+                    )
+        return 0
+
+    def part(self, Py_ssize_t part, Py_ssize_t parts):
+        """Some tasks, for `workers.run`."""
+        cdef int64_t tasks = self.tasks(), first = tasks * part // parts, last = tasks * (part + 1) // parts
+        cdef int done
+        require_part(part, parts, self.prepared)
+        with nogil:
+            if self.by_rows and self.double_:
+                done = sum_rows(self, self.phase, self.layout, first, last, <double *>NULL)
+            elif self.by_rows:
+                done = sum_rows(self, self.phase, self.layout, first, last, <float *>NULL)
+            elif self.double_:
+                done = sum_panels(self, self.phase, first, last, <double *>NULL)
+            else:
+                done = sum_panels(self, self.phase, first, last, <float *>NULL)
+        if done < 0:
+            raise MemoryError()
+
+
+seal(Weights)
+
+
+cdef inline int64_t place_of_tap(Weights w, Phase p, int64_t tap) noexcept nogil:
+    """Where a tap is in the window."""
+    cdef int64_t *index = p.tap_index + 3 * tap
+    return index[0] * w.axes[0] + index[1] * w.axes[1] + index[2] * w.axes[2]
+
+
+# ---------------------------------------------------------------- panels of filters
+
+cdef void turn(
+    Weights w, Phase p, int64_t image, int64_t filter, int64_t filters, int64_t q, int64_t depth, real *panel
+) noexcept nogil:
+    """The positions [q, q + depth) of some filters, a row of these for each; zeros where there is garbage."""
+    cdef int64_t lanes = w.kernels.lanes, wide = (filters + lanes - 1) // lanes * lanes, low = 0, high = p.rows, middle
+    cdef int64_t begin, end, first, i, k
+    cdef const real *line
+    cdef real *to
+    memset(panel, 0, depth * wide * sizeof(real))
+    while high - low > 1:              # the last row that begins at q or before
+        middle = (low + high) // 2
+        if p.row_q[middle] <= q:
+            low = middle
+        else:
+            high = middle
+    while low < p.rows and p.row_q[low] < q + depth:
+        begin = max(p.row_q[low], q)
+        end = min(p.row_q[low] + p.row, q + depth)
+        first = 0
+        while begin < end and first < filters:
+            line = <const real *>w.other + ((image * w.groups * w.filters) + filter + first) * w.places
+            line += p.row_place[low] + begin - p.row_q[low]
+            to = panel + (begin - q) * wide + first
+            if filters - first >= lanes:
+                w.kernels.turn_vector(end - begin, line, w.places, to, <int>wide)
+            else:
+                for i in range(end - begin):
+                    for k in range(filters - first):
+                        to[i * wide + k] = line[k * w.places + i]
+            first += lanes
+        low += 1
+
+
+cdef int sum_panels(Weights w, Phase p, int64_t first, int64_t last, real *kind) noexcept nogil:
+    """The tasks [first, last); -1 without memory."""
+    cdef int64_t wide = w.vectors * w.kernels.lanes, sums = p.taps * w.block * wide, task
+    cdef real *panel = <real *>malloc((DEPTH * wide + 2 * sums) * sizeof(real))
+    if panel == NULL:
+        return -1
+    for task in range(first, last):
+        sum_panel(
+            w, p, task // w.blocks // w.panels, task // w.blocks % w.panels * wide, task % w.blocks * w.block, panel,
+            panel + DEPTH * wide, panel + DEPTH * wide + sums,
+        )
+    free(panel)
+    return 0
+
+
+cdef void sum_panel(
+    Weights w, Phase p, int64_t group, int64_t filter, int64_t channel, real *panel, real *sums, real *total
+) noexcept nogil:
+    """A panel of a group's filters with a block of its channels."""
+    cdef int64_t filters = min(w.filters - filter, w.vectors * w.kernels.lanes), lanes = w.kernels.lanes
+    cdef int64_t vectors = (filters + lanes - 1) // lanes, wide = vectors * lanes, n = min(w.block, w.channels - channel)
+    cdef int64_t plane = w.plane, image, q, depth, c, k, i, tap, since = 0, count = p.taps * n * wide
+    cdef bint add = False
+    cdef real *source
+    cdef real *out
+    cdef int kind
+    memset(total, 0, count * sizeof(real))
+    for image in range(w.images):
+        source = <real *>w.source + ((image * w.groups + group) * w.channels + channel) * plane
+        q = 0
+        while q < p.length:
+            depth = min(p.length - q, <int64_t>DEPTH)
+            turn(w, p, image, group * w.filters + filter, filters, q, depth, panel)
+            c = 0
+            while c < n:
+                kind = 0
+                while (2 << kind) <= min(n - c, <int64_t>w.kernels.rows):
+                    kind += 1
+                for tap in range(p.taps):
+                    w.kernels.part[kind][vectors - 1](
+                        depth, source + c * plane + q + p.tap_place[tap], panel, sums + (tap * n + c) * wide, wide, add,
+                        plane, 1, 1, NULL,
+                    )
+                c += 1 << kind
+            add = True
+            since += depth
+            q += depth
+        if since >= TOGETHER or image == w.images - 1:
+            for i in range(count if since else 0):
+                total[i] += sums[i]
+            add, since = False, 0
+    for k in range(filters):
+        for c in range(n):
+            out = <real *>w.out + ((group * w.filters + filter + k) * w.channels + channel + c) * w.window
+            for tap in range(p.taps):
+                out[place_of_tap(w, p, tap)] = total[(tap * n + c) * wide + k]
+
+
+# ---------------------------------------------------------------- row by row
+
+cdef int sum_rows(Weights w, Phase p, Source s, int64_t first, int64_t last, real *kind) noexcept nogil:
+    """Groups of one channel; -1 without memory."""
+    cdef int64_t plane = w.plane, lanes = w.kernels.lanes, length = (p.length + lanes - 1) // lanes * lanes, group, image, filter, row, tap
+    cdef real *source = <real *>malloc((plane + length + (w.filters + 1) * p.taps + lanes) * sizeof(real))
+    cdef real *grads = source + plane + lanes
+    cdef real *sums = grads + length
+    cdef real *total = sums + p.taps
+    cdef real *out
+    cdef const real *line
+    if source == NULL:
+        return -1
+    memset(source + plane, 0, (length + lanes) * sizeof(real))
+    for group in range(first, last):
+        memset(total, 0, w.filters * p.taps * sizeof(real))
+        for image in range(w.images):
+            lay_out(<const real *>w.seen, w.strides, s, image, group, source)
+            for filter in range(w.filters):
+                line = <const real *>w.other + ((image * w.groups + group) * w.filters + filter) * w.places
+                for row in range(p.rows):
+                    copy_row(line + p.row_place[row], p.row, grads + p.row_q[row])
+                w.kernels.tap_sums(p.taps, source, p.tap_place, grads, length, sums)
+                for tap in range(p.taps):
+                    total[filter * p.taps + tap] += sums[tap]
+        for filter in range(w.filters):
+            out = <real *>w.out + (group * w.filters + filter) * w.window
+            for tap in range(p.taps):
+                out[place_of_tap(w, p, tap)] = total[filter * p.taps + tap]
+    free(source)
+    return 0
+
+
+# ---------------------------------------------------------------- the entry
+
+def correlate_weights(seen, other, out, Source source not None, Phase phase not None, Py_ssize_t groups):
+    """Write to `out`, which is (filters, channels of a group, *window) and has zeros, the sums that belong to its taps.
+
+    `seen` (images, channels, 1 to 3 of places) and `other` (images, filters, places of the phase) are C-contiguous arrays
+    of the same dtype, float32 or float64.  What is not finite may meet a zero between rows: it shows in the sums.
+    """
+    cdef Weights w = Weights.__new__(Weights)
+    cdef PyArrayObject *x
+    cdef PyArrayObject *y
+    cdef PyArrayObject *z
+    cdef int64_t work, lanes
+    cdef Py_ssize_t parts
+    cdef int d, lead
+    if type(seen) is not np.ndarray or type(other) is not np.ndarray or type(out) is not np.ndarray:
+        raise TypeError("correlate_weights takes arrays")
+    require_fitting(seen, out, None, other, source, [phase], groups, False)
+    x, y, z = <PyArrayObject *>seen, <PyArrayObject *>other, <PyArrayObject *>out
+    if not flags_of(x) & flags_of(z) & NPY_ARRAY_C_CONTIGUOUS or not flags_of(z) & NPY_ARRAY_WRITEABLE or phase.step != 1:
+        raise ValueError("correlate_weights takes contiguous arrays, and a phase without gaps")
+    w.held, w.layout, w.phase, w.plane = (seen, other, out), source, phase, source.plane
+    w.double_ = item_size(x) == 8
+    w.kernels = microkernels(w.double_)
+    w.seen, w.other, w.out = data_of(x), data_of(y), data_of(z)
+    w.images, w.groups = dims_of(x)[0], groups
+    w.channels, w.filters = dims_of(x)[1] // groups, dims_of(y)[1] // groups
+    w.places = w.window = 1
+    lead = 5 - ndim_of(x)
+    w.strides[4] = 1
+    for d in range(2, -1, -1):         # the last first; dimensions that are not there have one place
+        w.axes[d] = w.window
+        if d >= lead:
+            w.places *= dims_of(y)[2 + d - lead]
+            w.window *= dims_of(z)[2 + d - lead]
+        w.strides[1 + d] = w.strides[2 + d] * (dims_of(x)[2 + d - lead] if d >= lead else 1)
+    w.strides[0] = w.strides[1] * dims_of(x)[1]
+    if w.places == 0 or w.window == 0 or w.images == 0 or w.channels == 0 or w.filters == 0 or phase.taps == 0:
+        return
+    w.by_rows = w.channels == 1 and w.filters < FEW_FILTERS
+    work = w.images * dims_of(y)[1] * phase.length * w.channels * phase.taps
+    parts = workers.parts(work // 32)
+    if not w.by_rows:
+        lanes = w.kernels.lanes
+        w.vectors = (w.filters + lanes - 1) // lanes
+        w.panels = (w.vectors + 2) // 3
+        w.vectors = (w.vectors + w.panels - 1) // w.panels
+        w.panels = (w.filters + w.vectors * lanes - 1) // (w.vectors * lanes)
+        w.block = MOST_SUMS // (phase.taps * w.vectors * lanes * item_size(x))
+        if parts > 1 and groups * w.panels < 2 * parts:
+            w.block = min(w.block, w.channels * groups * w.panels // (2 * parts))
+        w.block = min(max(w.block // w.kernels.rows * w.kernels.rows, <int64_t>w.kernels.rows), w.channels)
+        w.blocks = (w.channels + w.block - 1) // w.block
+        w.lay_out_source()
+    w.prepared = True
+    workers.run(w.part, min(parts, w.tasks()))

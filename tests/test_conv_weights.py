@@ -1,0 +1,146 @@
+"""Gradients of the weights of convolutions on the CPU: each is the sum that the definition says, for every geometry."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import ts
+from tests.test_conv import CASES, a_copy, operands, run, threads, widest  # noqa: F401 -- fixtures
+from ts.backends.cpu import workers
+from ts.backends.cpu.kernels import conv_weights, microkernels
+
+
+def gradient(x, weight, grad, stride, padding, dilation, groups, transposed=False, more=None):
+    """That of the weight."""
+    n = weight.ndim - 2
+    tensors = (ts.from_numpy(a) for a in (grad, x, weight))
+    found = ts.ops.aten.convolution_backward(
+        *tensors, None, stride, padding, dilation, transposed, more or [0] * n, groups, [False, True, False]
+    )
+    return found[1].numpy()
+
+
+def gradients(name, dtype, images=None):
+    """Of random numbers: input, weight, the gradient of the result, and the numbers of the convolution."""
+    x, weight, rest = operands(name, dtype)
+    if images:
+        x = np.concatenate([x] * images)
+    return x, weight, np.random.default_rng(9).standard_normal(run(x, weight, *rest).shape).astype(dtype), rest
+
+
+def by_products(x, weight, grad, stride, padding, dilation, groups):
+    """Weight for weight, in float64: the sum of grad[t] * x[t * stride + k * dilation - padding]."""
+    out = np.zeros(weight.shape)
+    per_group = weight.shape[0] // groups
+    for place, k in itertools.product(np.ndindex(*grad.shape[2:]), np.ndindex(*weight.shape[2:])):
+        at = tuple(t * s + j * d - p for t, s, j, d, p in zip(place, stride, k, dilation, padding, strict=True))
+        if any(not 0 <= i < size for i, size in zip(at, x.shape[2:], strict=True)):
+            continue
+        for g in range(groups):
+            rows = slice(g * per_group, (g + 1) * per_group)
+            channels = x[(slice(None), slice(g * weight.shape[1], (g + 1) * weight.shape[1]), *at)]
+            out[(rows, slice(None), *k)] += grad[(slice(None), rows, *place)].T @ channels
+    return out
+
+
+@pytest.mark.parametrize("width", [128, 256, 512])
+@pytest.mark.parametrize("name", CASES)
+def test_follows_the_definition(name, width, widest):
+    microkernels.instruction_set(width)
+    x, weight, grad, rest = gradients(name, np.float64, images=3)
+    expected = by_products(x, weight, grad, *rest)
+    assert np.allclose(gradient(x, weight, grad, *rest), expected, rtol=1e-12, atol=1e-12)
+    found = gradient(*(a.astype(np.float32) for a in (x, weight, grad)), *rest)
+    assert found.dtype == np.float32
+    assert np.allclose(found, expected, rtol=1e-5, atol=1e-5 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_same_bits_for_every_number_of_threads_and_any_strides(name, threads, monkeypatch):
+    monkeypatch.setattr(workers, "LEAST", 1)
+    x, weight, grad, rest = gradients(name, np.float32, images=3)
+    workers.set_count(1)
+    expected = gradient(x, weight, grad, *rest)
+    for count in (2, 3, 7):
+        workers.set_count(count)
+        assert np.array_equal(gradient(x, weight, grad, *rest), expected)
+    turned = [np.ascontiguousarray(a.T).T for a in (x, weight, grad)]
+    assert np.array_equal(gradient(*turned, *rest), expected)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_of_a_transposed_one(name):
+    """Its result is linear in the weight: <conv_transpose(x, w), y> = <w, gradient>."""
+    _, weight, x, (stride, padding, dilation, groups) = gradients(name, np.float64)
+    function = getattr(ts, f"conv_transpose{x.ndim - 2}d")
+    made = function(ts.from_numpy(x), ts.from_numpy(weight), None, stride, padding, 0, groups, dilation).numpy()
+    y = np.random.default_rng(8).standard_normal(made.shape)
+    found = gradient(x, weight, y, stride, padding, dilation, groups, True)
+    assert found.shape == weight.shape
+    assert np.isclose((made * y).sum(), (weight * found).sum(), rtol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["padded", "depthwise", "strided"])
+@pytest.mark.parametrize("number", [np.inf, np.nan])
+def test_what_is_not_finite_stays_where_it_belongs(name, number):
+    """Between the rows of images lie positions that belong to none: nothing of them arrives."""
+    x, weight, grad, rest = gradients(name, np.float64)
+    x[0, 0, 2, -1] = number
+    with np.errstate(invalid="ignore"):
+        expected = by_products(x, weight, grad, *rest)
+    found = gradient(x, weight, grad, *rest)
+    assert np.isfinite(expected).any() and not np.isfinite(expected).all()
+    assert np.allclose(found, expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16])
+def test_small_floats_round_once(dtype):
+    """300 products of 1 and 1, of which a sum in 16 bits would lose some."""
+    x, weight, grad = ts.ones(300, 1, 2).to(dtype), ts.ones(1, 1, 1).to(dtype), ts.ones(300, 1, 2).to(dtype)
+    found = ts.ops.aten.convolution_backward(grad, x, weight, [1], [1], [0], [1], False, [0], 1, [True] * 3)
+    assert [g.dtype for g in found] == [dtype] * 3
+    assert found[1].to(ts.float32).tolist() == [[[600.0]]] and found[2].to(ts.float32).tolist() == [600.0]
+
+
+def test_complex_numbers():
+    x, weight, grad = ts.tensor([[[1 + 2j, 3 - 1j]]]), ts.tensor([[[2 - 1j]]]), ts.tensor([[[1j, 1 + 0j]]])
+    found = ts.ops.aten.convolution_backward(grad, x, weight, None, [1], [0], [1], False, [0], 1, [False, True, False])
+    assert found[1].tolist() == [[[(1 + 2j) * 1j + (3 - 1j)]]]
+
+
+def test_a_copy_has_the_product_of_two_rows():
+    source, (phase,) = a_copy()
+    out = np.zeros((1, 1, 1), np.float32)
+    row = np.arange(4, dtype=np.float32).reshape(1, 1, 4)
+    conv_weights.correlate_weights(row, row, out, source, phase, 1)
+    assert out.tolist() == [[[14.0]]]
+
+
+@pytest.mark.parametrize(
+    ("shapes", "kind", "groups", "message"),
+    [
+        ([(1, 1, 4), (1, 1, 4), (1, 1, 2)], np.float64, 1, "float32, or of float64"),
+        ([(1, 1, 5), (1, 1, 4), (1, 1, 1)], np.float32, 1, "another size"),
+        ([(1, 1, 4), (1, 1, 3), (1, 1, 1)], np.float32, 1, "outside of the output"),
+        ([(2, 1, 4), (1, 1, 4), (1, 1, 1)], np.float32, 1, "as many images"),
+        ([(1, 1, 4), (1, 2, 4), (1, 1, 1)], np.float32, 1, "the weight is not"),
+        ([(1, 1, 4), (1, 1, 4), (1, 1, 0)], np.float32, 1, "outside of the window"),
+        ([(1, 1, 4), (1, 1, 4), (1, 1, 1)], np.float32, 2, "groups that divide"),
+    ],
+)
+def test_what_does_not_fit_is_refused(shapes, kind, groups, message):
+    """The loops look at no bounds: what they take for granted is proved when they are entered."""
+    x, y, out = (np.ones(shape, np.float32) for shape in shapes)
+    source, (phase,) = a_copy()
+    with pytest.raises((ValueError, TypeError), match=message):
+        conv_weights.correlate_weights(x, y.astype(kind), out, source, phase, groups)
+
+
+def test_gaps_are_refused():
+    source, (phase,) = a_copy()
+    row, out = np.ones((1, 1, 4), np.float32), np.zeros((1, 1, 1), np.float32)
+    kept = np.broadcast_to(out, out.shape)  # which may not be written to
+    for x, to in ((np.ones((1, 1, 8), np.float32)[..., ::2], out), (row, kept)):
+        with pytest.raises(ValueError, match="contiguous"):
+            conv_weights.correlate_weights(x, row, to, source, phase, 1)
