@@ -24,7 +24,7 @@ from .namespace import Namespace, Over
 
 SETTINGS = ("cudnn", "mkl", "mkldnn", "mps", "openmp")  # modules of switches that programs set and ask for
 BUILT_IN = ("cpu", "cuda", "meta")  # in the order of the indices that the core knows
-MOST = 16  # what an operator has room for kernels of: `ts._core.dispatch.operator`
+MOST = 15  # what an operator has room for kernels of: `ts._core.dispatch.operator`
 _loaded: dict[str, Backend] = {}
 _order: list[str] = list(BUILT_IN)
 # the last that was set for all devices; backends that are loaded later start with it

@@ -79,7 +79,7 @@ UNREGISTERED = {
         "a node that PyTorch's executor puts into graphs; in graph text it becomes what it means (`passes/executor_nodes.py`)",
     ),
     **dict.fromkeys(
-        "aten::grad aten::get_gradients prim::grad prim::AutogradZero".split(),
+        "aten::get_gradients prim::AutogradZero".split(),
         "gradients come with automatic differentiation",
     ),
     **dict.fromkeys("aten::save aten::from_file".split(), "would let an archive read and write files"),

@@ -333,6 +333,8 @@ SPECIAL: dict[str, Maker] = {
     "_functional_sym_constrain_range_for_size": lambda t, i: [3, 1, 5, t(2)],
     "_linalg_check_errors": lambda t, i: [i(2).to(ts.int32) * 0, "linalg.inv", False],
     "retain_grad": lambda t, i: [ts.ones(2, requires_grad=True)],
+    "backward": lambda t, i: [ts.ones(2, requires_grad=True).sum()],
+    "backward.TensorList": lambda t, i: [[ts.ones(2, requires_grad=True).sum()]],
     "_histogramdd_from_bin_cts": lambda t, i: [t(6, 2), [2, 3]],
     "_histogramdd_from_bin_tensors": lambda t, i: [t(6, 2), [t(2) * 0 + i(2), t(2) * 0 + i(2)]],
 }  # fmt: skip

@@ -45,6 +45,7 @@ NO_SAMPLES = {
     "_pin_memory": "needs a GPU",
     "record_stream": "needs a GPU",
     "index.Tensor": "takes the lists of scripts only; `index.Tensor_hacked_twin` is the same kernel",
+    "grad": "results with a history; `tests/autograd/test_in_scripts.py` has them",
     "values": "sparse tensors, which are refused",
     "values_copy": "sparse tensors, which are refused",
     "_make_dual": "levels of forward differentiation, which there are none of",

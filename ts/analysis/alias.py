@@ -31,7 +31,7 @@ from typing import Final
 
 from ts._core.thread import deadline
 from ts.analysis.alias_text import Findings, to_graphviz, to_text
-from ts.analysis.effects import GROUPS, has_side_effects, may_give_self, updates_moments
+from ts.analysis.effects import GROUPS, calls_programs, has_side_effects, may_give_self, updates_moments
 from ts.analysis.reorder import blocks_of, move
 from ts.analysis.writes import ONLY_READING, any_mutable, is_written
 from ts.ir.graph import Block, Graph, Node, Value
@@ -507,7 +507,7 @@ class AliasDb:
     def _visit_operator(self, node: Node) -> None:
         """Follow the alias marks of the schema."""
         schema = node.schema()
-        if schema is None:
+        if schema is None or calls_programs(node):
             self._visit_unknown(node)
             return
         if may_give_self(node):

@@ -116,6 +116,17 @@ def updates_moments(node: Node) -> bool:
     return training.node().get("value") is not False
 
 
+def calls_programs(node: Node) -> bool:
+    """Whether `node` is an operator that runs programs of others, as a call does."""
+    return node.kind() not in STRUCTURAL and _flags(node)[4]
+
+
+def reads_history(node: Node) -> bool:
+    """Whether the result of `node` depends on how its inputs were computed, or on their gradients."""
+    operator = None if node.kind() in STRUCTURAL else node.operator()
+    return operator is not None and operator.record is not None and operator.record.reads_history
+
+
 def may_give_self(node: Node) -> bool:
     """Whether `node` may give its first input itself, though its schema has no mark of that."""
     operator = None if node.kind() in STRUCTURAL else node.operator()
@@ -173,7 +184,7 @@ def _is_iteration(node: Node) -> bool:
     return any(count.kind() == "aten::len" and count.input() is node.inputs()[0] for count in counts)
 
 
-Flags = tuple[bool, bool, bool, str]
+Flags = tuple[bool, bool, bool, str, bool]
 _flags_by_kind: dict[str, Flags] = {}
 
 
@@ -184,12 +195,14 @@ def _flags(node: Node) -> Flags:
     if flags is None:
         operator = node.operator()
         if operator is None:
-            return False, False, False, ""
+            return False, False, False, "", False
         record = operator.record  # None: an operator in C, on numbers, strings or containers
-        flags = (
-            (False, False, False, "")
-            if record is None
-            else (record.side_effect, record.nondeterministic, record.reshapes, record.updates)
-        )
+        if record is None:
+            flags = False, False, False, "", False
+        else:
+            flags = (
+                record.side_effect, record.nondeterministic, record.reshapes, record.updates,
+                record.calls_programs,
+            )  # fmt: skip
         _flags_by_kind[kind] = flags
     return flags

@@ -158,6 +158,8 @@ class Operators(SugaredValue):
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         if not self.space:
             return Operators(name)
+        if self.space == "aten" and name == "autograd":  # `torch.autograd.grad` is printed for aten::grad
+            return self
         operator = BuiltinFunction(f"{self.space}::{name}")
         functions = former(name, self.version) if self.space == "aten" else ()
         return FormerOperator(operator, functions, self.terms) if functions else operator

@@ -57,6 +57,7 @@ _CASTS = {
     "prim::Print": "print",
     "prim::Breakpoint": "breakpoint",
 }
+_HOMES = {"aten::backward": "torch.autograd.backward", "aten::grad": "torch.autograd.grad"}
 # Names that no variable has.  Others that mean something in printed source, such as `torch` and `print`, are
 # told apart where it is read: by how they are used.
 _RESERVED = frozenset(
@@ -399,7 +400,7 @@ class _Printer:
         if kind == "aten::__getitem__" and not isinstance(inputs[0].type(), TupleType):
             return f"{self.operand(inputs[0])}[{self.use(inputs[1])}]"
         space, _, name = kind.partition("::")
-        callee = f"torch.{name}" if space == "aten" else f"ops.{space}.{name}"
+        callee = _HOMES.get(kind) or (f"torch.{name}" if space == "aten" else f"ops.{space}.{name}")
         schema = node.schema()
         if schema is None:
             if kind == "prim::RaiseException" and isinstance(inputs[-1].type(), NoneType):

@@ -324,7 +324,10 @@ NAMES: Final[dict[str, str]] = {
         _cast_Float _cast_Half _cast_Int _cast_Long _cast_Short _has_compatible_shallow_copy_type
         _is_zerotensor _make_dual _make_dual_copy _pin_memory _to_copy _to_cpu _unpack_dual as_tensor cpu
         cuda data detach detach_ is_conj is_distributed is_inference is_neg is_pinned pin_memory prim::data
-        record_stream requires_grad_ retain_grad set_data to values values_copy
+        record_stream requires_grad_ set_data to values values_copy
+    """,
+    "gradients": """
+        backward grad prim::grad retain_grad
     """,
     "quantizer": """
         dequantize fake_quantize_per_channel_affine fake_quantize_per_tensor_affine int_repr

@@ -61,7 +61,7 @@ FAMILIES = (
     "factorizations", "matrix_norm", "lu", "linalg_steps", "householder", "pseudo_inverse", "covariance",
     "least_squares",
     "stft", "finite_differences", "histogram", "window_functions", "script", "assertions", "profiling", "to",
-    "quantizer", "packed", "quantized", "quantized_rnn",
+    "gradients", "quantizer", "packed", "quantized", "quantized_rnn",
 )  # fmt: skip
 
 STRICT = 3  # `overlap` of what writes to places in another order than it reads them
@@ -103,6 +103,8 @@ class Record:
     gives_self: bool = False  # may give its first argument itself, though its schema has no mark of that
     updates: str = ""  # the argument with which it writes to its running moments, unless that is false
     side_effect: bool = False  # must not be removed though its result is unused
+    reads_history: bool = False  # it is about how its arguments were computed, or their gradients
+    calls_programs: bool = False  # hooks and others, which may write to whatever they can reach
 
     # Its arguments and results
     wraps_numbers: bool = False  # takes a number from Python where the schema says Tensor

@@ -192,13 +192,6 @@ def _requires_grad(self: Tensor, requires_grad: bool) -> Tensor:
     return self.requires_grad_(requires_grad)
 
 
-@op("aten::retain_grad(Tensor(a!) self) -> ()", **_SCRIPT)
-def _retain_grad(self: Tensor) -> None:
-    """A leaf keeps its gradient anyway."""
-    if not self.requires_grad:
-        raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-
-
 @op("aten::values(Tensor(a) self) -> Tensor(a)", **_SCRIPT)
 @op("aten::values_copy(Tensor self) -> Tensor", **_SCRIPT)
 def _values(self: Tensor) -> Tensor:

@@ -9,7 +9,9 @@
 Such a graph has operators on tensors that write to nothing, and the lists of tensors that they read.  It
 collects what comes until somebody else reads its results, writes, branches or acts on the world, and stands
 there.  What it is given beside tensors has to be the same in call after call, as attributes, sizes and
-constants are: how it is differentiated is worked out for such values (`ts.autodiff`).
+constants are: how it is differentiated is worked out for such values (`ts.autodiff`).  A tensor of which
+the program itself asks for the gradient (`torch.autograd.grad`, `y.grad`) is the result of one and an
+argument of another.
 
 Whether somebody wants a gradient is seen when the program runs.
 """
@@ -18,7 +20,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ts.analysis.effects import has_side_effects, is_nondeterministic
+from ts.analysis.effects import has_side_effects, is_nondeterministic, reads_history
 from ts.analysis.writes import writes_to_inputs
 from ts.ir import types
 from ts.ir.graph import Block, Graph, Node, Value
@@ -36,15 +38,29 @@ _LISTS: Final = ("prim::ListConstruct", "prim::ListUnpack")
 
 def create_autodiff_subgraphs(graph: Graph, threshold: int = THRESHOLD) -> bool:
     """Make differentiable graphs of at least `threshold` operators on tensors, in all blocks."""
-    return _Parts(graph.block(), threshold).run()
+    return _Parts(graph.block(), threshold, _differentiated(graph.block())).run()
+
+
+def _differentiated(block: Block) -> set[Value]:
+    """The values whose gradients, or whose history, nodes in the block ask for."""
+    found: set[Value] = set()
+    for node in block.nodes():
+        for inner in node.blocks():
+            found |= _differentiated(inner)
+        if reads_history(node):
+            for value in node.inputs():
+                is_list = value.node().kind() == "prim::ListConstruct"
+                found.update(value.node().inputs() if is_list else [value])
+    return found
 
 
 class _Parts:
     """The differentiable graphs of one block, and of those in it."""
 
-    def __init__(self, block: Block, threshold: int) -> None:
+    def __init__(self, block: Block, threshold: int, differentiated: set[Value]) -> None:
         self.block = block
         self.threshold = threshold
+        self.differentiated = differentiated
         self.nodes: list[Node] = []  # of the one that is open
         self.inside: set[Value] = set()  # what they give
         self.acts = False  # whether one of them draws random numbers, or updates moments
@@ -53,9 +69,11 @@ class _Parts:
     def run(self) -> bool:
         for node in list(self.block.nodes()):
             for inner in node.blocks():
-                self.changed |= _Parts(inner, self.threshold).run()
+                self.changed |= _Parts(inner, self.threshold, self.differentiated).run()
             if node.kind() in ("prim::Constant", "prim::GetAttr"):
                 continue
+            if any(x in self.inside and x in self.differentiated for x in node.inputs()):
+                self.settle(node)
             reads = not self.inside.isdisjoint(node.inputs())
             if _is_joined(node, reads, self.inside):
                 self.nodes.append(node)
@@ -129,7 +147,7 @@ def _is_operator(node: Node) -> bool:
     if node.kind() in _LISTS or node.blocks():
         return False
     record = getattr(node.operator(), "record", None)
-    return record is not None and not record.variant and not record.on_grids
+    return record is not None and not record.variant and not record.on_grids and not record.reads_history
 
 
 def _is_tensor(type: Type) -> bool:

@@ -42,6 +42,7 @@ from ts._core.value.ivalue cimport (
     box,
     move_value,
     release,
+    set_object,
     set_object_steal,
     unbox,
     unbox_shallow,
@@ -57,9 +58,28 @@ from ts._core.dispatch.signature import arity, signature
 from ts._core.dispatch.wording import reworded
 
 type_of.register_tensor_type(Tensor)
+
 type_of.register_device_type(devices.device)
 for _enumerated in (dtypes.dtype, dtypes.layout, dtypes.memory_format):
     ivalue_module.register_code_type(_enumerated, lambda x: x.code)
+
+
+cdef enum:
+    BACKEND_UNDEFINED = MOST_BACKENDS - 1
+
+# What is no tensor though its type says so, as a gradient before there is one.  Python knows it as None, and no backend
+# has kernels for it.
+cdef Tensor undefined = Tensor.__new__(Tensor)
+undefined.array, undefined.scalar_type, undefined.backend = np.empty(0, np.float32), dtypes.float32.code, BACKEND_UNDEFINED
+ivalue_module.register_undefined(undefined)
+
+
+cdef int refuse_undefined(Operator op, int i) except -1:
+    """Only where the schema says Tensor?, None will do."""
+    if op.signature_.parameters[i].optional:
+        return 0
+    cdef str name = op.signature_.parameters[i].name
+    raise RuntimeError(f"Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #{i} '{name}'")
 
 
 # ---------------------------------------------------------------- the operator
@@ -286,6 +306,8 @@ cdef int unbind(Operator op) except -1:
 cdef int bind_and_run(Operator op, IValue *r, const int32_t *at) except -1:
     """What stands for a kernel until it is asked for: finds it, and runs it."""
     cdef int backend = backend_at(op, r, at)
+    if backend == BACKEND_UNDEFINED:
+        return run_record(op, r, at)
     bind_kernel(op, backend)
     return op.kernels[backend](op, r, at)
 
@@ -690,6 +712,8 @@ cdef int run_in_python(Operator op, object (*function)(Operator op, list args), 
         read_signature(op)
     for i in range(op.nargs):
         args.append(box(&r[at[i]]))
+        if r[at[i]].tag == TAG_OBJECT and r[at[i]].v.o == <PyObject *>undefined:
+            refuse_undefined(op, i)
     result = function(op, args)
     if op.nrets == 1:
         return put(op, 0, result, &r[at[op.nargs]])
@@ -705,6 +729,9 @@ cdef int put(Operator op, int i, object result, IValue *out) except -1:
     if isinstance(result, Tensor):
         Py_INCREF(result)
         set_object_steal(out, <PyObject *>result)
+        return 0
+    if result is None and op.whole and op.signature_.returns[i].kind == "Tensor":
+        set_object(out, undefined)
         return 0
     unbox(result, <TypeSpec>op.return_specs[i], &new)
     move_value(out, &new)

@@ -32,7 +32,7 @@ from ts._core.value.ivalue cimport (
 )
 from ts._core.prims.row cimport row
 from ts._core.value.type_of cimport conforms
-from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_CUDA, BACKEND_META, Tensor
+from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_CUDA, BACKEND_META, Tensor, wants
 
 from ts import dtypes
 
@@ -191,7 +191,7 @@ cdef int strided(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int wants_gradient(Operator op, IValue *r, const int32_t *at) except -1:
-    set_bool(&r[at[1]], tensor_of(&r[at[0]]).wants_grad)
+    set_bool(&r[at[1]], wants(tensor_of(&r[at[0]])))
     return 0
 
 
@@ -261,8 +261,15 @@ cdef int times_written(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int which_output(Operator op, IValue *r, const int32_t *at) except -1:
-    """Of the function that made the tensor: nobody records functions."""
-    set_int(&r[at[1]], 0)
+    """Of the node that made the tensor."""
+    cdef object x = tensor_of(&r[at[0]])
+    set_int(&r[at[1]], x.output_nr if wants(<Tensor>x) else 0)
+    return 0
+
+
+cdef int keeps_gradient(Operator op, IValue *r, const int32_t *at) except -1:
+    cdef object x = tensor_of(&r[at[0]])
+    set_bool(&r[at[1]], wants(<Tensor>x) and x.retains_grad)
     return 0
 
 
@@ -300,7 +307,7 @@ def operators():
         row("prim::is_meta(Tensor a) -> bool", is_on, <void *>BACKEND_META),
         row("prim::requires_grad(Tensor a) -> bool", wants_gradient),
         row("aten::is_leaf(Tensor self) -> bool", is_leaf),
-        row("aten::retains_grad(Tensor self) -> bool", never),
+        row("aten::retains_grad(Tensor self) -> bool", keeps_gradient),
         row("aten::_version(Tensor self) -> int", times_written),
         row("aten::output_nr(Tensor self) -> int", which_output),
         row("prim::name(Tensor a) -> str?", nameless),

@@ -483,6 +483,16 @@ cdef enum:
     ENTRY_BYTES = 100
 
 
+cdef PyObject *undefined = NULL      # the tensor that Python knows as None
+
+
+def register_undefined(x not None):
+    """Let `x`, which is never released, be None to Python."""
+    global undefined
+    Py_INCREF(<PyObject *>x)
+    undefined = <PyObject *>x
+
+
 cdef object box(IValue *x):
     cdef PyObject *copies = NULL
     cdef object o = box_shallow(x)
@@ -551,7 +561,7 @@ cdef object box_shallow(IValue *x):
         return x.v.f
     if x.tag == TAG_BOOL:
         return x.v.i != 0
-    if x.tag == TAG_OBJECT and x.v.o != NULL:
+    if x.tag == TAG_OBJECT and x.v.o != NULL and x.v.o != undefined:
         return <object>x.v.o
     return None
 

@@ -188,12 +188,13 @@ _SPECIAL_OPERATORS: Final = {
     "_assert": "aten::_assert",
     "Generator": "aten::Generator",
 }
+_NO_OPERATORS_IN: Final = ("ts.nn.functional.", "ts.nn.init", "ts.nn.utils", "ts.func")
 _NOT_OPERATORS: Final = frozenset({"jit", "annotate", "nn", "Tensor", "dtype"})
 
 
 def operator_of(module: str, name: str) -> str | None:
     """The operator behind a function of `ts`, `ts.nn.functional`, `ts.linalg` ...; None if it is none."""
-    if name in _NOT_OPERATORS or module.startswith(("ts.nn.functional.", "ts.nn.init", "ts.nn.utils")):
+    if name in _NOT_OPERATORS or module.startswith(_NO_OPERATORS_IN):
         return None
     if name in getattr(sys.modules.get(module), "WRITTEN", ()):  # in the language itself
         return None

@@ -115,7 +115,7 @@ class SugaredValue:
 _PRIM_PROPERTIES: Final = (
     "dtype", "device", "data", "shape", "is_cuda", "is_cpu", "is_xla", "is_xpu", "is_sparse",
     "is_sparse_csr", "is_mkldnn", "is_mps", "is_quantized", "is_vulkan", "is_ipu", "is_meta", "is_nested",
-    "requires_grad", "layout", "T", "H", "itemsize", "nbytes", "ndim", "name",
+    "requires_grad", "layout", "T", "H", "itemsize", "nbytes", "ndim", "name", "grad",
 )  # fmt: skip
 _ATEN_PROPERTIES: Final = ("is_leaf", "mT", "mH", "real", "imag", "retains_grad")
 _PROPERTIES: Final = dict.fromkeys(_PRIM_PROPERTIES, "prim") | dict.fromkeys(_ATEN_PROPERTIES, "aten")
@@ -150,12 +150,6 @@ class SimpleValue(SugaredValue):
         if type.is_subtype_of(TENSOR):
             if name in _CAST_METHODS:
                 return TensorCast(_CAST_METHODS[name], value)
-            if name == "grad":
-                raise CompilationError(
-                    "Unknown builtin op: prim::grad. Scripts cannot read gradients: take `x.grad` outside, "
-                    "and give it to the function",
-                    range,
-                )
             if name in _PROPERTIES:
                 return SimpleValue(emit_builtin_call(None, em.graph, f"{_PROPERTIES[name]}::{name}", [value]))
         elif type is ir.DEVICE and name in _DEVICE_PROPERTIES:
