@@ -95,3 +95,92 @@ def test_refusals(text):
     ours, theirs = said(ts), said(torch)
     assert ours[0] == theirs[0]
     assert ours[1].split("Found method")[0] == theirs[1].split("Found method")[0]
+
+
+def rows(library, amount=0.5):
+    """A method of a program's own: every second row."""
+
+    class Rows(library.nn.utils.prune.BasePruningMethod):
+        PRUNING_TYPE = "structured"
+        dim = 0
+
+        def compute_mask(self, t, default_mask):
+            mask = default_mask.clone()
+            mask[::2] = 0
+            return mask
+
+    return Rows
+
+
+CONTAINERS = [
+    "together.__len__()", "[type(x).__name__ for x in together]", "type(together[1]).__name__",
+    "together.compute_mask(t, library.ones(4, 3)).tolist()", "P.PruningContainer().__len__()",
+    "P.PruningContainer(methods[0]).prune(t).tolist()", "P.PruningContainer(methods[1]).prune(t, library.ones(4, 3).tril()).tolist()",
+    "[x.add_pruning_method(methods[2]), len(x)] if (x := P.PruningContainer(methods[0])) else 0",
+    "P.L1Unstructured(0.5).prune(t).tolist()", "P.L1Unstructured(0.5).prune(t, importance_scores=-t).tolist()", "P.LnStructured(1, 2, 0).prune(t).tolist()",
+    "P.LnStructured(0.5, 1, -1).prune(t, library.ones(4, 3).tril()).tolist()", "P.Identity().prune(t).tolist()", "P.CustomFromMask(t > 0).prune(t).tolist()",
+    "P.LnStructured(1, 'nuc', 0).prune(library.stack([t[:2, :2], t[2:, :2], t[1:3, 1:]])).tolist()", "P.LnStructured(0, 2, 0).prune(t).tolist()",
+    "P.RandomStructured(1, 1).prune(t).tolist()", "P.RandomUnstructured(2).prune(t).tolist()", "[c.PRUNING_TYPE for c in (P.Identity, P.LnStructured, P.CustomFromMask)]",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", CONTAINERS)
+def test_methods_without_modules(text):
+    def outcome(library):
+        library.manual_seed(4)
+        P = library.nn.utils.prune
+        methods = [P.L1Unstructured(0.25), P.LnStructured(1, 2, dim=0), P.Identity(), rows(library)()]
+        for method in methods:
+            method._tensor_name = "weight"
+        t = library.tensor(np.random.default_rng(1).standard_normal((4, 3)).astype("f"))
+        together = P.PruningContainer(methods[0])  # PyTorch's cannot be made of several
+        for method in methods[1:]:
+            together.add_pruning_method(method)
+        names = {"P": P, "methods": methods, "together": together, "t": t, "library": library}
+        try:
+            return eval(text, names)
+        except Exception as error:
+            return type(error).__name__, str(error)
+
+    assert outcome(ts) == outcome(torch)
+
+
+def trained(library, m):
+    """A step downhill: what is pruned stays so, and has no gradient."""
+    optimizer = library.optim.SGD(m.parameters(), lr=0.1)
+    m(library.ones(2, 4)).square().sum().backward()
+    gradients = {name: x.grad.tolist() for name, x in m.named_parameters()}
+    optimizer.step()
+    return m(library.ones(2, 4)).tolist(), gradients
+
+
+@pytest.mark.parametrize("step", [*STEPS[:-1], "rows(library).apply(m, 'weight')"])
+def test_gradients_of_pruned_weights(step):
+    def stepped(library):
+        m = layer(library)
+        eval(step, {"P": library.nn.utils.prune, "m": m, "library": library, "rows": rows})
+        return trained(library, m)
+
+    (ours, gradients), (theirs, wanted) = stepped(ts), stepped(torch)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+    assert gradients.keys() == wanted.keys()
+    for name in wanted:
+        np.testing.assert_allclose(gradients[name], wanted[name], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("direction", [(ts, torch), (torch, ts)])
+def test_state_dicts_are_exchanged(direction, tmp_path):
+    """Originals and masks of one library, through a file, into the pruned module of the other."""
+    source, target = direction
+    m, n = layer(source), target.nn.Linear(4, 3)
+    source.nn.utils.prune.l1_unstructured(m, "weight", 0.5)
+    source.nn.utils.prune.random_unstructured(m, "bias", 1)
+    target.nn.utils.prune.identity(n, "weight")
+    target.nn.utils.prune.identity(n, "bias")
+    source.save(m.state_dict(), str(tmp_path / "pruned.pt"))
+    n.load_state_dict(target.load(str(tmp_path / "pruned.pt"), weights_only=True))
+    np.testing.assert_allclose(n(target.ones(2, 4)).tolist(), m(source.ones(2, 4)).tolist(), rtol=1e-5)
+    for library, module in ((source, m), (target, n)):
+        library.nn.utils.prune.remove(module, "weight")
+        assert not any(True for name in module.state_dict() if name.startswith("weight_"))
+    assert n.weight.tolist() == m.weight.tolist()

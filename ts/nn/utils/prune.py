@@ -253,7 +253,7 @@ class LnStructured(_Structured):
 
     def _sizes(self, t: Tensor) -> Tensor:
         dim = self.dim % t.dim()
-        norms: Tensor = ts.linalg.vector_norm(t, self.n, dim=[d for d in range(t.dim()) if d != dim])
+        norms: Tensor = ts.norm(t, p=self.n, dim=[d for d in range(t.dim()) if d != dim])
         return norms
 
 
