@@ -1,0 +1,131 @@
+"""A scripted LSTM learns to write Python's documentation, character by character.
+
+The text is that of Python's own `help()` (`pydoc_data.topics`, about 450 kB): nothing to download.
+
+    pip install torchscript-ts[examples]
+    python examples/char_lstm.py                    writes build/examples/char_lstm.png, and some text
+
+Functions take the library, so that the same lines train with PyTorch: `trained(torch, ...)`.
+"""
+
+from typing import Any, Iterator, List, Tuple
+
+from training import arguments, draw, endless, run
+
+import ts
+
+BATCH, WINDOW, HIDDEN = 16, 32, 128
+
+
+def source_text() -> str:
+    """The language topics that Python's `help()` shows, one after another."""
+    from pydoc_data.topics import topics
+
+    return "\n".join(topics[name] for name in sorted(topics))
+
+
+def network(torch: Any, letters: int) -> Any:
+    """A scripted model: characters (batch, steps) to scores of the next ones (batch, steps, letters)."""
+    nn = torch.nn
+
+    class CharLSTM(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.inputs = nn.Embedding(letters, 4 * HIDDEN)  # of each letter, what it adds to the gates
+            self.hidden = nn.Linear(HIDDEN, 4 * HIDDEN)
+            self.scores = nn.Linear(HIDDEN, letters)
+
+        def cell(
+            self, gates: torch.Tensor, state: Tuple[torch.Tensor, torch.Tensor]
+        ) -> Tuple[torch.Tensor, torch.Tensor]:
+            h, c = state
+            i, f, g, o = (gates + self.hidden(h)).chunk(4, 1)
+            c = torch.sigmoid(f + 1.0) * c + torch.sigmoid(i) * torch.tanh(g)
+            return torch.sigmoid(o) * torch.tanh(c), c
+
+        def forward(self, text: torch.Tensor) -> torch.Tensor:
+            gates = self.inputs(text)
+            zero = gates.new_zeros(text.size(0), self.hidden.in_features)
+            state = zero, zero
+            seen: List[torch.Tensor] = []
+            for step in range(text.size(1)):
+                state = self.cell(gates[:, step], state)
+                seen.append(state[0])
+            return self.scores(torch.stack(seen, 1))
+
+        @torch.jit.export
+        def write(self, start: List[int], length: int, temperature: float) -> List[int]:
+            """So many characters that go on from `start`."""
+            zero = torch.zeros(1, self.hidden.in_features)
+            state = zero, zero
+            written: List[int] = []
+            letter = start[0]
+            for place in range(len(start) + length - 1):
+                state = self.cell(self.inputs(torch.tensor([letter])), state)
+                if place + 1 < len(start):
+                    letter = start[place + 1]
+                else:
+                    chances = torch.softmax(self.scores(state[0]) / temperature, 1)
+                    letter = int(torch.multinomial(chances, 1))
+                    written.append(letter)
+            return written
+
+    return torch.jit.script(CharLSTM())
+
+
+def windows(torch: Any, text: Any) -> Any:
+    """A data set: WINDOW characters from any place of the text, and the ones that follow."""
+
+    class Windows(torch.utils.data.Dataset):
+        def __len__(self) -> int:
+            return len(text) - WINDOW
+
+        def __getitem__(self, i: int) -> Any:
+            return text[i : i + WINDOW + 1]
+
+    return Windows()
+
+
+def batches(torch: Any, text: Any, seed: int) -> Iterator[Any]:
+    """Characters (batch, WINDOW + 1) from random places, without end."""
+    data = windows(torch, text)
+    generator = torch.Generator().manual_seed(seed)
+    loader = torch.utils.data.DataLoader(data, BATCH, shuffle=True, generator=generator, drop_last=True)
+    return endless(loader)
+
+
+def trained(torch: Any, model: Any, optimizer: Any, data: Iterator[Any], steps: int) -> List[float]:
+    """Train the model on so many batches; the losses, per character."""
+
+    def step() -> float:
+        text = next(data)
+        optimizer.zero_grad()
+        scores = model(text[:, :-1])
+        loss = torch.nn.functional.cross_entropy(scores.flatten(0, 1), text[:, 1:].flatten())
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        return loss.item()
+
+    return run("training", steps, step)
+
+
+def main() -> None:
+    options = arguments(__doc__, steps=1500)
+    ts.manual_seed(options.seed)
+    text = source_text()
+    letters = sorted(set(text))
+    numbers = {letter: number for number, letter in enumerate(letters)}
+    encoded = ts.tensor([numbers[letter] for letter in text])
+    model = network(ts, len(letters))
+    optimizer = ts.optim.Adam(model.parameters(), lr=4e-3)
+    losses = trained(ts, model, optimizer, batches(ts, encoded, options.seed), options.steps)
+    draw(losses, options.out / "char_lstm.png", "Python's documentation, character by character")
+    print(f"loss {losses[-1]:.3f} per character; it writes:\n")
+    start = "The "
+    written = model.write([numbers[letter] for letter in start], 400, 0.5)
+    print(start + "".join(letters[number] for number in written))
+
+
+if __name__ == "__main__":
+    main()

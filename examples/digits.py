@@ -1,0 +1,97 @@
+"""A convolution net learns handwritten digits, and is saved as an archive that PyTorch loads.
+
+The 1,797 images of 8 x 8 pixels come with scikit-learn: nothing to download.
+
+    pip install torchscript-ts[examples]
+    python examples/digits.py                       writes build/examples/digits.pt and digits.png
+
+Functions take the library, so that the same lines train with PyTorch: `trained(torch, ...)`.
+"""
+
+from typing import Any, Iterator, List, Tuple
+
+from training import arguments, draw, endless, run
+
+import ts
+
+BATCH = 64
+TESTED = 360  # images that the net never sees while it learns
+
+
+def images(torch: Any, digits: Tuple[int, ...] = tuple(range(10))) -> Tuple[Any, Any]:
+    """Two data sets, to train and to test on: images (1, 8, 8) from 0 to 1, and their digits."""
+    from sklearn.datasets import load_digits
+
+    data = load_digits()
+    wanted = [i for i, digit in enumerate(data.target) if digit in digits]
+    pixels = torch.tensor(data.images[wanted]).float().div(16).unsqueeze(1)
+    numbers = torch.tensor(data.target[wanted]).long()
+    # Images of one hand follow each other: the order must not decide who is tested.
+    order = torch.randperm(len(wanted), generator=torch.Generator().manual_seed(0))
+    tested = TESTED * len(wanted) // len(data.target)
+    parts = order[tested:], order[:tested]
+    train, test = (torch.utils.data.TensorDataset(pixels[part], numbers[part]) for part in parts)
+    return train, test
+
+
+def network(torch: Any) -> Any:
+    """Images (batch, 1, 8, 8) to a score for each digit (batch, 10)."""
+    nn = torch.nn
+    return nn.Sequential(
+        nn.Conv2d(1, 16, 3, padding=1),
+        nn.ReLU(),
+        nn.Conv2d(16, 32, 3, padding=1),
+        nn.ReLU(),
+        nn.MaxPool2d(2),
+        nn.Flatten(),
+        nn.Linear(32 * 4 * 4, 64),
+        nn.ReLU(),
+        nn.Linear(64, 10),
+    )
+
+
+def batches(torch: Any, data: Any, seed: int) -> Iterator[List[Any]]:
+    """Images and digits in random order, without end."""
+    generator = torch.Generator().manual_seed(seed)
+    size = min(BATCH, len(data))
+    loader = torch.utils.data.DataLoader(data, size, shuffle=True, generator=generator, drop_last=True)
+    return endless(loader)
+
+
+def trained(torch: Any, model: Any, optimizer: Any, data: Iterator[Any], steps: int) -> List[float]:
+    """Train the model on so many batches; the losses."""
+
+    def step() -> float:
+        inputs, digits = next(data)
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(inputs), digits)
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    return run("training", steps, step)
+
+
+def accuracy(torch: Any, model: Any, data: Any) -> float:
+    """How many of the images the model reads rightly, from 0 to 1."""
+    inputs, digits = data.tensors
+    with torch.no_grad():
+        return (model(inputs).argmax(1) == digits).float().mean().item()
+
+
+def main() -> None:
+    options = arguments(__doc__, steps=600)
+    ts.manual_seed(options.seed)
+    train, test = images(ts)
+    model = ts.jit.script(network(ts))
+    optimizer = ts.optim.Adam(model.parameters(), lr=2e-3)
+    losses = trained(ts, model, optimizer, batches(ts, train, options.seed), options.steps)
+    draw(losses, options.out / "digits.png", "Handwritten digits")
+    model.eval()
+    ts.jit.save(model, str(options.out / "digits.pt"))
+    share = 100 * accuracy(ts, model, test)
+    print(f"loss {losses[-1]:.4f}, {share:.1f} % of {len(test)} unseen images are right")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""Weights that PyTorch has trained learn something else: digits 5 to 9, of which there are few.
+
+`examples/data/digits_0_to_4.pt` is a `state_dict` that PyTorch 2.13 saved (`examples/data/README.md`): the
+net of `examples/digits.py`, trained on digits 0 to 4. Its convolutions stay; the layers behind them learn.
+
+    pip install torchscript-ts[examples]
+    python examples/finetune.py                     writes build/examples/finetuned.pt and finetune.png
+    python examples/finetune.py --checkpoint my.pt  another state_dict of the same net
+"""
+
+from pathlib import Path
+from typing import Any, Tuple
+
+from digits import accuracy, batches, images, network, trained
+from training import arguments, draw
+
+import ts
+
+CHECKPOINT = Path(__file__).parent / "data" / "digits_0_to_4.pt"
+NEW_DIGITS = (5, 6, 7, 8, 9)
+SHOWN = 50  # images of the new digits that the net may learn from
+
+
+def pretrained(torch: Any, checkpoint: Path) -> Tuple[Any, Any]:
+    """The net with the weights of a checkpoint and a new last layer; an optimiser of what shall learn."""
+    model = network(torch)
+    model.load_state_dict(torch.load(str(checkpoint), weights_only=True))
+    model[-1].reset_parameters()
+    convolutions = [layer for layer in model if isinstance(layer, torch.nn.Conv2d)]
+    for layer in convolutions:
+        layer.requires_grad_(False)
+    learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    return torch.jit.script(model), torch.optim.SGD(learning, lr=0.01, momentum=0.9, weight_decay=1e-4)
+
+
+def few(torch: Any) -> Tuple[Any, Any]:
+    """A few images of the new digits to train on, and many to test on."""
+    train, test = images(torch, NEW_DIGITS)
+    inputs, digits = train.tensors
+    return torch.utils.data.TensorDataset(inputs[:SHOWN], digits[:SHOWN]), test
+
+
+def main() -> None:
+    options = arguments(__doc__, steps=200, checkpoint=CHECKPOINT)
+    ts.manual_seed(options.seed)
+    model, optimizer = pretrained(ts, options.checkpoint)
+    train, test = few(ts)
+    print(f"before: {100 * accuracy(ts, model, test):.1f} % of {len(test)} unseen images are right")
+    losses = trained(ts, model, optimizer, batches(ts, train, options.seed), options.steps)
+    draw(losses, options.out / "finetune.png", f"Digits 5 to 9 from {SHOWN} images")
+    ts.save(model.state_dict(), str(options.out / "finetuned.pt"))
+    print(f"after {options.steps} steps on {SHOWN} images: {100 * accuracy(ts, model, test):.1f} %")
+
+
+if __name__ == "__main__":
+    main()

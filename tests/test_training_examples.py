@@ -1,0 +1,62 @@
+"""Each example of training is one command: it trains, draws its curve, and leaves what it says."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ts
+
+pytest.importorskip("matplotlib", reason="curves are drawn by matplotlib (extra `examples`)")
+pytest.importorskip("sklearn", reason="the images come with scikit-learn (extra `examples`)")
+
+ROOT = Path(__file__).parent.parent
+WRITTEN = {
+    "char_lstm.py": ["char_lstm.png"],
+    "digits.py": ["digits.png", "digits.pt"],
+    "finetune.py": ["finetune.png", "finetuned.pt"],
+}
+
+
+def run(example, out, *more):
+    """What an example prints."""
+    command = [sys.executable, ROOT / "examples" / example, "--out", out, *more]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("example", WRITTEN)
+def test_a_few_steps(example, tmp_path):
+    """Are enough for a picture, and for all that the example leaves; seeds are taken."""
+    printed = run(example, tmp_path / "a", "--steps", "3", "--seed", "1")
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == WRITTEN[example]
+    assert (tmp_path / "a" / WRITTEN[example][0]).read_bytes().startswith(b"\x89PNG")
+    assert printed != run(example, tmp_path / "b", "--steps", "3", "--seed", "2")
+
+
+def test_digits_are_read(tmp_path):
+    """At least 97 % of the unseen ones, and by the archive that is left, too."""
+    printed = run("digits.py", tmp_path)
+    share = float(printed.partition(", ")[2].partition(" %")[0])
+    assert share >= 97
+    sys.path.insert(0, str(ROOT / "examples"))
+    try:
+        import digits
+    finally:
+        sys.path.remove(str(ROOT / "examples"))
+    _, test = digits.images(ts)
+    model = ts.jit.load(str(tmp_path / "digits.pt"))
+    assert 100 * digits.accuracy(ts, model, test) == pytest.approx(share, abs=0.06)
+
+
+def test_old_knowledge_helps(tmp_path):
+    """From 50 images, weights that know other digits learn most of the new ones."""
+    printed = run("finetune.py", tmp_path)
+    before, after = (float(line.partition(": ")[2].partition(" %")[0]) for line in printed.splitlines())
+    assert before < 50 and after > 85
+    state = ts.load(str(tmp_path / "finetuned.pt"), weights_only=True)
+    kept = ts.load(str(ROOT / "examples/data/digits_0_to_4.pt"), weights_only=True)
+    assert list(state) == list(kept)
+    assert state["0.weight"].equal(kept["0.weight"]) and not state["6.weight"].equal(kept["6.weight"])
