@@ -305,3 +305,14 @@ def test_what_a_dtype_cannot_hold_is_an_infinity():
         warnings.simplefilter("error")
         for dtype in (ts.float16, ts.bfloat16, ts.float32):
             assert ts.tensor([1e300, -1e300, 1.0], dtype=dtype).tolist() == [math.inf, -math.inf, 1.0]
+
+
+@pytest.mark.parametrize("dtype", [ts.int64, ts.uint8, ts.int32])
+def test_long_lists_of_integers(dtype):
+    """All are looked at, wherever the one stands that does not fit; negative ones wrap where PyTorch wraps them."""
+    numbers = [i % 200 for i in range(70_000)]
+    assert ts.tensor(numbers, dtype=dtype).tolist() == numbers
+    assert ts.tensor([*numbers, True], dtype=dtype)[-1] == 1
+    with pytest.raises((ValueError, RuntimeError), match=r"(?i)overflow"):
+        ts.tensor([*numbers[:50_000], 2**64, *numbers], dtype=dtype)
+    assert ts.tensor([*numbers, -1], dtype=ts.uint8)[-1] == 255

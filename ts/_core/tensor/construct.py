@@ -248,12 +248,21 @@ def _fill(result: NDArray[Any], flat: list[Any], wanted: dtypes.dtype, inferred:
     for start in range(0, len(flat), _PIECE):
         piece = flat[start : start + _PIECE]
         deadline.spend(_ELEMENT * len(piece))
-        if wanted.category == dtypes.INTEGRAL:
+        if wanted.category == dtypes.INTEGRAL and not _all_fit(piece, wanted):
             piece = [_checked_int(x, wanted) for x in piece]
         elif wanted is dtypes.bool_:
             piece = [bool(x) for x in piece]
         with np.errstate(over="ignore"):  # what a dtype cannot hold is an infinity
             target[start : start + len(piece)] = piece
+
+
+def _all_fit(numbers: list[Any], wanted: dtypes.dtype) -> bool:
+    """Whether these are integers that the dtype can hold, as they are."""
+    if not set(map(type, numbers)) <= {int, bool}:
+        return False
+    limits = np.iinfo(wanted.numpy_dtype)
+    fits: bool = limits.min <= min(numbers) and max(numbers) <= limits.max
+    return fits
 
 
 def _checked_int(x: Any, wanted: dtypes.dtype) -> int:
