@@ -50,7 +50,7 @@ def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
             "will perform "
             "a true division of tensor1 and tensor2."
         )
-    return rules.cast(xp, x + rules.cast_checked(xp, value, x.dtype) * (a / b), x.dtype)
+    return rules.cast(xp, x + rules.cast_checked(xp, value, x.dtype) * a / b, x.dtype)
 
 
 @op(

@@ -17,6 +17,7 @@ ROW_OF(square, x[i] * x[i])
 ROW_OF(rsub, by - x[i])
 ROW_OF(add_scaled, x[i] + by * y[i])
 ROW_OF(addcmul, x[i] + by * y[i] * z[i])
+ROW_OF(addcdiv, x[i] + by * y[i] / z[i])
 ROW_OF(lerp_low, x[i] + by * (y[i] - x[i]))
 ROW_OF(lerp_high, y[i] - (y[i] - x[i]) * (1 - by))
 

@@ -4,6 +4,7 @@ In: registers with tensors of one shape, and numbers.  Out: the register of the 
 
     x.clamp(0, 1), clamp_min, clamp_max      x ** 2             1 - x, add(x, y, alpha=2)
     lerp(x, y, 0.5), addcmul(x, y, z)        k % 3, k // 3      of ints
+    x.addcdiv_(y, z), x.lerp_(y, 0.5)        in place: the loops read an element before they write it
 
 Broadcasting, other dtypes and layouts are left to the record's own kernel.
 """
@@ -13,13 +14,15 @@ from libc.math cimport sqrt
 from libc.stdint cimport int32_t, int64_t
 from numpy cimport npy_intp
 
-from ts._core.dispatch.operator cimport Operator
+from ts._core.dispatch.operator cimport Operator, run_record
 from ts.backends.cpu.kernels.elementwise cimport Loops
 from ts.backends.cpu.kernels.in_order cimport run_in_order
 from ts.backends.cpu.kernels.table cimport Tile, register_kernel, register_tile
 from ts.backends.cpu.kernels.wide cimport run_widened
-from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE
-from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, same_shape, size_of
+from ts._core.value.ivalue cimport IValue, TAG_BOOL, TAG_FLOAT, TAG_INT, TAG_NONE, copy_value
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT64, PyArrayObject, data_of, flags_of, same_shape, size_of
+from ts._core.tensor.overlap cimport clashes
+from ts._core.tensor.tensor cimport Tensor, wrote
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport flat_array, float_array, new_like, put_array, read_number, scalar_type
 
@@ -30,7 +33,8 @@ cnp.import_array()
 ctypedef void (*FloatLoop)(const float *, const float *, const float *, npy_intp, float, float *) noexcept nogil
 
 cdef extern from "arithmetic.h" nogil:
-    FloatLoop simd_square_row, simd_rsub_row, simd_add_scaled_row, simd_addcmul_row, simd_lerp_low_row, simd_lerp_high_row
+    FloatLoop simd_square_row, simd_rsub_row, simd_add_scaled_row, simd_addcmul_row, simd_addcdiv_row
+    FloatLoop simd_lerp_low_row, simd_lerp_high_row
     void simd_clamp_row(const float *x, npy_intp n, float low, float high, float *out)
     void simd_clamp_min_row(const float *x, npy_intp n, float low, float *out)
     void simd_clamp_max_row(const float *x, npy_intp n, float high, float *out)
@@ -70,7 +74,21 @@ cdef void clamp_row(const number *x, npy_intp n, bint has_low, number low, bint 
             out[i] = high if x[i] > high else x[i]
 
 
-cdef int clamp_between(Operator op, IValue *r, const int32_t *at, IValue *low, IValue *high) except -1:
+cdef bint may_write(PyArrayObject *x, PyArrayObject *y, PyArrayObject *z) noexcept:
+    """Whether `x` can be written while the others, which may be NULL, are read element by element."""
+    if not flags_of(x) & cnp.NPY_ARRAY_WRITEABLE:
+        return False
+    return (y == NULL or not clashes(x, y)) and (z == NULL or not clashes(x, z))
+
+
+cdef int put_written(Operator op, IValue *r, const int32_t *at) except -1:
+    """The first argument, which was written, is the result."""
+    wrote(<Tensor>r[at[0]].v.o)
+    copy_value(&r[at[op.nargs]], &r[at[0]])
+    return 0
+
+
+cdef int clamp_between(Operator op, IValue *r, const int32_t *at, IValue *low, IValue *high, bint in_place=False) except -1:
     cdef PyArrayObject *a = flat_array(&r[at[0]])
     cdef bint has_low = low != NULL and low.tag != TAG_NONE, has_high = high != NULL and high.tag != TAG_NONE
     cdef double least = 0, most = 0
@@ -78,6 +96,8 @@ cdef int clamp_between(Operator op, IValue *r, const int32_t *at, IValue *low, I
     cdef object made
     cdef void *out
     cdef Away away
+    if in_place and (a == NULL or scalar_type(&r[at[0]]) not in (INT64, FLOAT, DOUBLE) or not may_write(a, NULL, NULL)):
+        return run_record(op, r, at)
     if a == NULL or not (has_low or has_high):
         return run_in_order(op, r, at)
     kind = scalar_type(&r[at[0]])
@@ -88,7 +108,7 @@ cdef int clamp_between(Operator op, IValue *r, const int32_t *at, IValue *low, I
         return run_widened(op, r, at)
     elif (has_low and not read_number(low, kind, &least)) or (has_high and not read_number(high, kind, &most)):
         return run_in_order(op, r, at)
-    made = new_like(a, kind)
+    made = <object>a if in_place else new_like(a, kind)
     out = data_of(<PyArrayObject *>made)
     away = leave_gil(size_of(a), r, at, op.nargs)
     if kind == FLOAT and has_low and has_high:
@@ -105,7 +125,7 @@ cdef int clamp_between(Operator op, IValue *r, const int32_t *at, IValue *low, I
             <int64_t *>out,
         )
     take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+    return put_written(op, r, at) if in_place else put_array(&r[at[op.nargs]], made, kind)
 
 
 cdef int clamp(Operator op, IValue *r, const int32_t *at) except -1:
@@ -116,6 +136,15 @@ cdef int clamp_min(Operator op, IValue *r, const int32_t *at) except -1:
 
 cdef int clamp_max(Operator op, IValue *r, const int32_t *at) except -1:
     return clamp_between(op, r, at, NULL, &r[at[1]])
+
+cdef int clamp_in_place(Operator op, IValue *r, const int32_t *at) except -1:
+    return clamp_between(op, r, at, &r[at[1]], &r[at[2]], True)
+
+cdef int clamp_min_in_place(Operator op, IValue *r, const int32_t *at) except -1:
+    return clamp_between(op, r, at, &r[at[1]], NULL, True)
+
+cdef int clamp_max_in_place(Operator op, IValue *r, const int32_t *at) except -1:
+    return clamp_between(op, r, at, NULL, &r[at[1]], True)
 
 
 # ---------------------------------------------------------------- formulas of one tensor, two or three, and a number
@@ -130,11 +159,13 @@ cdef enum Formula:
     RSUB
     ADD_SCALED
     ADDCMUL
+    ADDCDIV
     LERP_LOW                           # where the second tensor has the smaller weight
     LERP_HIGH
 
 cdef FloatLoop *float_loops = [  # NULL: `compute_powers`
-    simd_square_row, NULL, NULL, NULL, NULL, NULL, simd_rsub_row, simd_add_scaled_row, simd_addcmul_row, simd_lerp_low_row, simd_lerp_high_row
+    simd_square_row, NULL, NULL, NULL, NULL, NULL, simd_rsub_row, simd_add_scaled_row, simd_addcmul_row, simd_addcdiv_row,
+    simd_lerp_low_row, simd_lerp_high_row,
 ]
 
 
@@ -151,6 +182,9 @@ cdef void compute_doubles(
     elif what == ADDCMUL:
         for i in range(n):
             out[i] = x[i] + by * y[i] * z[i]
+    elif what == ADDCDIV:
+        for i in range(n):
+            out[i] = x[i] + by * y[i] / z[i]
     elif what == LERP_LOW:
         for i in range(n):
             out[i] = x[i] + by * (y[i] - x[i])
@@ -187,10 +221,11 @@ cdef void compute_powers(Formula what, const floating *x, npy_intp n, double by,
 
 
 cdef int run_formula(
-    Operator op, IValue *r, const int32_t *at, Formula what, PyArrayObject *x, PyArrayObject *y, PyArrayObject *z, double by
+    Operator op, IValue *r, const int32_t *at, Formula what, PyArrayObject *x, PyArrayObject *y, PyArrayObject *z, double by,
+    bint in_place=False,
 ) except -1:
     cdef int kind = scalar_type(&r[at[0]])
-    cdef object made = new_like(x, kind)
+    cdef object made = <object>x if in_place else new_like(x, kind)
     cdef void *out = data_of(<PyArrayObject *>made)
     cdef void *second = NULL if y == NULL else data_of(y)
     cdef void *third = NULL if z == NULL else data_of(z)
@@ -204,7 +239,7 @@ cdef int run_formula(
     else:
         compute_doubles(what, <double *>data_of(x), <double *>second, <double *>third, size_of(x), by, <double *>out)
     take_gil(away)
-    return put_array(&r[at[op.nargs]], made, kind)
+    return put_written(op, r, at) if in_place else put_array(&r[at[op.nargs]], made, kind)
 
 
 cdef bint is_one(IValue *x) noexcept:
@@ -254,30 +289,56 @@ cdef int power(Operator op, IValue *r, const int32_t *at) except -1:
     return run_formula(op, r, at, formula_of_power(by), x, NULL, NULL, by)
 
 
-cdef int lerp(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int interpolate(Operator op, IValue *r, const int32_t *at, bint in_place) except -1:
+    """x + weight * (y - x)"""
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef PyArrayObject *y
     cdef double by
     if x == NULL or not read_number(&r[at[2]], scalar_type(&r[at[0]]), &by):
-        return run_in_order(op, r, at)
+        return run_record(op, r, at) if in_place else run_in_order(op, r, at)
     y = alike(x, scalar_type(&r[at[0]]), &r[at[1]])
+    if in_place and (y == NULL or not may_write(x, y, NULL)):
+        return run_record(op, r, at)
     if y == NULL:
         return run_in_order(op, r, at)
-    return run_formula(op, r, at, LERP_LOW if -0.5 < by < 0.5 else LERP_HIGH, x, y, NULL, by)
+    return run_formula(op, r, at, LERP_LOW if -0.5 < by < 0.5 else LERP_HIGH, x, y, NULL, by, in_place)
 
 
-cdef int addcmul(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int lerp(Operator op, IValue *r, const int32_t *at) except -1:
+    return interpolate(op, r, at, False)
+
+cdef int lerp_in_place(Operator op, IValue *r, const int32_t *at) except -1:
+    return interpolate(op, r, at, True)
+
+
+cdef int add_combined(Operator op, IValue *r, const int32_t *at, Formula what, bint in_place) except -1:
+    """x + value * y * z, x + value * y / z"""
     cdef PyArrayObject *x = float_array(&r[at[0]])
     cdef PyArrayObject *y
     cdef PyArrayObject *z
     cdef double by
     if x == NULL or not read_number(&r[at[3]], scalar_type(&r[at[0]]), &by):
-        return run_in_order(op, r, at)
+        return run_record(op, r, at) if in_place else run_in_order(op, r, at)
     y = alike(x, scalar_type(&r[at[0]]), &r[at[1]])
     z = alike(x, scalar_type(&r[at[0]]), &r[at[2]])
+    if in_place and (y == NULL or z == NULL or not may_write(x, y, z)):
+        return run_record(op, r, at)
     if y == NULL or z == NULL:
         return run_in_order(op, r, at)
-    return run_formula(op, r, at, ADDCMUL, x, y, z, by)
+    return run_formula(op, r, at, what, x, y, z, by, in_place)
+
+
+cdef int addcmul(Operator op, IValue *r, const int32_t *at) except -1:
+    return add_combined(op, r, at, ADDCMUL, False)
+
+cdef int addcmul_in_place(Operator op, IValue *r, const int32_t *at) except -1:
+    return add_combined(op, r, at, ADDCMUL, True)
+
+cdef int addcdiv(Operator op, IValue *r, const int32_t *at) except -1:
+    return add_combined(op, r, at, ADDCDIV, False)
+
+cdef int addcdiv_in_place(Operator op, IValue *r, const int32_t *at) except -1:
+    return add_combined(op, r, at, ADDCDIV, True)
 
 
 # ---------------------------------------------------------------- ints, divided by a number
@@ -416,4 +477,12 @@ register_kernel("scaled_sum", add_scaled)
 register_kernel("aten::remainder.Scalar", remainder)
 register_kernel("aten::floor_divide.Scalar", floor_divide)
 register_kernel("aten::lerp.Scalar", lerp)
+register_kernel("aten::lerp_.Scalar", lerp_in_place)
 register_kernel("aten::addcmul", addcmul)
+register_kernel("aten::addcmul_", addcmul_in_place)
+register_kernel("aten::addcdiv", addcdiv)
+register_kernel("aten::addcdiv_", addcdiv_in_place)
+register_kernel("aten::clamp_", clamp_in_place)
+register_kernel("aten::clip_", clamp_in_place)
+register_kernel("aten::clamp_min_", clamp_min_in_place)
+register_kernel("aten::clamp_max_", clamp_max_in_place)
