@@ -91,6 +91,7 @@ def value(parameter: Any, shape: tuple[int, ...], rank: int | None, dtype: Any, 
         }.get(name, list(range(len(shape))))  # fmt: skip
     return {
         "int": 3 if name == "high" else 1, "float": 0.5, "bool": False, "Scalar": 2 if dtype != ts.bool else True, "complex": 1j, "ScalarType": 6,
+        "Scalar[]": [2, 1] if dtype != ts.bool else [True, True],
         "str": STRINGS.get(name, "cpu"), "float[]": [2.0] * max(len(shape) - 2, 1), "t[]": [1, 2],
         "Device": ts.device(device),
         "Generator": ts.Generator() if kind == "Generator" else None,
@@ -150,6 +151,10 @@ Maker = Callable[..., list[Any]]
 
 # name, or name with overload -> arguments from t(*shape, k=0), a tensor of the dtype, and i(*shape), one of indices
 SPECIAL: dict[str, Maker] = {
+    **dict.fromkeys(
+        [f"_foreach_addc{name}.Tensor" for name in ("div", "div_", "mul", "mul_")],
+        lambda t, i: [[t(2), t(3)], [t(2, k=1), t(3, k=1)], [t(2, k=2), t(3, k=2)], i(2) + 1],
+    ),
     **quantized_samples.ROWS,
     "clip": lambda t, i: [t(2, 3), 0, 1],
     "clip.Tensor": lambda t, i: [t(2, 3), t(3, k=1), t(3, k=2)],

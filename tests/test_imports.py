@@ -49,7 +49,7 @@ MAY_IMPORT = {
     "masked": "ts _core linalg",
     "futures": "_core",
     "nn": "ts _core ops frontend autograd linalg",
-    "optim": "ts _core nn autograd functions",
+    "optim": "ts _core nn ops autograd functions",
     "distributions": "ts _core nn autograd linalg special",
     "testing": "ts _core",
     # devices under PyTorch's names

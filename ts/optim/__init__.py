@@ -5,18 +5,33 @@
     optimizer.step()                    changes every parameter whose `grad` is a tensor
     scheduler.step()
 
-A gradient is what stands in `parameter.grad`, whoever put it there.
+A gradient is what stands in `parameter.grad`, whoever put it there.  A step goes over all parameters of a
+group together: the rules call operators on lists, or one operator that is the whole step
+(`ts.ops.fused_steps`).
 """
 
 from __future__ import annotations
 
 from ts.optim import lr_scheduler, swa_utils
-from ts.optim.adam import Adam, Adamax, AdamW, NAdam, RAdam
-from ts.optim.adaptive import Adadelta, Adagrad, RMSprop
-from ts.optim.descent import ASGD, SGD, Rprop
-from ts.optim.optimizer import Optimizer
+from ts.optim._adafactor import Adafactor
+from ts.optim._muon import Muon
+from ts.optim.adadelta import Adadelta
+from ts.optim.adagrad import Adagrad
+from ts.optim.adam import Adam
+from ts.optim.adamax import Adamax
+from ts.optim.adamw import AdamW
+from ts.optim.asgd import ASGD
+from ts.optim.lbfgs import LBFGS
+from ts.optim.nadam import NAdam
+from ts.optim.optimizer import Optimizer, swap_in_optimizer_params_and_state
+from ts.optim.radam import RAdam
+from ts.optim.rmsprop import RMSprop
+from ts.optim.rprop import Rprop
+from ts.optim.sgd import SGD
+from ts.optim.sparse_adam import SparseAdam
 
 __all__ = [
-    "ASGD", "SGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer", "RAdam", "RMSprop",
-    "Rprop", "lr_scheduler", "swa_utils",
+    "ASGD", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "Muon", "NAdam",
+    "Optimizer", "RAdam", "RMSprop", "Rprop", "SparseAdam", "lr_scheduler", "swa_utils",
+    "swap_in_optimizer_params_and_state",
 ]  # fmt: skip

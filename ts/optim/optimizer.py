@@ -9,6 +9,9 @@ changes them.  A rule is a class with one method:
 
         def update(self, x, grad, state, group):
             x.add_(grad, alpha=-group["lr"])
+
+What changes all parameters of a group together is `update_all`, with lists of them; the rules of this
+package have that.
 """
 
 from __future__ import annotations
@@ -16,7 +19,8 @@ from __future__ import annotations
 import functools
 import warnings
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
@@ -50,8 +54,6 @@ class Optimizer:
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, "
                 f"but got {_type_name(params)}"
             )
-        if defaults.get("differentiable"):
-            raise NotImplementedError("differentiable=True: steps have no gradients")
         self.defaults = defaults
         self._prepare()
         self.state = defaultdict(dict)
@@ -117,7 +119,7 @@ class Optimizer:
                 raise TypeError(
                     f"optimizer can only optimize Tensors, but one of the params is {_type_name(x)}"
                 )
-            if not (x.is_leaf or self.defaults.get("differentiable")):
+            if not (x.is_leaf or x.retains_grad or self.defaults.get("differentiable")):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, value in self.defaults.items():
             if value is required and name not in param_group:
@@ -157,33 +159,44 @@ class Optimizer:
         """Forget the gradients of all parameters, or fill them with zeros."""
         for group in self.param_groups:
             for x in group["params"]:
-                grad = gradient(x)
-                if grad is None:
+                if x.grad is None:
                     continue
                 if set_to_none:
                     x.grad = None
                 else:
-                    grad.detach().zero_()
+                    x.grad.detach_() if x.grad.grad_fn is not None else x.grad.requires_grad_(False)
+                    x.grad.zero_()
 
     # ---- a step
 
     def step(self, closure: Closure | None = None) -> Any:
         """Change every parameter that has a gradient; `closure` computes the loss, which is returned."""
-        if type(self).update is Optimizer.update:
+        if type(self).update is Optimizer.update and type(self).update_all is Optimizer.update_all:
             raise NotImplementedError
         loss = None
         if closure is not None:
             with ts.enable_grad():
                 loss = closure()
-        with ts.no_grad():
+        with ts.set_grad_enabled(bool(self.defaults.get("differentiable"))):
             for group in self.param_groups:
-                for x in group["params"]:
-                    grad = gradient(x)
-                    if grad is not None:
-                        grad = -grad if group.get("maximize") else grad
-                        change = self._update_complex if x.is_complex() else self.update
-                        change(x, grad, self.state[x], group)
+                params = [x for x in group["params"] if x.grad is not None]
+                if params:
+                    self.update_all(params, [x.grad for x in params], [self.state[x] for x in params], group)
         return loss
+
+    def update_all(
+        self, params: list[Tensor], grads: list[Tensor], states: list[dict[str, Any]], group: Group
+    ) -> None:
+        """Change the parameters of a group that have gradients; `update` for one after the other."""
+        for x, grad, state in zip(params, grads, states, strict=True):
+            grad = -grad if group.get("maximize") else grad
+            change = self._update_complex if x.is_complex() else self.update
+            change(x, grad, state, group)
+
+    def _scaler(self) -> dict[str, Any]:
+        """What a scaler of gradients has hung on the optimizer for this step."""
+        held = {name: getattr(self, name, None) for name in ("grad_scale", "found_inf")}
+        return {name: value for name, value in held.items() if value is not None}
 
     def _update_complex(self, x: Tensor, grad: Tensor, state: dict[str, Any], group: Group) -> None:
         """A complex parameter is two real ones."""
@@ -282,36 +295,43 @@ class Optimizer:
         return add_hook(self._load_post_hooks, hook, prepend)
 
 
-def next_step(state: dict[str, Any], **memory: Tensor) -> int:
-    """The number of this step; with the first one `memory` begins, as zeros like these tensors."""
-    if "step" not in state:
-        state["step"] = ts.tensor(0.0)
-        state.update((name, ts.zeros_like(x)) for name, x in memory.items())
-    state["step"] += 1
-    return int(state["step"].item())
+@contextmanager
+def swap_in_optimizer_params_and_state(
+    optimizer: Optimizer, swapin_parameters: dict[str, Tensor], swapin_optim_state: dict[str, Any]
+) -> Iterator[None]:
+    """Let an optimizer have other parameters, by their order, and another state inside of the block.
+
+    `swapin_optim_state` is as `state_dict` gives it; only what is written into its tensors is seen outside.
+    """
+    before = dict(optimizer.__dict__)
+    params = iter(swapin_parameters.values())
+    groups: list[Group] = []
+    state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+    for group, given in zip(optimizer.param_groups, swapin_optim_state["param_groups"], strict=True):
+        taken = [next(params) for _ in group["params"]]
+        groups.append({**group, **given, "params": taken})
+        for number, x in zip(given["params"], taken, strict=True):
+            if number in swapin_optim_state["state"]:
+                state[x] = dict(swapin_optim_state["state"][number])
+    try:
+        optimizer.param_groups, optimizer.state = groups, state
+        yield
+    finally:
+        optimizer.param_groups, optimizer.state = before["param_groups"], before["state"]
 
 
-def decayed(x: Tensor, grad: Tensor, group: Group) -> Tensor:
-    """The gradient with what pulls `x` to zero; a decoupled decay shortens `x` itself."""
-    decay = group["weight_decay"]
-    if decay == 0:
-        return grad
-    if group.get("decoupled_weight_decay"):
-        x.mul_(1 - float(group["lr"]) * decay)
-        return grad
-    total: Tensor = grad.add(x, alpha=decay)
-    return total
+_global_pre_hooks: OrderedDict[int, Any] = OrderedDict()
+_global_post_hooks: OrderedDict[int, Any] = OrderedDict()
 
 
-def gradient(x: Tensor) -> Tensor | None:
-    """What stands in `x.grad`."""
-    return getattr(x, "grad", None)
+def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` before each step of any optimizer, and before its own hooks."""
+    return add_hook(_global_pre_hooks, hook)
 
 
-def check_range(what: str, value: Any, holds: bool) -> None:
-    """Refuse an option that is out of its range."""
-    if not holds:
-        raise ValueError(f"Invalid {what}: {value}")
+def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` after each step of any optimizer, and after its own hooks."""
+    return add_hook(_global_post_hooks, hook)
 
 
 def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
@@ -319,7 +339,7 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(step)
     def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        for hook in self._step_pre_hooks.values():
+        for hook in (*_global_pre_hooks.values(), *self._step_pre_hooks.values()):
             given = hook(self, args, kwargs)
             if given is None:
                 continue
@@ -330,7 +350,7 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
                 )
             args, kwargs = given
         result = step(self, *args, **kwargs)
-        for hook in self._step_post_hooks.values():
+        for hook in (*self._step_post_hooks.values(), *_global_post_hooks.values()):
             hook(self, args, kwargs)
         return result
 

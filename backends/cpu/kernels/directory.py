@@ -22,8 +22,10 @@ NAMES: Final[dict[str, str]] = {
         aten::all aten::all.dim aten::any aten::any.dim aten::count_nonzero aten::count_nonzero.dim_IntList
     """,
     "arithmetic": """
-        aten::addcmul aten::clamp aten::clamp_max aten::clamp_min aten::clip aten::floor_divide.Scalar
-        aten::lerp.Scalar aten::pow.Tensor_Scalar aten::remainder.Scalar aten::rsub.Scalar scaled_sum
+        aten::addcdiv aten::addcdiv_ aten::addcmul aten::addcmul_ aten::clamp aten::clamp_ aten::clamp_max
+        aten::clamp_max_ aten::clamp_min aten::clamp_min_ aten::clip aten::clip_ aten::floor_divide.Scalar
+        aten::lerp.Scalar aten::lerp_.Scalar aten::pow.Tensor_Scalar aten::remainder.Scalar
+        aten::rsub.Scalar scaled_sum
     """,
     "arithmetic_loops": """
         loops:left_shift_by loops:log_of_sum loops:one_by_root loops:powers loops:quotient_down loops:rest
@@ -67,6 +69,11 @@ NAMES: Final[dict[str, str]] = {
     """,
     "fourier": """
         aten::fft_fft aten::fft_ifft aten::fft_irfft aten::fft_rfft
+    """,
+    "fused_steps": """
+        aten::_fused_adagrad_ aten::_fused_adagrad_.tensor_lr aten::_fused_adam_
+        aten::_fused_adam_.tensor_lr aten::_fused_adamw_ aten::_fused_adamw_.tensor_lr aten::_fused_sgd_
+        aten::_fused_sgd_.tensor_lr
     """,
     "gather": """
         aten::embedding aten::gather aten::index.Tensor aten::index.Tensor_hacked_twin aten::index_select

@@ -1,0 +1,340 @@
+"""Steps of optimizers over all parameters at once: the fused operators that `ts.optim` and PyTorch's call.
+
+In: registers with lists of parameters, gradients and what is remembered of them, and the options of the rule.  Out: parameters
+and memory, changed in place; gradients, where a scaler's factor is taken out of them.
+
+    _fused_sgd_([p], [p.grad], [momentum], weight_decay=0, momentum=0.9, lr=0.1, ...)
+
+Lists of float32 or float64 tensors whose elements lie in order, each as long as the other, are taken; everything else is left to
+the records, which do the same by operators on lists.  Gradients that lie otherwise are copied.
+"""
+
+cimport numpy as cnp
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport calloc, free
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, INT32, INT64, PyArrayObject, data_of, flags_of, same_shape, size_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, is_layered, wrote
+from ts._core.value.container cimport List, list_place
+from ts._core.value.ivalue cimport IValue, TAG_FLOAT, TAG_NONE, TAG_OBJECT
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.kernel cimport flat_array, is_tensor, scalar_type
+from ts.backends.cpu.kernels.table cimport register_kernel
+
+cnp.import_array()
+
+cdef extern from "fused_steps.h" nogil:
+    ctypedef struct SgdRule:
+        double lr
+        double momentum
+        double gain
+        double weight_decay
+        int nesterov
+        int maximize
+        int first
+    ctypedef struct AdamRule:
+        double lr
+        double beta1
+        double beta2
+        double weight_decay
+        double eps
+        int amsgrad
+        int maximize
+        int decoupled
+    ctypedef struct AdagradRule:
+        double lr
+        double lr_decay
+        double weight_decay
+        double eps
+        int maximize
+    void step_sgd(int floats, void *p, void *grad, void *memory, npy_intp n, const SgdRule *rule)
+    void step_adam(
+        int floats, void *p, void *grad, void *mean, void *squares, void *largest, npy_intp n, double step, const AdamRule *rule
+    )
+    void step_adagrad(int floats, void *p, void *grad, void *sum, npy_intp n, double step, const AdagradRule *rule)
+    void step_unscale(int floats, void *grad, npy_intp n, double scale)
+
+cdef enum:
+    PARAMETERS = 0                     # where lists stand among the arguments
+    GRADIENTS = 1
+    MOST_LISTS = 5
+    COST = 4                           # of an element, in those of a copy: when to give the GIL away
+
+
+ctypedef struct Part:                  # a parameter with what belongs to it
+    void *data[MOST_LISTS]             # in the order of the lists; NULL where one is not used
+    npy_intp n
+    double step
+
+
+cdef struct Work:
+    Part *parts
+    Py_ssize_t count
+    npy_intp total                     # elements
+    int floats                         # float32; else float64
+    double scale                       # of the gradients; 1 where there is none
+    bint scaled
+    bint skipped                       # the scaler found gradients that are not finite
+
+
+# ---------------------------------------------------------------- what the registers hold
+
+cdef bint read_scalar(IValue *x, double *out) noexcept:
+    """A number, or a CPU tensor with one element."""
+    cdef PyArrayObject *a
+    cdef int kind
+    if x.tag == TAG_FLOAT:
+        out[0] = x.v.f
+        return True
+    a = flat_array(x)
+    if a == NULL or size_of(a) != 1:
+        return False
+    kind = scalar_type(x)
+    if kind == FLOAT:
+        out[0] = (<float *>data_of(a))[0]
+    elif kind == DOUBLE:
+        out[0] = (<double *>data_of(a))[0]
+    elif kind == INT64:
+        out[0] = <double>(<int64_t *>data_of(a))[0]
+    elif kind == INT32:
+        out[0] = <double>(<int32_t *>data_of(a))[0]
+    else:
+        return False
+    return True
+
+
+cdef PyArrayObject *part_of(IValue *several, Py_ssize_t i, int kind, bint written) noexcept:
+    """Element `i` of a list of tensors, if it is of this dtype, and lies in order; NULL otherwise."""
+    cdef IValue *x = list_place(several.v.o, i)
+    cdef PyArrayObject *a = flat_array(x)
+    if a == NULL or scalar_type(x) != kind or is_layered(<Tensor>x.v.o):
+        return NULL
+    return a if not written or flags_of(a) & cnp.NPY_ARRAY_WRITEABLE else NULL
+
+
+cdef inline bint is_list(IValue *x, Py_ssize_t count) noexcept:
+    return x.tag == TAG_OBJECT and type(<object>x.v.o) is List and (<List>x.v.o).size == count
+
+
+cdef bint gather(IValue *r, const int32_t *at, const bint *used, int lists, int steps_at, list copies, Work *work) except -1:
+    """Fill in `work.parts`; false where something is not as the loops need it."""
+    cdef IValue *first = &r[at[PARAMETERS]]
+    cdef PyArrayObject *p
+    cdef PyArrayObject *a
+    cdef Py_ssize_t i, count
+    cdef int j, kind
+    if first.tag != TAG_OBJECT or type(<object>first.v.o) is not List:
+        return False
+    count = (<List>first.v.o).size
+    if count == 0 or not is_tensor(list_place(first.v.o, 0)):
+        return False
+    kind = scalar_type(list_place(first.v.o, 0))
+    if kind != FLOAT and kind != DOUBLE or steps_at >= 0 and not is_list(&r[at[steps_at]], count):
+        return False
+    for j in range(lists):
+        if used[j] and not is_list(&r[at[j]], count):
+            return False
+    work.parts = <Part *>calloc(count, sizeof(Part))
+    if work.parts == NULL:
+        raise MemoryError()
+    work.count = count
+    work.floats = kind == FLOAT
+    for i in range(count):
+        p = part_of(first, i, kind, True)
+        if p == NULL:
+            return False
+        work.parts[i].n = size_of(p)
+        work.total += size_of(p)
+        for j in range(lists):
+            if not used[j]:
+                continue
+            a = part_of(&r[at[j]], i, kind, j != GRADIENTS or work.scaled)
+            if a == NULL and j == GRADIENTS and not work.scaled:
+                a = copied(&r[at[j]], i, kind, copies)
+            if a == NULL or not same_shape(a, p):
+                return False
+            work.parts[i].data[j] = data_of(a)
+        if steps_at >= 0 and not read_scalar(list_place(r[at[steps_at]].v.o, i), &work.parts[i].step):
+            return False
+    return True
+
+
+cdef PyArrayObject *copied(IValue *several, Py_ssize_t i, int kind, list copies) except? NULL:
+    """A gradient in order, which `copies` holds; NULL where it is no CPU tensor of the dtype."""
+    cdef IValue *x = list_place(several.v.o, i)
+    cdef object made
+    if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU or scalar_type(x) != kind or is_layered(<Tensor>x.v.o):
+        return NULL
+    made = cnp.PyArray_NewCopy(<cnp.ndarray>(<Tensor>x.v.o).array, cnp.NPY_CORDER)
+    copies.append(made)
+    return <PyArrayObject *>made
+
+
+cdef bint read_scaler(Operator op, IValue *r, const int32_t *at, Work *work) noexcept:
+    """What a scaler of gradients says, in the last two arguments."""
+    cdef double found = 0
+    cdef IValue *scale = &r[at[op.nargs - 2]]
+    cdef IValue *infinite = &r[at[op.nargs - 1]]
+    work.scale = 1
+    work.scaled = scale.tag != TAG_NONE
+    if work.scaled and not read_scalar(scale, &work.scale):
+        return False
+    if infinite.tag != TAG_NONE and not read_scalar(infinite, &found):
+        return False
+    work.skipped = found != 0
+    return True
+
+
+cdef void unscale(Work *work) noexcept nogil:
+    cdef Py_ssize_t i
+    if work.scaled:
+        for i in range(work.count):
+            step_unscale(work.floats, work.parts[i].data[GRADIENTS], work.parts[i].n, work.scale)
+
+
+cdef int count_writes(IValue *r, const int32_t *at, const bint *used, int lists, Work *work) except -1:
+    cdef Py_ssize_t i
+    cdef IValue *x
+    cdef int j
+    for j in range(lists):
+        if not used[j] or j == GRADIENTS and not work.scaled:
+            continue
+        for i in range(work.count):
+            if not is_list(&r[at[j]], work.count):
+                break
+            x = list_place(r[at[j]].v.o, i)
+            if is_tensor(x):
+                wrote(<Tensor>x.v.o)
+    return 0
+
+
+# ---------------------------------------------------------------- the operators
+
+cdef int fused_sgd(Operator op, IValue *r, const int32_t *at) except -1:
+    """(self, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening, nesterov, maximize, is_first_step, ...)"""
+    cdef SgdRule rule
+    cdef Work work
+    cdef bint used[3]
+    cdef Py_ssize_t i
+    cdef list copies = []
+    cdef Away away
+    work.parts = NULL
+    work.total = work.count = 0
+    if not read_scalar(&r[at[5]], &rule.lr) or not read_scaler(op, r, at, &work):
+        return run_record(op, r, at)
+    rule.weight_decay = r[at[3]].v.f
+    rule.momentum = r[at[4]].v.f
+    rule.gain = 1 - r[at[6]].v.f
+    rule.nesterov = r[at[7]].v.i != 0
+    rule.maximize = r[at[8]].v.i != 0
+    rule.first = r[at[9]].v.i != 0
+    used[0] = used[1] = True
+    used[2] = rule.momentum != 0
+    try:
+        if not gather(r, at, used, 3, -1, copies, &work):
+            return run_record(op, r, at)
+        if work.skipped:
+            return 0
+        away = leave_gil(work.total * COST, r, at, op.nargs)
+        unscale(&work)
+        for i in range(work.count):
+            step_sgd(work.floats, work.parts[i].data[0], work.parts[i].data[1], work.parts[i].data[2], work.parts[i].n, &rule)
+        take_gil(away)
+        return count_writes(r, at, used, 3, &work)
+    finally:
+        free(work.parts)
+
+
+cdef int fused_moments(Operator op, IValue *r, const int32_t *at, bint decoupled) except -1:
+    """(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2, weight_decay, eps, amsgrad, maximize, ...)"""
+    cdef AdamRule rule
+    cdef Work work
+    cdef Part *part
+    cdef bint used[5]
+    cdef Py_ssize_t i
+    cdef list copies = []
+    cdef Away away
+    work.parts = NULL
+    work.total = work.count = 0
+    if not read_scalar(&r[at[6]], &rule.lr) or not read_scaler(op, r, at, &work):
+        return run_record(op, r, at)
+    rule.beta1 = r[at[7]].v.f
+    rule.beta2 = r[at[8]].v.f
+    rule.weight_decay = r[at[9]].v.f
+    rule.eps = r[at[10]].v.f
+    rule.amsgrad = r[at[11]].v.i != 0
+    rule.maximize = r[at[12]].v.i != 0
+    rule.decoupled = decoupled
+    used[0] = used[1] = used[2] = used[3] = True
+    used[4] = rule.amsgrad
+    try:
+        if not gather(r, at, used, 5, 5, copies, &work):
+            return run_record(op, r, at)
+        if work.skipped:
+            return 0
+        away = leave_gil(work.total * COST, r, at, op.nargs)
+        unscale(&work)
+        for i in range(work.count):
+            part = &work.parts[i]
+            step_adam(
+                work.floats, part.data[0], part.data[1], part.data[2], part.data[3], part.data[4], part.n, part.step, &rule
+            )
+        take_gil(away)
+        return count_writes(r, at, used, 5, &work)
+    finally:
+        free(work.parts)
+
+
+cdef int fused_adam(Operator op, IValue *r, const int32_t *at) except -1:
+    return fused_moments(op, r, at, False)
+
+
+cdef int fused_adamw(Operator op, IValue *r, const int32_t *at) except -1:
+    return fused_moments(op, r, at, True)
+
+
+cdef int fused_adagrad(Operator op, IValue *r, const int32_t *at) except -1:
+    """(self, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, maximize, ...)"""
+    cdef AdagradRule rule
+    cdef Work work
+    cdef Part *part
+    cdef bint used[3]
+    cdef Py_ssize_t i
+    cdef list copies = []
+    cdef Away away
+    work.parts = NULL
+    work.total = work.count = 0
+    if not read_scalar(&r[at[4]], &rule.lr) or not read_scaler(op, r, at, &work):
+        return run_record(op, r, at)
+    rule.lr_decay = r[at[5]].v.f
+    rule.weight_decay = r[at[6]].v.f
+    rule.eps = r[at[7]].v.f
+    rule.maximize = r[at[8]].v.i != 0
+    used[0] = used[1] = used[2] = True
+    try:
+        if not gather(r, at, used, 3, 3, copies, &work):
+            return run_record(op, r, at)
+        if work.skipped:
+            return 0
+        away = leave_gil(work.total * COST, r, at, op.nargs)
+        unscale(&work)
+        for i in range(work.count):
+            part = &work.parts[i]
+            step_adagrad(work.floats, part.data[0], part.data[1], part.data[2], part.n, part.step, &rule)
+        take_gil(away)
+        return count_writes(r, at, used, 3, &work)
+    finally:
+        free(work.parts)
+
+
+register_kernel("aten::_fused_sgd_", fused_sgd)
+register_kernel("aten::_fused_sgd_.tensor_lr", fused_sgd)
+register_kernel("aten::_fused_adam_", fused_adam)
+register_kernel("aten::_fused_adam_.tensor_lr", fused_adam)
+register_kernel("aten::_fused_adamw_", fused_adamw)
+register_kernel("aten::_fused_adamw_.tensor_lr", fused_adamw)
+register_kernel("aten::_fused_adagrad_", fused_adagrad)
+register_kernel("aten::_fused_adagrad_.tensor_lr", fused_adagrad)

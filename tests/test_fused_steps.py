@@ -1,0 +1,166 @@
+"""Fused steps of optimizers, and operators on lists: the kernel does what the rule does, takes what lies otherwise, and counts writes."""
+
+import numpy as np
+import pytest
+
+import ts
+from ts.ops import fused_steps
+
+ADAM = dict(lr=0.1, beta1=0.9, beta2=0.99, weight_decay=0.1, eps=1e-3, amsgrad=True, maximize=True)
+STEPS = {
+    "sgd": (3, dict(weight_decay=0.1, momentum=0.9, lr=0.1, dampening=0.2, nesterov=False, maximize=True, is_first_step=False)),
+    "adam": (5, ADAM),
+    "adamw": (5, ADAM),
+    "adagrad": (3, dict(lr=0.1, lr_decay=0.2, weight_decay=0.1, eps=1e-3, maximize=False)),
+}  # fmt: skip
+RULES = {"sgd": fused_steps.sgd, "adam": fused_steps.adam, "adagrad": fused_steps.adagrad}
+
+
+def lists(count, dtype=ts.float64, sizes=((3, 5), (300,), ())):
+    """As many lists of tensors, positive and all different."""
+    random = np.random.default_rng(0)
+    return [[ts.tensor(random.random(size), dtype=dtype) for size in sizes] for _ in range(count)]
+
+
+def with_steps(name, made):
+    return made if name == "sgd" else [*made, [ts.tensor(3.0) for _ in made[0]]]
+
+
+def by_rule(name, made, options):
+    if name == "adamw":
+        fused_steps.adam(*made, **options, decoupled=True)
+    else:
+        RULES[name](*made, **options)
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64])
+@pytest.mark.parametrize("name", STEPS)
+def test_the_kernel_does_what_the_rule_does(name, dtype):
+    """All lists but the gradients are changed, to the same numbers but for the last digit."""
+    count, options = STEPS[name]
+    made, expected = (with_steps(name, lists(count, dtype)) for _ in range(2))
+    getattr(ts, f"_fused_{name}_")(*made, **options)
+    by_rule(name, expected, options)
+    for ours, theirs in zip(made, expected, strict=True):
+        for x, y in zip(ours, theirs, strict=True):
+            ts.testing.assert_close(x, y, rtol=0, atol=3e-7 if dtype == ts.float32 else 1e-15)
+    for k, several in enumerate(made[:count]):
+        assert {x._version for x in several} == {0 if k == 1 else 1}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_gradients_that_lie_otherwise(name):
+    """They are read in their order; other dtypes, and parameters with gaps, go the rule's way."""
+    count, options = STEPS[name]
+    flat, turned, spread = (with_steps(name, lists(count, sizes=((4, 6), (2, 3)))) for _ in range(3))
+    turned[1] = [g.t().contiguous().t() for g in turned[1]]
+    spread[0] = [ts.stack([p, p], -1)[..., 0] for p in spread[0]]
+    for made in (flat, turned, spread):
+        getattr(ts, f"_fused_{name}_")(*made, **options)
+    for x, y, z in zip(flat[0], turned[0], spread[0], strict=True):
+        assert x.equal(y)
+        ts.testing.assert_close(x, z, rtol=1e-14, atol=0)
+    short = with_steps(name, lists(count, ts.bfloat16))
+    expected = with_steps(name, lists(count, ts.bfloat16))
+    getattr(ts, f"_fused_{name}_")(*short, **options)
+    by_rule(name, expected, options)
+    assert all(x.equal(y) for x, y in zip(short[0], expected[0], strict=True))
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_scalers(name):
+    """A factor is taken out of the gradients, which keep what is left; where one is infinite nothing is done."""
+    count, options = STEPS[name]
+    made, plain, still = (with_steps(name, lists(count)) for _ in range(3))
+    made[1] = [g * 4 for g in made[1]]
+    getattr(ts, f"_fused_{name}_")(*made, **options, grad_scale=ts.tensor(4.0), found_inf=ts.tensor(0.0))
+    getattr(ts, f"_fused_{name}_")(*plain, **options)
+    assert all(x.equal(y) for a, b in zip(made, plain, strict=True) for x, y in zip(a, b, strict=True))
+    assert {g._version for g in made[1]} == {1}
+    getattr(ts, f"_fused_{name}_")(*still, **options, found_inf=ts.tensor(1.0))
+    assert all(x.equal(y) for a, b in zip(still, with_steps(name, lists(count)), strict=True) for x, y in zip(a, b, strict=True))
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_forms_that_leave_their_lists_alone(name):
+    """The functional form gives copies, changed; the rate may be a tensor."""
+    count, options = STEPS[name]
+    made, changed = (with_steps(name, lists(count)) for _ in range(2))
+    options = {**options, "lr": ts.tensor(options["lr"], dtype=ts.float64)}
+    results = getattr(ts, f"_fused_{name}")(*made, **options)
+    getattr(ts, f"_fused_{name}_")(*changed, **options)
+    assert all(x._version == 0 for several in made for x in several)
+    for ours, theirs in zip(results[:count], changed[:count], strict=True):
+        for x, y in zip(ours, theirs, strict=True):
+            assert x.equal(y)
+
+
+@pytest.mark.parametrize("spoil", [
+    lambda made: made[1].pop(), lambda made: made[1].__setitem__(0, ts.ones(2)), lambda made: made[2].clear(),
+])  # fmt: skip
+def test_lists_that_do_not_fit(spoil):
+    """Lists of other lengths, and tensors of other shapes, are refused."""
+    count, options = STEPS["adam"]
+    made = with_steps("adam", lists(count, sizes=((3, 5), (7,))))
+    spoil(made)
+    with pytest.raises(RuntimeError):
+        ts._fused_adam_(*made, **options)
+
+
+@pytest.mark.parametrize("spoiled", [float("nan"), float("inf"), -1.0])
+def test_special_values(spoiled):
+    """What is not a number, and roots of negative ones, become what the rule makes of them, and harm no neighbour."""
+    made, expected = (with_steps("adam", lists(5, ts.float32, ((37,),))) for _ in range(2))
+    for several in (made, expected):
+        several[3][0][5] = spoiled
+        several[1][0][20] = spoiled
+    ts._fused_adam_(*made, **{**ADAM, "amsgrad": False})
+    fused_steps.adam(*expected, **{**ADAM, "amsgrad": False})
+    ts.testing.assert_close(made[0][0], expected[0][0], rtol=1e-6, atol=0, equal_nan=True)
+
+
+def test_operators_on_lists_by_element():
+    """Numbers are for all, or there is one for each; results come as a tuple, in place as nothing."""
+    xs, ys = [ts.ones(2), ts.ones(3)], [ts.full((2,), 2.0), ts.full((3,), 3.0)]
+    assert [x.tolist() for x in ts._foreach_add(xs, ys, alpha=2)] == [[5.0] * 2, [7.0] * 3]
+    assert [x.tolist() for x in ts._foreach_mul(xs, [4, 5.5])] == [[4.0] * 2, [5.5] * 3]
+    assert ts._foreach_addcmul_(xs, ys, ys, ts.tensor([1.0, 2.0])) is None
+    assert [x.tolist() for x in xs] == [[5.0] * 2, [19.0] * 3] and [x._version for x in xs] == [1, 1]
+    assert [x.item() for x in ts._foreach_norm(ys, 1)] == [4.0, 9.0]
+    assert [x.tolist() for x in ts._foreach_pow(2.0, ys)] == [[4.0] * 2, [8.0] * 3]
+
+
+def test_operators_on_lists_have_gradients():
+    """Each element is recorded as the operator on it is."""
+    x, y = ts.ones(2, requires_grad=True), ts.ones(3)
+    a, b = ts._foreach_mul([x * 3, y], 2.0)
+    assert a.requires_grad and not b.requires_grad
+    a.sum().backward()
+    assert x.grad.tolist() == [6.0, 6.0]
+    with pytest.raises(RuntimeError, match="leaf Variable"):
+        ts._foreach_add_([x], 1)
+
+
+def test_operators_on_lists_in_scripts():
+    """What writes to elements of a list is neither removed nor moved before what reads them."""
+
+    @ts.jit.script
+    def changed(x: ts.Tensor, y: ts.Tensor):
+        a, b = x + 1, y + 1
+        before = a.sum()
+        ts._foreach_mul_([a, b], 2.0)
+        after = a.sum()
+        return before, after, ts._foreach_add([a, b], 1.0)[1]
+
+    before, after, last = changed(ts.ones(2), ts.ones(1))
+    assert (before.item(), after.item(), last.item()) == (4.0, 8.0, 5.0)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: ts._foreach_add([], 1.0), lambda: ts._foreach_add([ts.ones(1)], [ts.ones(1), ts.ones(1)]),
+    lambda: ts._foreach_add([ts.ones(1)], [1.0, 2.0]), lambda: ts._foreach_max([ts.ones(0)]),
+    lambda: ts._foreach_mul([ts.ones(1)], ts.ones(2)), lambda: ts._foreach_addcdiv([ts.ones(1)], [ts.ones(1)], [ts.ones(1)], ts.ones(2)),
+])  # fmt: skip
+def test_lists_that_operators_refuse(call):
+    with pytest.raises(RuntimeError):
+        call()

@@ -1,0 +1,10 @@
+from collections.abc import Callable
+from typing import Any
+
+from ts._core.dispatch.operator import Operator
+
+class Each:
+    def __init__(
+        self, find: Callable[[str], Operator | None], key: str, parameters: tuple[Any, ...], gives: bool
+    ) -> None: ...
+    def run(self, *args: Any) -> Any: ...

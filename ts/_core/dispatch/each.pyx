@@ -1,0 +1,123 @@
+"""Operators on lists of tensors: an operator on single tensors for one element after the other.
+
+In: that operator, and the parameters of the one on lists.  Out: what a record of the latter has for its kernel:
+
+    Each(find, "aten::add.Tensor", signature, True).run([x, y], [a, b], 2)       [x + 2 * a, y + 2 * b]
+
+A parameter of the operator on tensors is the one of the same name, else the one at the same place, else its default.  Lists
+go by elements, everything else is the same for all.  Each element goes through `invoke`: the tape, profilers and limits see
+operators on single tensors.
+"""
+
+from libc.stdint cimport int32_t
+
+from ts._core.dispatch.arguments cimport spec_of_text
+from ts._core.dispatch.operator cimport Operator, invoke
+from ts._core.tensor.tensor cimport Tensor
+from ts._core.value.ivalue cimport IValue, TAG_NONE, TypeSpec, box, release, set_none, unbox, unbox_shallow
+
+cdef enum:
+    MOST_REGISTERS = 16
+    DEFAULT = -1                       # a parameter that lists say nothing of
+
+
+cdef class Each:
+    """The kernel of an operator on lists of tensors."""
+    cdef object find
+    cdef str key
+    cdef tuple parameters              # of the operator on lists
+    cdef Operator base
+    cdef tuple places                  # for each parameter of `base`, where the operator on lists has it
+    cdef tuple defaults
+    cdef tuple specs                   # of the parameters of `base`, which its kernel relies on
+    cdef bint gives                    # whether results are wanted: it does not write in place
+
+    def __init__(self, find not None, str key not None, tuple parameters not None, bint gives):
+        """`find(key)` gives the operator on single tensors when it is first needed."""
+        self.find = find
+        self.key = key
+        self.parameters = parameters
+        self.gives = gives
+
+    def run(self, *args):
+        """Run on Python's values, one per parameter; a list of results, or None of what writes in place."""
+        if self.base is None:
+            self.prepare()
+        count = checked_length(self, args)
+        cdef list results = [] if self.gives else None
+        cdef IValue r[MOST_REGISTERS]
+        cdef int32_t at[MOST_REGISTERS]
+        cdef int i, n = self.base.nargs
+        for i in range(n + 1):
+            r[i].tag = TAG_NONE
+            at[i] = i
+        try:
+            for k in range(<Py_ssize_t>count):
+                fill(self, args, k, r)
+                invoke(self.base, r, at)
+                if self.gives:
+                    results.append(box(&r[n]))
+                set_none(&r[n])
+        finally:
+            for i in range(n + 1):
+                release(&r[i])
+        return results
+
+    cdef int prepare(self) except -1:
+        base = <Operator>self.find(self.key)
+        if base is None or base.nargs >= MOST_REGISTERS or base.nrets != 1:
+            raise TypeError(f"{self.key} does not run on elements of lists")
+        names = [p.name for p in self.parameters]
+        known = base.signature.parameters
+        taken = {p.name for p in known}
+        places = []
+        for i, parameter in enumerate(known):
+            if parameter.name in names:
+                places.append(names.index(parameter.name))
+            else:
+                places.append(i if i < len(names) and names[i] not in taken else DEFAULT)
+        self.places = tuple(places)
+        self.defaults = tuple([p.default if place == DEFAULT else None for p, place in zip(known, places)])
+        self.specs = tuple([spec_of_text(p.kind) for p in known])
+        self.base = base
+        return 0
+
+
+cdef int fill(Each self, tuple args, Py_ssize_t k, IValue *r) except -1:
+    """Registers of the operator on tensors for element `k`; what they held is released."""
+    cdef int i, place
+    cdef object x
+    for i in range(self.base.nargs):
+        place = self.places[i]
+        if place == DEFAULT:
+            x = self.defaults[i]
+        else:
+            x = args[place]
+            if type(x) is list:
+                if k >= len(<list>x):
+                    raise RuntimeError("a list of tensors became shorter while an operator went through it")
+                x = (<list>x)[k]
+        set_none(&r[i])
+        if x is None or isinstance(x, Tensor):
+            unbox_shallow(x, &r[i])
+        else:
+            unbox(x, <TypeSpec>self.specs[i], &r[i])
+    return 0
+
+
+cdef object checked_length(Each self, tuple args):
+    """How many elements the lists have; all the same number, and one at least."""
+    count = None
+    for parameter, x in zip(self.parameters, args):
+        if type(x) is not list:
+            continue
+        if parameter.kind == "Scalar[]":
+            if count is not None and len(x) != count:
+                raise RuntimeError("Tensor list must have same number of elements as scalar list.")
+        elif count is None:
+            count = len(x)
+        elif len(x) != count:
+            raise RuntimeError(f"Tensor lists must have the same number of tensors, got {count} and {len(x)}")
+    if not count:
+        raise RuntimeError("Tensor list must have at least one tensor.")
+    return count

@@ -1,0 +1,173 @@
+"""Operators on lists of tensors: what the operator of the same name does with single ones, for each element.
+
+    ts._foreach_mul_(moments, 0.9)
+    ts._foreach_add_(moments, gradients, alpha=0.1)
+    ts._foreach_add_(moments, [1.0, 2.0])               a number for each element
+
+A row says what follows `self`, and which operator runs on the elements (`ts._core.dispatch.each`); so
+values, dtypes, gradients and refusals are that operator's, on any device.  In place nothing is returned, as
+in PyTorch's schemas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ts._core.dispatch.each import Each
+from ts._core.dispatch.signature import signature
+from ts._core.tensor.tensor import Tensor
+from ts.ops.registry import Record, add, operator
+
+Kernel = Callable[..., Any]
+
+UNARY = (
+    "abs", "acos", "asin", "atan", "ceil", "cos", "cosh", "erf", "erfc", "exp", "expm1", "floor", "frac",
+    "lgamma", "log", "log10", "log1p", "log2", "neg", "reciprocal", "round", "rsqrt", "sigmoid", "sign",
+    "sin", "sinh", "sqrt", "tan", "tanh", "trunc",
+)  # fmt: skip
+_SCALAR, _SCALARS = "Scalar scalar", "Scalar[] scalars"
+_LIST, _SCALED = "Tensor[] other", "Tensor[] other, *, Scalar alpha=1"
+
+# Name and overload, what follows `self`, and the operators on elements: functional, and in place.
+BINARY = (
+    ("add.Scalar", _SCALAR, "add.Scalar", "add_.Scalar"),
+    ("add.List", _SCALED, "add.Tensor", "add_.Tensor"),
+    ("add.ScalarList", _SCALARS, "add.Scalar", "add_.Scalar"),
+    ("sub.Scalar", _SCALAR, "sub.Scalar", "sub_.Scalar"),
+    ("sub.List", _SCALED, "sub.Tensor", "sub_.Tensor"),
+    ("sub.ScalarList", _SCALARS, "sub.Scalar", "sub_.Scalar"),
+    ("mul.Scalar", _SCALAR, "mul.Scalar", "mul_.Scalar"),
+    ("mul.List", _LIST, "mul.Tensor", "mul_.Tensor"),
+    ("mul.ScalarList", _SCALARS, "mul.Scalar", "mul_.Scalar"),
+    ("div.Scalar", _SCALAR, "div.Scalar", "div_.Scalar"),
+    ("div.List", _LIST, "div.Tensor", "div_.Tensor"),
+    ("div.ScalarList", _SCALARS, "div.Scalar", "div_.Scalar"),
+    ("clamp_max.Scalar", _SCALAR, "clamp_max", "clamp_max_"),
+    ("clamp_max.List", _LIST, "clamp_max.Tensor", "clamp_max_.Tensor"),
+    ("clamp_max.ScalarList", _SCALARS, "clamp_max", "clamp_max_"),
+    ("clamp_min.Scalar", _SCALAR, "clamp_min", "clamp_min_"),
+    ("clamp_min.List", _LIST, "clamp_min.Tensor", "clamp_min_.Tensor"),
+    ("clamp_min.ScalarList", _SCALARS, "clamp_min", "clamp_min_"),
+    ("maximum.Scalar", _SCALAR, "clamp_min", "clamp_min_"),
+    ("maximum.List", _LIST, "maximum", "clamp_min_.Tensor"),
+    ("maximum.ScalarList", _SCALARS, "clamp_min", "clamp_min_"),
+    ("minimum.Scalar", _SCALAR, "clamp_max", "clamp_max_"),
+    ("minimum.List", _LIST, "minimum", "clamp_max_.Tensor"),
+    ("minimum.ScalarList", _SCALARS, "clamp_max", "clamp_max_"),
+    ("pow.List", "Tensor[] exponent", "pow.Tensor_Tensor", "pow_.Tensor"),
+    ("pow.Scalar", "Scalar exponent", "pow.Tensor_Scalar", "pow_.Scalar"),
+    ("pow.ScalarList", "Scalar[] exponent", "pow.Tensor_Scalar", "pow_.Scalar"),
+    ("lerp.List", "Tensor[] tensors1, Tensor[] weights", "lerp.Tensor", "lerp_.Tensor"),
+    ("lerp.Scalar", "Tensor[] tensors1, Scalar weight", "lerp.Scalar", "lerp_.Scalar"),
+    ("lerp.ScalarList", "Tensor[] tensors1, Scalar[] weight", "lerp.Scalar", "lerp_.Scalar"),
+    ("addcdiv.Scalar", "Tensor[] tensor1, Tensor[] tensor2, Scalar value=1", "addcdiv", "addcdiv_"),
+    ("addcdiv.ScalarList", f"Tensor[] tensor1, Tensor[] tensor2, {_SCALARS}", "addcdiv", "addcdiv_"),
+    ("addcmul.Scalar", "Tensor[] tensor1, Tensor[] tensor2, Scalar value=1", "addcmul", "addcmul_"),
+    ("addcmul.ScalarList", f"Tensor[] tensor1, Tensor[] tensor2, {_SCALARS}", "addcmul", "addcmul_"),
+)  # fmt: skip
+
+
+def _declare(schema: str, kernel: Kernel) -> None:
+    add(Record(schema, kernel, "foreach", "f", whole=True, side_effect=schema.endswith("()")))
+
+
+def _each(schema: str, base: str) -> Kernel:
+    return Each(operator, f"aten::{base}", signature(schema).parameters, not schema.endswith("()")).run
+
+
+def _both(name: str, rest: str, functional: str, inplace: str) -> None:
+    """The functional form and the one in place."""
+    head, _, overload = name.partition(".")
+    overload = f".{overload}" if overload else ""
+    rest = f", {rest}" if rest else ""
+    for schema, base in (
+        (f"aten::_foreach_{head}{overload}(Tensor[] self{rest}) -> Tensor[]", functional),
+        (f"aten::_foreach_{head}_{overload}(Tensor(a!)[] self{rest}) -> ()", inplace),
+    ):
+        _declare(schema, _each(schema, base))
+
+
+for _name in UNARY:
+    _both(_name, "", _name, f"{_name}_")
+for _row in BINARY:
+    _both(*_row)
+for _schema, _base in (
+    ("aten::_foreach_zero_(Tensor(a!)[] self) -> ()", "zero_"),
+    ("aten::_foreach_copy_(Tensor(a!)[] self, Tensor[] src, bool non_blocking=False) -> ()", "copy_"),
+    ("aten::_foreach_clone(Tensor[] self, *, MemoryFormat? memory_format=None) -> Tensor[]", "clone"),
+    ("aten::_foreach_mm(Tensor[] self, Tensor[] mat2) -> Tensor[]", "mm"),
+    ("aten::_foreach_pow.ScalarAndTensor(Scalar self, Tensor[] exponent) -> Tensor[]", "pow.Scalar"),
+    (
+        "aten::_foreach_norm.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]",
+        "linalg_vector_norm",
+    ),
+    (
+        "aten::_foreach_powsum.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]",
+        "linalg__powsum",
+    ),
+):
+    _declare(_schema, _each(_schema, _base))
+
+
+# ---------------------------------------------------------------------------------------- numbers in tensors
+
+
+def _by_one(schema: str, base: str) -> None:
+    """A tensor that stands for one number: what the operator does with each element and it."""
+    compute = _each(schema, base)
+
+    def kernel(self: Sequence[Tensor], other: Tensor, *rest: Any) -> Any:
+        if other.dim() != 0 or other.numel() != 1:
+            raise RuntimeError(
+                f"scalar tensor expected to be 0 dim but it has {other.dim()} dimensions and {other.numel()} "
+                "elements."
+            )
+        return compute(self, other, *rest)
+
+    _declare(schema, kernel)
+
+
+def _by_many(schema: str, base: str) -> None:
+    """A tensor with a number for each element of the lists."""
+    compute = _each(schema, base)
+
+    def kernel(self: Sequence[Tensor], tensor1: Any, tensor2: Any, scalars: Tensor) -> Any:
+        if scalars.dim() != 1:
+            raise RuntimeError(
+                f"Expected packed scalar Tensor to be of dimension 1. Got {scalars.dim()} instead."
+            )
+        if len(scalars) != len(self):
+            raise RuntimeError(
+                f"Expected length of scalars to match input of length {len(self)} but got {len(scalars)} "
+                "instead."
+            )
+        numbers = [1.0] * len(self) if scalars.is_meta else scalars.tolist()  # without elements, any
+        return compute(self, tensor1, tensor2, numbers)
+
+    _declare(schema, kernel)
+
+
+def _max(self: Sequence[Tensor]) -> list[Tensor]:
+    """The largest element of each tensor."""
+    if any(x.numel() == 0 for x in self):
+        raise RuntimeError(
+            "_foreach_max cannot compute the maximum of an empty tensor; max over zero elements is undefined."
+        )
+    found: list[Tensor] = _largest(self)
+    return found
+
+
+for _name, _rest in (("add", ", *, Scalar alpha=1"), ("mul", ""), ("div", "")):
+    _by_one(
+        f"aten::_foreach_{_name}.Tensor(Tensor[] self, Tensor other{_rest}) -> Tensor[]", f"{_name}.Tensor"
+    )
+    _by_one(
+        f"aten::_foreach_{_name}_.Tensor(Tensor(a!)[] self, Tensor other{_rest}) -> ()", f"{_name}_.Tensor"
+    )
+for _name in ("addcdiv", "addcmul"):
+    _rest = "Tensor[] tensor1, Tensor[] tensor2, Tensor scalars"
+    _by_many(f"aten::_foreach_{_name}.Tensor(Tensor[] self, {_rest}) -> Tensor[]", _name)
+    _by_many(f"aten::_foreach_{_name}_.Tensor(Tensor(a!)[] self, {_rest}) -> ()", f"{_name}_")
+_largest = _each("aten::_foreach_max(Tensor[] self) -> Tensor[]", "max")
+_declare("aten::_foreach_max(Tensor[] self) -> Tensor[]", _max)

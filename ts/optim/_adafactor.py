@@ -1,0 +1,135 @@
+"""Adafactor: Adam whose mean squares are kept for rows and columns of a matrix only.
+
+    Adafactor(model.parameters(), lr=0.01).step()
+
+The squares of a matrix (m, n) are estimated by the product of those of its rows (m, 1) and columns (1, n),
+over their mean.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.optim.lists import State, check_rate, counted, number, zero_step
+from ts.optim.optimizer import Group, Optimizer
+
+__all__ = ["Adafactor", "adafactor"]
+
+
+class Adafactor(Optimizer):
+    """Adam whose mean squares are kept for rows and columns of a matrix only."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        beta2_decay: float = -0.8,
+        eps: tuple[float | None, float] = (None, 1e-3),
+        d: float = 1.0,
+        weight_decay: float = 0.0,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+    ) -> None:
+        check_rate(0.0 if not isinstance(lr, Tensor) else lr)
+        for what, value, holds in (
+            ("Learning rate should be >= 0", lr, lr >= 0),
+            ("beta2_decay should be <= 0", beta2_decay, beta2_decay <= 0),
+            ("epsilon1 should be >= 0", eps[0], eps[0] is None or eps[0] >= 0),
+            ("epsilon2 should be >= 0", eps[1], eps[1] >= 0),
+            ("Clipping threshold d should be >= 1", d, d >= 1),
+            ("weight_decay should be >= 0", weight_decay, weight_decay >= 0),
+        ):
+            if not holds:
+                raise ValueError(f"{what} but is: {value}")
+        given = {
+            "lr": lr, "beta2_decay": beta2_decay, "eps": eps, "d": d, "weight_decay": weight_decay,
+            "foreach": foreach, "maximize": maximize,
+        }  # fmt: skip
+        super().__init__(params, given)
+
+    def update_all(
+        self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
+    ) -> None:
+        if any(x.is_complex() for x in params):
+            raise RuntimeError("Adafactor does not support complex parameters")
+        for grad, state in zip(grads, states, strict=True):
+            if not state:
+                state["step"] = zero_step()
+                state.update(_memory(grad))
+        eps1, eps2 = group["eps"]
+        adafactor(
+            params,
+            grads,
+            [s.get("row_var") for s in states],
+            [s.get("col_var") for s in states],
+            [s.get("variance") for s in states],
+            [s["step"] for s in states],
+            foreach=group["foreach"],
+            d=group["d"],
+            lr=group["lr"],
+            beta2_decay=group["beta2_decay"],
+            weight_decay=group["weight_decay"],
+            eps1=eps1,
+            eps2=eps2,
+            maximize=group["maximize"],
+        )
+
+
+def _memory(grad: Tensor) -> dict[str, Tensor]:
+    """Zeros for what is remembered of a parameter with such a gradient."""
+    if grad.dim() < 2:
+        return {"variance": ts.zeros_like(grad)}
+    *others, rows, columns = grad.shape
+    return {"row_var": grad.new_zeros([*others, rows, 1]), "col_var": grad.new_zeros([*others, 1, columns])}
+
+
+def adafactor(
+    params: list[Tensor],
+    grads: list[Tensor],
+    row_vars: list[Tensor | None],
+    col_vars: list[Tensor | None],
+    variances: list[Tensor | None],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    has_complex: bool = False,
+    *,
+    d: float,
+    lr: Any,
+    beta2_decay: float,
+    weight_decay: float,
+    eps1: float | None,
+    eps2: float,
+    maximize: bool,
+) -> None:
+    """One step; `state_steps` are counted.  `eps1` None is the difference of numbers near 1 in the dtype."""
+    lr = number(lr)
+    each = zip(params, grads, row_vars, col_vars, variances, counted(state_steps), strict=True)
+    for x, grad, rows, columns, variance, step in each:
+        grad = -grad if maximize else grad
+        least = ts.finfo(x.dtype).eps if eps1 is None else eps1
+        share = step**beta2_decay
+        rate = max(eps2, x.norm(2).item() / x.numel() ** 0.5) * min(lr, 1 / step**0.5)
+        if weight_decay != 0:
+            x.mul_(1 - lr * weight_decay)
+        if rows is not None and columns is not None:
+            squares = _of_product(grad, rows, columns, share, least)
+        else:
+            assert variance is not None
+            squares = variance.lerp_(grad * grad, share).clone()
+        change = squares.clamp_(min=least * least).rsqrt_().mul_(grad)
+        length = change.norm(2).item() / (change.numel() ** 0.5 * d)
+        x.add_(change, alpha=-rate / max(1.0, length))
+
+
+def _of_product(grad: Tensor, rows: Tensor, columns: Tensor, share: float, least: float) -> Tensor:
+    """The squares of a matrix as rows and columns remember them, with this gradient."""
+    for memory, dim in ((rows, -1), (columns, -2)):
+        mean = grad.norm(dim=dim, keepdim=True).square_().div_(grad.size(dim))
+        memory.lerp_(mean, share)
+    product: Tensor = (rows @ columns).div_(rows.mean(dim=-2, keepdim=True).clamp_(min=least))
+    return product

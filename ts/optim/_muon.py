@@ -1,0 +1,104 @@
+"""Muon: steps of matrices along the momentum made orthogonal.
+
+    Muon([model.weight], lr=1e-3).step()
+
+What is made orthogonal is an approximation by Newton's and Schulz's iteration in bfloat16, which brings all
+singular values near 1.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.optim.lists import State
+from ts.optim.optimizer import Group, Optimizer
+
+__all__ = ["Muon"]
+COEFFICIENTS = (3.4445, -4.7750, 2.0315)  # of the iteration: a x + b x**3 + c x**5
+
+
+class Muon(Optimizer):
+    """Steps of matrices along the momentum made orthogonal."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        weight_decay: float = 0.1,
+        momentum: float = 0.95,
+        nesterov: bool = True,
+        ns_coefficients: tuple[float, float, float] = COEFFICIENTS,
+        eps: float = 1e-7,
+        ns_steps: int = 5,
+        adjust_lr_fn: str | None = None,
+    ) -> None:
+        if isinstance(lr, Tensor) and lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+        for what, value in (
+            ("Learning rate", lr),
+            ("momentum", momentum),
+            ("weight decay", weight_decay),
+        ):
+            if not value >= 0:
+                raise ValueError(f"{what} should be >= 0 but is: {value}")
+        if adjust_lr_fn not in (None, "original", "match_rms_adamw"):
+            raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
+        given = {
+            "lr": lr,
+            "weight_decay": weight_decay,
+            "momentum": momentum,
+            "nesterov": nesterov,
+            "ns_coefficients": ns_coefficients,
+            "eps": eps,
+            "ns_steps": ns_steps,
+            "adjust_lr_fn": adjust_lr_fn,
+        }
+        super().__init__(params, given)
+        for group in self.param_groups:
+            for x in group["params"]:
+                if x.ndim != 2:
+                    raise ValueError(
+                        f"Muon only supports 2D parameters whereas we found a parameter with size: {x.size()}"
+                    )
+
+    def update_all(
+        self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
+    ) -> None:
+        if any(x.is_complex() for x in params):
+            raise RuntimeError("Muon does not support complex parameters")
+        lr, momentum = float(group["lr"]), group["momentum"]
+        for x, grad, state in zip(params, grads, states, strict=True):
+            if "momentum_buffer" not in state:
+                state["momentum_buffer"] = ts.zeros_like(grad)
+            mean = state["momentum_buffer"].lerp_(grad, 1 - momentum)
+            change = grad.lerp(mean, momentum) if group["nesterov"] else mean
+            change = _orthogonal(change, group["ns_coefficients"], group["ns_steps"], group["eps"])
+            x.mul_(1 - lr * group["weight_decay"])
+            x.add_(change, alpha=-_rate(lr, group["adjust_lr_fn"], *x.shape))
+
+
+def _rate(lr: float, how: str | None, rows: int, columns: int) -> float:
+    """The rate for a matrix of this shape."""
+    if how == "match_rms_adamw":
+        return lr * 0.2 * math.sqrt(max(rows, columns))
+    return lr * math.sqrt(max(1, rows / columns))
+
+
+def _orthogonal(x: Tensor, coefficients: tuple[float, float, float], steps: int, eps: float) -> Tensor:
+    """The matrix with all singular values near 1, in bfloat16."""
+    if steps >= 100:
+        raise ValueError("Number of steps must be less than 100 for computational efficiency")
+    if len(coefficients) != 3:
+        raise ValueError("Coefficients must be a tuple of exactly 3 values")
+    a, b, c = coefficients
+    tall = x.size(0) > x.size(1)
+    y: Tensor = x.bfloat16()
+    y = y.T if tall else y
+    y = y / y.norm().clamp(min=eps)
+    for _ in range(steps):
+        gram = y @ y.T
+        y = ts.addmm(y, ts.addmm(gram, gram, gram, beta=b, alpha=c), y, beta=a)
+    return y.T if tall else y

@@ -1,0 +1,86 @@
+"""Adadelta: steps as long as those before, over the root of the mean square.
+
+Adadelta(model.parameters(), rho=0.9).step()
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.ops.fused_steps import add_scaled, turned, with_decay
+from ts.optim.lists import State, begin, check_capturable, check_range, check_rate, count, number, of, real
+from ts.optim.optimizer import Group, Optimizer
+
+__all__ = ["Adadelta", "adadelta"]
+
+
+class Adadelta(Optimizer):
+    """Steps as long as those before, over the root of the mean square."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1.0,
+        rho: float = 0.9,
+        eps: float = 1e-6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        capturable: bool = False,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_rate(lr)
+        check_range("rho value", rho, 0 <= rho <= 1)
+        check_range("epsilon value", eps, eps >= 0)
+        check_range("weight_decay value", weight_decay, weight_decay >= 0)
+        given = {
+            "lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
+            "capturable": capturable, "foreach": foreach, "differentiable": differentiable,
+        }  # fmt: skip
+        super().__init__(params, given)
+
+    def update_all(
+        self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
+    ) -> None:
+        for x, state in zip(params, states, strict=True):
+            begin(state, x, "square_avg", "acc_delta")
+        adadelta(
+            params, grads, of(states, "square_avg"), of(states, "acc_delta"), of(states, "step"),
+            capturable=group["capturable"], foreach=group["foreach"], lr=group["lr"], rho=group["rho"],
+            eps=group["eps"], weight_decay=group["weight_decay"], maximize=group["maximize"],
+        )  # fmt: skip
+
+
+def adadelta(
+    params: list[Tensor],
+    grads: list[Tensor],
+    square_avgs: list[Tensor],
+    acc_deltas: list[Tensor],
+    state_steps: list[Tensor],
+    capturable: bool = False,
+    foreach: bool | None = None,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: Any,
+    rho: float,
+    eps: float,
+    weight_decay: float,
+    maximize: bool,
+) -> None:
+    """One step; `state_steps` are counted."""
+    check_capturable(capturable, params, foreach, xla=foreach is False)
+    count(state_steps)
+    params, grads, square_avgs, acc_deltas = real(params, grads, square_avgs, acc_deltas)
+    gradients = with_decay(params, turned(grads, maximize), weight_decay)
+    ts._foreach_mul_(square_avgs, rho)
+    ts._foreach_addcmul_(square_avgs, gradients, gradients, 1 - rho)
+    above = ts._foreach_sqrt(ts._foreach_add(acc_deltas, eps))
+    below = ts._foreach_sqrt(ts._foreach_add(square_avgs, eps))
+    changes = ts._foreach_mul(ts._foreach_div(above, below), gradients)
+    ts._foreach_mul_(acc_deltas, rho)
+    ts._foreach_addcmul_(acc_deltas, changes, changes, 1 - rho)
+    add_scaled(params, changes, -number(lr))

@@ -1,0 +1,118 @@
+"""Adagrad: steps over the root of the sum of all squares.
+
+Adagrad(model.parameters(), lr=0.01).step()
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.ops import fused_steps
+from ts.optim.lists import (
+    State,
+    check_fused,
+    check_range,
+    check_rate,
+    count,
+    number,
+    of,
+    real,
+    run,
+    scaler_options,
+    zero_step,
+)
+from ts.optim.optimizer import Group, Optimizer
+
+__all__ = ["Adagrad", "adagrad"]
+
+
+class Adagrad(Optimizer):
+    """Steps over the root of the sum of all squares."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check_rate(lr)
+        check_range("lr_decay value", lr_decay, lr_decay >= 0)
+        check_range("weight_decay value", weight_decay, weight_decay >= 0)
+        check_range(
+            "initial_accumulator_value value", initial_accumulator_value, initial_accumulator_value >= 0
+        )
+        check_range("epsilon value", eps, eps >= 0)
+        given = {
+            "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable, "fused": fused,
+        }  # fmt: skip
+        super().__init__(params, given)
+        check_fused(fused, foreach, differentiable)
+        for group in self.param_groups:
+            for x in group["params"]:
+                first = group["initial_accumulator_value"]
+                first = complex(first, first) if x.is_complex() else first
+                self.state[x] = {"step": zero_step(), "sum": ts.full_like(x, first)}
+
+    def share_memory(self) -> None:
+        """Put the sums into memory that other processes see."""
+        for state in self.state.values():
+            state["sum"].share_memory_()
+
+    def update_all(
+        self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
+    ) -> None:
+        adagrad(
+            params,
+            grads,
+            of(states, "sum"),
+            of(states, "step"),
+            fused=group["fused"],
+            foreach=group["foreach"],
+            lr=group["lr"],
+            weight_decay=group["weight_decay"],
+            lr_decay=group["lr_decay"],
+            eps=group["eps"],
+            maximize=group["maximize"],
+            **self._scaler(),
+        )
+
+
+def adagrad(
+    params: list[Tensor],
+    grads: list[Tensor],
+    state_sums: list[Tensor],
+    state_steps: list[Tensor],
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    has_sparse_grad: bool = False,
+    foreach: bool | None = None,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: Any,
+    weight_decay: float,
+    lr_decay: float,
+    eps: float,
+    maximize: bool,
+) -> None:
+    """One step; `state_steps` are counted."""
+    if found_inf is None or not bool(found_inf):
+        count(state_steps)
+    scaler = scaler_options(grad_scale, found_inf)
+    run(
+        ts._fused_adagrad_, fused_steps.adagrad, *real(params, grads, state_sums), state_steps, lr=number(lr),
+        lr_decay=lr_decay, weight_decay=weight_decay, eps=eps, maximize=maximize, **scaler,
+    )  # fmt: skip

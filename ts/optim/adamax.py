@@ -1,0 +1,87 @@
+"""Adamax: Adam by the largest gradient that is remembered, in the place of the mean square.
+
+Adamax(model.parameters(), lr=2e-3).step()
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.ops.fused_steps import add_quotients, turned, with_decay
+from ts.optim.lists import State, begin, check_capturable, check_range, check_rate, counted, number, of, real
+from ts.optim.optimizer import Group, Optimizer
+
+__all__ = ["Adamax", "adamax"]
+
+
+class Adamax(Optimizer):
+    """Adam by the largest gradient that is remembered, in the place of the mean square."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        check_rate(lr)
+        check_range("epsilon value", eps, eps >= 0)
+        for i, beta in enumerate(betas):
+            check_range(f"beta parameter at index {i}", beta, 0 <= beta < 1)
+        check_range("weight_decay value", weight_decay, weight_decay >= 0)
+        given = {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "foreach": foreach,
+            "maximize": maximize, "differentiable": differentiable, "capturable": capturable,
+        }  # fmt: skip
+        super().__init__(params, given)
+
+    def update_all(
+        self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
+    ) -> None:
+        for x, state in zip(params, states, strict=True):
+            begin(state, x, "exp_avg", "exp_inf")
+        beta1, beta2 = group["betas"]
+        adamax(
+            params, grads, of(states, "exp_avg"), of(states, "exp_inf"), of(states, "step"),
+            foreach=group["foreach"], maximize=group["maximize"], capturable=group["capturable"],
+            eps=group["eps"], beta1=beta1, beta2=beta2, lr=group["lr"], weight_decay=group["weight_decay"],
+        )  # fmt: skip
+
+
+def adamax(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_infs: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    maximize: bool = False,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    *,
+    eps: float,
+    beta1: float,
+    beta2: float,
+    lr: Any,
+    weight_decay: float,
+) -> None:
+    """One step; `state_steps` are counted."""
+    check_capturable(capturable, params, foreach)
+    steps, lr = counted(state_steps), number(lr)
+    params, grads, exp_avgs, exp_infs = real(params, grads, exp_avgs, exp_infs)
+    changes = with_decay(params, turned(grads, maximize), weight_decay)
+    ts._foreach_lerp_(exp_avgs, changes, 1 - beta1)
+    remembered = ts._foreach_mul(exp_infs, beta2)
+    ts._foreach_copy_(
+        exp_infs, ts._foreach_maximum(remembered, ts._foreach_add(ts._foreach_abs(changes), eps))
+    )
+    add_quotients(params, exp_avgs, exp_infs, [-lr / (1 - beta1**step) for step in steps])

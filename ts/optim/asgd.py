@@ -1,0 +1,95 @@
+"""ASGD: steps that become shorter, and the mean of all places.
+
+ASGD(model.parameters(), lr=0.01).step()         the mean of x is state[x]["ax"]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.ops.fused_steps import turned, with_decay
+from ts.optim.lists import State, begin, check_capturable, check_range, check_rate, counted, of, real
+from ts.optim.optimizer import Group, Optimizer
+
+__all__ = ["ASGD", "asgd"]
+
+
+class ASGD(Optimizer):
+    """Steps that become shorter, and the mean of all places (`state[x]["ax"]`)."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        check_rate(lr)
+        check_range("weight_decay value", weight_decay, weight_decay >= 0)
+        given = {
+            "lr": lr, "lambd": lambd, "alpha": alpha, "t0": t0, "weight_decay": weight_decay,
+            "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
+            "capturable": capturable,
+        }  # fmt: skip
+        super().__init__(params, given)
+
+    def update_all(
+        self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
+    ) -> None:
+        for x, state in zip(params, states, strict=True):
+            if not state:
+                begin(state, x, "ax")
+                state["eta"] = ts.full_like(state["step"], float(group["lr"]))
+                state["mu"] = ts.ones_like(state["step"])
+        asgd(
+            params, grads, of(states, "ax"), of(states, "mu"), of(states, "eta"), of(states, "step"),
+            foreach=group["foreach"], maximize=group["maximize"], capturable=group["capturable"],
+            lambd=group["lambd"], lr=group["lr"], t0=group["t0"], alpha=group["alpha"],
+            weight_decay=group["weight_decay"],
+        )  # fmt: skip
+
+
+def asgd(
+    params: list[Tensor],
+    grads: list[Tensor],
+    axs: list[Tensor],
+    mus: list[Tensor],
+    etas: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    maximize: bool = False,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    *,
+    lambd: float,
+    lr: Any,
+    t0: float,
+    alpha: float,
+    weight_decay: float,
+) -> None:
+    """One step; `state_steps` are counted, `etas` and `mus` become those of the next one."""
+    check_capturable(capturable, params, foreach, "params, mus, etas, and state_steps")
+    steps = counted(state_steps)
+    params, grads, axs = real(params, grads, axs)
+    gradients = with_decay(params, turned(grads, maximize), weight_decay)
+    lengths = [eta.item() for eta in etas]
+    ts._foreach_mul_(params, [1 - lambd * eta for eta in lengths])
+    ts._foreach_add_(params, ts._foreach_mul(gradients, [-eta for eta in lengths]))
+    shares = [mu.item() for mu in mus]
+    if all(share == 1 for share in shares):
+        ts._foreach_copy_(axs, params)
+    else:
+        ts._foreach_add_(axs, ts._foreach_mul(ts._foreach_sub(params, axs), shares))
+    rate = float(lr)
+    for eta, mu, step in zip(etas, mus, steps, strict=True):
+        eta.fill_(rate / (1 + lambd * rate * step) ** alpha)
+        mu.fill_(1 / max(1, step - t0))

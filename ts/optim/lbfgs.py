@@ -1,0 +1,164 @@
+"""LBFGS: steps along a direction of second order, by the last gradients and steps that are remembered.
+
+    optimizer = LBFGS(model.parameters(), line_search_fn="strong_wolfe")
+    optimizer.step(closure)                  closure computes the loss and its gradients, several times a step
+
+Quantities are vectors over all parameters together.  What is remembered stands in the state of the first
+parameter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.optim.lists import State, check_rate
+from ts.optim.optimizer import Optimizer
+from ts.optim.wolfe import Slope, strong_wolfe
+
+__all__ = ["LBFGS"]
+FLAT = 1e-10  # products of steps and changes of gradients below say nothing of the curvature
+
+
+class LBFGS(Optimizer):
+    """Steps along a direction of second order, by the last gradients and steps that are remembered."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1,
+        max_iter: int = 20,
+        max_eval: int | None = None,
+        tolerance_grad: float = 1e-7,
+        tolerance_change: float = 1e-9,
+        history_size: int = 100,
+        line_search_fn: str | None = None,
+    ) -> None:
+        check_rate(lr)
+        given = {
+            "lr": lr, "max_iter": max_iter, "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
+            "tolerance_grad": tolerance_grad, "tolerance_change": tolerance_change,
+            "history_size": history_size, "line_search_fn": line_search_fn,
+        }  # fmt: skip
+        super().__init__(params, given)
+        if len(self.param_groups) != 1:
+            raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
+        self._params = self.param_groups[0]["params"]
+
+    # ---- parameters as one vector
+
+    def _gradient(self) -> Tensor:
+        parts = []
+        for x in self._params:
+            grad = x.new_zeros(x.numel()) if x.grad is None else x.grad
+            parts.append((ts.view_as_real(grad) if grad.is_complex() else grad).reshape(-1))
+        flat: Tensor = ts.cat(parts, 0)
+        return flat
+
+    def _move(self, length: Any, direction: Tensor) -> None:
+        at = 0
+        for x in self._params:
+            part = ts.view_as_real(x) if x.is_complex() else x
+            part.add_(direction[at : at + part.numel()].view_as(part), alpha=length)
+            at += part.numel()
+
+    def _slope_from(self, closure: Callable[[], Any], before: list[Tensor], direction: Tensor) -> Slope:
+        """Loss and gradient at a length of the step, from where the parameters are now."""
+
+        def slope(length: float) -> tuple[float, Tensor]:
+            self._move(length, direction)
+            loss, grad = float(closure()), self._gradient()
+            for x, saved in zip(self._params, before, strict=True):
+                x.copy_(saved)
+            return loss, grad
+
+        return slope
+
+    # ---- a step
+
+    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]  # there is none without
+        """Up to `max_iter` moves; the loss before them, as `closure` gave it."""
+        with ts.no_grad():
+            return self._moves(ts.enable_grad()(closure))
+
+    def _moves(self, closure: Callable[[], Any]) -> Any:
+        group, state = self.param_groups[0], self.state[self._params[0]]
+        lr = float(group["lr"])
+        state.setdefault("func_evals", 0)
+        state.setdefault("n_iter", 0)
+        first = closure()
+        loss = float(first)
+        evaluations = 1
+        state["func_evals"] += 1
+        grad = self._gradient()
+        if grad.abs().max() <= group["tolerance_grad"]:
+            return first
+        direction: Any = state.get("d")
+        length = state.get("t")
+        before, loss_before = state.get("prev_flat_grad"), state.get("prev_loss")
+        for turn in range(1, group["max_iter"] + 1):
+            state["n_iter"] += 1
+            if state["n_iter"] == 1:
+                direction = grad.neg()
+                state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
+            else:
+                direction = _direction(
+                    state, grad, grad.sub(before), direction.mul(length), group["history_size"]
+                )
+            before = grad.clone() if before is None else before.copy_(grad)
+            loss_before = loss
+            length = min(1.0, 1.0 / grad.abs().sum()) * lr if state["n_iter"] == 1 else lr
+            descent = grad.dot(direction)
+            if descent > -group["tolerance_change"]:
+                break
+            counted = 0
+            if group["line_search_fn"] is not None:
+                if group["line_search_fn"] != "strong_wolfe":
+                    raise RuntimeError("only 'strong_wolfe' is supported")
+                saved = [x.clone() for x in self._params]
+                slope = self._slope_from(closure, saved, direction)
+                loss, grad, length, counted = strong_wolfe(slope, length, direction, loss, grad, descent)
+                self._move(length, direction)
+            else:
+                self._move(length, direction)
+                if turn != group["max_iter"]:
+                    loss = float(closure())
+                    grad = self._gradient()
+                    counted = 1
+            evaluations += counted
+            state["func_evals"] += counted
+            if (
+                turn == group["max_iter"]
+                or evaluations >= group["max_eval"]
+                or grad.abs().max() <= group["tolerance_grad"]
+                or direction.mul(length).abs().max() <= group["tolerance_change"]
+                or abs(loss - loss_before) < group["tolerance_change"]
+            ):
+                break
+        state.update(d=direction, t=length, prev_flat_grad=before, prev_loss=loss_before)
+        return first
+
+
+def _direction(state: State, grad: Tensor, change: Tensor, step: Tensor, most: int) -> Tensor:
+    """Where to go: the gradient times an inverse of the curvature that is remembered (two loops)."""
+    changes, steps, curvatures = state["old_dirs"], state["old_stps"], state["ro"]
+    product = change.dot(step)
+    if product > FLAT:
+        if len(changes) == most:
+            for several in (changes, steps, curvatures):
+                several.pop(0)
+        changes.append(change)
+        steps.append(step)
+        curvatures.append(1.0 / product)
+        state["H_diag"] = product / change.dot(change)
+    shares = state.setdefault("al", [None] * most)
+    q = grad.neg()
+    for i in reversed(range(len(changes))):
+        shares[i] = steps[i].dot(q) * curvatures[i]
+        q.add_(changes[i], alpha=-shares[i])
+    direction: Tensor = ts.mul(q, state["H_diag"])
+    for i in range(len(changes)):
+        direction.add_(steps[i], alpha=shares[i] - changes[i].dot(direction) * curvatures[i])
+    return direction

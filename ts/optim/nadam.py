@@ -1,0 +1,116 @@
+"""NAdam: Adam with Nesterov's momentum, which grows with the steps.
+
+NAdam(model.parameters(), lr=2e-3).step()
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.ops.fused_steps import add_quotients, turned, with_decay
+from ts.optim.lists import State, begin, check_capturable, check_range, check_rate, counted, number, of, real
+from ts.optim.optimizer import Group, Optimizer
+
+__all__ = ["NAdam", "nadam"]
+
+
+class NAdam(Optimizer):
+    """Adam with Nesterov's momentum, which grows with the steps."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum_decay: float = 4e-3,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_rate(lr)
+        check_range("epsilon value", eps, eps >= 0)
+        for i, beta in enumerate(betas):
+            check_range(f"beta parameter at index {i}", beta, 0 <= beta < 1)
+        check_range("weight_decay value", weight_decay, weight_decay >= 0)
+        check_range("momentum_decay value", momentum_decay, momentum_decay >= 0)
+        given = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "momentum_decay": momentum_decay,
+            "decoupled_weight_decay": decoupled_weight_decay,
+            "maximize": maximize,
+            "foreach": foreach,
+            "capturable": capturable,
+            "differentiable": differentiable,
+        }
+        super().__init__(params, given)
+
+    def update_all(
+        self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
+    ) -> None:
+        for x, state in zip(params, states, strict=True):
+            if not state:
+                begin(state, x, "exp_avg", "exp_avg_sq")
+                state["mu_product"] = ts.ones_like(state["step"])
+        beta1, beta2 = group["betas"]
+        nadam(
+            params, grads, of(states, "exp_avg"), of(states, "exp_avg_sq"), of(states, "mu_product"),
+            of(states, "step"), decoupled_weight_decay=group["decoupled_weight_decay"],
+            foreach=group["foreach"], capturable=group["capturable"], maximize=group["maximize"],
+            beta1=beta1, beta2=beta2, lr=group["lr"], weight_decay=group["weight_decay"],
+            momentum_decay=group["momentum_decay"], eps=group["eps"],
+        )  # fmt: skip
+
+
+def nadam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    mu_products: list[Tensor],
+    state_steps: list[Tensor],
+    decoupled_weight_decay: bool = False,
+    foreach: bool | None = None,
+    capturable: bool = False,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    maximize: bool = False,
+    *,
+    beta1: float,
+    beta2: float,
+    lr: Any,
+    weight_decay: float,
+    momentum_decay: float,
+    eps: float,
+) -> None:
+    """One step; `state_steps` are counted, and `mu_products` multiplied by the momentum of this one."""
+    check_capturable(capturable, params, foreach, "params, mu_products and state_steps")
+    steps, lr = counted(state_steps), number(lr)
+    momenta = [beta1 * (1 - 0.5 * 0.96 ** (step * momentum_decay)) for step in steps]
+    following = [beta1 * (1 - 0.5 * 0.96 ** ((step + 1) * momentum_decay)) for step in steps]
+    ts._foreach_mul_(mu_products, momenta)
+    products = [x.item() for x in mu_products]
+    params, grads, exp_avgs, exp_avg_sqs = real(params, grads, exp_avgs, exp_avg_sqs)
+    changes = turned(grads, maximize)
+    if not decoupled_weight_decay:
+        changes = with_decay(params, changes, weight_decay)
+    elif weight_decay != 0:
+        ts._foreach_mul_(params, 1 - lr * weight_decay)
+    ts._foreach_lerp_(exp_avgs, changes, 1 - beta1)
+    ts._foreach_mul_(exp_avg_sqs, beta2)
+    ts._foreach_addcmul_(exp_avg_sqs, changes, changes, 1 - beta2)
+    roots = ts._foreach_sqrt(ts._foreach_div(exp_avg_sqs, [1 - beta2**step for step in steps]))
+    roots = ts._foreach_add(roots, eps)
+    factors = [-lr * (1 - mu) / (1 - product) for mu, product in zip(momenta, products, strict=True)]
+    add_quotients(params, changes, roots, factors)
+    factors = [-lr * mu / (1 - product * mu) for mu, product in zip(following, products, strict=True)]
+    add_quotients(params, exp_avgs, roots, factors)

@@ -1,0 +1,136 @@
+"""RAdam: Adam that goes by the mean gradient alone until the mean square can be trusted.
+
+RAdam(model.parameters(), lr=1e-3).step()
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.ops.fused_steps import turned, with_decay
+from ts.optim.lists import (
+    State,
+    Tensors,
+    begin,
+    check_capturable,
+    check_range,
+    check_rate,
+    counted,
+    number,
+    of,
+    real,
+)
+from ts.optim.optimizer import Group, Optimizer
+
+__all__ = ["RAdam", "radam"]
+TRUSTED = 5.0  # the length of memory from which on the mean square counts
+
+
+class RAdam(Optimizer):
+    """Adam that goes by the mean gradient alone until the mean square can be trusted."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_rate(lr)
+        check_range("epsilon value", eps, eps >= 0)
+        for i, beta in enumerate(betas):
+            check_range(f"beta parameter at index {i}", beta, 0 <= beta < 1)
+        check_range("weight_decay value", weight_decay, weight_decay >= 0)
+        given = {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize,
+            "foreach": foreach, "capturable": capturable, "decoupled_weight_decay": decoupled_weight_decay,
+            "differentiable": differentiable,
+        }  # fmt: skip
+        super().__init__(params, given)
+
+    def update_all(
+        self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
+    ) -> None:
+        for x, state in zip(params, states, strict=True):
+            begin(state, x, "exp_avg", "exp_avg_sq")
+        beta1, beta2 = group["betas"]
+        radam(
+            params, grads, of(states, "exp_avg"), of(states, "exp_avg_sq"), of(states, "step"),
+            decoupled_weight_decay=group["decoupled_weight_decay"], foreach=group["foreach"],
+            capturable=group["capturable"], maximize=group["maximize"], beta1=beta1, beta2=beta2,
+            lr=group["lr"], weight_decay=group["weight_decay"], eps=group["eps"],
+        )  # fmt: skip
+
+
+def radam(
+    params: list[Tensor],
+    grads: list[Tensor],
+    exp_avgs: list[Tensor],
+    exp_avg_sqs: list[Tensor],
+    state_steps: list[Tensor],
+    decoupled_weight_decay: bool = False,
+    foreach: bool | None = None,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    maximize: bool = False,
+    *,
+    beta1: float,
+    beta2: float,
+    lr: Any,
+    weight_decay: float,
+    eps: float,
+) -> None:
+    """One step; `state_steps` are counted."""
+    check_capturable(capturable, params, foreach)
+    steps, lr = counted(state_steps), number(lr)
+    params, grads, exp_avgs, exp_avg_sqs = real(params, grads, exp_avgs, exp_avg_sqs)
+    changes = turned(grads, maximize)
+    if not decoupled_weight_decay:
+        changes = with_decay(params, changes, weight_decay)
+    elif weight_decay != 0:
+        ts._foreach_mul_(params, 1 - lr * weight_decay)
+    ts._foreach_lerp_(exp_avgs, changes, 1 - beta1)
+    ts._foreach_mul_(exp_avg_sqs, beta2)
+    ts._foreach_addcmul_(exp_avg_sqs, changes, changes, 1 - beta2)
+    means = ts._foreach_div(exp_avgs, [1 - beta1**step for step in steps])
+    means = [x * lr for x in means] if isinstance(lr, Tensor) else ts._foreach_mul(means, lr)
+    limit = 2 / (1 - beta2) - 1
+    lengths = [limit - 2 * step * beta2**step / (1 - beta2**step) for step in steps]
+    for trusted in (False, True):
+        chosen = [i for i, length in enumerate(lengths) if (length > TRUSTED) is trusted]
+        if not chosen:
+            continue
+        some = [means[i] for i in chosen]
+        if trusted:
+            squares = [exp_avg_sqs[i] for i in chosen]
+            some = _adapted(
+                some, squares, [lengths[i] for i in chosen], limit, [steps[i] for i in chosen], beta2, eps
+            )
+        ts._foreach_add_([params[i] for i in chosen], some, alpha=-1)
+
+
+def _adapted(
+    means: Tensors,
+    squares: Tensors,
+    lengths: list[float],
+    limit: float,
+    steps: list[float],
+    beta2: float,
+    eps: float,
+) -> list[Tensor]:
+    """The changes over the roots of mean squares, as far as these can be trusted."""
+    roots = ts._foreach_reciprocal(ts._foreach_add(ts._foreach_sqrt(squares), eps))
+    roots = ts._foreach_mul(roots, [(1 - beta2**step) ** 0.5 for step in steps])
+    trust = [((n - 4) * (n - 2) * limit / ((limit - 4) * (limit - 2) * n)) ** 0.5 for n in lengths]
+    changes: list[Tensor] = list(ts._foreach_mul(ts._foreach_mul(means, roots), trust))
+    return changes

@@ -1,0 +1,104 @@
+"""RMSprop: steps over the root of the mean square, or of the variance where it is `centered`.
+
+RMSprop(model.parameters(), momentum=0.9).step()
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.ops.fused_steps import add_quotients, add_scaled, turned, with_decay
+from ts.optim.lists import State, begin, check_capturable, check_range, check_rate, count, number, of, real
+from ts.optim.optimizer import Group, Optimizer
+
+__all__ = ["RMSprop", "rmsprop"]
+
+
+class RMSprop(Optimizer):
+    """Steps over the root of the mean square, or of the variance where it is `centered`."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        momentum: float = 0,
+        centered: bool = False,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_rate(lr)
+        check_range("epsilon value", eps, eps >= 0)
+        check_range("momentum value", momentum, momentum >= 0)
+        check_range("weight_decay value", weight_decay, weight_decay >= 0)
+        check_range("alpha value", alpha, alpha >= 0)
+        given = {
+            "lr": lr, "momentum": momentum, "alpha": alpha, "eps": eps, "centered": centered,
+            "weight_decay": weight_decay, "capturable": capturable, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable,
+        }  # fmt: skip
+        super().__init__(params, given)
+
+    def update_all(
+        self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
+    ) -> None:
+        has_momentum, centered = group["momentum"] > 0, group["centered"]
+        names = ["square_avg"]
+        names += ["momentum_buffer"] if has_momentum else []
+        names += ["grad_avg"] if centered else []
+        for x, state in zip(params, states, strict=True):
+            begin(state, x, *names)
+        rmsprop(
+            params, grads, of(states, "square_avg"), of(states, "grad_avg") if centered else [],
+            of(states, "momentum_buffer") if has_momentum else [], of(states, "step"),
+            foreach=group["foreach"], maximize=group["maximize"], capturable=group["capturable"],
+            lr=group["lr"], alpha=group["alpha"], eps=group["eps"], weight_decay=group["weight_decay"],
+            momentum=group["momentum"], centered=centered,
+        )  # fmt: skip
+
+
+def rmsprop(
+    params: list[Tensor],
+    grads: list[Tensor],
+    square_avgs: list[Tensor],
+    grad_avgs: list[Tensor],
+    momentum_buffer_list: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    maximize: bool = False,
+    differentiable: bool = False,
+    capturable: bool = False,
+    has_complex: bool = False,
+    *,
+    lr: Any,
+    alpha: float,
+    eps: float,
+    weight_decay: float,
+    momentum: float,
+    centered: bool,
+) -> None:
+    """One step; `state_steps` are counted."""
+    check_capturable(capturable, params, foreach)
+    count(state_steps)
+    lr = number(lr)
+    params, grads, squares, means, momenta = real(params, grads, square_avgs, grad_avgs, momentum_buffer_list)
+    gradients = with_decay(params, turned(grads, maximize), weight_decay)
+    ts._foreach_mul_(squares, alpha)
+    ts._foreach_addcmul_(squares, gradients, gradients, 1 - alpha)
+    around: Any = squares
+    if centered:
+        ts._foreach_lerp_(means, gradients, 1 - alpha)
+        around = ts._foreach_addcmul(squares, means, means, -1)
+    roots = ts._foreach_add(ts._foreach_sqrt(around), eps)
+    if momentum > 0:
+        ts._foreach_mul_(momenta, momentum)
+        ts._foreach_addcdiv_(momenta, gradients, roots)
+        add_scaled(params, momenta, -lr)
+    else:
+        add_quotients(params, gradients, roots, [-lr] * len(params))

@@ -1,0 +1,91 @@
+"""Rprop: steps of each number's own length, which grows while the gradient keeps its sign.
+
+Rprop(model.parameters(), etas=(0.5, 1.2)).step()
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.ops.fused_steps import turned
+from ts.optim.lists import State, begin, check_capturable, check_range, check_rate, count, of, real
+from ts.optim.optimizer import Group, Optimizer
+
+__all__ = ["Rprop", "rprop"]
+
+
+class Rprop(Optimizer):
+    """Steps of each number's own length, which grows while the gradient keeps its sign."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        etas: tuple[float, float] = (0.5, 1.2),
+        step_sizes: tuple[float, float] = (1e-6, 50),
+        *,
+        capturable: bool = False,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_rate(lr)
+        check_range("eta values", f"{etas[0]}, {etas[1]}", 0 < etas[0] < 1 < etas[1])
+        given = {
+            "lr": lr, "etas": etas, "step_sizes": step_sizes, "foreach": foreach, "maximize": maximize,
+            "differentiable": differentiable, "capturable": capturable,
+        }  # fmt: skip
+        super().__init__(params, given)
+
+    def update_all(
+        self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
+    ) -> None:
+        for x, state in zip(params, states, strict=True):
+            if not state:
+                begin(state, x, "prev")
+                rate = float(group["lr"])
+                state["step_size"] = ts.full_like(x, complex(rate, rate) if x.is_complex() else rate)
+        shorter, longer = group["etas"]
+        least, most = group["step_sizes"]
+        rprop(
+            params, grads, of(states, "prev"), of(states, "step_size"), of(states, "step"),
+            foreach=group["foreach"], capturable=group["capturable"], maximize=group["maximize"],
+            step_size_min=least, step_size_max=most, etaminus=shorter, etaplus=longer,
+        )  # fmt: skip
+
+
+def rprop(
+    params: list[Tensor],
+    grads: list[Tensor],
+    prevs: list[Tensor],
+    step_sizes: list[Tensor],
+    state_steps: list[Tensor],
+    foreach: bool | None = None,
+    capturable: bool = False,
+    maximize: bool = False,
+    differentiable: bool = False,
+    has_complex: bool = False,
+    *,
+    step_size_min: float,
+    step_size_max: float,
+    etaminus: float,
+    etaplus: float,
+) -> None:
+    """One step; `state_steps` are counted."""
+    check_capturable(capturable, params, foreach)
+    count(state_steps)
+    params, grads, prevs, step_sizes = real(params, grads, prevs, step_sizes)
+    gradients = turned(grads, maximize)
+    turns = ts._foreach_sign(ts._foreach_mul(gradients, prevs))
+    factors = [
+        ts.where(turn > 0, etaplus, ts.where(turn < 0, etaminus, 1.0)).to(turn.dtype) for turn in turns
+    ]
+    ts._foreach_mul_(step_sizes, factors)
+    ts._foreach_clamp_min_(step_sizes, step_size_min)
+    ts._foreach_clamp_max_(step_sizes, step_size_max)
+    # Where the gradient turned, the next step is the first again.
+    gradients = [grad.masked_fill(turn < 0, 0) for grad, turn in zip(gradients, turns, strict=True)]
+    ts._foreach_addcmul_(params, ts._foreach_sign(gradients), step_sizes, -1)
+    ts._foreach_copy_(prevs, gradients)

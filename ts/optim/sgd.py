@@ -1,0 +1,111 @@
+"""SGD: steps against the gradient, with momentum where it is asked for.
+
+SGD(model.parameters(), lr=0.1, momentum=0.9, nesterov=True).step()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.ops import fused_steps
+from ts.optim.lists import State, check_fused, check_range, check_rate, number, real, run, scaler_options
+from ts.optim.optimizer import Group, Optimizer
+
+__all__ = ["SGD", "sgd"]
+
+
+class SGD(Optimizer):
+    """Steps against the gradient, with momentum where it is asked for."""
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: Any = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check_rate(lr)
+        check_range("momentum value", momentum, momentum >= 0)
+        check_range("weight_decay value", weight_decay, weight_decay >= 0)
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        given = {
+            "lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay,
+            "nesterov": nesterov, "maximize": maximize, "foreach": foreach, "differentiable": differentiable,
+            "fused": fused,
+        }  # fmt: skip
+        super().__init__(params, given)
+        check_fused(fused, foreach, differentiable)
+
+    def update_all(
+        self, params: list[Tensor], grads: list[Tensor], states: list[State], group: Group
+    ) -> None:
+        momenta = [state.get("momentum_buffer") for state in states]
+        sgd(
+            params,
+            grads,
+            momenta,
+            weight_decay=group["weight_decay"],
+            momentum=group["momentum"],
+            lr=group["lr"],
+            dampening=group["dampening"],
+            nesterov=group["nesterov"],
+            maximize=group["maximize"],
+            foreach=group["foreach"],
+            fused=group["fused"],
+            **self._scaler(),
+        )
+        if group["momentum"] != 0:
+            for state, memory in zip(states, momenta, strict=True):
+                state["momentum_buffer"] = memory
+
+
+def sgd(
+    params: list[Tensor],
+    d_p_list: list[Tensor],
+    momentum_buffer_list: list[Tensor | None],
+    has_sparse_grad: bool = False,
+    foreach: bool | None = None,
+    fused: bool | None = None,
+    grad_scale: Tensor | None = None,
+    found_inf: Tensor | None = None,
+    *,
+    weight_decay: Any,
+    momentum: float,
+    lr: Any,
+    dampening: float,
+    nesterov: bool,
+    maximize: bool,
+) -> None:
+    """One step; where there is a momentum, the buffers that are None begin with this gradient."""
+    check_fused(fused, foreach, False)
+    options = {
+        "weight_decay": number(weight_decay), "momentum": momentum, "lr": number(lr), "dampening": dampening,
+        "nesterov": nesterov, "maximize": maximize,
+    }  # fmt: skip
+    scaler = scaler_options(grad_scale, found_inf)
+    if momentum == 0:
+        _step((params, d_p_list, []), is_first_step=False, **options, **scaler)
+        return
+    new = [i for i, memory in enumerate(momentum_buffer_list) if memory is None]
+    for i in new:
+        momentum_buffer_list[i] = ts.empty_like(d_p_list[i])
+    old = [i for i in range(len(params)) if i not in new] if new else list(range(len(params)))
+    for chosen, first in ((old, False), (new, True)):
+        if chosen:
+            lists = [[several[i] for i in chosen] for several in (params, d_p_list, momentum_buffer_list)]  # type: ignore[index]
+            _step(lists, is_first_step=first, **options, **scaler)
+
+
+def _step(lists: Sequence[Any], **options: Any) -> None:
+    run(ts._fused_sgd_, fused_steps.sgd, *real(*lists), **options)

@@ -1,0 +1,135 @@
+"""A line search: how far to go along a direction, by the strong conditions of Wolfe.
+
+    loss, grad, length, evaluations = strong_wolfe(slope, 1.0, direction, loss, grad, grad.dot(direction))
+
+Lengths grow until two of them enclose one that fits; then what is between them is divided by a cubic through
+their losses and slopes (Nocedal and Wright, Numerical Optimization, algorithms 3.5 and 3.6).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ts._core.tensor.tensor import Tensor
+
+Slope = Callable[[float], tuple[float, Tensor]]  # loss and gradient at a length
+
+
+@dataclass
+class Place:
+    """A length with what is known there."""
+
+    at: Any
+    loss: float
+    grad: Tensor
+    slope: Any  # of the loss along the direction
+
+
+def cubic_minimum(a: Place, b: Place, bounds: tuple[Any, Any] | None = None) -> Any:
+    """Where the cubic through two places has its minimum, within bounds; their middle where it has none."""
+    low, high = bounds if bounds is not None else (a.at, b.at) if a.at <= b.at else (b.at, a.at)
+    d1 = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.at - b.at)
+    square = d1**2 - a.slope * b.slope
+    if not square >= 0:
+        return (low + high) / 2.0
+    d2 = math.sqrt(square)
+    if a.at <= b.at:
+        found = b.at - (b.at - a.at) * ((b.slope + d2 - d1) / (b.slope - a.slope + 2 * d2))
+    else:
+        found = a.at - (a.at - b.at) * ((a.slope + d2 - d1) / (a.slope - b.slope + 2 * d2))
+    return min(max(found, low), high)
+
+
+def strong_wolfe(
+    slope_at: Slope,
+    length: Any,
+    direction: Tensor,
+    loss: float,
+    grad: Tensor,
+    slope: Any,
+    c1: float = 1e-4,
+    c2: float = 0.9,
+    tolerance_change: float = 1e-9,
+    most: int = 25,
+) -> tuple[float, Tensor, Any, int]:
+    """Loss and gradient at the length that was found, the length, and how often the loss was computed."""
+    size = direction.abs().max()
+    start = Place(0, loss, grad.clone(), slope)
+    evaluations = 0
+
+    def look(at: Any) -> Place:
+        nonlocal evaluations
+        evaluations += 1
+        found, there = slope_at(at)
+        return Place(at, found, there.clone(), there.dot(direction))
+
+    def falls(place: Place) -> bool:
+        return bool(place.loss <= start.loss + c1 * place.at * slope)
+
+    def is_flat(place: Place) -> bool:
+        return bool(abs(place.slope) <= -c2 * slope)
+
+    before, now = start, look(length)
+    bracket: list[Place] = []
+    turns = 0
+    while turns < most:
+        if not falls(now) or (turns > 1 and now.loss >= before.loss):
+            bracket = [before, now]
+            break
+        if is_flat(now):
+            return now.loss, now.grad, now.at, evaluations
+        if now.slope >= 0:
+            bracket = [before, now]
+            break
+        bounds = (now.at + 0.01 * (now.at - before.at), now.at * 10)
+        before, now = now, look(cubic_minimum(before, now, bounds))
+        turns += 1
+    if not bracket:
+        bracket = [start, now]
+    best = _zoomed(bracket, look, falls, is_flat, turns, most, size, tolerance_change)
+    return best.loss, best.grad, best.at, evaluations
+
+
+def _zoomed(
+    bracket: list[Place],
+    look: Callable[[Any], Place],
+    falls: Callable[[Place], bool],
+    is_flat: Callable[[Place], bool],
+    turns: int,
+    most: int,
+    size: Any,
+    tolerance_change: float,
+) -> Place:
+    """The best place between two that enclose one that fits."""
+    stuck = False
+    low, high = (0, 1) if bracket[0].loss <= bracket[1].loss else (1, 0)
+    while turns < most:
+        first, last = sorted(place.at for place in bracket)
+        if (last - first) * size < tolerance_change:
+            break
+        at = cubic_minimum(bracket[0], bracket[1])
+        margin = 0.1 * (last - first)
+        if min(last - at, at - first) < margin:  # near an end: not twice
+            if stuck or at >= last or at <= first:
+                at = last - margin if abs(at - last) < abs(at - first) else first + margin
+                stuck = False
+            else:
+                stuck = True
+        else:
+            stuck = False
+        place = look(at)
+        turns += 1
+        if not falls(place) or place.loss >= bracket[low].loss:
+            bracket[high] = place
+            low, high = (0, 1) if bracket[0].loss <= bracket[1].loss else (1, 0)
+            continue
+        done = is_flat(place)
+        if not done and place.slope * (bracket[high].at - bracket[low].at) >= 0:
+            bracket[high] = bracket[low]
+        bracket[low] = place
+        if done:
+            break
+    return bracket[low]
