@@ -36,7 +36,7 @@ def at_once(monkeypatch):
     """Every Code gets its machine code before it runs; with `forced` it can be left anywhere."""
     from ts._core.vm.native import force_exit
     from ts.bytecode.native import worker
-    from ts.runtime import executor
+    from ts.runtime import forms
 
     def begin(forced=False):
         def lower(*args, **kwargs):
@@ -44,8 +44,8 @@ def at_once(monkeypatch):
             worker.compile_now(code, forced)
             return code, program
 
-        lower_to_program = executor.lower_to_program
-        monkeypatch.setattr(executor, "lower_to_program", lower)
+        lower_to_program = forms.lower_to_program
+        monkeypatch.setattr(forms, "lower_to_program", lower)
 
     yield begin
     force_exit(-1)

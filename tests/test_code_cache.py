@@ -18,7 +18,7 @@ import ts
 from tests.trust.crafted import archive, module
 from ts.bytecode import program
 from ts.errors import CompilationError, InternalError, LimitExceeded
-from ts.runtime import executor
+from ts.runtime import forms
 
 WHOLE = archive(
     module(
@@ -93,8 +93,8 @@ def folder(tmp_path, monkeypatch):
 def compiled(monkeypatch):
     """The names of the functions that are compiled."""
     names = []
-    prepare = executor.prepare_program
-    monkeypatch.setattr(executor, "prepare_program", lambda g, name, *rest: names.append(name) or prepare(g, name, *rest))
+    lower = forms.lower_to_program
+    monkeypatch.setattr(forms, "lower_to_program", lambda g, name, *rest: names.append(name) or lower(g, name, *rest))
     return names
 
 

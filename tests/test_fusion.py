@@ -257,7 +257,8 @@ def test_modules_and_their_methods_have_plans():
 
     model = ts.jit.script(Layer().eval().requires_grad_(False))
     model(ts.rand(2, 4))
-    assert str(model.plan).startswith("plan of Layer.forward\n  fused relu_mul (line ")
+    assert str(model.plan).startswith("plan of Layer.forward\n  specialised to what is given for x: 1 plan")
+    assert "\n    fused relu_mul (line " in str(model.plan)
     assert "batch_norm float32, 2 int (number): ran as one 1 time" in str(model.plan)
     assert "`training` may be on (freezing says that it is off): batch_norm (line " in str(model.plan)
     assert "fused relu_mul" in str(model.other.plan) and "has not run yet" in str(model.other.plan)

@@ -192,6 +192,7 @@ CALLS = [
     op("CALL_SCALAR", "O P -", "operator a, which takes and gives numbers, on pool[b]"),
     op("CALL", "=r F P", "r[a] := function b called with pool[c]"),
     obj("CALL_METHOD", "=r F P", "r[a] := method b of the first of pool[c] called with pool[c]"),
+    obj("ENTER_PLAN", "F - -", "go on in the code that the plans of function a have for these arguments"),
     op("RETURN", "r - -", "leave the function with r[a]"),
     op("RAISE", "r r -", "raise an exception with message r[a], of the class that r[b] names"),
     obj("PRINT", "P - -", "print pool[a]"),

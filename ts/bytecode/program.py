@@ -27,6 +27,7 @@ from ts._core.value.lists import List, Tuple
 from ts._core.value.spec import KINDS, SPECS, TypeSpec
 from ts._core.value.type_of import infer_spec
 from ts._core.vm.code import Code, Method
+from ts._core.vm.plan import Plans
 from ts._core.vm.python_call import WarnOperator
 from ts.devices import device
 from ts.ops import registry
@@ -80,12 +81,14 @@ class Place:
         sources: Mapping[str, Source],
         constants: Sequence[Any],
         prepare: Prepare | None = None,
+        plans: Callable[..., Plans] | None = None,
     ) -> None:
         self.type_named = type_named  # from the text of a type
         self.function_named = function_named  # from a qualified name; None if there is none
         self.sources = sources  # by file name
         self.constants = constants  # tensors of any size
         self.prepare = prepare  # makes the code of graphs
+        self.plans = plans  # of the function, from types of its parameters and result and guarded registers
 
 
 def plain(program: Program, place: Place) -> dict[str, Any]:
@@ -286,6 +289,9 @@ def _function_data(function: Any, place: Place) -> Any:
     if isinstance(function, Method):
         specs = [spec_text(spec, place) for spec in function.specs]
         return [function.name, specs, spec_text(function.result, place)]
+    if isinstance(function, Plans):
+        specs = [spec_text(spec, place, parameter=True) for spec in function.specs]
+        return {"plans": function.registers, "specs": specs, "result": spec_text(function.result, place)}
     name = getattr(function, "qualified_name", "")
     if not name or place.function_named(name) is not function:
         raise NotPlainError(name)
@@ -295,6 +301,11 @@ def _function_data(function: Any, place: Place) -> Any:
 def _function_of(data: Any, place: Place) -> Any:
     if isinstance(data, str):
         return place.function_named(data)
+    if isinstance(data, dict):
+        if place.plans is None:
+            raise NotPlainError("plans")
+        texts = (spec_of(text, place, parameter=True) for text in data["specs"])
+        return place.plans(tuple(texts), spec_of(data["result"], place), data["plans"])
     name, specs, result = data
     return Method(name, tuple(spec_of(text, place) for text in specs), spec_of(result, place))
 

@@ -16,7 +16,7 @@ from ts.bytecode.stepping import Place
 from ts.debugger.code import DebugCode
 from ts.debugger.debugger import Debugger, Resume
 from ts.debugger.terminal import Terminal
-from ts.runtime.executor import prepare_graph
+from ts.runtime.forms import prepare_graph
 from ts.runtime.function import ScriptFunction
 
 

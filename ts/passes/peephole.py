@@ -24,7 +24,15 @@ from ts.passes.control_flow import NOT_CONSTANT, constant_value
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.log import optimization_allowed, update
 from ts.passes.peephole_list_idioms import RULES as LIST_RULES
-from ts.passes.peephole_types import ASKED, fact, real, same_type
+from ts.passes.peephole_types import (
+    ASKED,
+    converted,
+    count_of_sizes,
+    fact,
+    real,
+    same_type,
+    wants_gradient,
+)
 
 
 def peephole(graph: Graph, disable_shape_peepholes: bool = False) -> bool:
@@ -259,6 +267,20 @@ def _told_by_type(rewriter: _Rewriter, node: Node) -> Value | None:
     return None if found is NOT_CONSTANT else rewriter.constant(node, found)
 
 
+def _count_of_sizes(rewriter: _Rewriter, node: Node) -> Value | None:
+    found = count_of_sizes(node) if rewriter.by_types else None
+    if found is None or rewriter.is_written(node.input()):
+        return None
+    return rewriter.constant(node, found)
+
+
+def _wants_gradient(rewriter: _Rewriter, node: Node) -> Value | None:
+    found = wants_gradient(node) if rewriter.by_types else None
+    if found is None or rewriter.is_written(node.input()):
+        return None
+    return rewriter.constant(node, found)
+
+
 def _simplify_if_outputs(rewriter: _Rewriter, node: Node) -> bool:
     """Outputs that are the condition itself, or its opposite."""
     changed = False
@@ -306,6 +328,9 @@ _RULES: Final[dict[str, Callable[[_Rewriter, Node], Value | None]]] = {
     "aten::__isnot__": _is_none,
     "aten::__derive_index": _derive_index,
     "prim::GetAttr": _attribute,
+    "aten::len": _count_of_sizes,
+    "prim::requires_grad": _wants_gradient,
+    "aten::to": lambda rewriter, node: converted(node) if rewriter.by_types else None,
     "aten::type_as": lambda rewriter, node: same_type(node) if rewriter.by_types else None,
     **dict.fromkeys(("aten::conj", "aten::real", "aten::resolve_conj"), _of_real),
     **dict.fromkeys(ASKED, _told_by_type),

@@ -12,6 +12,7 @@ of traces run without them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from ts import devices, dtypes
@@ -22,7 +23,7 @@ from ts.passes.control_flow import NOT_CONSTANT, constant_value
 
 def fact(node: Node) -> Any:
     """The result of a question about a tensor, NOT_CONSTANT where its type does not tell."""
-    ask = _FACTS.get(node.kind())
+    ask = _is_on if node.kind() in _PLACES else _FACTS.get(node.kind())
     if ask is None or not node.inputs():
         return NOT_CONSTANT
     type = node.input().type()
@@ -38,6 +39,34 @@ def same_type(node: Node) -> Value | None:
     if None in (own.scalar_type, own.device()) or own.scalar_type != other.scalar_type:
         return None
     return node.input() if own.device() == other.device() else None
+
+
+def count_of_sizes(node: Node) -> int | None:
+    """How many sizes there are, of `len(x.size())`: as many as dimensions."""
+    sizes = node.input().node()
+    if sizes.kind() != "aten::size" or len(sizes.inputs()) != 1:
+        return None
+    type = sizes.input().type()
+    return type.dim() if isinstance(type, TensorType) else None
+
+
+def wants_gradient(node: Node) -> bool | None:
+    """Whether a tensor wants a gradient, if its type says so; a write to it may change that."""
+    type = node.input().type()
+    return type._requires_grad if isinstance(type, TensorType) else None
+
+
+def converted(node: Node) -> Value | None:
+    """The tensor itself, where it is converted to the dtype that it has, and nothing else is asked of it."""
+    own = node.input(0).type()
+    record = getattr(node.operator(), "record", None)
+    if record is None or not record.converts or not isinstance(own, TensorType) or own.scalar_type is None:
+        return None
+    wanted, *others = (constant_value(value) for value in node.inputs()[1:])
+    if wanted != own.scalar_type or isinstance(wanted, bool):
+        return None
+    defaults = [argument.default for argument in record.schema.arguments[2:]]
+    return node.input(0) if others == defaults else None
 
 
 def real(node: Node) -> Value | None:
@@ -75,7 +104,13 @@ def _is_complex(node: Node, type: TensorType) -> bool | None:
     return None if dtype is None else dtype.is_complex
 
 
-_FACTS: Final = {
+def _is_on(node: Node, type: TensorType) -> bool | None:
+    """Whether a tensor is on the device that the question names."""
+    place = _device(node, type)
+    return None if place is None else place.type == node.kind().removeprefix("prim::is_")
+
+
+_FACTS: Final[dict[str, Callable[[Node, TensorType], Any]]] = {
     "aten::dim": lambda node, type: type.dim(),
     "aten::size": _size,
     "prim::dtype": lambda node, type: type.scalar_type,
@@ -83,4 +118,5 @@ _FACTS: Final = {
     "aten::is_floating_point": _is_float,
     "aten::is_complex": _is_complex,
 }
-ASKED: Final = frozenset(_FACTS)
+_PLACES: Final = frozenset({"prim::is_cpu", "prim::is_cuda", "prim::is_meta"})
+ASKED: Final = _PLACES | frozenset(_FACTS)

@@ -91,6 +91,9 @@ OPTIMIZE: Final[Sequence[Pass]] = (
     fuse_graph,
 )
 
+# What comes before a graph is specialised to the kinds of its arguments, and is the same for all of them.
+BEFORE_SPECIALIZING: Final[Sequence[Pass]] = OPTIMIZE[: OPTIMIZE.index(fold_constants)]
+
 # Where gradients are recorded: what is fused is in parts that are differentiated as one, or in none.
 DIFFERENTIATE: Final[Sequence[Pass]] = (
     *OPTIMIZE[: OPTIMIZE.index(fuse_graph)],

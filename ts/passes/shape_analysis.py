@@ -20,7 +20,7 @@ come out as they went in, and where it computes with them only the number of dim
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ts._core.value.ivalue import object_get
@@ -33,7 +33,7 @@ from ts.ir.types import TENSOR, TensorType, Type
 from ts.ops import aten
 from ts.passes.evaluate import NOT_EVALUATED, evaluate
 
-_RANK_BY_LENGTHS: Final = frozenset({"aten::squeeze"})  # the number of dimensions depends on their lengths
+RANK_BY_LENGTHS: Final = frozenset({"aten::squeeze"})  # the number of dimensions depends on their lengths
 _CONTAINERS: Final = (list, tuple)
 _UNKNOWN_LENGTH: Final = 1009
 # Each length of their results is one of an input, or does not depend on any.
@@ -55,19 +55,28 @@ infer_size = aten._infer_size  # the shape to which two broadcast, in Python and
 def propagate_shapes(graph: Graph, inputs: Sequence[Any], with_grad: bool = False) -> Graph:
     """A copy of the graph with the types of its tensors; `inputs` are tensors, or None for one not known."""
     copy = graph.copy()
-    _Analysis(copy, complete=False).run(inputs, with_grad)
+    Analysis(copy, complete=False).run(inputs, with_grad)
     return copy
+
+
+def rank_types(graph: Graph, known: Mapping[int, Type]) -> Graph:
+    """The graph with the types of its tensors that follow from these types of its inputs, by number."""
+    for i, type in known.items():
+        if graph.inputs()[i].type().is_subtype_of(TENSOR):
+            graph.inputs()[i].set_type(type)
+    Analysis(graph, complete=False).run_on_types()
+    return graph
 
 
 def complete_shape_analysis(graph: Graph, inputs: Sequence[Any], with_grad: bool = False) -> None:
     """Enter the types that the graph's tensors have for these inputs, with sizes and strides."""
-    _Analysis(graph, complete=True).run(inputs, with_grad)
+    Analysis(graph, complete=True).run(inputs, with_grad)
 
 
 def propagate_types(graph: Graph) -> bool:
     """Enter the types of the graph's tensors that follow from those of its inputs, lengths where known."""
     before = [value.type() for node in graph.all_nodes() for value in node.outputs()]
-    _Analysis(graph, complete=True).run_on_types()
+    Analysis(graph, complete=True).run_on_types()
     return before != [value.type() for node in graph.all_nodes() for value in node.outputs()]
 
 
@@ -87,7 +96,9 @@ def type_of_result(node: Node) -> TensorType | None:
     return found if isinstance(found, TensorType) else None
 
 
-class _Analysis:
+class Analysis:
+    """Samples of a graph's values, and the types that follow from them."""
+
     def __init__(self, graph: Graph, complete: bool) -> None:
         self.graph = graph
         self.complete = complete
@@ -250,7 +261,7 @@ class _Analysis:
 
     def visit_node(self, node: Node) -> None:
         inputs = node.inputs()
-        if node.kind() in _RANK_BY_LENGTHS or has_side_effects(node):
+        if node.kind() in RANK_BY_LENGTHS or has_side_effects(node):
             return
         arguments = self.arguments(node)
         if arguments is None:
@@ -262,18 +273,22 @@ class _Analysis:
             self.forget(node)
             return
         tensors = [type for type in _types(inputs) if isinstance(type, TensorType)]
-        devices = {type.device() for type in tensors} if tensors else {_device_named(inputs)}
-        device = devices.pop() if len(devices) == 1 else None
+        device = self.device_of_results(node, tensors)
         if not tensors and self.complete:
             vague = _RANK  # sizes are lists, which programs compute
         # Whether these want gradients PyTorch does not say.
-        several = self.by_inputs and _is_elementwise(node) and len(tensors) > 1
+        several = self.by_inputs and is_elementwise(node) and len(tensors) > 1
         grads = {type._requires_grad for type in tensors} if not (self.complete and several) else {None}
         for output, sample in zip(node.outputs(), results, strict=True):
             if hasattr(sample, "is_meta") or (isinstance(sample, _CONTAINERS) and vague != _DTYPE):
                 if vague is not None:
                     self.vague[output] = vague
                 self.enter(output, sample, device, False if grads == {False} else None)
+
+    def device_of_results(self, node: Node, tensors: list[TensorType]) -> str | None:
+        """Where an operator's results are: with its tensors, or where it is told."""
+        devices = {type.device() for type in tensors} if tensors else {_device_named(node.inputs())}
+        return devices.pop() if len(devices) == 1 else None
 
     def is_partial(self, sample: Any) -> bool:
         """Whether a tensor has lengths that are not known."""
@@ -282,14 +297,14 @@ class _Analysis:
     def results(self, node: Node, arguments: list[Any]) -> Any:
         """Samples of the results: of those of which lengths are known, and of those that only have a rank."""
         results = evaluate(node, arguments)
-        partial = [x for x in _tensors(arguments) if self.is_partial(x)] if self.unknown else []
+        partial = [x for x in tensors_in(arguments) if self.is_partial(x)] if self.unknown else []
         if not partial:
             return results
-        if results is not NOT_EVALUATED and (_is_elementwise(node) or node.kind() in _COPY_LENGTHS):
+        if results is not NOT_EVALUATED and (is_elementwise(node) or node.kind() in _COPY_LENGTHS):
             return results
         if results is NOT_EVALUATED:  # the lengths do not fit: those that do tell the rank
             fitting = {
-                i: n for x in _tensors(arguments) for i, n in enumerate(x.shape) if n not in self.unknown
+                i: n for x in tensors_in(arguments) for i, n in enumerate(x.shape) if n not in self.unknown
             }
             results = evaluate(node, _changed(arguments, lambda x: self.with_lengths(x, fitting)))
         return results if results is NOT_EVALUATED else _changed(results, self.with_rank_only)
@@ -305,7 +320,7 @@ class _Analysis:
     def arguments(self, node: Node) -> list[Any] | None:
         """Samples of the inputs. Elementwise, a number decides by its type alone: any does for one."""
         known = [self.samples.get(value, NOT_EVALUATED) for value in node.inputs()]
-        if any(sample is NOT_EVALUATED for sample in known) and _is_elementwise(node):
+        if any(sample is NOT_EVALUATED for sample in known) and is_elementwise(node):
             schema = node.schema()
             assert schema is not None
             for i, (value, argument) in enumerate(zip(node.inputs(), schema.arguments, strict=False)):
@@ -320,10 +335,11 @@ class _Analysis:
                 output.set_type(TENSOR)
 
 
-def _tensors(samples: Sequence[Any]) -> Iterator[Any]:
+def tensors_in(samples: Sequence[Any]) -> Iterator[Any]:
+    """The tensors among samples, and in lists and tuples of them."""
     for sample in samples:
         if isinstance(sample, _CONTAINERS):
-            yield from _tensors(sample)
+            yield from tensors_in(sample)
         elif hasattr(sample, "is_meta"):
             yield sample
 
@@ -335,7 +351,8 @@ def _changed(samples: Any, change: Callable[[Any], Any]) -> Any:
     return change(samples) if hasattr(samples, "is_meta") else samples
 
 
-def _is_elementwise(node: Node) -> bool:
+def is_elementwise(node: Node) -> bool:
+    """Whether an operator computes each element from those beside it."""
     return bool(getattr(getattr(node.operator(), "record", None), "elementwise", False))
 
 

@@ -43,6 +43,7 @@ from ts.errors import LimitExceeded
 from ts.passes import log
 
 if TYPE_CHECKING:
+    from ts._core.vm.plan import Plans
     from ts.ir.types import Type
     from ts.runtime.function import ScriptFunction
 
@@ -52,14 +53,20 @@ _FORMAT: Final = 1
 class Entry:
     """The file of one function's code."""
 
-    def __init__(self, path: Path, function: ScriptFunction, prepare: Callable[[Any, str], Code]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        function: ScriptFunction,
+        prepare: Callable[[Any, str], Code],
+        plans: Callable[..., Plans] | None,
+    ) -> None:
         self.path = path
         self._function = function
         unit = function.unit
         if unit is None:
-            self._place = Place(_type_anywhere, lambda name: None, {}, (), prepare)
+            self._place = Place(_type_anywhere, lambda name: None, {}, (), prepare, plans)
         else:
-            self._place = Place(unit.type, self._compiled, unit.sources, unit.constants, prepare)
+            self._place = Place(unit.type, self._compiled, unit.sources, unit.constants, prepare, plans)
 
     def read(self) -> Code | None:
         """The code, and the function's signature if it has none yet; None if no file fits."""
@@ -114,11 +121,14 @@ class Entry:
 
 
 def entry_of(
-    function: ScriptFunction, prepare: Callable[[Any, str], Code], form: str = ""
+    function: ScriptFunction,
+    prepare: Callable[[Any, str], Code],
+    form: str = "",
+    plans: Callable[..., Plans] | None = None,
 ) -> Entry | None:
     """Where the code of a function is kept in that form; None where it is not, as under some switches.
 
-    `prepare` makes the code of graphs in it.
+    `prepare` makes the code of graphs in it, `plans` those that it enters.
     """
     inline = sys.modules.get("ts.passes.inline")  # whose mode nobody has set if it is not imported
     if inline is not None and inline.get_inline_everything_mode():
@@ -130,7 +140,7 @@ def entry_of(
         return None
     words = [_FORMAT, form, kept.build(), sys.version, str(get_default_dtype()), *digest]
     path = kept.place(kept.digest(json.dumps(words).encode()), ".json")
-    return None if path is None else Entry(path, function, prepare)
+    return None if path is None else Entry(path, function, prepare, plans)
 
 
 def _digest(function: ScriptFunction) -> tuple[str, str] | None:

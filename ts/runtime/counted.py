@@ -15,7 +15,7 @@ from ts._core.vm.function import Function
 from ts.bytecode.counting import Counter
 from ts.bytecode.program import Program
 from ts.frontend.terms import ANY_TERMS
-from ts.runtime.executor import prepare_program
+from ts.runtime.forms import prepare_program
 from ts.runtime.function import ScriptFunction
 
 

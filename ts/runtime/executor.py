@@ -14,27 +14,32 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from enum import Enum
 from functools import partial
-from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from ts._core.dispatch.recorder import Stage
 from ts._core.thread.context import is_grad_enabled
-from ts._core.value.turns import my_turn
 from ts._core.value.values import register_script_text
 from ts._core.vm.function import Function, is_optimizing, last_executed, set_optimizing
 from ts.bytecode.native import worker
-from ts.errors import LimitExceeded
-from ts.frontend.terms import ANY_TERMS, Terms
-from ts.runtime.deep import with_deep_stack
+from ts.runtime.forms import (
+    Form,
+    Made,
+    begin_forming,
+    finish_forming,
+    formed,
+    kept_or_made,
+    lowered,
+    prepare_graph,
+    unoptimized,
+    within_terms,
+)
 from ts.runtime.frames import with_room
 from ts.runtime.garbage import no_collection
 
 if TYPE_CHECKING:
     from ts.bytecode.program import Program
     from ts.ir.graph import Graph
-    from ts.ir.source import SourceRange
     from ts.runtime.code_cache import Entry
     from ts.runtime.function import ScriptFunction
 
@@ -50,36 +55,6 @@ worker.attend()
 
 Strategy = list[tuple[str, int]]
 _strategy: Strategy = [("STATIC", 2), ("DYNAMIC", 10)]  # PyTorch's
-
-
-class Form(Enum):
-    """What a function's graph becomes before it runs."""
-
-    WRITTEN = "without_optimisation"  # what a function has as its twin
-    OPTIMIZED = ""
-    DIFFERENTIATED = "with_gradients"
-
-
-def optimized(graph: Graph) -> Graph:
-    """An optimised copy."""
-    return formed(graph, Form.OPTIMIZED)
-
-
-def formed(graph: Graph, form: Form) -> Graph:
-    """A copy as it runs."""
-    from ts.passes.pipelines import DIFFERENTIATE, OPTIMIZE, run_pipeline
-
-    graph = unoptimized(graph)
-    if form is not Form.WRITTEN:
-        run_pipeline(graph, DIFFERENTIATE if form is Form.DIFFERENTIATED else OPTIMIZE)
-    return graph
-
-
-def unoptimized(graph: Graph) -> Graph:
-    """A copy that does what the program does."""
-    from ts.passes.failing_code import faithful
-
-    return faithful(graph).copy()
 
 
 @contextmanager
@@ -127,25 +102,47 @@ def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str,
 
     inputs = function.bind(args, kwargs)
     wanted = is_grad_enabled() and any(getattr(x, "requires_grad", False) for x in inputs)
-    return propagate_shapes(runs(function, wanted), inputs, with_grad=wanted)
-
-
-def runs(function: ScriptFunction, wanted: bool = False) -> Graph:
-    """The graph that runs: a copy, inlined and optimised unless the thread wants none of that.
-
-    `wanted`: as it is where somebody wants gradients.
-    """
     form = Form.DIFFERENTIATED if wanted else Form.OPTIMIZED
-    return formed(function.as_compiled(), form if is_optimizing() else Form.WRITTEN)
+    graph = runs_for(function, form if is_optimizing() else Form.WRITTEN, inputs)
+    return propagate_shapes(graph, inputs, with_grad=wanted)
+
+
+def runs(function: ScriptFunction) -> Graph:
+    """The graph that runs whatever the arguments are: a copy, optimised unless the thread wants none."""
+    return formed(function.as_compiled(), Form.OPTIMIZED if is_optimizing() else Form.WRITTEN)
+
+
+def runs_for(function: ScriptFunction, form: Form, inputs: Sequence[Any]) -> Graph:
+    """The graph that runs for these arguments: a copy, specialised to their kind where that is done."""
+    if form is Form.WRITTEN or function.holds_breakpoint:
+        return formed(function.as_compiled(), form)
+    from ts.passes.specialize_to_arguments import asked_arguments
+
+    graph = unoptimized(function.as_compiled())
+    begin_forming(graph)
+    asked = asked_arguments(graph)
+    if asked:
+        from ts.runtime.specialized import Kind
+
+        Kind.of((i, inputs[i]) for i in asked).decide_in(graph)
+    finish_forming(graph, form)
+    return graph
 
 
 def last_executed_optimized_graph() -> Graph | None:
-    """The graph of the function that Python has called last, optimised; None if there is none."""
+    """The graph of the function that Python has called last, as it ran; None if there is none."""
     function: Any = last_executed()
-    if isinstance(function, Twin):
-        return formed(function.original.as_compiled(), function.form)
-    graph = getattr(function, "graph", None)
-    return None if graph is None else optimized(graph)
+    if function is None:
+        return None
+    form = function.form if isinstance(function, Twin) else Form.OPTIMIZED
+    original = function.original if isinstance(function, Twin) else function
+    plans = function.plans if form is not Form.WRITTEN else None
+    if plans is not None:
+        from ts.runtime.specialized import specializer_of
+
+        return specializer_of(plans).graph_of_last(plans)
+    graph = getattr(original, "graph", None)
+    return None if graph is None else formed(graph, form)
 
 
 class Twin(Function):
@@ -216,68 +213,53 @@ def _has_tensors(graph: Graph) -> bool:
 
 
 def prepare(function: ScriptFunction, form: Form = Form.OPTIMIZED) -> Any:
-    """The code of a function."""
+    """The code of a function: that of its plans where its arguments' kinds decide something in it."""
     if function.holds_breakpoint and os.environ.get("PYTHONBREAKPOINT") != "0":
         from ts.debugger.process import prepare_with_breakpoints
 
         return prepare_with_breakpoints(function)
-    if form is Form.WRITTEN or (function.unit is None and function.digest is None):
+    if form is Form.WRITTEN:
         return prepare_graph(function.as_compiled(), function.name, function.terms, form)
-    entry = kept_entry(function, form)
-    if entry is None:
-        return prepare_graph(function.as_compiled(), function.name, function.terms, form)
-    if function.kept is not None and function.kept[0] == entry.path:
-        return function.kept[1]
-    with function.terms.within():
-        code = entry.read()
-    if code is None:
-        code, program = prepare_program(function.as_compiled(), function.name, function.terms, form)
-        entry.keep(program)
-    return code
+    entry = None if function.unit is None and function.digest is None else kept_entry(function, form)
+    return kept_or_made(function, entry, lambda: _prepared(function, form))
 
 
 def kept_entry(function: ScriptFunction, form: Form = Form.OPTIMIZED) -> Entry | None:
     """Where the code of a function is kept, if it is."""
     from ts.runtime.code_cache import entry_of  # only archives and functions of Python need it
 
-    return entry_of(function, partial(prepare_graph, terms=function.terms), form.value)
+    def plans(*described: Any) -> Any:
+        from ts.runtime.specialized import Specializer
+
+        return Specializer(function, form).plans(*described)
+
+    return entry_of(function, partial(prepare_graph, terms=function.terms), form.value, plans)
 
 
-def lower_to_program(*args: Any) -> tuple[Any, Program]:
-    """`ts.bytecode.lower`, which programs need that compile something."""
-    from ts.bytecode import lower
+def _prepared(function: ScriptFunction, form: Form) -> Made:
+    """The code of a function and what it is made from: it may be the entrance to plans."""
+    graph, name = function.as_compiled(), function.name
 
-    return lower.lower_to_program(*args)
+    def run() -> Made:
+        with Stage("compile: optimise", name):
+            ready = unoptimized(graph)
+            begin_forming(ready)
+            entrance = _entrance(function, form, ready)
+            if entrance is not None:
+                return entrance.code(), entrance
+            finish_forming(ready, form)
+        return lowered(ready, name, function.terms, form)
+
+    return within_terms(run, graph, name, function.terms)
 
 
-def _place(graph: Graph) -> SourceRange | None:
-    """The first place in the source that a graph comes from."""
-    return next((node.range for node in graph.all_nodes() if node.range is not None), None)
+def _entrance(function: ScriptFunction, form: Form, graph: Graph) -> Program | None:
+    """What enters the plans of a function whose graph asks what its arguments are; None where it does not."""
+    from ts.passes.specialize_to_arguments import asked_arguments
 
+    asked = asked_arguments(graph)
+    if not asked:
+        return None
+    from ts.runtime.specialized import Specializer  # which few functions need
 
-def prepare_graph(graph: Graph, name: str, terms: Terms = ANY_TERMS, form: Form = Form.OPTIMIZED) -> Any:
-    """The code of a graph, and later of those in its nodes, made within the limits of its terms."""
-    return prepare_program(graph, name, terms, form)[0]
-
-
-def prepare_program(
-    graph: Graph, name: str, terms: Terms, form: Form = Form.OPTIMIZED
-) -> tuple[Any, Program]:
-    """The same with what the code is made from."""
-    twin = methodcaller(form.value) if form.value else None
-
-    of_parts = partial(prepare_graph, terms=terms, form=form)
-    of_ways = partial(prepare_graph, terms=terms)
-
-    def optimize_and_lower() -> tuple[Any, Program]:
-        try:
-            with Stage("compile: optimise", name):
-                ready = formed(graph, form)
-            with Stage("compile: lower", name):
-                return lower_to_program(ready, name, of_parts, twin, of_ways)
-        except LimitExceeded as error:
-            error.stack = error.stack or [(name, _place(graph))]
-            raise
-
-    with terms.within(), my_turn(), no_collection():
-        return with_deep_stack(optimize_and_lower)
+    return Specializer(function, form, graph).entrance(asked)

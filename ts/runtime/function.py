@@ -169,7 +169,8 @@ class ScriptFunction(Function):
     def bytecode(self) -> str:
         """The disassembly of what runs, with source lines."""
         from ts.bytecode.disasm import disassemble
-        from ts.runtime.executor import Form, prepare
+        from ts.runtime.executor import prepare
+        from ts.runtime.forms import Form
 
         return disassemble(prepare(self, Form.OPTIMIZED if is_optimizing() else Form.WRITTEN))
 
@@ -451,7 +452,8 @@ def _as_kept(function: Any, around: Surroundings | None) -> ScriptFunction | Non
     """The scripted form of a function whose code another process has left; its graph is made if asked for."""
     if around is None:
         return None
-    from ts.runtime.executor import Form, kept_entry
+    from ts.runtime.executor import kept_entry
+    from ts.runtime.forms import Form
 
     parse_it = partial(_parse, around.frozen, text=around.source)
     script = ScriptFunction(function.__name__, "", parse_it)

@@ -17,8 +17,10 @@ group is asked of the passes once more, which then run on a copy of the graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, Final, NamedTuple
 
+from ts._core.value.spec import KINDS
 from ts._core.vm.function import is_optimizing
 from ts.bytecode.native.exits import NO_LOOP
 from ts.bytecode.native.worker import available, why
@@ -27,11 +29,13 @@ from ts.fusion.groups import CALLS, program_of_graph
 from ts.fusion.program import ARGUMENT, KIND, GroupRecord
 from ts.ir.graph import Graph, Node, Value
 from ts.passes.graph_fuser import fuse_graph
-from ts.passes.pipelines import OPTIMIZE, run_pass
+from ts.passes.pipelines import BEFORE_SPECIALIZING, OPTIMIZE, run_pass
 from ts.runtime.deep import with_deep_stack
-from ts.runtime.executor import unoptimized
+from ts.runtime.forms import unoptimized
+from ts.runtime.specialized import MOST, specializer_of
 
 _MOST_LINES: Final = 5  # of the source, that are listed one by one
+_TENSOR: Final = KINDS["TensorType"]
 _ELEMENTS: Final = frozenset({"prim::LoadElement", "prim::StoreElement"})
 
 
@@ -44,18 +48,71 @@ class PlanText(str):
 
 def plan_of(function: Any, name: str) -> PlanText:
     """The groups of a scripted function and on what inputs each has run, and what is in none of them."""
-    code = function.compiled_code
+    code = _code_of(function)
     if not is_optimizing():
         lines = iter(["  nothing runs as one: `optimized_execution(False)` is in force"])
     elif function.holds_breakpoint:
         lines = iter(["  nothing runs as one: it calls `breakpoint()`, which may stop in any line"])
     else:
-        lines = _code_lines(code, function.as_compiled())
+        lines = _plan_lines(function, code)
     return PlanText("\n".join([f"plan of {name}", *lines, *_loop_lines(code)]))
 
 
-def _code_lines(code: Any, original: Graph) -> Iterator[str]:
-    graph, found = with_deep_stack(lambda: _explained(original))
+def _code_of(function: Any) -> Any:
+    """The code that tells most of a function: that of its first plan, or the one for all arguments."""
+    if not is_optimizing():
+        return function.compiled_code
+    plans = _plans_of(function)
+    if plans is None:
+        return function.compiled_code
+    return next((code for code, _ in plans.made if code is not None), None) or plans.code_for_all()
+
+
+def _plans_of(function: Any) -> Any:
+    if function.made_code is None:
+        function.compiled_code  # noqa: B018 -- the code is made by who asks for it first
+    return function.plans
+
+
+def _plan_lines(function: Any, code: Any) -> Iterator[str]:
+    """The plans for kinds of arguments, or what runs for all of them."""
+    plans = _plans_of(function)
+    if plans is None:
+        graph = unoptimized(function.as_compiled())
+        yield from _code_lines(code, with_deep_stack(partial(_explained, graph)))
+        if any(spec.kind == _TENSOR for _, spec, *_ in function.arguments):
+            yield "  one code for all arguments: no branch asks what they are"
+        return
+    specializer = specializer_of(plans)
+    names = [name for name, *_ in function.arguments]
+    asked = ", ".join(names[i] for i in plans.registers)
+    yield f"  specialised to what is given for {asked}: {_counted(len(plans.made), 'plan')} of {MOST} at most"
+    general = []
+    for (plan, runs), kind in zip(plans.made, specializer.kinds, strict=True):
+        if plan is None:
+            general.append(kind.described(names))
+            continue
+        yield f"  specialised to ({kind.described(names)}): ran {_counted(runs, 'time')}"
+        graph, gone = specializer.begun_for(kind)
+        if gone:
+            yield f"    decided: {_listed(gone)}"
+        explained = with_deep_stack(partial(_explained, graph, begun=True))
+        yield from (f"  {line}" for line in _code_lines(plan, explained))
+    if plans.general_code is not None:
+        yield f"  for others: ran {_counted(plans.left, 'time')}, as there is no plan for them"
+        for kind_text in general:
+            yield f"    ({kind_text}): nothing is decided by what they are"
+        graph = specializer.begun_for(None)[0]
+        explained = with_deep_stack(partial(_explained, graph, begun=True))
+        yield from (f"  {line}" for line in _code_lines(plans.general_code, explained))
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
+def _code_lines(code: Any, explained: tuple[Graph, _Found]) -> Iterator[str]:
+    graph, found = explained
     records = [op.record for op in code.operators if isinstance(op.record, GroupRecord) and op.record.program]
     if not records:
         yield "  nothing runs as one"
@@ -69,8 +126,9 @@ def _code_lines(code: Any, original: Graph) -> Iterator[str]:
         yield f"  elements of tensors without a tensor for each:{_places(elements)}"
     for callee in code.functions:
         if isinstance(callee, PartFunction) and callee.made_code is not None:
+            explained = with_deep_stack(partial(_explained, unoptimized(callee.graph)))
             yield "  of a task that it forks"
-            yield from (f"  {line}" for line in _code_lines(callee.made_code, callee.graph))
+            yield from (f"  {line}" for line in _code_lines(callee.made_code, explained))
 
 
 # ---- what the passes say -----------------------------------------------------------------------------
@@ -83,14 +141,14 @@ class _Found(NamedTuple):
     moved: dict[Node, None]
 
 
-def _explained(original: Graph) -> tuple[Graph, _Found]:
-    """What the passes make of a graph, and why."""
-    graph, found = unoptimized(original), _Found({}, {})
+def _explained(graph: Graph, begun: bool = False) -> tuple[Graph, _Found]:
+    """What the passes make of a graph, those of `begin_forming` as well unless it has begun; and why."""
+    found = _Found({}, {})
 
     def fuse(graph: Graph) -> bool:
         return fuse_graph(graph, found.refused)
 
-    for run in OPTIMIZE:
+    for run in OPTIMIZE[len(BEFORE_SPECIALIZING) if begun else 0 :]:
         if run is fuse_graph:
             run_pass(graph, fuse)
         else:
@@ -135,6 +193,8 @@ def _name(value: Value) -> str:
         name, _, number = value.debug_name().rpartition(".")
         return name if name and number.isdecimal() else value.debug_name()
     node = value.node()
+    if node.kind() == "prim::unchecked_cast":
+        return _name(node.input())
     return str(node.get("value")) if node.kind() == "prim::Constant" else _short(node.kind())
 
 

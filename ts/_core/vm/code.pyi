@@ -2,6 +2,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ts._core.value.spec import TypeSpec
+from ts._core.vm.plan import Plans
 
 class Code:
     name: str
@@ -36,6 +37,8 @@ class Code:
     ) -> None: ...
     @property
     def instructions(self) -> tuple[tuple[int, int, int, int], ...]: ...
+    @property
+    def plans(self) -> Plans | None: ...
     @property
     def constants(self) -> list[Any]: ...
     def pool_list(self, offset: int) -> list[int]: ...

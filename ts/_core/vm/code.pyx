@@ -27,7 +27,8 @@ from ts._core.value.ivalue cimport (
 from ts._core.value.spec cimport KIND_FUTURE, KIND_OBJECT
 from ts._core.value.type_of cimport future_type, infer_spec
 from ts._core.vm.named cimport Stops
-from ts._core.vm.opcodes cimport ENTER_NATIVE, OPCODE_COUNT, OPCODE_INFO, PAIR_COUNT, PAIR_OF
+from ts._core.vm.plan cimport Plans, set_check
+from ts._core.vm.opcodes cimport ENTER_NATIVE, ENTER_PLAN, OPCODE_COUNT, OPCODE_INFO, PAIR_COUNT, PAIR_OF
 from ts._core.vm.verifier cimport Verifier
 from ts.errors import InternalError
 
@@ -84,7 +85,7 @@ cdef class Code:
         )
         verifier.run()
         for i, function in enumerate(self.functions):
-            if not isinstance(function, (Callee, Method, Stops)):  # of the classes that the verifier knows these by
+            if not isinstance(function, (Callee, Method, Stops, Plans)):  # of the classes that the verifier knows these by
                 raise self.fault(f"function {i} is none: {type(function).__name__}")
         self.scalar = self.owned_count == 0 and all([OPCODE_INFO[<int>row[0]].scalar for row in self.rows])
         self.fill_pool(tuple(pool))
@@ -113,6 +114,11 @@ cdef class Code:
     def instructions(self):
         """The instructions as (opcode, a, b, c), with register numbers and absolute jump targets."""
         return self.rows
+
+    @property
+    def plans(self):
+        """The plans that are entered instead of it, or None."""
+        return self.functions[0] if self.rows[0][0] == ENTER_PLAN else None
 
     @property
     def constants(self):
@@ -247,6 +253,15 @@ cdef bint takes_and_gives(tuple parameters, TypeSpec result, tuple wanted, TypeS
         if not fits(<TypeSpec>wanted[i], <TypeSpec>parameters[i]):
             return False
     return fits(result, wanted_result)
+
+
+def check_of_plan(Code code not None, Plans plans not None):
+    """The loop may enter the code in the place of one with these plans; InternalError where it may not."""
+    if not takes_and_gives(code.parameters, code.result, plans.specs, plans.result):
+        raise InternalError(f"{plans.name}: the code of a plan is of another type than the function", "lowering")
+
+
+set_check(check_of_plan)
 
 
 cdef int pair_of(int first, int second) noexcept:

@@ -35,10 +35,12 @@ from ts._core.vm.frame cimport (
     Frame,
     State,
     enter_chunk,
+    exchange_code,
     first_frame,
     frame_registers,
     frame_size,
     give_state,
+    move_frame,
     pop_frame,
     release_frames,
     release_registers,
@@ -69,8 +71,9 @@ from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box, box_shallow, release
 from ts._core.vm.inherited cimport Inherited
 from ts._core.vm.meter cimport charge, check, exchange_limits, look_up, start_meter
 from ts._core.vm.native cimport FEW_JUMPS, offer, warmed
-from ts._core.vm.opcodes cimport CAST_TO, STORE_FLOAT, STORE_INT, STR_GET
+from ts._core.vm.opcodes cimport CAST_TO, ENTER_PLAN, STORE_FLOAT, STORE_INT, STR_GET
 from ts._core.vm.operand cimport O, R
+from ts._core.vm.plan cimport Plans, code_of
 from ts._core.value.scalar cimport raise_status
 from ts._core.value.sealed cimport seal
 from ts._core.value.spec cimport TypeSpec
@@ -118,8 +121,10 @@ cdef int advance(State *state) except -1:
             charge(state)
             return WAITING
         jumped = state.quantum - state.budget
-        if status == DONE and jumped >= FEW_JUMPS and warmed(first, jumped):
-            offer_of_finished(state, first)
+        if status == DONE and jumped >= FEW_JUMPS:
+            first = entered(first)
+            if warmed(first, jumped):
+                offer_of_finished(state, first)
         if status == SUSPENDED or status == DONE and not timed:
             charge(state)
             return status
@@ -141,6 +146,15 @@ cdef int advance(State *state) except -1:
                 raise_failure(state, status)
         except BaseException as error:
             fail(state, error)
+
+
+cdef inline PyObject *entered(PyObject *code) noexcept:
+    """The code itself, or that of its plans which a frame entered last."""
+    cdef Plans plans
+    if (<Code>code).instructions[0].op != ENTER_PLAN:
+        return code
+    plans = <Plans>(<Code>code).function_at[0]
+    return code if plans.chosen == NULL else plans.chosen
 
 
 cdef int offer_of_finished(State *state, PyObject *code) except -1:
@@ -234,6 +248,8 @@ cdef Callee callee_of(State *state, object called):
 cdef int call_slowly(State *state) except -1:
     """What keeps the CALL at the frame's pc from a plain push is put right; the loop runs it again.  Or SUSPENDED."""
     cdef Code code = <Code>state.frame.code
+    if state.frame.pc.op == ENTER_PLAN:
+        return plan_slowly(state, <Plans>code.function_at[state.frame.pc.a])
     cdef Callee callee = callee_of(state, <object>code.function_at[state.frame.pc.b])
     cdef int status
     if state.depth >= state.depth_limit:
@@ -246,6 +262,18 @@ cdef int call_slowly(State *state) except -1:
             return SUSPENDED if status > 0 else raise_set_error()
     elif frame_size(callee.code) > <size_t>(state.end - state.top):
         enter_chunk(state, frame_size(callee.code))
+    return 0
+
+
+cdef int plan_slowly(State *state, Plans plans) except -1:
+    """Have the code made that the innermost frame is to go on in, or give the frame room for it."""
+    cdef IValue *r = <IValue *>frame_registers(state.frame)
+    cdef PyObject *code = code_of(plans, r, False)
+    if code == NULL:
+        plans.settle(r)
+        return 0
+    move_frame(state, <Code>code)
+    exchange_code(state, <Code>code)
     return 0
 
 

@@ -74,6 +74,19 @@ cdef inline Frame *push_frame(State *state, Code code) noexcept nogil:
     return frame
 
 
+cdef inline Frame *exchange_code(State *state, Code code) noexcept nogil:
+    """The innermost frame, which holds its arguments only, as one of another code with the same; NULL when the chunk is full."""
+    cdef Frame *frame = state.frame
+    cdef size_t arguments = code.parameter_count * sizeof(IValue), size = frame_size(code)
+    if size > <size_t>(state.end - <char *>frame):
+        return NULL
+    memcpy(frame_registers(frame) + arguments, <char *>code.template + arguments, size - sizeof(Frame) - arguments)
+    frame.code = <PyObject *>code
+    frame.pc = code.instructions
+    state.top = <char *>frame + size
+    return frame
+
+
 cdef inline void release_registers(Frame *frame) noexcept nogil:
     """Give back what the locals of a frame own."""
     cdef int32_t *owned = (<Code>frame.code).owned
@@ -99,6 +112,8 @@ cdef void give_state(State *state) noexcept
 # Make room for a frame of `size` bytes in a next chunk; -1 and MemoryError when there is none.
 cdef int enter_chunk(State *state, size_t size) except -1
 cdef void leave_chunk(State *state) noexcept nogil
+# Move the innermost frame to where it has room for the registers of `code`, which it is to be exchanged for.
+cdef int move_frame(State *state, Code code) except -1
 
 
 cdef inline int first_frame(State *state, Code code) except -1:

@@ -87,3 +87,24 @@ cdef void leave_chunk(State *state) noexcept nogil:
     """Back to the chunk before, keeping the one that is left for the next call that needs it."""
     state.chunk = state.chunk.previous
     state.top, state.end = state.chunk.top, state.chunk.end
+
+
+cdef int move_frame(State *state, Code code) except -1:
+    cdef size_t size = state.top - <char *>state.frame
+    cdef char *kept = <char *>malloc(size)  # its chunk may be freed for a larger one
+    if kept == NULL:
+        raise MemoryError()
+    memcpy(kept, state.frame, size)
+    pop_frame(state)
+    try:
+        enter_chunk(state, max(size, frame_size(code)))
+    except MemoryError:
+        release_registers(<Frame *>kept)
+        free(kept)
+        raise
+    memcpy(state.top, kept, size)
+    free(kept)
+    state.frame = <Frame *>state.top
+    state.top += size
+    state.depth += 1
+    return 0

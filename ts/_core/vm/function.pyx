@@ -185,11 +185,19 @@ cdef class Function:
 
     @property
     def compiled_code(self):
-        """The verified Code that a call by this thread runs where nobody wants gradients, made now if there was none yet."""
+        """The verified Code that a call by this thread runs where nobody wants gradients, whatever the arguments, made now
+        if there was none yet."""
         cdef Function runs = self.without_optimisation() if context_flags() & UNOPTIMIZED else self
         if runs.ready == NULL:
             runs.prepare()
-        return runs.code
+        plans = runs.code.plans
+        return runs.code if plans is None else plans.code_for_all()
+
+    @property
+    def plans(self):
+        """The plans that such a call chooses from, or None: what runs for some kinds of arguments only."""
+        cdef Function runs = self.without_optimisation() if context_flags() & UNOPTIMIZED else self
+        return None if runs.ready == NULL else runs.code.plans
 
     cdef object call(self, tuple args, dict kwargs):
         global last_called

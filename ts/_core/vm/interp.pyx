@@ -20,6 +20,7 @@ from ts._core.vm.elements cimport has_elements, load_float, load_int, store_floa
 from ts._core.vm.frame cimport (
     Frame,
     State,
+    exchange_code,
     frame_registers,
     pop_frame,
     push_frame,
@@ -37,6 +38,7 @@ from ts._core.vm.native cimport NATIVE_TABLE
 from ts._core.vm.opcodes cimport *
 from ts._core.vm.checked cimport CHECKED, require
 from ts._core.vm.operand cimport F, I, O, R, target
+from ts._core.vm.plan cimport code_for
 from ts._core.vm.parts cimport (
     append,
     attribute_get,
@@ -94,6 +96,7 @@ cdef extern from *:
 
 # As in `parts`: the exception stays set until the loop is left.
 ctypedef int (*PrintCall)(IValue *r, const int32_t *items) noexcept nogil
+ctypedef PyObject *(*ChooseCall)(PyObject *plans, const IValue *r) noexcept nogil
 
 
 # ---------------------------------------------------------------- the loop
@@ -403,6 +406,16 @@ cdef int loop(State *state) noexcept nogil:
             r = frame_registers(frame)
             pc = frame.pc
             pool = (<Code>frame.code).pool
+        elif op == ENTER_PLAN:
+            callee = exchange(state, (<Code>frame.code).function_at[at.a])
+            if callee == NULL:
+                pc = at
+                status = CALL_SLOWLY
+                break
+            frame = callee
+            r = frame_registers(frame)
+            pc = frame.pc
+            pool = (<Code>frame.code).pool
         elif op == RETURN:
             value = R(r, at.a)[0]
             retain(&value)
@@ -702,6 +715,12 @@ cdef inline Frame *enter(PyObject *function, State *state, int64_t budget) noexc
     if state.thread != NULL and not (<Code>code).scalar:
         return NULL
     return push_frame(state, <Code>code)
+
+
+cdef inline Frame *exchange(State *state, PyObject *plans) noexcept nogil:
+    """The innermost frame in the code of the plan that holds for its arguments; NULL when that needs more than a look."""
+    cdef PyObject *code = (<ChooseCall>code_for)(plans, <IValue *>frame_registers(state.frame))
+    return NULL if code == NULL else exchange_code(state, <Code>code)
 
 
 cdef inline Frame *enter_method(PyObject *method, PyObject *x, State *state, int64_t budget) noexcept nogil:

@@ -39,6 +39,7 @@ from ts._core.value.spec cimport (
     STR_SPEC,
 )
 from ts._core.vm.named cimport Called, CalledByName, Stops
+from ts._core.vm.plan cimport Plans
 from ts._core.vm.opcodes cimport *
 
 from ts.errors import InternalError
@@ -52,7 +53,7 @@ cdef dict KIND_OF_WORD = {
 }
 cdef dict WORD_OF_KIND = {kind: word for word, kind in KIND_OF_WORD.items()}
 cdef dict SPEC_OF_CLASS = {"i": INT_SPEC, "f": FLOAT_SPEC, "b": BOOL_SPEC}
-cdef tuple ENDS = (RETURN, RAISE, JUMP, LOOP)
+cdef tuple ENDS = (RETURN, RAISE, ENTER_PLAN, JUMP, LOOP)
 cdef tuple FLOATS = (6, 7)                     # PyTorch's numbers of the dtypes that registers of floats can hold
 cdef tuple INTS = (0, 1, 2, 3, 4, 11)
 cdef tuple STORED_INTS = (4,)
@@ -86,7 +87,7 @@ cdef class Verifier:
                 self.verify_row(i)
         except Wrong as error:
             raise self.fault(i, error) from None
-        if self.rows[self.size - 1][0] not in (RETURN, RAISE, LOOP):
+        if self.rows[self.size - 1][0] not in (RETURN, RAISE, ENTER_PLAN, LOOP):
             raise self.fault(-1, "control runs over the end")
         return self.verify_flow()
 
@@ -107,7 +108,7 @@ cdef class Verifier:
             if self.classes[i] not in ("ox" if kind == "o" else kind):
                 raise Wrong(f"parameter {i} of class {self.classes[i]} cannot hold a value of type {spec.text}")
         for each, table, what in (
-            (Operator, self.operators, "operator"), (TypeSpec, self.types, "type"), ((Called, Stops), self.functions, "function")
+            (Operator, self.operators, "operator"), (TypeSpec, self.types, "type"), ((Called, Stops, Plans), self.functions, "function")
         ):
             for i, x in enumerate(table):
                 if not isinstance(x, each):
@@ -372,6 +373,8 @@ cdef class Verifier:
         elif op == BREAK:
             if not isinstance(self.functions[a], Stops) or not 0 <= b < len((<Stops>self.functions[a]).flags):
                 raise Wrong("no such place to stop")
+        elif op == ENTER_PLAN:
+            self.enter_plan(self.functions[a])
         else:
             raise Wrong("the verifier does not know what it does")
         return True
@@ -382,6 +385,19 @@ cdef class Verifier:
             raise Wrong(f"{self.pool[items]} arguments of a function that takes {len(called.specs)}")
         for k in range(len(called.specs)):
             self.fit(at, self.pool[items + 1 + k], <TypeSpec>called.specs[k])
+        return 0
+
+    cdef int enter_plan(self, object plans) except -1:
+        """The frame that goes on has the arguments only, and they are as they were given."""
+        cdef Py_ssize_t i
+        if not isinstance(plans, Plans) or self.size != 1 or self.registers != len(self.parameters):
+            raise Wrong("plans are entered in place of all else")
+        specs = (<Plans>plans).specs
+        if len(specs) != len(self.parameters) or not fits((<Plans>plans).result, self.result):
+            raise Wrong("plans of another function")
+        for i in range(len(specs)):
+            if not fits(<TypeSpec>self.parameters[i], <TypeSpec>specs[i]):
+                raise Wrong(f"argument {i} is of another type than that of the plans")
         return 0
 
     cdef int verify_element(self, list at, Py_ssize_t items, Py_ssize_t dtype, tuple dtypes) except -1:

@@ -1,0 +1,64 @@
+"""Plans of a function: code that is made for arguments of one kind each, and the code for all others.
+
+What a plan may rely on is one word for each argument that its code asks about, a guard:
+
+    tensor    1 | gradient:1 | backend:6 | device number + 1:8 | dimensions:8 | ScalarType:8
+    None      IS_NONE
+    others    A_VALUE + tag: a number, a bool, or whatever objects there are
+
+Nothing else of a tensor is looked at: lengths, strides and elements are those of each call.  ENTER_PLAN is the only
+instruction of a function that has plans; it lets the frame that has just been pushed go on in one of their codes, so
+that a call of such a function is a push like any other.
+"""
+
+cimport cython
+from cpython.object cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint32_t
+
+from ts._core.value.ivalue cimport IValue
+from ts._core.value.spec cimport TypeSpec
+
+cdef enum:
+    MOST_GUARDS = 16               # arguments that a function's plans ask about
+    MOST_PLANS = 8                 # of a function; arguments of later kinds are left to the code for all
+    MOST_TOGETHER = 4096           # of a process
+
+    NO_WORD = 0                    # of an argument that no plan is made for
+    IS_NONE = 1
+    A_VALUE = 2
+    A_TENSOR = 1 << 31
+    WANTS_GRADIENT = 1 << 30
+
+
+@cython.final
+cdef class Plans:
+    """The plans of a function.  They are never taken back, as frames borrow their codes."""
+    cdef readonly str name
+    cdef readonly tuple specs      # of the function's parameters, and its result: what all codes take and give
+    cdef readonly TypeSpec result
+    cdef readonly object make      # gives the code for values of the guarded arguments, or None
+    cdef object make_general       # gives the code for all
+    cdef int guards
+    cdef int32_t at[MOST_GUARDS]   # registers
+    cdef int count
+    cdef int last                  # the one that held last
+    cdef uint32_t words[MOST_PLANS][MOST_GUARDS]
+    cdef PyObject *codes[MOST_PLANS]  # borrowed from `held`; NULL: that for all, meanwhile or for ever
+    cdef int64_t runs[MOST_PLANS]
+    cdef PyObject *general         # the code for all, borrowed; NULL: it is not made yet
+    cdef PyObject *chosen          # the one that was entered last
+    cdef readonly int64_t left     # calls with arguments that there is no plan for
+    cdef list held
+
+    # Make what `code_for` lacks for these arguments.
+    cdef int settle(self, IValue *r) except -1
+    cpdef object code_for_all(self)
+    cdef PyObject *adopt(self, object code) except NULL
+
+
+# The code for the arguments in the first registers, borrowed; NULL where it is still to be made.  Counted as a run if it is
+# entered now, as `code_for` does.
+cdef PyObject *code_of(Plans p, const IValue *r, bint entered) noexcept
+cdef PyObject *code_for(PyObject *plans, const IValue *r) noexcept
+# Have plans ask of each code, with themselves, whether it may be entered: `code` knows, which is above.
+cdef int set_check(object function) except -1

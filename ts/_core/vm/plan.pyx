@@ -1,0 +1,186 @@
+"""Which code a function runs for its arguments.
+
+In: the arguments, in the first registers of a frame.  Out: the code of the plan whose guards hold, or the one for all.
+
+    plans = Plans("f", specs, result, [0, 2], make, make_general)       x and b of f(x, n, b) are guarded
+    make([x, b])                                                        the first call with such arguments; later ones look only
+"""
+
+from ts._core.tensor.ndarray cimport PyArrayObject, ndim_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, is_layered, wants
+from ts._core.value.ivalue cimport TAG_NONE, TAG_OBJECT, box_shallow
+
+from ts._core.value.turns import my_turn
+
+MOST_OF_FUNCTION = MOST_PLANS       # for who writes about plans
+cdef int together = 0              # plans of the process
+cdef object check = None           # raises where something is no code that takes and gives what these plans do
+
+
+cdef int set_check(object function) except -1:
+    global check
+    check = function
+    return 0
+
+
+cdef uint32_t word_of(const IValue *x) noexcept:
+    """The word of an argument."""
+    cdef int rank
+    if x.tag == TAG_NONE:
+        return IS_NONE
+    if x.tag != TAG_OBJECT or not isinstance(<object>x.v.o, Tensor):
+        return A_VALUE + <uint32_t>x.tag
+    cdef Tensor t = <Tensor>x.v.o
+    if is_layered(t):
+        return NO_WORD
+    rank = ndim_of(<PyArrayObject *>t.array) if t.backend == BACKEND_CPU else rank_elsewhere(t)
+    if not 0 <= rank < 256:
+        return NO_WORD
+    return (
+        <uint32_t>A_TENSOR | <uint32_t>(WANTS_GRADIENT if wants(t) else 0) | <uint32_t>t.backend << 24
+        | <uint32_t>(t.device_index + 1) << 16 | <uint32_t>rank << 8 | <uint32_t>t.scalar_type
+    )
+
+
+cdef int rank_elsewhere(Tensor t) noexcept:
+    """Of an array of another backend; negative where it does not say."""
+    try:
+        return len(t.array.shape)
+    except Exception:
+        return -1
+
+
+cdef inline bint holds(const uint32_t *words, const uint32_t *plan, int count) noexcept:
+    cdef int i
+    for i in range(count):
+        if words[i] != plan[i]:
+            return False
+    return True
+
+
+cdef int find(Plans p, const uint32_t *words) noexcept:
+    """The plan with these words, or -1."""
+    cdef int plan
+    if p.last < p.count and holds(words, p.words[p.last], p.guards):
+        return p.last
+    for plan in range(p.count):
+        if holds(words, p.words[plan], p.guards):
+            p.last = plan
+            return plan
+    return -1
+
+
+cdef bint may_plan(Plans p, const uint32_t *words) noexcept:
+    """Whether arguments with these words may have a plan that there is not yet."""
+    cdef int i
+    if p.count >= MOST_PLANS or together >= MOST_TOGETHER:
+        return False
+    for i in range(p.guards):
+        if words[i] == NO_WORD:
+            return False
+    return True
+
+
+cdef void read_words(Plans p, const IValue *r, uint32_t *words) noexcept:
+    cdef int i
+    for i in range(p.guards):
+        words[i] = word_of(&r[p.at[i]])
+
+
+cdef PyObject *code_of(Plans p, const IValue *r, bint entered) noexcept:
+    cdef uint32_t words[MOST_GUARDS]
+    cdef PyObject *code
+    cdef int plan
+    read_words(p, r, words)
+    plan = find(p, words)
+    if plan < 0 and may_plan(p, words):
+        return NULL
+    code = p.codes[plan] if plan >= 0 and p.codes[plan] != NULL else p.general
+    if code == NULL or not entered:
+        return code
+    if plan >= 0:
+        p.runs[plan] += 1
+    else:
+        p.left += 1
+    p.chosen = code
+    return code
+
+
+cdef PyObject *code_for(PyObject *plans, const IValue *r) noexcept:
+    return code_of(<Plans>plans, r, True)
+
+
+cdef class Plans:
+    def __cinit__(self, str name not None, tuple specs not None, TypeSpec result not None, registers, make, make_general):
+        """`registers`: those of the guarded arguments.  ValueError where there are too many, or no such."""
+        self.name, self.specs, self.result = name, specs, result
+        self.make, self.make_general = make, make_general
+        self.held = []
+        self.guards = len(registers)
+        if not 0 < len(registers) <= MOST_GUARDS or not 0 <= min(registers) <= max(registers) < len(specs):
+            raise ValueError(f"{name}: no plans can guard the arguments {registers}")
+        for i, register in enumerate(registers):
+            self.at[i] = register
+
+    def __dealloc__(self):
+        global together
+        together -= self.count
+
+    @property
+    def registers(self):
+        """Those of the guarded arguments."""
+        return [self.at[i] for i in range(self.guards)]
+
+    @property
+    def made(self):
+        """(code, or None where it is the one for all; how often it was entered) of each plan."""
+        return [(None if self.codes[i] == NULL else <object>self.codes[i], self.runs[i]) for i in range(self.count)]
+
+    @property
+    def chosen_plan(self):
+        """The number of the plan whose code was entered last; None where it was the code for all, or none."""
+        for i in range(self.count):
+            if self.codes[i] != NULL and self.codes[i] == self.chosen:
+                return i
+        return None
+
+    @property
+    def general_code(self):
+        """The code for all arguments; None while nobody needed it."""
+        return None if self.general == NULL else <object>self.general
+
+    cdef int settle(self, IValue *r) except -1:
+        """One thread at a time: others find the plan that was made meanwhile."""
+        global together
+        cdef uint32_t words[MOST_GUARDS]
+        cdef int plan
+        with my_turn():
+            read_words(self, r, words)
+            plan = find(self, words)
+            if plan < 0 and may_plan(self, words):
+                code = self.make([box_shallow(&r[self.at[i]]) for i in range(self.guards)])
+                if find(self, words) < 0 and may_plan(self, words):  # nobody that `make` called was faster
+                    plan = self.count
+                    if code is not None:
+                        self.codes[plan] = self.adopt(code)
+                    self.words[plan] = words
+                    self.count += 1
+                    together += 1
+            plan = find(self, words)
+            if plan < 0 or self.codes[plan] == NULL:
+                self.code_for_all()
+        return 0
+
+    cpdef object code_for_all(self):
+        """The code for all arguments, made now if there is none yet."""
+        if self.general == NULL:
+            with my_turn():
+                if self.general == NULL:
+                    self.general = self.adopt(self.make_general())
+        return <object>self.general
+
+    cdef PyObject *adopt(self, object code) except NULL:
+        """A code that the loop may enter in the place of the function's own."""
+        check(code, self)
+        self.held.append(code)
+        return <PyObject *>code

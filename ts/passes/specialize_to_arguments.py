@@ -1,0 +1,308 @@
+"""A graph for arguments of one kind: what it asks of their dtypes, ranks and devices is decided.
+
+    graph(%x : Tensor, %b : Tensor?):                for (float32[2], None):
+      %d : int = aten::dim(%x)
+      %one : bool = aten::eq(%d, %1)                 graph(%x : Tensor, %b : Tensor?):
+      %y : Tensor = prim::If(%one)                     %z : Tensor = aten::tanh(%x)
+        block0():                                =>    return (%z)
+          %u : Tensor = aten::unsqueeze(%x, %0)
+          -> (%u)
+        block1():
+          -> (%x)
+      ... `if b is not None`, `y.is_cuda` ...
+
+Questions are those that the types of tensors answer (`peephole_types`), whether a value is None, and what it
+is an instance of.  What is known of the arguments goes through the operators that a question depends on, and
+no others; `asked_arguments` says which arguments these are, where an answer reaches a branch.  Lengths are
+never known, nor is what depends on the default dtype, which may change between calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from ts.analysis.effects import has_side_effects
+from ts.analysis.writes import writes_to_inputs
+from ts.ir.graph import Graph, Node, Value
+from ts.ir.types import NONE, TENSOR, TensorType, Type
+from ts.passes.constant_propagation import fold_constants
+from ts.passes.control_flow import inserting_at_start
+from ts.passes.dce import eliminate_dead_code
+from ts.passes.erase_shapes import erase_shape_information
+from ts.passes.evaluate import NOT_EVALUATED
+from ts.passes.log import optimization_allowed, update
+from ts.passes.peephole import simplify
+from ts.passes.peephole_types import ASKED
+from ts.passes.shape_analysis import RANK_BY_LENGTHS, Analysis, is_elementwise, tensors_in
+
+_OPEN: Final = frozenset({"OptionalType", "AnyType", "UnionType"})  # types of which an argument tells more
+_CASTS: Final = frozenset({"prim::unchecked_cast", "prim::unchecked_unwrap_optional"})
+_NONE_CHECKS: Final = frozenset({"aten::__is__", "aten::__isnot__"})
+_CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp", "prim::fork"})
+_MOST_ROUNDS: Final = 4  # each decides what the one before has made known
+
+
+def asked_arguments(graph: Graph) -> list[int]:
+    """The arguments, by number, whose kind decides something in the graph."""
+    return _Questions(graph).arguments()
+
+
+def specialize_to_arguments(graph: Graph, known: Mapping[int, Type]) -> bool:
+    """Decide what the types of these inputs do; whether that was anything.
+
+    `known`: what the inputs with these numbers are, dtype, rank and device of tensors, no lengths.  The types
+    that the graph's inputs are declared with stay.
+    """
+    return optimization_allowed("specialize_to_arguments") and _specialize(graph, known)
+
+
+def _specialize(graph: Graph, known: Mapping[int, Type]) -> bool:
+    inputs = graph.inputs()
+    declared = {inputs[i]: inputs[i].type() for i in known}
+    for i, type in known.items():
+        inputs[i].set_type(TENSOR if isinstance(type, TensorType) else type)
+    changed = _settle(graph)
+    for _ in range(_MOST_ROUNDS):
+        questions = _Questions(graph)
+        if not questions.arguments():
+            break
+        for i, type in known.items():
+            inputs[i].set_type(type)
+        found = _Deciding(graph, questions.needed)
+        found.run_on_types()
+        for i in known:  # of which other views may be made
+            if inputs[i] not in found.samples and inputs[i].type().is_subtype_of(TENSOR):
+                inputs[i].set_type(TENSOR)
+        decided = simplify(graph)
+        erase_shape_information(graph)
+        changed |= _settle(graph) or decided
+        if not decided:
+            break
+    _declare(graph, declared)
+    update("specialize_to_arguments", "Specialised to {}", known)
+    return changed
+
+
+def specialize_to_input_types(graph: Graph) -> bool:
+    """The same for what the types of its inputs say, which are forgotten then; dead code goes, too."""
+    inputs = graph.inputs()
+    known = {}
+    for i, type in enumerate(value.type() for value in inputs):
+        if isinstance(type, TensorType) and type.scalar_type is not None:
+            rank = type.dim()
+            known[i] = type.with_(sizes=None if rank is None else [None] * rank, strides=None)
+    if not known or not optimization_allowed("specialize_to_arguments"):
+        return False
+    for i in known:
+        inputs[i].set_type(TENSOR)
+    _specialize(graph, known)
+    eliminate_dead_code(graph)
+    return True
+
+
+def _settle(graph: Graph) -> bool:
+    """Let what is decided by now have its way: constants, branches that are not taken."""
+    changed = simplify(graph)
+    fold_constants(graph)
+    while simplify(graph):
+        changed = True
+        fold_constants(graph)
+    return changed
+
+
+def _declare(graph: Graph, declared: Mapping[Value, Type]) -> None:
+    """Give inputs their types back; who reads them reads a cast to what they are."""
+    for value, type in declared.items():
+        found = value.type()
+        if found == type:
+            continue
+        value.set_type(type)
+        if not value.has_uses():
+            continue
+        with inserting_at_start(graph):
+            if found == NONE:
+                value.replace_all_uses_with(graph.insert_constant(None))
+                continue
+            cast = graph.insert_node(graph.create("prim::unchecked_cast", (value,), 1))
+        value.replace_all_uses_with(cast.output().set_type(found))
+        cast.replace_input(0, value)
+
+
+# -- what is asked -----------------------------------------------------------------------------------------
+
+
+class _Questions:
+    """The questions of a graph that its arguments decide, and the nodes that these depend on."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.needed: set[Node] = set()
+        self._found: dict[Value, frozenset[int] | None] = {}
+        self._number = {value: i for i, value in enumerate(graph.inputs())}
+
+    def arguments(self) -> list[int]:
+        """The arguments that decide some question, in order."""
+        if any(node.kind() in _CALLS for node in self.graph.all_nodes()):
+            return []  # others may make other views of tensors that they are given
+        asked: set[int] = set()
+        for node in self.graph.all_nodes():
+            if (not _asks_of_tensor(node) and not _asks_of_argument(node)) or not _decides(node):
+                continue
+            if _asks_of_tensor(node):
+                asked |= self._of(node.input(0)) or frozenset()
+            else:
+                asked.update(self._number[x] for x in node.inputs() if x in self._number)
+        return sorted(asked)
+
+    def _of(self, value: Value) -> frozenset[int] | None:
+        """The arguments that tell what a value is like; None where more than these does."""
+        if value in self._number:
+            return frozenset((self._number[value],)) if _may_be_tensor(value.type()) else None
+        if value not in self._found:
+            self._found[value] = None  # for loops, until it is known otherwise
+            self._found[value] = self._of_result(value)
+        return self._found[value]
+
+    def _of_result(self, value: Value) -> frozenset[int] | None:
+        node = value.node()
+        if node.kind() == "prim::Constant":
+            return frozenset()
+        if node.kind() == "prim::If":
+            return self._all(block.outputs()[value.offset()] for block in node.blocks())
+        if node.kind() == "prim::Loop":
+            return self._all(
+                (node.inputs()[2 + value.offset()], node.blocks()[0].outputs()[1 + value.offset()])
+            )
+        if node.kind() == "prim::Param":
+            return self._of_carried(value)
+        if node.blocks() or node.kind() == "prim::GetAttr" or has_side_effects(node):
+            return None
+        if node.kind() in RANK_BY_LENGTHS or (writes_to_inputs(node) and not is_elementwise(node)):
+            return None
+        told = [x for x in node.inputs() if not (is_elementwise(node) and _is_number(x))]
+        found = self._all(told)
+        if found is not None:
+            self.needed.add(node)
+        return found
+
+    def _of_carried(self, value: Value) -> frozenset[int] | None:
+        """Of what a loop carries: its first value and those that follow tell; they may meet here again."""
+        loop = value.owning_block().owning_node()
+        offset = value.offset()
+        if loop is None or loop.kind() != "prim::Loop" or offset == 0:
+            return None
+        first = self._of(loop.inputs()[1 + offset])
+        self._found[value] = first
+        following = self._of(loop.blocks()[0].outputs()[offset])
+        return None if first is None or following is None else first | following
+
+    def _all(self, values: Iterable[Value]) -> frozenset[int] | None:
+        found: frozenset[int] = frozenset()
+        for value in values:
+            more = self._of(value)
+            if more is None:
+                return None
+            found |= more
+        return found
+
+
+def questions(graph: Graph) -> Iterator[Node]:
+    """The nodes that ask what types may answer, where the answer reaches a branch."""
+    return filter(_is_question, graph.all_nodes())
+
+
+def _is_question(node: Node) -> bool:
+    return (_asks_of_tensor(node) or _asks_of_argument(node)) and _decides(node)
+
+
+def _asks_of_tensor(node: Node) -> bool:
+    kind = node.kind()
+    if len(node.outputs()) != 1 or not node.has_uses():
+        return False
+    if kind == "aten::size":
+        return len(node.inputs()) == 1 and any(u.user.kind() == "aten::len" for u in node.output().uses())
+    return kind in ASKED or kind == "prim::requires_grad"
+
+
+def _asks_of_argument(node: Node) -> bool:
+    """Whether it asks what an argument is whose type leaves that open."""
+    if node.kind() not in _NONE_CHECKS and node.kind() != "prim::isinstance":
+        return False
+    return any(x.node().kind() == "prim::Param" and x.type().kind() in _OPEN for x in node.inputs())
+
+
+def _decides(node: Node, depth: int = 8) -> bool:
+    """Whether the answer reaches the condition of a branch: then some of the graph may vanish."""
+    for use in (use for output in node.outputs() for use in output.uses()):
+        user = use.user
+        if user.blocks():
+            if use.offset == 0:
+                return True
+        elif user.kind() == "prim::Return":
+            owner = user.owning_block().owning_node()
+            if owner is not None and depth and _decides(owner, depth - 1):
+                return True
+        elif depth and all(_is_answer(output) for output in user.outputs()) and _decides(user, depth - 1):
+            return True
+    return False
+
+
+def _is_answer(value: Value) -> bool:
+    """Whether a value is of a type that computing with answers gives."""
+    return value.type().kind() in ("BoolType", "IntType", "ListType", "StringType", "DeviceObjType")
+
+
+def _may_be_tensor(type: Type) -> bool:
+    return type.is_subtype_of(TENSOR) or type.kind() in _OPEN
+
+
+def _is_number(value: Value) -> bool:
+    return value.type().kind() in ("IntType", "FloatType", "BoolType")
+
+
+# -- what is known -----------------------------------------------------------------------------------------
+
+
+class _Deciding(Analysis):
+    """Types of what questions depend on, so far as they hold for all calls with arguments of that kind."""
+
+    def __init__(self, graph: Graph, needed: set[Node]) -> None:
+        super().__init__(graph, complete=True)
+        self.needed = needed
+
+    def visit_node(self, node: Node) -> None:
+        if node in self.needed:
+            super().visit_node(node)
+
+    def visit_attribute(self, node: Node) -> None:
+        """Nothing is known of attributes."""
+
+    def results(self, node: Node, arguments: list[Any]) -> Any:
+        """Not those whose dtype is the default one, as far as can be seen."""
+        results = super().results(node, arguments)
+        if results is NOT_EVALUATED:
+            return results
+        given = any(_is_float(sample) for sample in tensors_in(arguments))
+        if not given and any(_is_float(sample) for sample in tensors_in(results)) and not _says_dtype(node):
+            return NOT_EVALUATED
+        return results
+
+    def device_of_results(self, node: Node, tensors: list[TensorType]) -> str | None:
+        """None where an operator may move tensors, or is told a device."""
+        if not tensors or any(value.type().kind() == "DeviceObjType" for value in node.inputs()):
+            return None
+        record = getattr(node.operator(), "record", None)
+        if record is not None and record.whole and not _says_dtype(node):
+            return None
+        return super().device_of_results(node, tensors)
+
+
+def _is_float(sample: Any) -> bool:
+    return bool(sample.dtype.is_floating_point or sample.dtype.is_complex)
+
+
+def _says_dtype(node: Node) -> bool:
+    """Whether it converts to a dtype that stands there."""
+    record = getattr(node.operator(), "record", None)
+    return record is not None and record.converts and _is_number(node.input(1))
