@@ -19,6 +19,7 @@ from typing import Any, Final
 _PASSES: Final = {
     "batch_mm": "batch_mm",
     "canonicalize_graph_fuser_ops": "canonicalize_graph_fuser_ops",
+    "concat_frozen_linear": "concat_frozen_linear",
     "constant_loop_unrolling": "loop_unrolling.unroll_constant_loops",
     "constant_pooling": "constant_pooling",
     "constant_propagation": "constant_propagation",
@@ -35,6 +36,7 @@ _PASSES: Final = {
     "fold_frozen_conv_mul_or_div": "frozen_conv_folding.fold_frozen_conv_mul_or_div",
     "fold_frozen_linear_bn": "frozen_linear_folding.fold_frozen_linear_bn",
     "functional_to_inplace_activation": "inplace_activations.functional_to_inplace_activation",
+    "fuse_addmm": "fuse_addmm",
     "fuse_add_relu": "fuse_relu.fuse_add_relu",
     "fuse_linear": "fuse_linear",
     "inline": "inline",

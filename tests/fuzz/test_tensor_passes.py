@@ -25,6 +25,7 @@ from ts.passes import (
     dce,
     erase_shapes,
     functional_graphs,
+    fuse_addmm,
     fuse_linear,
     guards,
     if_hoisting,
@@ -105,6 +106,14 @@ def with_profiles(graph, seed):
     return typed
 
 
+def with_products_joined(graph, seed):
+    """`fuse_addmm` on the types that matrices of three rows have."""
+    shape_analysis.complete_shape_analysis(graph, arguments(seed, 3, ts))
+    changed = fuse_addmm.fuse_addmm(graph)
+    erase_shapes.erase_shape_information(graph)
+    return changed
+
+
 def guarded(graph):
     """Profiles to bail-outs."""
     changed = guards.insert_guards(graph)
@@ -140,6 +149,7 @@ def check(seed, pytorch=None):
         expected = {size: outcome(raw, arguments(seed, size, ts)) for size in (3, 4)}
     forms = [(p, graph.copy(), True) for p in EXACT] + [(p, graph.copy(), False) for p in IN_ANOTHER_ORDER]
     forms.append((partial(moved, seed=seed), graph.copy(), True))
+    forms.append((partial(with_products_joined, seed=seed), graph.copy(), False))
     forms.append((guarded, with_profiles(graph, seed), True))
     for size in expected:
         assert same(outcome(function, arguments(seed, size, ts)), expected[size], True), f"optimised:\n{source}"

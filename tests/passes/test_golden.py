@@ -64,6 +64,7 @@ FUNCTIONS = {
     "specialize_autogradzero": "specialize_autogradzero",
     "graph_fuser": "fuse_graph",
     "element_loops": "version_element_loops",
+    "fuse_addmm": "fuse_addmm",
     "specialize_to_arguments": "specialize_to_input_types",
 }
 MODULES = {

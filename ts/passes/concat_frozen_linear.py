@@ -1,0 +1,85 @@
+"""Linear layers of one input become one layer with the weights of all.
+
+    %y : Tensor = aten::linear(%x, %w, %b)            %a : Tensor = aten::linear(%x, %wv, %bc)
+    %z : Tensor = aten::linear(%x, %v, %c)     =>     %y : Tensor = aten::slice(%a, %-1, %0, %3, %1)
+                                                      %z : Tensor = aten::slice(%a, %-1, %3, %8, %1)
+
+For graphs of frozen modules, whose weights are constants: of one dtype, on one device, all with a bias.  As
+in PyTorch, on `cuda` only unless `everywhere` is said: what reads the parts reads them with gaps, and one
+product is quicker than several only where they do not fill the device.  Nobody may write to the input or to
+the results.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ts.analysis.alias import AliasDb
+from ts.ir.attributes import is_tensor
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.types import TENSOR
+from ts.ops import aten
+from ts.passes.control_flow import constant_value
+from ts.passes.log import optimization_allowed, update
+
+_FEATURES: Final = -1  # the dimension that results have of weights
+_FEWEST: Final = 2
+
+
+def concat_frozen_linear(graph: Graph, everywhere: bool = False) -> bool:
+    """Join the layers of each block that read the same."""
+    return _visit(graph.block(), AliasDb(graph), everywhere)
+
+
+def _visit(block: Block, aliases: AliasDb, everywhere: bool) -> bool:
+    changed = False
+    layers: dict[tuple[Any, ...], list[Node]] = {}
+    for node in block.nodes():
+        for inner in node.blocks():
+            changed |= _visit(inner, aliases, everywhere)
+        if node.kind() == "aten::linear" and not any(
+            map(aliases.has_writers, (node.input(0), node.output()))
+        ):
+            key = _key(node)
+            if key is not None and (everywhere or key[2].type == "cuda"):
+                layers.setdefault(key, []).append(node)
+    for same in layers.values():
+        if len(same) >= _FEWEST and optimization_allowed("concat_frozen_linear"):
+            update("concat_frozen_linear", "Joining {}", same)
+            _join(same)
+            changed = True
+    return changed
+
+
+def _key(layer: Node) -> tuple[Any, ...] | None:
+    """What layers that become one have in common; None for one whose weights are no constants."""
+    x, *constants = layer.inputs()
+    weight, bias = map(constant_value, constants)
+    if not is_tensor(weight) or not is_tensor(bias) or weight.dim() != 2 or bias.dim() != 1:
+        return None
+    if (weight.dtype, weight.device) != (bias.dtype, bias.device):
+        return None
+    return x, weight.dtype, weight.device
+
+
+def _join(layers: list[Node]) -> None:
+    """The first becomes the layer of all, and each its part of that one's result."""
+    first, graph = layers[0], layers[0].owning_graph()
+    weights, biases = ([constant_value(node.input(i)) for node in layers] for i in (1, 2))
+    with graph.inserting_before(first):
+        whole = [graph.insert_constant(aten.cat(each, 0)) for each in (weights, biases)]
+        joined = graph.insert_node(graph.create("aten::linear", [first.input(0), *whole], 1))
+        joined.copy_metadata(first)
+        all_of = joined.output().set_type(TENSOR)
+        start = 0
+        for layer, weight in zip(layers, weights, strict=True):
+            behind = start + weight.shape[0]
+            part = _part(graph, all_of, start, behind)
+            layer.output().replace_all_uses_with(part.copy_metadata(layer.output()))
+            start = behind
+    for layer in layers:
+        layer.destroy()
+
+
+def _part(graph: Graph, value: Value, start: int, behind: int) -> Value:
+    return graph.insert("aten::slice", [value, _FEATURES, start, behind, 1]).set_type(TENSOR)

@@ -1,0 +1,79 @@
+"""A product of matrices and an addition to it are one operator.
+
+    %m : Float(*, *) = aten::mm(%x, %w)
+    %y : Tensor = aten::add(%m, %b, %one)      =>    %y : Tensor = aten::addmm(%b, %x, %w, %one, %one)
+
+For graphs whose tensors have types (`propagate_types`): all three are of one floating dtype, and what is
+added has at most two dimensions, along which `addmm` expands it to the product.  It does not expand the
+product, as `add` does: where lengths do not rule that out, the two stay, which PyTorch joins.
+Nobody may write to what is read, or to the product.  Sums are rounded otherwise; `decompose_ops` goes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ts.analysis.alias import AliasDb
+from ts.dtypes import BY_CODE
+from ts.ir.graph import Graph, Node, Value
+from ts.ir.types import TensorType
+from ts.passes.control_flow import constant_value, nodes_of
+from ts.passes.dce import eliminate_dead_code
+from ts.passes.log import optimization_allowed, update
+
+
+def fuse_addmm(graph: Graph) -> bool:
+    """Join products and what is added to them."""
+    found = [node for node in nodes_of(graph.block()) if node.kind() == "aten::add" and _terms(node)]
+    if not found:
+        return False
+    aliases, changed = AliasDb(graph), False
+    for node in found:
+        terms = _terms(node)
+        if terms is None:
+            continue
+        product, added = terms
+        if any(map(aliases.has_writers, (*product.inputs(), product.output(), added))):
+            continue
+        if not optimization_allowed("fuse_addmm"):
+            break
+        update("fuse_addmm", "Joining {}", node)
+        with graph.inserting_before(node):
+            one = node.input(2)
+            joined = graph.insert_node(graph.create("aten::addmm", [added, *product.inputs(), one, one], 1))
+        joined.copy_metadata(node)
+        node.output().replace_all_uses_with(joined.output().copy_metadata(node.output()))
+        changed = True
+    return changed and (eliminate_dead_code(graph) or True)
+
+
+def _terms(add: Node) -> tuple[Node, Value] | None:
+    """The product and what is added to it, of an addition that may be joined with one."""
+    if len(add.inputs()) != 3 or constant_value(add.input(2)) != 1:
+        return None
+    first, second, _ = add.inputs()
+    for value, other in ((first, second), (second, first)):
+        product = value.node()
+        if product.kind() == "aten::mm" and _fits(product, other):
+            return product, other
+    return None
+
+
+def _fits(product: Node, added: Value) -> bool:
+    """Whether the operator for both takes what is added."""
+    types = [value.type() for value in (*product.inputs(), added)]
+    if not all(isinstance(type, TensorType) for type in types):
+        return False
+    x, w, b = (type for type in types if isinstance(type, TensorType))
+    if x.scalar_type is None or not BY_CODE[x.scalar_type].is_floating_point:
+        return False
+    if not x.scalar_type == w.scalar_type == b.scalar_type or b._sizes is None:
+        return False
+    return len(b._sizes) <= 2 and _is_expanded(x, w, b._sizes)
+
+
+def _is_expanded(x: TensorType, w: TensorType, lengths: Sequence[int | None]) -> bool:
+    """Whether what has these lengths is as long as the product, or one long, or fails in either operator."""
+    rows, columns = (x._sizes or (None, None))[0], (w._sizes or (None, None))[-1]
+    wanted = (rows, columns)[2 - len(lengths) :]
+    return all(n == 1 or m not in (None, 1) for n, m in zip(lengths, wanted, strict=True))
