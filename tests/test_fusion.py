@@ -7,6 +7,7 @@ import threading
 import pytest
 
 import ts
+from ts.bytecode.native import worker
 from ts.fusion.groups import operands
 from ts.fusion.program import NUMBER, OTHER, TENSOR, GroupRecord, Program, Row, operator_of, program_of
 from ts.ir.graph import Graph
@@ -168,6 +169,37 @@ def test_plans_are_few():
     assert 1 < len(group.plans) <= 6
     found = f(ts.ones(3), 2.0, ts.ones(3))
     same(found, ts.exp(ts.ones(3) * 2.0))
+
+
+def test_the_plan_says_of_each_loop_what_becomes_of_it():
+    text = """
+def g(n: int, d: Dict[str, int]) -> int:
+    s = 0
+    for i in range(n):
+        s += i * i
+    for i in range(n):
+        s += d["a"]
+        d["a"] = s
+    while s > 10:
+        print(s)
+        s = s // 2
+    for i in range(n):
+        for j in range(n):
+            s += i * j
+        print(s)
+    return s
+"""
+    loop = script(text, "g")
+    if not worker.available():
+        assert str(loop.plan).endswith("loops are interpreted: llvmlite is not installed (the extra `native`)")
+        return
+    assert str(loop.plan).splitlines()[2:] == [
+        "  loops become machine code once they are hot (lines 4, 6, 13)",
+        "  the loop in line 9 is interpreted: it prints (line 10)",
+        "  the loop in line 12 is interpreted: it prints (line 15)",
+    ]
+    worker.compile_now(loop.compiled_code)
+    assert "  loops are machine code (lines 4, 6, 13)" in str(loop.plan)
 
 
 def test_the_plan_says_what_ran_and_what_did_not():

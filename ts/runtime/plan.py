@@ -8,7 +8,8 @@
       in no group
         it is no operator on the elements of tensors: mm (line 5)
       out of loops: t (line 5)
-      loops become machine code once they are hot
+      loops become machine code once they are hot (line 7)
+      the loop in line 9 is interpreted: it prints (line 10)
 
 A group has the name here that it has in profiles.  What has run is counted where it runs; why nodes joined no
 group is asked of the passes once more, which then run on a copy of the graph.
@@ -22,7 +23,7 @@ from typing import Any, Final, NamedTuple
 
 from ts._core.value.spec import KINDS
 from ts._core.vm.function import is_optimizing
-from ts.bytecode.native.exits import NO_LOOP
+from ts.bytecode.native.exits import LARGE, NO_LOOP, STOPS, Loop, loops_of
 from ts.bytecode.native.worker import available, why
 from ts.bytecode.parts import PartFunction
 from ts.fusion.groups import CALLS, program_of_graph
@@ -264,7 +265,11 @@ def _by(key: Callable[[Node], Any], nodes: Iterable[Node]) -> dict[Any, list[Nod
 def _places(nodes: Iterable[Node]) -> str:
     """The lines of the function that nodes come from, or lead to them by calls."""
     ranges = (node.callstack[0][1] if node.callstack else node.range for node in nodes)
-    lines = sorted({range.line for range in ranges if range is not None})
+    return _in_lines(range.line for range in ranges if range is not None)
+
+
+def _in_lines(numbers: Iterable[int]) -> str:
+    lines = sorted(set(numbers))
     if not lines:
         return ""
     if len(lines) > _MOST_LINES or (len(lines) > 2 and lines[-1] - lines[0] == len(lines) - 1):
@@ -278,7 +283,30 @@ def _loop_lines(code: Any) -> Iterator[str]:
         return
     if not available():
         yield "  loops are interpreted: llvmlite is not installed (the extra `native`)"
-    elif reason:
+    elif reason in (LARGE, STOPS):
         yield f"  loops are interpreted: {reason}"
     else:
-        yield "  loops become machine code once they are hot"
+        yield from _each_loop(code, loops_of(code))
+
+
+def _each_loop(code: Any, loops: Iterable[Loop]) -> Iterator[str]:
+    """What becomes of each loop: those that are left to the interpreter by their lines."""
+    left = [loop for loop in loops if loop.refusal]
+    entered = [loop for loop in loops if not loop.refusal]
+    if entered:
+        when = "become machine code once they are hot" if code.machine_code is None else "are machine code"
+        places = _in_lines(_lines_at(code, [loop.end for loop in entered])) if left else ""
+        yield f"  loops {when}{places}"
+    for loop in left:
+        line = next(_lines_at(code, [loop.end]), None)
+        named = "a loop" if line is None else f"the loop in line {line}"
+        cause = _in_lines(_lines_at(code, [loop.cause])) if loop.cause >= 0 else ""
+        yield f"  {named} is interpreted: {loop.refusal}{cause}"
+
+
+def _lines_at(code: Any, instructions: Iterable[int]) -> Iterator[int]:
+    """The lines of the function in which instructions are, or the calls that they were inlined from."""
+    for at in instructions:
+        place = code.lines[at][0][1] if code.lines and code.lines[at] else None
+        if place is not None:
+            yield place.line

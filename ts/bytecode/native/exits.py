@@ -22,17 +22,24 @@ _LAST: Final = frozenset(("RETURN", "RAISE"))
 # What calls the machine's own functions for most of its work.
 HEAVY: Final = frozenset(
     (
-        *("CALL_OPERATOR", "CAST_TO", "IS_INSTANCE", "DICT_GET", "DICT_SET", "DICT_CONTAINS"),
+        *("CALL_OPERATOR", "CAST_TO", "IS_INSTANCE", "DICT_CONTAINS"),
+        *("DICT_GET", "DICT_GET_SCALAR", "DICT_FIND", "DICT_SET", "DICT_SET_SCALAR"),
         *("LIST_NEW", "DICT_NEW", "TUPLE_NEW", "OBJECT_NEW"),
     )
 )
 
-# Why a loop, or a whole Code, is left to the interpreter.
+# Why a whole Code is left to the interpreter, and why a loop is.
 STOPS: Final = "a debugger may stop in it"
 LARGE: Final = "it is too large"
 NO_LOOP: Final = "it has no loop"
-CALLS: Final = "the loop calls, forks, waits or prints"
-OPERATORS: Final = "the loop is mostly operators"
+CALLS: Final = {
+    "CALL": "it calls a function that is not inlined",
+    "CALL_METHOD": "it calls a method that is not inlined",
+    "FORK": "it starts a task",
+    "WAIT": "it waits for a task",
+    "PRINT": "it prints",
+}
+OPERATORS: Final = "it is mostly operators"
 MOST_INSTRUCTIONS: Final = 1_000  # LLVM takes some seconds for so many
 
 
@@ -50,6 +57,7 @@ class Loop(NamedTuple):
     head: int
     end: int
     refusal: str = ""  # why it is not entered
+    cause: int = -1  # the instruction that says so, if it is a single one
 
 
 Rows = tuple[tuple[int, int, int, int], ...]
@@ -61,21 +69,22 @@ def loops_of(code: Code) -> tuple[Loop, ...]:
     if any(row[0] == NUMBER["BREAK"] for row in rows):
         return tuple(Loop(head, end, STOPS) for head, end in _spans(rows))
     spans = _spans(rows)
-    return tuple(Loop(head, end, _refusal(rows, head, end, spans)) for head, end in spans)
+    return tuple(_judged(rows, head, end, spans) for head, end in spans)
 
 
 def _spans(rows: Rows) -> list[tuple[int, int]]:
     return [(row[1], end) for end, row in enumerate(rows) if OPCODES[row[0]].format[0] == "<"]
 
 
-def _refusal(rows: Rows, head: int, end: int, spans: list[tuple[int, int]]) -> str:
-    """What an instruction of the loop itself, outside of the loops in it, would make of every turn."""
+def _judged(rows: Rows, head: int, end: int, spans: list[tuple[int, int]]) -> Loop:
+    """A loop with what an instruction of it, outside of the loops in it, would make of every turn."""
     inner: set[int] = set()
     for first, last in spans:
         if head <= first and last <= end and (first, last) != (head, end):
             inner.update(range(first, last + 1))
-    names = [OPCODES[rows[at][0]].name for at in range(head, end + 1) if at not in inner]
-    if any(name in LEFT_ALONE and name not in _LAST for name in names):
-        return CALLS
-    heavy = sum(name in HEAVY for name in names)
-    return OPERATORS if 2 * heavy > len(names) else ""
+    names = {at: OPCODES[rows[at][0]].name for at in range(head, end + 1) if at not in inner}
+    for at, name in names.items():
+        if name in LEFT_ALONE and name not in _LAST:
+            return Loop(head, end, CALLS[name], at)
+    heavy = sum(name in HEAVY for name in names.values())
+    return Loop(head, end, OPERATORS if 2 * heavy > len(names) else "")
