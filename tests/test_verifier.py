@@ -14,7 +14,7 @@ from ts._core.vm.function import Function
 from ts.bytecode.opcodes import NUMBER
 from ts.bytecode.typespec import type_spec
 from ts.errors import InternalError
-from ts.ir.types import ANY, BOOL, FLOAT, INT, STR, TENSOR, ClassType, DictType, FutureType, ListType, TupleType
+from ts.ir.types import ANY, BOOL, FLOAT, INT, STR, TENSOR, ClassType, DictType, FutureType, ListType, OptionalType, TupleType
 from ts.ops import registry
 
 POINT = ClassType("__torch__.Point", {"x": INT, "name": STR, "inner": ListType(FLOAT)})
@@ -58,6 +58,9 @@ GOOD = [
     ([STRINGS, INT], [("LIST_GET", 2, 0, 1), ("RETURN", 2)], "o"),
     ([INTS, INT], [("LIST_GET", 2, 0, 1), ("RETURN", 2)], "x"),
     ([TABLE, STR], [("DICT_GET", 2, 0, 1), ("RETURN", 2)], "i"),
+    ([TABLE, STR, INT], [("DICT_GET_SCALAR", 3, 0, 1), ("DICT_SET_SCALAR", 0, 1, 3), ("RETURN", 3)], "i"),
+    ([TABLE, STR, INT], [("DICT_FIND", 2, 0, 1), ("RETURN", 2)], ""),
+    ([TABLE, STR, OptionalType(STR)], [("DICT_FIND", 2, 0, 1), ("RETURN", 2)], ""),
     ([PAIR], [("TUPLE_GET", 1, 0, 1), ("RETURN", 1)], "o"),
     ([POINT], [("ATTR_GET_SCALAR", 1, 0, 0), ("RETURN", 1)], "i"),
     ([POINT, STR], [("ATTR_SET", 0, 1, 1), ("RETURN", 0)], ""),
@@ -112,6 +115,7 @@ WRONG_KIND = [
     ([INTS], [("DICT_LEN", 1, 0)], "i", "is of type List[int], and no dict"),
     ([INTS, STR], [("DICT_CONTAINS", 2, 0, 1)], "b", "and no dict"),
     ([INTS, STR], [("DICT_GET", 2, 0, 1)], "x", "and no dict"),
+    ([INTS, STR], [("DICT_SET_SCALAR", 0, 1, 2)], "i", "and no dict"),
     ([STR], [("TUPLE_GET", 1, 0, 0)], "x", "is of type str, and no tuple"),
     ([INTS], [("ATTR_GET", 1, 0, 0)], "x", "is of type List[int], and no object"),
     ([STR], [("WAIT", 1, 0, T_STR)], "o", "is of type str, and no future"),
@@ -122,6 +126,10 @@ WRONG_KIND = [
     ([INTS, INT, STR], [("LIST_SET", 0, 1, 2)], "", "where int is wanted"),
     ([STRINGS, TENSOR], [("LIST_APPEND", 0, 1)], "", "where str is wanted"),
     ([TABLE, INT], [("DICT_GET", 2, 0, 1)], "x", "where str is wanted"),
+    ([TABLE, INT], [("DICT_GET_SCALAR", 2, 0, 1)], "i", "where str is wanted"),
+    ([TABLE, STR], [("DICT_GET_SCALAR", 2, 0, 1)], "f", "cannot hold a value of type int"),
+    ([TABLE, STR], [("DICT_SET_SCALAR", 0, 1, 2)], "f", "where int is wanted"),
+    ([TABLE, STR], [("DICT_FIND", 1, 0, 1)], "", "cannot hold a value of type"),
     ([TABLE, STR], [("DICT_SET", 0, 1, 1)], "", "where int is wanted"),
     ([PAIR], [("TUPLE_GET", 1, 0, 1)], "i", "cannot hold a value of type str"),
     ([PAIR], [("TUPLE_GET", 1, 0, 2)], "x", "there is no element 2"),

@@ -28,9 +28,9 @@ from ts._core.vm.code import Code, Method
 from ts._core.vm.python_call import PythonOperator, WarnOperator
 from ts.bytecode.blanks import blank
 from ts.bytecode.branches import line_of, operator_of
+from ts.bytecode.containers import Containers
 from ts.bytecode.emission import Handler
 from ts.bytecode.instruction import SCALARS, Instruction, Label
-from ts.bytecode.loops import Loops
 from ts.bytecode.opcodes import BY_NAME, BY_OPERATOR, Opcode, register_format
 from ts.bytecode.parts import PartFunction, Prepare, differentiable_operator
 from ts.bytecode.program import Program
@@ -45,7 +45,6 @@ from ts.ir.types import (
     FLOAT,
     INT,
     AnyListType,
-    DictType,
     InterfaceType,
     ListType,
     NoneType,
@@ -101,8 +100,8 @@ def lower_to_program(
     return code, lowering.program
 
 
-class Lowering(Loops):
-    """The lowering of one graph. Loops, branches and the code itself are in the base classes."""
+class Lowering(Containers):
+    """The lowering of one graph. Containers, loops, branches and the code itself are in the base classes."""
 
     def __init__(
         self,
@@ -236,32 +235,11 @@ class Lowering(Loops):
             return False
         return self.lower_by_row(row.name, [self.as_float(v) for v in node.inputs()], node)
 
-    def as_float(self, value: Value) -> int:
-        register = self.use(value)
-        if self.classes[register] != "i":
-            return register
-        if register in self.constant_values:
-            return self.constant(float(self.constant_values[register]), "f")
-        converted = self.new_register("f")
-        self.emit("INT_TO_FLOAT", converted, register)
-        return converted
-
-    # ---- containers ------------------------------------------------------------------------------------
-
-    def lower_list_construct(self, node: Node) -> None:
-        pool = [self.use(v) for v in node.inputs()]
-        type = node.output().type()
-        if isinstance(type, ListType) and register_class(type.elem) == "f":
-            pool = [self.as_float(v) for v in node.inputs()]
-        self.emit("LIST_NEW", self.define(node.output()), self.type_number(type), pool=pool)
+    # ---- tuples ------------------------------------------------------------------------------------
 
     def lower_tuple_construct(self, node: Node) -> None:
         pool = [self.use(v) for v in node.inputs()]
         self.emit("TUPLE_NEW", self.define(node.output()), self.type_number(node.output().type()), pool=pool)
-
-    def lower_dict_construct(self, node: Node) -> None:
-        pool = [self.use(v) for v in node.inputs()]
-        self.emit("DICT_NEW", self.define(node.output()), self.type_number(node.output().type()), pool=pool)
 
     def lower_tuple_unpack(self, node: Node) -> None:
         source = self.use(node.input())
@@ -277,63 +255,6 @@ class Lowering(Loops):
             self.lower_operator(node)
             return
         self.emit("TUPLE_GET", self.define(node.output()), self.use(node.input()), index % size)
-
-    def lower_list_unpack(self, node: Node) -> None:
-        source = self.use(node.input())
-        self.emit("LIST_CHECK_LEN", source, len(node.outputs()))
-        for i, output in enumerate(node.outputs()):
-            if output.has_uses():
-                self.emit_list_get(output, source, self.constant(i, "i"))
-
-    def emit_list_get(self, output: Value, source: int, index: int) -> None:
-        scalar = register_class(output.type()) in SCALARS
-        self.emit("LIST_GET_SCALAR" if scalar else "LIST_GET", self.define(output), source, index)
-
-    def lower_get_item(self, node: Node) -> bool:
-        container, key = node.inputs()
-        if isinstance(container.type(), ListType):
-            self.emit_list_get(node.output(), self.use(container), self.use(key))
-        elif isinstance(container.type(), DictType):
-            self.emit("DICT_GET", self.define(node.output()), self.use(container), self.use(key))
-        else:
-            return False
-        return True
-
-    def lower_set_item(self, node: Node) -> bool:
-        container, key, value = (self.use(v) for v in node.inputs())
-        type = node.input().type()
-        if isinstance(type, ListType) and register_class(type.elem) == self.classes[value]:
-            scalar = self.classes[value] in SCALARS
-            self.emit("LIST_SET_SCALAR" if scalar else "LIST_SET", container, key, value)
-        elif isinstance(type, DictType) and register_class(type.value) in (self.classes[value], "x"):
-            self.emit("DICT_SET", container, key, value)
-        else:
-            return False
-        self.pass_on(node)
-        return True
-
-    def lower_append(self, node: Node) -> bool:
-        container, value = (self.use(v) for v in node.inputs())
-        type = node.input().type()
-        if not isinstance(type, ListType) or register_class(type.elem) not in (self.classes[value], "x"):
-            return False
-        self.emit("LIST_APPEND", container, value)
-        self.pass_on(node)
-        return True
-
-    def lower_len(self, node: Node) -> bool:
-        type = node.input().type()
-        name = "LIST_LEN" if isinstance(type, ListType) else "DICT_LEN" if isinstance(type, DictType) else ""
-        if name:
-            self.emit(name, self.define(node.output()), self.use(node.input()))
-        return bool(name)
-
-    def lower_contains(self, node: Node) -> bool:
-        container, key = node.inputs()
-        if not isinstance(container.type(), DictType):
-            return False
-        self.emit("DICT_CONTAINS", self.define(node.output()), self.use(container), self.use(key))
-        return True
 
     def lower_cast(self, node: Node) -> None:
         """A type that the compiler has proved, or one that a text claims: then the value is looked at."""
@@ -358,12 +279,6 @@ class Lowering(Loops):
         else:  # `isinstance` has a branch for each member of a union, also where the value's type is known
             message = f"a value of type {node.input().type()} is not of type {node.output().type()}"
             self.emit("RAISE", self.constant(message, "o"), self.constant(None, "x"))
-
-    def pass_on(self, node: Node) -> None:
-        """The output, if somebody reads it, is the first input."""
-        for output in node.outputs():
-            if output.has_uses():
-                self.move(self.define(output), self.use(node.input()))
 
     # ---- objects ---------------------------------------------------------------------------------------
 
@@ -673,4 +588,5 @@ _CONTAINERS: dict[str, Any] = {
     "aten::append": Lowering.lower_append,
     "aten::len": Lowering.lower_len,
     "aten::__contains__": Lowering.lower_contains,
+    "aten::get": Lowering.lower_get,
 }

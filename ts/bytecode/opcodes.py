@@ -158,7 +158,10 @@ CONTAINERS = [
     obj("LIST_CHECK_LEN", "list # -", "fail unless len(r[a]) = b"),
     obj("LIST_NEW", "=o T P", "r[a] := list of pool[c]"),
     obj("DICT_LEN", "=i dict -", "r[a] := len(r[b])"),
+    obj("DICT_GET_SCALAR", "=s dict r", "r[a] := r[b][r[c]]"),
     obj("DICT_GET", "=r dict r", "r[a] := new reference to r[b][r[c]]"),
+    obj("DICT_FIND", "+r dict r", "r[a] := new reference to r[b][r[c]], if r[c] in r[b]"),
+    obj("DICT_SET_SCALAR", "dict r s", "r[a][r[b]] := r[c]"),
     obj("DICT_SET", "dict r r", "r[a][r[b]] := new reference to r[c]"),
     obj("DICT_CONTAINS", "=b dict r", "r[a] := r[c] in r[b]"),
     obj("DICT_NEW", "=o T P", "r[a] := dict of pool[c]: key, value, key, value ..."),
@@ -263,6 +266,9 @@ PAIRS: tuple[tuple[str, str], ...] = (
     ("MUL_F64", "MUL_F64__SUB_F64"),
     ("LIST_GET_SCALAR", "JUMP_IF_NOT"),
     ("DICT_CONTAINS", "JUMP_IF_NOT"),
+    ("LIST_GET", "DICT_CONTAINS__JUMP_IF_NOT"),
+    ("ADD_I64", "DICT_SET_SCALAR"),
+    ("DICT_GET_SCALAR", "ADD_I64__DICT_SET_SCALAR"),
     ("LIST_SET_SCALAR", "ADD_I64__LOOP_NE_I64"),
 )
 

@@ -2,7 +2,7 @@
 
 cimport cython
 from cpython.ref cimport PyObject
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcpy
 
 from ts._core.value.spec cimport TypeSpec
@@ -16,20 +16,26 @@ cdef enum:
 
 
 cdef struct DictEntry:
-    Py_hash_t hash            # beside the key: a search reads both
+    int64_t check             # of the key: keys with different ones differ
     IValue key
     IValue value
+
+
+cdef struct DictSlot:
+    uint32_t part             # of the hash of the entry's key: most others are told apart without a look at the entry
+    int32_t entry
 
 
 @cython.final
 cdef class Dict:
     cdef DictEntry *entries
-    cdef int32_t *index               # in the same block of memory as entries
+    cdef DictSlot *index              # in the same block of memory as entries
     cdef Py_ssize_t size              # keys
     cdef Py_ssize_t used              # entries written, with the deleted ones
     cdef Py_ssize_t mask              # slots in index - 1; -1 before the first insertion
     cdef PyObject *asked              # owned: the string asked for last and found, or NULL
-    cdef Py_ssize_t last              # its entry
+    cdef IValue *found                # the value of its entry
+    cdef bint of_texts                # whether all keys are strings
     cdef readonly TypeSpec spec
 
 
@@ -45,7 +51,7 @@ cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil
 cdef inline IValue *dict_recent(PyObject *x, IValue *key) noexcept nogil:
     """The value's place if `key` is the string that was found last, as in `if k in d: d[k] += 1`; else NULL."""
     if key.tag == TAG_OBJECT and key.v.o == (<Dict>x).asked:
-        return &(<Dict>x).entries[(<Dict>x).last].value
+        return (<Dict>x).found
     return NULL
 
 

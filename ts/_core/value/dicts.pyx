@@ -2,11 +2,18 @@
 
 Dict is the compact hash table that CPython has: entries in insertion order, and an index of entry
 numbers with open addressing.  A removed entry is marked, and the marks are swept when the table grows.
+
+    index   -> [ part entry | part entry | ... 8 slots: a group ] [ ... ]     a group is a line of the cache
+    entries -> [ check key value | check key value | ... ]
+
+A search goes through the slots of a group before it goes to the next group, and looks at an entry only where the part
+of the hash is the key's.  The check of a short text is all of it, so that a search for one waits for a slot and an entry,
+and not for the string that is the key there.
 Keys are int, float, bool, str or complex, compared by value, or tensors, compared by identity.
 """
 
 cimport cython
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
@@ -14,6 +21,7 @@ from ts._core.thread.allowance cimport give_bytes, limited, take_bytes
 from ts._core.value.ivalue cimport box_shallow, unbox_shallow
 from ts._core.value.lists cimport raise_no_memory, release_items
 from ts._core.value.sealed cimport seal
+from ts._core.value.spec cimport KIND_STR
 from ts._core.value.tagged cimport Py_INCREF, Py_XDECREF
 from ts._core.value.texts cimport text_equal
 from ts._core.value.values cimport core_equal, core_text, value_text
@@ -25,6 +33,22 @@ cdef extern from *:
         Py_hash_t h = ((PyASCIIObject *)s)->hash;   /* cached in the string; -1 when not yet computed */
         return h != -1 ? h : PyObject_Hash(s);
     }
+    /* Of a text of up to 7 bytes of ASCII: the text, and how long it is; of any other, a negative number by its hash. */
+    static CYTHON_INLINE int64_t ts_text_check(PyObject *s, Py_hash_t hash) {
+        Py_ssize_t n = PyUnicode_GET_LENGTH(s);
+        uint64_t word = 0;
+        if (n > 7 || !PyUnicode_IS_COMPACT_ASCII(s)) return hash | INT64_MIN;
+    #if PY_LITTLE_ENDIAN && !defined(__SANITIZE_ADDRESS__)
+        memcpy(&word, (PyASCIIObject *)s + 1, 8);   /* see `texts.pxd` for what is behind the text */
+        word &= ((uint64_t)1 << 8 * n) - 1;
+    #else
+        memcpy(&word, (PyASCIIObject *)s + 1, n);
+        #if !PY_LITTLE_ENDIAN
+        word >>= 8;
+        #endif
+    #endif
+        return (int64_t)(word | (uint64_t)n << 56);
+    }
     static CYTHON_INLINE Py_hash_t ts_bits_hash(double x) {
         union { double f; uint64_t i; } u;
         u.f = x == 0.0 ? 0.0 : x;                   /* 0.0 and -0.0 are one key */
@@ -33,6 +57,7 @@ cdef extern from *:
     }
     """
     Py_hash_t ts_str_hash(PyObject *s) noexcept nogil
+    int64_t ts_text_check(PyObject *s, Py_hash_t hash) noexcept nogil
     Py_hash_t ts_bits_hash(double x) noexcept nogil
 
 
@@ -117,6 +142,7 @@ cdef Dict dict_new(TypeSpec spec, Py_ssize_t expected):
     cdef Py_ssize_t slots = 8
     if spec is not None:
         x.spec = spec
+        x.of_texts = (<TypeSpec>spec.children[0]).kind == KIND_STR
         if (<TypeSpec>spec.children[0]).acyclic and (<TypeSpec>spec.children[1]).acyclic:
             PyObject_GC_UnTrack(<PyObject *>x)
     if expected > 0:
@@ -129,6 +155,10 @@ cdef Dict dict_new(TypeSpec spec, Py_ssize_t expected):
 cdef inline Py_ssize_t capacity_of(Py_ssize_t slots) noexcept nogil:
     """Entries that an index of so many slots takes: at most two thirds are full, so probes stay short."""
     return slots * 2 // 3
+
+
+cdef inline bint is_text(IValue *key) noexcept nogil:
+    return key.tag == TAG_OBJECT and PyUnicode_CheckExact(key.v.o)
 
 
 cdef inline Py_hash_t key_hash(IValue *key) noexcept nogil:
@@ -146,7 +176,7 @@ cdef inline Py_hash_t key_hash(IValue *key) noexcept nogil:
 
 
 cdef inline bint keys_equal(IValue *a, IValue *b) noexcept nogil:
-    """Equality of keys whose hashes are equal."""
+    """Equality of keys whose checks are equal."""
     if a.tag == TAG_OBJECT:
         if a.v.o == b.v.o:
             return True
@@ -162,32 +192,83 @@ cdef inline bint keys_equal(IValue *a, IValue *b) noexcept nogil:
     return a.v.i == b.v.i
 
 
-cdef inline Py_ssize_t find_slot(Dict x, IValue *key, Py_hash_t hash) noexcept nogil:
+cdef enum:
+    GROUP = 8                 # slots; no index has fewer
+
+
+cdef struct Mark:             # what is compared of a key before it is looked at
+    uint32_t part
+    int64_t check
+
+
+cdef struct Probe:            # the slots that a search goes through, one after the other
+    size_t slot
+    size_t first              # of this group
+    uint32_t rest             # of the hash
+
+
+cdef inline uint32_t part_of(Py_hash_t hash) noexcept nogil:
+    """Both halves: numbers may differ in the upper one only."""
+    return <uint32_t>hash ^ <uint32_t>(<uint64_t>hash >> 32)
+
+
+cdef inline Mark mark_of(Dict x, IValue *key) noexcept nogil:
+    cdef Py_hash_t hash = key_hash(key)
+    cdef Mark mark
+    mark.part = part_of(hash)
+    mark.check = ts_text_check(key.v.o, hash) if x.of_texts and is_text(key) else hash
+    return mark
+
+
+cdef inline Probe first_probe(size_t mask, uint32_t part) noexcept nogil:
+    cdef Probe probe
+    probe.slot = probe.first = part & mask
+    probe.rest = part
+    return probe
+
+
+cdef inline void go_on(Probe *probe, size_t mask) noexcept nogil:
+    """To the next slot of the group, from the last one to the first; after the one that it began with, to another group."""
+    probe.slot = probe.slot & ~<size_t>(GROUP - 1) | (probe.slot + 1) & (GROUP - 1)
+    if probe.slot == probe.first:
+        probe.rest >>= 5
+        probe.slot = probe.first = (probe.first * 5 + probe.rest + 1) & mask
+
+
+cdef inline DictSlot slot_of(uint32_t part, Py_ssize_t entry) noexcept nogil:
+    cdef DictSlot slot
+    slot.part = part
+    slot.entry = <int32_t>entry
+    return slot
+
+
+cdef inline Py_ssize_t find_slot(Dict x, IValue *key, Mark mark) noexcept nogil:
     """The index slot of `key`, or -1.  The dict is not empty."""
-    cdef size_t mask = <size_t>x.mask, perturb = <size_t>hash, i = <size_t>hash & mask
-    cdef int32_t entry
+    cdef Probe probe = first_probe(x.mask, mark.part)
+    cdef DictSlot slot
+    cdef DictEntry *entry
     while True:
-        entry = x.index[i]
-        if entry >= 0:
-            if x.entries[entry].hash == hash and keys_equal(&x.entries[entry].key, key):
-                return i
-        elif entry == INDEX_EMPTY:
+        slot = x.index[probe.slot]
+        if slot.part == mark.part and slot.entry >= 0:
+            entry = &x.entries[slot.entry]
+            if entry.check == mark.check and keys_equal(&entry.key, key):
+                return probe.slot
+        elif slot.entry == INDEX_EMPTY:
             return -1
-        perturb >>= 5
-        i = (i * 5 + perturb + 1) & mask
+        go_on(&probe, x.mask)
 
 
-cdef inline void remember(Dict x, IValue *key, Py_ssize_t entry) noexcept nogil:
+cdef inline void remember(Dict x, PyObject *text, IValue *value) noexcept nogil:
     """The string is likely to be asked for again: next time it costs no hash, no probe and no comparison."""
-    if key.tag == TAG_OBJECT and PyUnicode_CheckExact(key.v.o):
-        Py_INCREF(key.v.o)
-        forget(x)
-        x.asked = key.v.o
-        x.last = entry
+    cdef PyObject *before = x.asked
+    Py_INCREF(text)
+    x.asked = text
+    x.found = value
+    Py_XDECREF(before)
 
 
 cdef inline void forget(Dict x) noexcept nogil:
-    """Before an entry goes."""
+    """Before an entry goes, or all of them move."""
     Py_XDECREF(x.asked)
     x.asked = NULL
 
@@ -196,50 +277,72 @@ cdef IValue *dict_search(PyObject *x, IValue *key) noexcept nogil:
     cdef Py_ssize_t slot
     if (<Dict>x).size == 0:
         return NULL
-    slot = find_slot(<Dict>x, key, key_hash(key))
-    if slot < 0:
-        return NULL
-    remember(<Dict>x, key, (<Dict>x).index[slot])
-    return &(<Dict>x).entries[(<Dict>x).index[slot]].value
+    if (<Dict>x).of_texts and is_text(key):
+        return search_text(<Dict>x, key.v.o)
+    slot = find_slot(<Dict>x, key, mark_of(<Dict>x, key))
+    return NULL if slot < 0 else &(<Dict>x).entries[(<Dict>x).index[slot].entry].value
+
+
+cdef IValue *search_text(Dict x, PyObject *text) noexcept nogil:
+    """`find_slot` among texts, which are the most frequent keys, remembering what it finds."""
+    cdef Py_hash_t hash = ts_str_hash(text)
+    cdef int64_t check = ts_text_check(text, hash)
+    cdef uint32_t part = part_of(hash)
+    cdef Probe probe = first_probe(x.mask, part)
+    cdef DictSlot slot
+    cdef DictEntry *entry
+    while True:
+        slot = x.index[probe.slot]
+        if slot.part == part and slot.entry >= 0:
+            entry = &x.entries[slot.entry]
+            if entry.check == check and (check >= 0 or text_equal(entry.key.v.o, text)):
+                remember(x, text, &entry.value)
+                return &entry.value
+        elif slot.entry == INDEX_EMPTY:
+            return NULL
+        go_on(&probe, x.mask)
 
 
 cdef inline Py_ssize_t table_bytes(Py_ssize_t slots) noexcept nogil:
     """As limits count it."""
-    return capacity_of(slots) * sizeof(DictEntry) + slots * sizeof(int32_t) if slots > 0 else 0
+    return capacity_of(slots) * sizeof(DictEntry) + slots * sizeof(DictSlot) if slots > 0 else 0
 
 
 cdef int resize(Dict x, Py_ssize_t slots) except -1 nogil:
     """Move the live entries to a fresh table of `slots` (a power of two) index slots."""
     cdef Py_ssize_t capacity = capacity_of(slots), i, n = 0
     cdef DictEntry *entries
-    cdef int32_t *index
-    cdef size_t mask = slots - 1, perturb, at
+    cdef DictSlot *index
+    cdef DictSlot slot
+    cdef Probe probe
     if slots > (<Py_ssize_t>1 << 31):
         return raise_no_memory()
     if limited:
         take_bytes(table_bytes(slots))
         give_bytes(table_bytes(x.mask + 1))
-    entries = <DictEntry *>malloc(capacity * sizeof(DictEntry) + slots * sizeof(int32_t))
+    entries = <DictEntry *>malloc(capacity * sizeof(DictEntry) + slots * sizeof(DictSlot))
     if entries == NULL:
         return raise_no_memory()
-    index = <int32_t *>(entries + capacity)
-    memset(index, 0xff, slots * sizeof(int32_t))  # INDEX_EMPTY
+    index = <DictSlot *>(entries + capacity)
+    memset(index, 0xff, slots * sizeof(DictSlot))  # INDEX_EMPTY
     for i in range(x.used):
-        if x.entries[i].key.tag == TAG_DELETED:
-            continue
-        entries[n] = x.entries[i]
-        perturb = <size_t>entries[n].hash
-        at = perturb & mask
-        while index[at] != INDEX_EMPTY:
-            perturb >>= 5
-            at = (at * 5 + perturb + 1) & mask
-        index[at] = <int32_t>n
-        n += 1
+        if x.entries[i].key.tag != TAG_DELETED:
+            entries[n] = x.entries[i]
+            x.entries[i].check = n  # for the slots, which follow
+            n += 1
+    for i in range(x.mask + 1):
+        slot = x.index[i]
+        if slot.entry >= 0:
+            probe = first_probe(slots - 1, slot.part)
+            while index[probe.slot].entry != INDEX_EMPTY:
+                go_on(&probe, slots - 1)
+            index[probe.slot] = slot_of(slot.part, x.entries[slot.entry].check)
+    forget(x)
     free(x.entries)
     x.entries = entries
     x.index = index
     x.used = n
-    x.mask = mask
+    x.mask = slots - 1
     return 0
 
 
@@ -248,38 +351,35 @@ cdef IValue *dict_place(PyObject *x, IValue *key, bint *is_new) except NULL nogi
 
 
 cdef IValue *place(Dict x, IValue *key, bint *is_new) except NULL nogil:
-    cdef Py_hash_t hash = key_hash(key)
+    cdef Mark mark = mark_of(x, key)
     cdef Py_ssize_t slot
-    cdef size_t mask, perturb, at
+    cdef Probe probe
     cdef DictEntry *entry
     if x.size:
-        slot = find_slot(x, key, hash)
+        slot = find_slot(x, key, mark)
         if slot >= 0:
-            remember(x, key, x.index[slot])
             is_new[0] = False
-            return &x.entries[x.index[slot]].value
+            return &x.entries[x.index[slot].entry].value
     if x.used >= capacity_of(x.mask + 1):  # full: grow, or only sweep when many entries are deleted
         slot = 8
         while capacity_of(slot) <= x.size + (x.size >> 1):
             slot *= 2
         resize(x, slot)
-    mask = <size_t>x.mask
-    perturb = <size_t>hash
-    at = perturb & mask
-    while x.index[at] >= 0:
-        perturb >>= 5
-        at = (at * 5 + perturb + 1) & mask
+    probe = first_probe(x.mask, mark.part)
+    while x.index[probe.slot].entry >= 0:
+        go_on(&probe, x.mask)
     entry = &x.entries[x.used]
-    x.index[at] = <int32_t>x.used
-    remember(x, key, x.used)
+    x.index[probe.slot] = slot_of(mark.part, x.used)
     x.used += 1
     x.size += 1
     retain(key)
     entry.key = key[0]
-    entry.hash = hash
+    entry.check = mark.check
     entry.value.v.i = 0
     entry.value.tag = TAG_NONE
     is_new[0] = True
+    if is_text(key):
+        remember(x, key.v.o, &entry.value)
     return &entry.value
 
 
@@ -300,19 +400,19 @@ cdef bint pop(Dict x, IValue *key, IValue *out) noexcept nogil:
     cdef IValue old_key
     if x.size == 0:
         return False
-    slot = find_slot(x, key, key_hash(key))
+    slot = find_slot(x, key, mark_of(x, key))
     if slot < 0:
         return False
     forget(x)
-    entry = &x.entries[x.index[slot]]
-    x.index[slot] = INDEX_DELETED
+    entry = &x.entries[x.index[slot].entry]
+    x.index[slot].entry = INDEX_DELETED
     x.size -= 1
     old_key = entry.key
     out[0] = entry.value
     entry.key.tag = TAG_DELETED
     if x.size == 0:  # nothing left: start afresh instead of sweeping later
         x.used = 0
-        memset(x.index, 0xff, (x.mask + 1) * sizeof(int32_t))
+        memset(x.index, 0xff, (x.mask + 1) * sizeof(DictSlot))
     release(&old_key)
     return True
 
@@ -335,5 +435,6 @@ cdef void clear(Dict x) noexcept nogil:
     for i in range(used):
         if entries[i].key.tag != TAG_DELETED:
             release(&entries[i].key)
-            release_items(&entries[i].value, 1)
+            if entries[i].value.tag == TAG_OBJECT:
+                release_items(&entries[i].value, 1)
     free(entries)

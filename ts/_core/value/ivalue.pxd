@@ -53,6 +53,7 @@ from ts._core.value.tagged cimport (
     TAG_NONE,
     TAG_OBJECT,
     Tag,
+    assign,
     copy_value,
     move_value,
     release,

@@ -40,6 +40,7 @@ from ts._core.value.container cimport (
     dict_set,
     list_item,
     list_new,
+    list_place,
     list_store,
     list_store_number,
     object_new,
@@ -211,9 +212,8 @@ cdef Py_ssize_t unbox_exact(object x, Py_ssize_t n, int kind, List result) noexc
         while i < n and PyUnicode_CheckExact(<object>PyList_GET_ITEM(x, i)):
             item = PyList_GET_ITEM(x, i)
             Py_INCREF(item)
-            value.v.o = item
-            value.tag = TAG_OBJECT
-            list_store(<PyObject *>result, i, &value)
+            list_place(<PyObject *>result, i).v.o = item
+            list_place(<PyObject *>result, i).tag = TAG_OBJECT
             i += 1
     elif kind == KIND_INT:
         while i < n and PyLong_CheckExact(<object>PyList_GET_ITEM(x, i)):

@@ -14,7 +14,7 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
 
 from ts._core.value.spec cimport TypeSpec
-from ts._core.value.tagged cimport IValue, TAG_BOOL, TAG_NONE, Tag, copy_value, retain
+from ts._core.value.tagged cimport IValue, TAG_BOOL, TAG_NONE, Tag, assign, copy_value, retain
 
 
 cdef enum:
@@ -96,7 +96,7 @@ cdef inline IValue list_item(PyObject *x, Py_ssize_t i) noexcept nogil:
 cdef inline void list_store(PyObject *x, Py_ssize_t i, IValue *value) noexcept nogil:
     """x[i] := value, which gives its reference away; the place is unset, or what it held was taken."""
     if (<List>x).item == TAG_NONE:
-        (<IValue *>(<List>x).items)[i] = value[0]
+        assign(&(<IValue *>(<List>x).items)[i], value)
     else:
         list_store_number(x, i, value.v.i)
 

@@ -27,9 +27,14 @@ cdef extern from *:
     }
     static CYTHON_INLINE int ts_text_equal(PyObject *a, PyObject *b) {
         Py_ssize_t n = PyUnicode_GET_LENGTH(a);
-        int kind = PyUnicode_KIND(a);
-        return a == b || (n == PyUnicode_GET_LENGTH(b) && kind == (int)PyUnicode_KIND(b)
-            && ts_same_text((const char *)PyUnicode_DATA(a), (const char *)PyUnicode_DATA(b), (size_t)n * kind));
+        int kind;
+        if (a == b) return 1;
+        if (n != PyUnicode_GET_LENGTH(b)) return 0;
+        if (PyUnicode_IS_COMPACT_ASCII(a) & PyUnicode_IS_COMPACT_ASCII(b))   /* the text is right behind the header */
+            return ts_same_text((const char *)((PyASCIIObject *)a + 1), (const char *)((PyASCIIObject *)b + 1), (size_t)n);
+        kind = PyUnicode_KIND(a);
+        return kind == (int)PyUnicode_KIND(b)
+            && ts_same_text((const char *)PyUnicode_DATA(a), (const char *)PyUnicode_DATA(b), (size_t)n * kind);
     }
     """
     # Whether two texts have the same characters.

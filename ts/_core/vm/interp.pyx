@@ -29,6 +29,7 @@ from ts._core.vm.frame cimport (
 from ts._core.value.ivalue cimport (
     IValue,
     TAG_NONE,
+    assign,
     move_value,
     retain,
 )
@@ -47,9 +48,12 @@ from ts._core.vm.parts cimport (
     cast_to,
     copy,
     dict_get,
+    dict_get_number,
     dict_has,
     dict_length,
+    dict_look,
     dict_put,
+    dict_put_number,
     drop,
     list_get,
     list_get_number,
@@ -287,8 +291,18 @@ cdef int loop(State *state) noexcept nogil:
                 break
         elif op == DICT_LEN:
             dict_length(r, at)
+        elif op == DICT_GET_SCALAR:
+            status = dict_get_number(r, at)
+            if status:
+                break
         elif op == DICT_GET:
             status = dict_get(r, at)
+            if status:
+                break
+        elif op == DICT_FIND:
+            dict_look(r, at)
+        elif op == DICT_SET_SCALAR:
+            status = dict_put_number(r, at)
             if status:
                 break
         elif op == DICT_SET:
@@ -380,7 +394,7 @@ cdef int loop(State *state) noexcept nogil:
             args = pool + at.c
             for i in range(args[0]):
                 place = <IValue *>frame_registers(callee) + i
-                place[0] = (<IValue *>r)[args[i + 1]]
+                assign(place, &(<IValue *>r)[args[i + 1]])
                 retain(place)
             callee.result = at.a
             frame.pc = pc
@@ -398,7 +412,7 @@ cdef int loop(State *state) noexcept nogil:
             budget -= 1
             for i in range(args[0]):
                 place = <IValue *>frame_registers(callee) + i
-                place[0] = (<IValue *>r)[args[i + 1]]
+                assign(place, &(<IValue *>r)[args[i + 1]])
                 retain(place)
             callee.result = at.a
             frame.pc = pc
@@ -696,6 +710,35 @@ cdef int loop(State *state) noexcept nogil:
             pc += 1
             if not I(r, at.b)[0]:
                 pc = target(at)
+        elif op == LIST_GET__DICT_CONTAINS__JUMP_IF_NOT:
+            status = list_get(r, at)
+            if status:
+                break
+            at = pc
+            dict_has(r, at)
+            at = pc + 1
+            pc += 2
+            if not I(r, at.b)[0]:
+                pc = target(at)
+        elif op == ADD_I64__DICT_SET_SCALAR:
+            I(r, at.a)[0] = I(r, at.b)[0] + I(r, at.c)[0]
+            at = pc
+            pc += 1
+            status = dict_put_number(r, at)
+            if status:
+                break
+        elif op == DICT_GET_SCALAR__ADD_I64__DICT_SET_SCALAR:
+            status = dict_get_number(r, at)
+            if status:
+                break
+            at = pc
+            pc += 1
+            I(r, at.a)[0] = I(r, at.b)[0] + I(r, at.c)[0]
+            at = pc
+            pc += 1
+            status = dict_put_number(r, at)
+            if status:
+                break
         else:
             unreachable()
 

@@ -28,9 +28,12 @@ from ts._core.vm.parts cimport (
     cast_to,
     copy,
     dict_get,
+    dict_get_number,
     dict_has,
     dict_length,
+    dict_look,
     dict_put,
+    dict_put_number,
     drop,
     list_get,
     list_put,
@@ -97,7 +100,10 @@ table[<int>LIST_APPEND] = part(append)
 table[<int>LIST_NEW] = part(new_list)
 table[<int>DICT_LEN] = part(dict_length)
 table[<int>DICT_GET] = part(dict_get)
+table[<int>DICT_GET_SCALAR] = part(dict_get_number)
+table[<int>DICT_FIND] = part(dict_look)
 table[<int>DICT_SET] = part(dict_put)
+table[<int>DICT_SET_SCALAR] = part(dict_put_number)
 table[<int>DICT_CONTAINS] = part(dict_has)
 table[<int>DICT_NEW] = part(new_dict)
 table[<int>TUPLE_NEW] = part(new_tuple)

@@ -165,6 +165,33 @@ cdef inline int dict_get(char *r, const Instruction *at) noexcept nogil:
     return 0
 
 
+cdef inline int dict_get_number(char *r, const Instruction *at) noexcept nogil:
+    cdef IValue *place = dict_find(O(r, at.b), R(r, at.c))
+    if place == NULL:
+        return BAD_KEY
+    if CHECKED:
+        require(place.tag == R(r, at.a).tag, b"a dict of numbers is none")
+    I(r, at.a)[0] = place.v.i
+    return 0
+
+
+cdef inline int dict_look(char *r, const Instruction *at) noexcept nogil:
+    cdef IValue *place = dict_find(O(r, at.b), R(r, at.c))
+    if place != NULL:
+        copy_value(R(r, at.a), place)
+    return 0
+
+
+cdef inline int dict_put_number(char *r, const Instruction *at) noexcept nogil:
+    cdef IValue *place = dict_recent(O(r, at.a), R(r, at.b))
+    if place == NULL:
+        return dict_put(r, at)
+    if CHECKED:
+        require(place.tag == R(r, at.c).tag, b"a dict of numbers is none")
+    place.v.i = I(r, at.c)[0]
+    return 0
+
+
 cdef inline int dict_put(char *r, const Instruction *at) noexcept nogil:
     cdef IValue *place = dict_recent(O(r, at.a), R(r, at.b))
     if place != NULL:

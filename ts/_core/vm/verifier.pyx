@@ -295,12 +295,14 @@ cdef class Verifier:
             self.write(at, a, spec)
         elif op == DICT_LEN:
             self.read_as(at, b, KIND_DICT)
-        elif op == DICT_GET or op == DICT_CONTAINS:
+        elif op in (DICT_GET, DICT_GET_SCALAR, DICT_FIND, DICT_CONTAINS):
             spec = self.read_as(at, b, KIND_DICT)
             self.fit(at, c, <TypeSpec>spec.children[0])
-            if op == DICT_GET:
+            if op == DICT_FIND:  # where there is no such key, it keeps what it holds
+                self.write(at, a, joined(self.read(at, a), <TypeSpec>spec.children[1]))
+            elif op != DICT_CONTAINS:
                 self.write(at, a, <TypeSpec>spec.children[1])
-        elif op == DICT_SET:
+        elif op == DICT_SET or op == DICT_SET_SCALAR:
             spec = self.read_as(at, a, KIND_DICT)
             self.fit(at, b, <TypeSpec>spec.children[0])
             self.fit(at, c, <TypeSpec>spec.children[1])

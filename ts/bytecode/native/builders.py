@@ -265,7 +265,8 @@ def _set_attribute(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 @builds(
     "TAKE", "DROP", "CAST_OBJECT", "CAST_TO", "IS_INSTANCE", "LIST_GET", "LIST_SET", "LIST_NEW",
-    "DICT_LEN", "DICT_GET", "DICT_SET", "DICT_CONTAINS", "DICT_NEW", "TUPLE_NEW", "TUPLE_GET",
+    "DICT_LEN", "DICT_GET", "DICT_GET_SCALAR", "DICT_FIND", "DICT_SET", "DICT_SET_SCALAR", "DICT_CONTAINS",
+    "DICT_NEW", "TUPLE_NEW", "TUPLE_GET",
     "STR_LEN", "STR_GET", "STR_EQ", "STR_NE", "OBJECT_NEW", "ATTR_GET", "ATTR_SET", "HAS_ELEMENTS",
 )  # fmt: skip
 def _part(w: Writer, pc: int, a: int, b: int, c: int) -> None:
