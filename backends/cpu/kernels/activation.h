@@ -5,9 +5,60 @@
 #ifndef TS_ACTIVATION_H
 #define TS_ACTIVATION_H
 
+#include "pick.h"
 #include "simd.h"
 
-/* What elu and softplus do before and after the exponential; what is not chosen is computed first, so that there is no branch. */
+typedef void (*PieceOfFloats)(const float *, ptrdiff_t, float, float, float *);
+typedef void (*PieceOfDoubles)(const double *, ptrdiff_t, double, double, double *);
+typedef void (*BackOfFloats)(const float *, const float *, ptrdiff_t, float, float, float *);
+typedef void (*BackOfDoubles)(const double *, const double *, ptrdiff_t, double, double, double *);
+
+/* Straight pieces, without a branch: what is not chosen is computed, too, and masks of bits choose, which no compiler takes for a
+   reason to compute less.  `out` may be x. */
+#define PIECE(T, NAME, CHOICE) \
+CLONES static void T##_##NAME(const T *x, ptrdiff_t n, T a, T b, T *out) { \
+    (void)a; (void)b; \
+    _Pragma("GCC ivdep") \
+    for (ptrdiff_t i = 0; i < n; i++) { \
+        T v = x[i]; \
+        CHOICE \
+    } \
+}
+#define RAMP(T) T up = v + 3; up = T##_pick(up < 0, 0, up); up = T##_pick(up > 6, 6, up); /* NaN stays */
+#define PIECES(T) \
+PIECE(T, relu, out[i] = v < 0 ? (T)0 : v;) \
+PIECE(T, leaky, out[i] = T##_pick(v > 0, v, v * a);) \
+PIECE(T, between, v = v < a ? a : v; out[i] = v > b ? b : v;) \
+PIECE(T, soft_shrink, out[i] = T##_pick(v > a, v - a, T##_pick(v < -a, v + a, v * 0));) \
+PIECE(T, hard_shrink, v = (v >= -a) & (v <= a) ? (T)0 : v; out[i] = v;) \
+PIECE(T, threshold, out[i] = v <= a ? b : v;) \
+PIECE(T, hardsigmoid, RAMP(T) out[i] = up / 6;) \
+PIECE(T, hardswish, RAMP(T) out[i] = v * up / 6;)
+PIECES(float)
+PIECES(double)
+
+/* The way back through one: g is the gradient of its result, v what was put in, or for sigmoid and tanh what came out. */
+#define BACK(T, NAME, CHOICE) \
+CLONES static void T##_##NAME##_back(const T *grad, const T *x, ptrdiff_t n, T a, T b, T *restrict out) { \
+    (void)a; (void)b; \
+    for (ptrdiff_t i = 0; i < n; i++) { \
+        T g = grad[i], v = x[i]; \
+        CHOICE \
+    } \
+}
+#define BACKS(T) \
+BACK(T, sigmoid, out[i] = g * ((1 - v) * v);) \
+BACK(T, tanh, out[i] = g * (1 - v * v);) \
+BACK(T, threshold, out[i] = v <= a ? (T)0 : g;) \
+BACK(T, between, out[i] = (v <= a) | (v >= b) ? (T)0 : g;) \
+BACK(T, leaky, out[i] = T##_pick(v > 0, g, g * a);) \
+BACK(T, shrink, out[i] = (v >= -a) & (v <= a) ? (T)0 : g;) \
+BACK(T, hardsigmoid, out[i] = T##_pick((v > -3) & (v < 3), g / 6, 0);) \
+BACK(T, hardswish, out[i] = T##_pick(v <= -3, 0, T##_pick(v < 3, g * (v / 3 + (T)0.5), g));)
+BACKS(float)
+BACKS(double)
+
+/* What elu and softplus do before and after the exponential. */
 #define AROUND(T, NAME) \
 CLONES static void NAME##_below(const T *x, ptrdiff_t n, T by, T *restrict out) { \
     for (ptrdiff_t i = 0; i < n; i++) { \
@@ -17,14 +68,12 @@ CLONES static void NAME##_below(const T *x, ptrdiff_t n, T by, T *restrict out) 
 } \
 CLONES static void NAME##_above(const T *x, const T *below, ptrdiff_t n, T alpha, T scale, T *out) { \
     for (ptrdiff_t i = 0; i < n; i++) { \
-        T less = below[i] * alpha, v = x[i] > 0 ? x[i] : less; \
-        out[i] = v * scale; \
+        out[i] = T##_pick(x[i] > 0, x[i], below[i] * alpha) * scale; \
     } \
 } \
 CLONES static void NAME##_softened(const T *x, const T *soft, ptrdiff_t n, T beta, T threshold, T *out) { \
     for (ptrdiff_t i = 0; i < n; i++) { \
-        T v = x[i], y = soft[i] / beta, scaled = v * beta; \
-        out[i] = scaled > threshold ? v : y; \
+        out[i] = T##_pick(x[i] * beta > threshold, x[i], soft[i] / beta); \
     } \
 }
 AROUND(float, float)

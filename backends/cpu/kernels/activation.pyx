@@ -15,9 +15,8 @@ from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator
 from ts.backends.cpu.kernels.short_floats cimport BRAIN, shorten, widen
-from ts.backends.cpu.kernels.row_loops cimport RowLoops
 from ts.backends.cpu.kernels.table cimport Tile, register_kernel, register_tile
-from ts.backends.cpu.kernels.vector_math cimport DoubleRow, FloatRow, double_row, float_row, row_loops_here
+from ts.backends.cpu.kernels.vector_math cimport DoubleRow, FloatRow, double_row, float_row
 from ts.backends.cpu.kernels.wide cimport run_widened
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT
 from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, HALF, PyArrayObject, data_of, flags_of, size_of
@@ -34,9 +33,11 @@ cdef enum:
 cdef extern from "numpy/arrayobject.h":
     object new_alike "PyArray_NewLikeArray"(cnp.ndarray, cnp.NPY_ORDER, cnp.dtype, int)  # steals the dtype
 
-cdef const RowLoops *LOOPS = row_loops_here()
-
 cdef extern from "activation.h" nogil:
+    ctypedef void (*FloatPiece "PieceOfFloats")(const float *x, npy_intp n, float a, float b, float *out) noexcept
+    ctypedef void (*DoublePiece "PieceOfDoubles")(const double *x, npy_intp n, double a, double b, double *out) noexcept
+    FloatPiece float_leaky, float_between, float_soft_shrink, float_hard_shrink, float_threshold
+    DoublePiece double_leaky, double_between, double_soft_shrink, double_hard_shrink, double_threshold
     void float_below(const float *x, npy_intp n, float by, float *out)
     void double_below(const double *x, npy_intp n, double by, double *out)
     void float_above(const float *x, const float *below, npy_intp n, float alpha, float scale, float *out)
@@ -54,12 +55,6 @@ cdef Rows rows_of(str name) except *:
 
 cdef Rows SILU = rows_of("silu"), GELU = rows_of("gelu"), GELU_TANH = rows_of("gelu_tanh")
 cdef Rows EXPM1 = rows_of("expm1"), SOFTPLUS_OF_ONE = rows_of("softplus"), LOG_SIGMOID_ROWS = rows_of("log_sigmoid")
-
-
-cdef void leaky_relu_doubles(const double *x, npy_intp n, double slope, double *out) noexcept nogil:
-    cdef npy_intp i
-    for i in range(n):
-        out[i] = x[i] if x[i] > 0 else x[i] * slope
 
 
 cdef PyArrayObject *floats(IValue *x) noexcept:
@@ -160,9 +155,9 @@ cdef int leaky_relu(Operator op, IValue *r, const int32_t *at) except -1:
     out = data_of(<PyArrayObject *>made)
     away = leave_gil(size_of(x) * COSTLY, r, at, op.nargs)
     if kind == FLOAT:
-        LOOPS.leaky_relu(<float *>data_of(x), size_of(x), <float>slope, <float *>out)
+        float_leaky(<float *>data_of(x), size_of(x), <float>slope, 0, <float *>out)
     else:
-        leaky_relu_doubles(<double *>data_of(x), size_of(x), slope, <double *>out)
+        double_leaky(<double *>data_of(x), size_of(x), slope, 0, <double *>out)
     take_gil(away)
     return put_array(&r[at[op.nargs]], made, kind)
 
@@ -228,8 +223,7 @@ cdef void softplus_in_tiles(const floating *x, npy_intp n, floating beta, floati
 
 
 cdef void compute(Formula what, const floating *x, npy_intp n, double *by, floating *out) noexcept nogil:
-    cdef floating a = <floating>by[0], b = <floating>by[1], v
-    cdef npy_intp i
+    cdef floating a = <floating>by[0], b = <floating>by[1]
     if what == ELU:
         elu_in_tiles(x, n, a, b, <floating>by[2], out)
         return
@@ -242,17 +236,12 @@ cdef void compute(Formula what, const floating *x, npy_intp n, double *by, float
         else:
             LOG_SIGMOID_ROWS.of_doubles(x, n, out)
         return
-    for i in range(n):
-        v = x[i]
-        if what == BETWEEN:
-            v = a if v < a else v
-            out[i] = b if v > b else v
-        elif what == SOFT_SHRINK:
-            out[i] = v - a if v > a else v + a if v < -a else v * 0
-        elif what == HARD_SHRINK:
-            out[i] = 0 if -a <= v <= a else v
-        else:
-            out[i] = b if v <= a else v
+    if floating is float:
+        (float_between if what == BETWEEN else float_soft_shrink if what == SOFT_SHRINK else float_hard_shrink if what == HARD_SHRINK
+         else float_threshold)(x, n, a, b, out)
+    else:
+        (double_between if what == BETWEEN else double_soft_shrink if what == SOFT_SHRINK else double_hard_shrink if what == HARD_SHRINK
+         else double_threshold)(x, n, a, b, out)
 
 
 cdef int run_formula(Operator op, IValue *r, const int32_t *at, Formula what, double a, double b, double c) except -1:
@@ -354,10 +343,10 @@ cdef void formula_doubles(char **args, const npy_intp *n, const npy_intp *steps,
     compute[double](<Formula>tile.what, <double *>args[0], n[0], tile.by, <double *>args[1])
 
 cdef void leaky_relu_floats_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    LOOPS.leaky_relu(<float *>args[0], n[0], <float>(<Tile *>data).by[0], <float *>args[1])
+    float_leaky(<float *>args[0], n[0], <float>(<Tile *>data).by[0], 0, <float *>args[1])
 
 cdef void leaky_relu_doubles_tile(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    leaky_relu_doubles(<double *>args[0], n[0], (<Tile *>data).by[0], <double *>args[1])
+    double_leaky(<double *>args[0], n[0], (<Tile *>data).by[0], 0, <double *>args[1])
 
 
 cdef bint by_formula(int kind, Tile *tile, Formula what, IValue **others, int count) noexcept:

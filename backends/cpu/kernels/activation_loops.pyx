@@ -16,6 +16,12 @@ from ts.backends.cpu.kernels.elementwise cimport Loop, Loops, serve_shorts
 from ts.backends.cpu.kernels.table cimport register_loops
 from ts.backends.cpu.kernels.vector_math cimport double_row, doubles_by_row, float_row, floats_by_row
 
+cdef extern from "activation.h" nogil:
+    ctypedef void (*FloatPiece "PieceOfFloats")(const float *x, npy_intp n, float a, float b, float *out) noexcept
+    ctypedef void (*DoublePiece "PieceOfDoubles")(const double *x, npy_intp n, double a, double b, double *out) noexcept
+    FloatPiece float_relu, float_hardswish, float_hardsigmoid
+    DoublePiece double_relu, double_hardswish, double_hardsigmoid
+
 
 # ---------------------------------------------------------------- relu
 
@@ -41,10 +47,16 @@ cdef void relu_loop(char **args, npy_intp n, npy_intp from_step, npy_intp to_ste
 
 
 cdef void relu_float(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    relu_loop[float](a, n[0], s[0], s[1], 0)
+    if s[0] == sizeof(float) == s[1]:
+        float_relu(<float *>a[0], n[0], 0, 0, <float *>a[1])
+    else:
+        relu_loop[float](a, n[0], s[0], s[1], 0)
 
 cdef void relu_double(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    relu_loop[double](a, n[0], s[0], s[1], 0)
+    if s[0] == sizeof(double) == s[1]:
+        double_relu(<double *>a[0], n[0], 0, 0, <double *>a[1])
+    else:
+        relu_loop[double](a, n[0], s[0], s[1], 0)
 
 cdef void relu_int64(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
     relu_loop[int64_t](a, n[0], s[0], s[1], 0)
@@ -73,13 +85,10 @@ cdef void hard_loop(char **args, npy_intp n, npy_intp from_step, npy_intp to_ste
     cdef char *y = args[1]
     cdef floating value
     if from_step == sizeof(floating) and to_step == sizeof(floating):
-        if swish:
-            for i in range(n):
-                value = (<floating *>x)[i]
-                (<floating *>y)[i] = value * ramp(value) / 6
+        if floating is float:
+            (float_hardswish if swish else float_hardsigmoid)(<float *>x, n, 0, 0, <float *>y)
         else:
-            for i in range(n):
-                (<floating *>y)[i] = ramp((<floating *>x)[i]) / 6
+            (double_hardswish if swish else double_hardsigmoid)(<double *>x, n, 0, 0, <double *>y)
         return
     for i in range(n):
         value = (<floating *>(x + i * from_step))[0]

@@ -5,6 +5,7 @@
 #ifndef TS_ARITHMETIC_H
 #define TS_ARITHMETIC_H
 
+#include "pick.h"
 #include "simd.h"
 
 #define ROW_OF(NAME, EXPRESSION) \
@@ -20,6 +21,17 @@ ROW_OF(addcmul, x[i] + by * y[i] * z[i])
 ROW_OF(addcdiv, x[i] + by * y[i] / z[i])
 ROW_OF(lerp_low, x[i] + by * (y[i] - x[i]))
 ROW_OF(lerp_high, y[i] - (y[i] - x[i]) * (1 - by))
+
+/* By weights of their own. */
+#define LERP_BY(T) \
+CLONES static void T##_lerp_by(const T *x, const T *y, const T *z, ptrdiff_t n, T *restrict out) { \
+    for (ptrdiff_t i = 0; i < n; i++) { \
+        T w = z[i], apart = y[i] - x[i]; \
+        out[i] = T##_pick((w > (T)-0.5) & (w < (T)0.5), x[i] + w * apart, y[i] - apart * (1 - w)); \
+    } \
+}
+LERP_BY(float)
+LERP_BY(double)
 
 /* NaN stays, and the upper limit wins. */
 CLONES static void simd_clamp_row(const float *x, ptrdiff_t n, float low, float high, float *restrict out) {

@@ -35,6 +35,8 @@ ctypedef void (*FloatLoop)(const float *, const float *, const float *, npy_intp
 cdef extern from "arithmetic.h" nogil:
     FloatLoop simd_square_row, simd_rsub_row, simd_add_scaled_row, simd_addcmul_row, simd_addcdiv_row
     FloatLoop simd_lerp_low_row, simd_lerp_high_row
+    void float_lerp_by(const float *x, const float *y, const float *z, npy_intp n, float *out)
+    void double_lerp_by(const double *x, const double *y, const double *z, npy_intp n, double *out)
     void simd_clamp_row(const float *x, npy_intp n, float low, float high, float *out)
     void simd_clamp_min_row(const float *x, npy_intp n, float low, float *out)
     void simd_clamp_max_row(const float *x, npy_intp n, float high, float *out)
@@ -311,6 +313,32 @@ cdef int lerp_in_place(Operator op, IValue *r, const int32_t *at) except -1:
     return interpolate(op, r, at, True)
 
 
+cdef int lerp_by(Operator op, IValue *r, const int32_t *at) except -1:
+    """By weights of their own."""
+    cdef PyArrayObject *x = float_array(&r[at[0]])
+    cdef PyArrayObject *y
+    cdef PyArrayObject *z
+    cdef int kind
+    cdef object made
+    cdef void *out
+    cdef Away away
+    if x == NULL:
+        return run_in_order(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    y, z = alike(x, kind, &r[at[1]]), alike(x, kind, &r[at[2]])
+    if y == NULL or z == NULL:
+        return run_in_order(op, r, at)
+    made = new_like(x, kind)
+    out = data_of(<PyArrayObject *>made)
+    away = leave_gil(size_of(x), r, at, op.nargs)
+    if kind == FLOAT:
+        float_lerp_by(<float *>data_of(x), <float *>data_of(y), <float *>data_of(z), size_of(x), <float *>out)
+    else:
+        double_lerp_by(<double *>data_of(x), <double *>data_of(y), <double *>data_of(z), size_of(x), <double *>out)
+    take_gil(away)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
 cdef int add_combined(Operator op, IValue *r, const int32_t *at, Formula what, bint in_place) except -1:
     """x + value * y * z, x + value * y / z"""
     cdef PyArrayObject *x = float_array(&r[at[0]])
@@ -478,6 +506,7 @@ register_kernel("aten::remainder.Scalar", remainder)
 register_kernel("aten::floor_divide.Scalar", floor_divide)
 register_kernel("aten::lerp.Scalar", lerp)
 register_kernel("aten::lerp_.Scalar", lerp_in_place)
+register_kernel("aten::lerp.Tensor", lerp_by)
 register_kernel("aten::addcmul", addcmul)
 register_kernel("aten::addcmul_", addcmul_in_place)
 register_kernel("aten::addcdiv", addcdiv)

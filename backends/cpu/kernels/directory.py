@@ -12,6 +12,11 @@ NAMES: Final[dict[str, str]] = {
         aten::celu aten::elu aten::gelu aten::hardshrink aten::hardtanh aten::leaky_relu aten::log_sigmoid
         aten::relu6 aten::selu aten::silu aten::softplus aten::softshrink aten::threshold
     """,
+    "activation_backward": """
+        aten::hardshrink_backward aten::hardsigmoid_backward aten::hardswish_backward
+        aten::hardtanh_backward aten::leaky_relu_backward aten::sigmoid_backward aten::softshrink_backward
+        aten::tanh_backward aten::threshold_backward
+    """,
     "activation_loops": """
         loops:hardsigmoid loops:hardswish loops:relu loops:sigmoid
     """,

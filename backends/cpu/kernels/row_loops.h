@@ -54,7 +54,6 @@ typedef struct {
     void (*lstm_step)(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, float *cell, float *hidden);
     void (*gru_step)(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, const float *bias, float *hidden);
     void (*tanh_step)(ptrdiff_t n, const float *given, const float *fed, float *hidden);
-    void (*leaky_relu)(const float *x, ptrdiff_t n, float slope, float *out); /* which may be x */
     FloatBackward float_backward;
     DoubleBackward double_backward;
 } RowLoops;

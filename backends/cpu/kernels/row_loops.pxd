@@ -58,6 +58,5 @@ cdef extern from "row_loops.h" nogil:
         void (*lstm_step)(npy_intp rows, npy_intp n, const float *given, const float *fed, float *cell, float *hidden) noexcept nogil
         void (*gru_step)(npy_intp rows, npy_intp n, const float *given, const float *fed, const float *bias, float *hidden) noexcept nogil
         void (*tanh_step)(npy_intp n, const float *given, const float *fed, float *hidden) noexcept nogil
-        void (*leaky_relu)(const float *x, npy_intp n, float slope, float *out) noexcept nogil
         FloatBackward float_backward
         DoubleBackward double_backward

@@ -318,14 +318,4 @@ static void row_tanh_step(ptrdiff_t n, const float *given, const float *fed, flo
     }
 }
 
-/* ---------------------------------------------------------------- activations */
-
-static void row_leaky_relu(const float *x, ptrdiff_t n, float slope, float *out) {
-    for (ptrdiff_t i = 0; i < n; i += LANES) {
-        ptrdiff_t left = n - i;
-        lanes v = lane_first(x + i, left);
-        lane_first_to(out + i, lane_choose(lane_less(LANE(0.0f), v), v, v * slope), left);
-    }
-}
-
 #endif

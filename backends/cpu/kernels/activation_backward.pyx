@@ -1,0 +1,94 @@
+"""The ways back through activations of straight pieces, sigmoid and tanh, in one pass.
+
+In: registers with the gradient of the result, what was put in (of sigmoid and tanh what came out), and numbers.  Out: the
+register of the gradient.
+
+    threshold_backward(grad, x, 0)      leaky_relu_backward(grad, x, 0.1, False)      tanh_backward(grad, y)
+
+Both tensors are of float32 or float64, of one shape, and lie alike; everything else is left to the record's own kernel.
+"""
+
+from libc.stdint cimport int32_t
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator
+from ts._core.tensor.ndarray cimport FLOAT, PyArrayObject, data_of, same_shape, size_of
+from ts._core.value.ivalue cimport IValue
+from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
+from ts.backends.cpu.kernels.in_order cimport run_in_order
+from ts.backends.cpu.kernels.kernel cimport float_array, new_like, put_array, read_number, scalar_type
+from ts.backends.cpu.kernels.table cimport register_kernel
+
+cdef extern from "activation.h" nogil:
+    ctypedef void (*FloatBack "BackOfFloats")(const float *g, const float *x, npy_intp n, float a, float b, float *out) noexcept
+    ctypedef void (*DoubleBack "BackOfDoubles")(const double *g, const double *x, npy_intp n, double a, double b, double *out) noexcept
+    FloatBack float_sigmoid_back, float_tanh_back, float_threshold_back, float_between_back, float_leaky_back, float_shrink_back
+    FloatBack float_hardsigmoid_back, float_hardswish_back
+    DoubleBack double_sigmoid_back, double_tanh_back, double_threshold_back, double_between_back, double_leaky_back, double_shrink_back
+    DoubleBack double_hardsigmoid_back, double_hardswish_back
+
+
+cdef int run_back(
+    Operator op, IValue *r, const int32_t *at, FloatBack of_floats, DoubleBack of_doubles, int count
+) except -1:
+    """By so many numbers, which stand behind the tensors."""
+    cdef PyArrayObject *g = float_array(&r[at[0]])
+    cdef PyArrayObject *x = float_array(&r[at[1]])
+    cdef double[2] by = [0, 0]
+    cdef int kind, i
+    cdef object made
+    cdef void *out
+    cdef Away away
+    if g == NULL or x == NULL or scalar_type(&r[at[0]]) != scalar_type(&r[at[1]]) or not same_shape(g, x):
+        return run_in_order(op, r, at)
+    kind = scalar_type(&r[at[0]])
+    for i in range(count):
+        if not read_number(&r[at[2 + i]], kind, &by[i]):
+            return run_in_order(op, r, at)
+    made = new_like(g, kind)
+    out = data_of(<PyArrayObject *>made)
+    away = leave_gil(size_of(g), r, at, op.nargs)
+    if kind == FLOAT:
+        of_floats(<float *>data_of(g), <float *>data_of(x), size_of(g), <float>by[0], <float>by[1], <float *>out)
+    else:
+        of_doubles(<double *>data_of(g), <double *>data_of(x), size_of(g), by[0], by[1], <double *>out)
+    take_gil(away)
+    return put_array(&r[at[op.nargs]], made, kind)
+
+
+cdef int sigmoid_backward(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_back(op, r, at, float_sigmoid_back, double_sigmoid_back, 0)
+
+cdef int tanh_backward(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_back(op, r, at, float_tanh_back, double_tanh_back, 0)
+
+cdef int threshold_backward(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_back(op, r, at, float_threshold_back, double_threshold_back, 1)
+
+cdef int hardtanh_backward(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_back(op, r, at, float_between_back, double_between_back, 2)
+
+cdef int leaky_relu_backward(Operator op, IValue *r, const int32_t *at) except -1:
+    if r[at[3]].v.i:  # of what came out: the record says where that tells nothing
+        return run_in_order(op, r, at)
+    return run_back(op, r, at, float_leaky_back, double_leaky_back, 1)
+
+cdef int shrink_backward(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_back(op, r, at, float_shrink_back, double_shrink_back, 1)
+
+cdef int hardsigmoid_backward(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_back(op, r, at, float_hardsigmoid_back, double_hardsigmoid_back, 0)
+
+cdef int hardswish_backward(Operator op, IValue *r, const int32_t *at) except -1:
+    return run_back(op, r, at, float_hardswish_back, double_hardswish_back, 0)
+
+
+register_kernel("aten::sigmoid_backward", sigmoid_backward)
+register_kernel("aten::tanh_backward", tanh_backward)
+register_kernel("aten::threshold_backward", threshold_backward)
+register_kernel("aten::hardtanh_backward", hardtanh_backward)
+register_kernel("aten::leaky_relu_backward", leaky_relu_backward)
+register_kernel("aten::softshrink_backward", shrink_backward)
+register_kernel("aten::hardshrink_backward", shrink_backward)
+register_kernel("aten::hardsigmoid_backward", hardsigmoid_backward)
+register_kernel("aten::hardswish_backward", hardswish_backward)

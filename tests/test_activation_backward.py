@@ -1,0 +1,110 @@
+"""The ways back through activations in one pass, and `lerp` by a tensor: what the records say of every element."""
+
+import numpy as np
+import pytest
+
+import ts
+from ts.ops import registry
+
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 3.0, -3.0, 20.0, -20.0, np.inf, -np.inf, np.nan, 1e-42]
+BACK = {  # operator: what stands behind the two tensors
+    "sigmoid_backward": (),
+    "tanh_backward": (),
+    "threshold_backward": (0.5,),
+    "hardtanh_backward": (-1, 0.5),
+    "leaky_relu_backward": (0.1, False),
+    "softshrink_backward": (0.5,),
+    "hardshrink_backward": (0.5,),
+    "hardsigmoid_backward": (),
+    "hardswish_backward": (),
+}
+
+
+def by_record(name, *args):
+    """What the record's own kernel makes of arrays."""
+    record = next(op.record for op in registry.lookup(f"aten::{name}") if not op.overload)
+    with np.errstate(all="ignore"):
+        return record.kernel(np, *(x.numpy() if isinstance(x, ts.Tensor) else x for x in args))
+
+
+def pairs(dtype):
+    """Every special number with every other, and some random ones, more than a few vectors."""
+    g, x = np.meshgrid(SPECIAL, SPECIAL)
+    more = np.random.default_rng(0).standard_normal((2, 1000)) * 3
+    both = (np.concatenate([a.ravel(), b]) for a, b in zip((g, x), more, strict=True))
+    return [ts.from_numpy(a).to(dtype) for a in both]
+
+
+def same(found, expected, few_ulp=1):
+    """Equal, NaN too; where a product and a sum may be one instruction within some units in the last place."""
+    assert found.dtype == expected.dtype
+    eps = np.finfo(expected.dtype).eps
+    assert np.allclose(found, expected, rtol=few_ulp * eps, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", BACK)
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
+def test_as_the_record_has_it(name, dtype):
+    g, x = pairs(dtype)
+    found = getattr(ts.ops.aten, name)(g, x, *BACK[name]).numpy()
+    same(found, by_record(name, g, x, *BACK[name]))
+
+
+@pytest.mark.parametrize("name", BACK)
+def test_other_layouts_and_dtypes(name):
+    """Gaps, channels last, tensors that broadcast, 16-bit floats."""
+    g, x = (ts.randn(2, 3, 4, 5) * 3 for _ in range(2))
+    op = getattr(ts.ops.aten, name)
+    expected = by_record(name, g, x, *BACK[name])
+    last = [t.contiguous(memory_format=ts.channels_last) for t in (g, x)]
+    found = op(*last, *BACK[name])
+    assert found.stride() == last[0].stride()
+    same(found.numpy(), expected)
+    wide = [ts.zeros(2, 3, 4, 10)[..., ::2].copy_(t) for t in (g, x)]
+    same(op(*wide, *BACK[name]).numpy(), expected)
+    half = op(g.half(), x.half(), *BACK[name])
+    assert half.dtype == ts.float16 and np.allclose(half.float().numpy(), expected, atol=0.05, rtol=0.01)
+
+
+def test_leaky_relu_of_its_result():
+    """Of a negative slope the result does not say what was put in."""
+    g, x = ts.ones(3), ts.tensor([-1.0, 0.0, 2.0])
+    assert ts.ops.aten.leaky_relu_backward(g, x, 0.5, True).tolist() == [0.5, 0.5, 1.0]
+    with pytest.raises(RuntimeError, match="negative slope"):
+        ts.ops.aten.leaky_relu_backward(g, x, -0.5, True)
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
+def test_lerp_by_a_tensor(dtype):
+    x, w = pairs(dtype)
+    y = ts.flip(x, [0])
+    record = next(op.record for op in registry.lookup("aten::lerp") if op.overload == "Tensor")
+    with np.errstate(all="ignore"):
+        expected = record.kernel(np, x.numpy(), y.numpy(), w.numpy())
+    found = ts.lerp(x, y, w).numpy()
+    assert np.array_equal(np.isnan(found), np.isnan(expected)) and found.dtype == expected.dtype
+    finite = np.isfinite(expected)
+    assert np.array_equal(found[~finite], expected[~finite], equal_nan=True)
+    with np.errstate(all="ignore"):
+        size = (np.abs(x.numpy()) + np.abs(y.numpy())) * (1 + np.abs(w.numpy()))
+    error = np.abs(found[finite] - expected[finite])
+    assert (error <= 8 * np.finfo(expected.dtype).eps * size[finite]).all()
+    assert ts.lerp(ts.zeros(2), ts.ones(2), ts.tensor(0.25)).tolist() == [0.25, 0.25]
+
+
+FORWARD = {
+    "leaky_relu": (0.1,), "relu": (), "relu6": (), "hardtanh": (-1.0, 0.5), "softshrink": (0.5,), "hardshrink": (0.5,),
+    "threshold": (0.5, 7.0), "hardsigmoid": (), "hardswish": (), "elu": (0.7,),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORWARD)
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
+def test_long_rows_have_the_bits_of_single_elements(name, dtype):
+    """However many vectors there are, and where in them an element stands."""
+    function = getattr(ts.nn.functional, name)
+    x = pairs(dtype)[1]
+    found = function(x, *FORWARD[name]).numpy()
+    alone = np.array([function(x[i : i + 1], *FORWARD[name]).item() for i in range(x.numel())], found.dtype)
+    assert np.array_equal(found, alone, equal_nan=True)
+    assert np.array_equal(np.signbit(found[found == 0]), np.signbit(alone[alone == 0]))
