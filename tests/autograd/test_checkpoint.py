@@ -125,3 +125,23 @@ def test_arguments():
         ts.autograd.grad(y.sum(), x)
     with ts.no_grad():
         assert not checkpoint(lambda x: x * x, x, use_reentrant=False).requires_grad
+
+
+def test_debug_says_what_the_two_runs_did():
+    runs = []
+
+    def block(x):
+        runs.append(1)
+        y = x.sin().exp()
+        return y.cos() if len(runs) == 1 else y
+
+    y = checkpoint(block, leaf(1.0), use_reentrant=False, debug=True)
+    with pytest.raises(CheckpointError) as caught:
+        y.sum().backward()
+    text = str(caught.value)
+    assert "Operators that ran in the original forward:\n    aten::sin\n    aten::exp\n    aten::cos" in text
+    assert text.endswith("Operators that ran in the recomputation:\n    aten::sin\n    aten::exp")
+    runs.append(1)
+    x = leaf(1.0)
+    checkpoint(block, x, use_reentrant=False, debug=True).sum().backward()
+    assert x.grad.item() == pytest.approx((x.sin().exp() * x.cos()).item())

@@ -170,3 +170,31 @@ def test_pictures_name_nodes_and_leaves():
     ]
     with pytest.raises(RuntimeError, match="only tensors that require gradients"):
         graph.to_dot(ts.ones(1))
+
+
+def test_saved_tensors_may_be_written_where_copies_are_saved():
+    allowed = ts.autograd.graph.allow_mutation_on_saved_tensors
+    x = ts.ones(3, dtype=ts.float64, requires_grad=True)
+    with allowed() as copies:
+        y = x.clone()
+        z = (y**3).sum()
+        y.sin_()
+        z.backward()
+        assert x.grad.tolist() == [3, 3, 3]
+        first = ts.autograd.grad((x**3).sum(), x, create_graph=True)[0]
+        assert ts.autograd.grad(first.sum(), x)[0].tolist() == [6, 6, 6]
+        with pytest.raises(RuntimeError, match="contexts cannot be nested"), allowed():
+            pass
+        gone = (x**2).sum()
+        copies.clear()
+        with pytest.raises(AssertionError, match="Trying to backward outside"):
+            gone.backward()
+        late = (x**2).sum()
+    with pytest.raises(AssertionError, match="Trying to backward outside"):
+        late.backward()
+    y = x.clone()
+    z = (y**2).sum()
+    with allowed():
+        y.mul_(2)
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            z.backward()

@@ -4,7 +4,7 @@ import ts
 from ts.ops import registry
 from ts.ops.derivatives.formulas import Inputs, gradient
 
-FACTS = {"size": lambda x: list(x.size()), "dim": ts.Tensor.dim, "numel": ts.Tensor.numel, "dtype": lambda x: x.dtype}
+FACTS = {"size": lambda x: [list(y.size()) for y in x] if isinstance(x, list) else list(x.size()), "dim": ts.Tensor.dim, "numel": ts.Tensor.numel, "dtype": lambda x: x.dtype}
 
 
 def gradients(key, wanted, **arguments):

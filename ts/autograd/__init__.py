@@ -28,4 +28,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in ("forward_ad", "functional"):  # only who uses them loads them
         return importlib.import_module(f"ts.autograd.{name}")
+    if name == "kineto_available":
+        return profiler.kineto_available
+    if name == "torch":  # as PyTorch's module has the package it is in
+        return importlib.import_module("ts")
     raise AttributeError(f"module 'ts.autograd' has no attribute '{name}'")

@@ -131,7 +131,7 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
                 "complex. ",
                 stacklevel=4,
             )
-        if not all(step > 0 or n <= 1 for step, n in zip(x.stride(), x.shape, strict=True)):
+        if x.numel() and not all(step > 0 or n <= 1 for step, n in zip(x.stride(), x.shape, strict=True)):
             raise RuntimeError(
                 f"The {i}th input has a dimension with stride 0. gradcheck only supports inputs that are "
                 "non-overlapping to be able to compute the numerical gradients correctly. You should call "

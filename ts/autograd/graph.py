@@ -1,6 +1,7 @@
 """The graph of gradients: its nodes and edges, what they save, hooks over several tensors, a picture.
 
 with saved_tensors_hooks(pack, unpack): ...     nodes save pack(x), and get a tensor back by unpack
+with allow_mutation_on_saved_tensors(): ...     nodes save copies
 register_multi_grad_hook((x, y), hook)          one call when the gradients of both are there
 get_gradient_edge(x)                            x's place in the graph, without x
 print(to_dot(loss))                             for `dot -Tsvg`
@@ -9,6 +10,7 @@ print(to_dot(loss))                             for `dot -Tsvg`
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -22,7 +24,8 @@ from ts._core.tensor.tensor import Tensor
 from ts.autograd.dot import to_dot
 
 __all__ = [
-    "GradientEdge", "Node", "disable_saved_tensors_hooks", "get_gradient_edge", "increment_version",
+    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
+    "get_gradient_edge", "increment_version",
     "register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks", "to_dot",
 ]  # fmt: skip
 
@@ -67,6 +70,57 @@ def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
         yield
     finally:
         refuse_hooks(before)
+
+
+class _Copies:
+    """What nodes saved, in memory that nobody writes to, for as long as they want it."""
+
+    def __init__(self) -> None:
+        self._by_place: weakref.WeakKeyDictionary[Any, Tensor] = weakref.WeakKeyDictionary()
+
+    def keep(self, x: Tensor) -> Any:
+        place = _Place()
+        self._by_place[place] = x.detach().clone()
+        return place
+
+    def at(self, place: Any) -> Tensor:
+        if place not in self._by_place:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
+                "in which the graph was originally recorded."
+            )
+        return self._by_place[place]
+
+    def clear(self) -> None:
+        """Let go of all of it: passes through these nodes fail from now on."""
+        self._by_place.clear()
+
+
+class _Place:
+    """Stands for a tensor in a node."""
+
+    __slots__ = ("__weakref__",)
+
+
+_copying = threading.local()  # `is_on`: whether the thread is inside of such a block
+
+
+@contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[_Copies]:
+    """Inside, tensors may be written in place though nodes have saved them: these save copies.
+
+    Passes back run inside, too: the copies go at the end, or by `clear()`.  Blocks do not nest.
+    """
+    if getattr(_copying, "is_on", False):
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    copies = _Copies()
+    _copying.is_on = True
+    try:
+        with saved_tensors_hooks(copies.keep, copies.at):
+            yield copies
+    finally:
+        _copying.is_on = False
+        copies.clear()
 
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:

@@ -73,6 +73,9 @@ class profile:
         """The events as text."""
         return self.function_events.table(*args, **kwargs)
 
+    def __str__(self) -> str:
+        return "<unfinished torch.autograd.profile>" if self._recording is None else self.table()
+
     def export_chrome_trace(self, path: Any) -> None:
         """Write the events for chrome://tracing."""
         self.function_events.export_chrome_trace(path)

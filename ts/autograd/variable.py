@@ -8,7 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts._core.autograd.engine import queue_callback
 from ts._core.tensor.tensor import Tensor
+
+
+class _Engine:
+    """What programs know of the engine: `queue_callback(function)`, which is called behind the pass."""
+
+    queue_callback = staticmethod(queue_callback)
 
 
 class _VariableClass(type):
@@ -21,3 +28,5 @@ class _VariableClass(type):
 
 class Variable(metaclass=_VariableClass):
     """A tensor: calling this gives a view of its argument."""
+
+    _execution_engine = _Engine()

@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 
 _PARAMETERS: Final = ("Parameter", "Buffer", "UninitializedParameter", "UninitializedBuffer")
 _MODULES: Final = frozenset(
-    {"attention", "common_types", "functional", "hooks", "init", "modules", "parallel", "parameter", "utils"}
-)
+    {
+        "attention", "common_types", "functional", "grad", "hooks", "init", "modules", "parallel",
+        "parameter", "utils",
+    }
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

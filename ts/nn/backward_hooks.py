@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import partial, update_wrapper
 from typing import Any
 
 from ts._core.tensor.tensor import Tensor
@@ -161,4 +161,6 @@ def hook_result_node(module: Any, hooks: Iterable[Any], args: tuple[Any, ...], r
                 stacklevel=2,
             )
         for hook in hooks:
-            first.grad_fn.register_hook(partial(hook, module))
+            called = partial(hook, module)
+            update_wrapper(called, hook)  # errors name it
+            first.grad_fn.register_hook(called)

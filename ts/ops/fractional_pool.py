@@ -35,14 +35,10 @@ def _pooled(
     xp: Any, self: Array, kernel_size: Sizes, output_size: Sizes, random_samples: Array, n: int
 ) -> tuple[Array, Array]:
     name = f"fractional_max_pool{n}d" + ("_out" if n == 3 else "")
-    if len(kernel_size) not in (1, n):
-        raise RuntimeError(
-            f"fractional_max_pool{n}d: kernel_size must either be a single Int or tuple of Ints"
-        )
-    if len(output_size) not in (1, n):
-        raise RuntimeError(
-            f"fractional_max_pool{n}d: output_size must either be a single Int or tuple of Ints"
-        )
+    for what, given in (("kernel_size", kernel_size), ("output_size", output_size)):
+        if len(given) != n:
+            several = "tuple of three Ints" if n == 3 else "tuple of Ints"
+            raise RuntimeError(f"fractional_max_pool{n}d: {what} must either be a single Int or {several}")
     if self.ndim not in (n + 1, n + 2):
         raise RuntimeError(f"{name}(): Expected {n + 1}D or {n + 2}D tensor, but got: {list(self.shape)}")
     kernel, places, sizes = per_dim(kernel_size, n), per_dim(output_size, n), self.shape[-n:]

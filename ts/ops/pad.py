@@ -15,7 +15,7 @@ import numpy as np
 from ts.ops import rules
 from ts.ops.outputs import COPIED, EXPECTED, SCALAR
 from ts.ops.registry import Record, add, op, out_of
-from ts.ops.unfold import padded
+from ts.ops.unfold import padded, refuse_empty
 
 Array = rules.Array
 Sizes = Sequence[int]
@@ -75,6 +75,8 @@ def mode_pad(xp: Any, x: Array, pad: Sizes, mode: str) -> Array:
     n = len(pairs)
     if x.ndim not in (n + 1, n + 2):
         raise _unsupported(x, pad)
+    if mode != "circular":
+        refuse_empty(x, n)
     for axis, (a, b) in enumerate(pairs, x.ndim - n):
         size = x.shape[axis]
         if mode == "reflect" and max(a, b) >= size:

@@ -100,6 +100,15 @@ def out_size(
 # ------------------------------------------------------------------------------------ unfold and fold
 
 
+def refuse_empty(x: Array, spatial: int) -> None:
+    """Refuse planes, volumes ... without elements; of no examples there may be none."""
+    if 0 in x.shape[1 if x.ndim == spatial + 2 else 0 :]:
+        raise RuntimeError(
+            f"Expected {spatial + 1}D or {spatial + 2}D (batch mode) tensor with possibly 0 batch size and "
+            f"other non-zero dimensions for input, but got: {list(x.shape)}"
+        )
+
+
 def _batched(name: str, x: Array, ndim: int) -> Array:
     if x.ndim not in (ndim - 1, ndim):
         raise RuntimeError(
@@ -131,6 +140,7 @@ def _im2col(
     xp: Any, self: Array, kernel_size: Sizes, dilation: Sizes, padding: Sizes, stride: Sizes
 ) -> Array:
     x = _batched("im2col", self, 4)
+    refuse_empty(self, 2)
     kernel, step, gap, pad = (per_dim(v, 2) for v in (kernel_size, stride, dilation, padding))
     _check_blocks(kernel, gap, pad, step)
     cols = columns(xp, x, kernel, step, [(p, p) for p in pad], gap)
@@ -162,6 +172,11 @@ def _col2im(
     stride: Sizes,
 ) -> Array:
     x = _batched("col2im", self, 3)
+    if 0 in x.shape[1:]:
+        raise RuntimeError(
+            "Expected 2D or 3D (batch mode) tensor for input with possibly 0 batch size and non-zero "
+            f"dimensions for input, but got: {list(self.shape)}"
+        )
     size, kernel, gap, pad, step = (
         per_dim(v, 2) for v in (output_size, kernel_size, dilation, padding, stride)
     )

@@ -21,9 +21,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, TypeVar
 
-from ts._core.value.turns import in_my_turn
 from ts._core.vm import recursion
-from ts._core.vm.inherited import Inherited
+from ts._core.vm.on_thread import on_thread
 from ts.errors import NestingError
 
 _T = TypeVar("_T")
@@ -48,43 +47,15 @@ def with_deep_stack(work: Callable[[], _T]) -> _T:
 
 
 def _on_deep_stack(work: Callable[[], _T]) -> _T:
-    results: list[_T] = []
-    errors: list[BaseException] = []
-    done = threading.Event()
-
-    def run() -> None:
+    def run() -> _T:
         _deep.set(True)
         try:
             with _raised_limit():
-                results.append(inherited.run(work))
+                return work()
         except RecursionError:
-            errors.append(NestingError("the program is nested too deeply; split it into functions"))
-        except BaseException as error:
-            errors.append(error)
-        finally:
-            done.set()
+            raise NestingError("the program is nested too deeply; split it into functions") from None
 
-    inherited = Inherited()
-    thread = threading.Thread(target=in_my_turn(run), name="ts-deep-stack", daemon=True)
-    with _changing:
-        before = threading.stack_size(_STACK_BYTES)
-        try:
-            thread.start()
-        except RuntimeError:
-            raise NestingError("the program is nested deeply, and there is no memory for that") from None
-        finally:
-            threading.stack_size(before)
-    try:
-        done.wait()
-    except BaseException:  # Ctrl-C: the work ends first
-        assert thread.ident is not None
-        recursion.interrupt(thread.ident)
-        while thread.is_alive() and not done.wait(0.01):
-            pass
-        raise
-    if errors:
-        raise errors[0]
-    return results[0]
+    return on_thread(run, "ts-deep-stack", _STACK_BYTES)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from ts import nn, random
 from ts._core.autograd.backward import backward
 from ts._core.autograd.engine import pass_number, reaches_all_leaves
 from ts._core.autograd.saved import SavedTensor, save
+from ts._core.dispatch.writer import Writer
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import is_grad_enabled
 from ts.autograd.function import Function
@@ -70,6 +71,7 @@ def checkpoint(
 
     context_fn          contexts for the first run and for the second
     determinism_check   "none": do not compare shapes, dtypes and devices of what the two runs save
+    debug               an error of the two runs' difference says which operators each of them ran
     early_stop          end the second run with the last tensor that it is to save
     preserve_rng_state  draw the same random numbers; True unless given
     """
@@ -90,8 +92,6 @@ def checkpoint(
         if context_fn is not noop_context_fn or debug:
             raise ValueError("Passing `context_fn` or `debug` is only supported when use_reentrant=False.")
         return CheckpointFunction.apply(function, preserve, *args)
-    if debug:
-        raise NotImplementedError("ts.utils.checkpoint does not write what the two runs did: debug=True")
     if determinism_check not in ("default", "none"):
         raise ValueError(
             f"determinism_check should be one of {['default', 'none']}, but got {determinism_check}"
@@ -103,7 +103,12 @@ def checkpoint(
     block = _Block(function, args, kwargs, contexts[1], preserve)
     block.early_stop = early_stop if _early_stop is None else _early_stop
     block.compared = determinism_check == "default"
-    with saved_tensors_hooks(block.leave_place, block.value_at), contexts[0]:
+    block.written = [] if debug else None
+    with (
+        block.writing("the original forward"),
+        saved_tensors_hooks(block.leave_place, block.value_at),
+        contexts[0],
+    ):
         return function(*args, **kwargs)
 
 
@@ -174,6 +179,7 @@ class _Block:
 
     early_stop = True
     compared = True
+    written: list[str] | None = None  # what the runs did, a text for each; None: nobody wants to know
 
     def __init__(
         self,
@@ -203,7 +209,12 @@ class _Block:
         number = pass_number()
         key = number if number >= 0 else ("outside", next(_outside))
         if key not in place.values:
-            self._run_again(key)
+            try:
+                self._run_again(key)
+            except CheckpointError as error:
+                if self.written is None:
+                    raise
+                raise CheckpointError("\n\n".join([str(error), *self.written])) from error
         if key not in place.values:
             raise CheckpointError(
                 "torch.utils.checkpoint: A different number of tensors was saved during the original forward "
@@ -244,12 +255,26 @@ class _Block:
                 enable_grad(),
                 saved_tensors_hooks(fill, lambda x: x),
                 _drawn_from(self._state),
+                self.writing("the recomputation"),
                 self._context,
             ):
                 self._function(*args, **self._kwargs)
         except _Enough:
             pass
         self._check(count, looks)
+
+    @contextmanager
+    def writing(self, which: str) -> Iterator[None]:
+        """Note the operators that run inside, if somebody wants to know."""
+        if self.written is None:
+            yield
+            return
+        with Writer(lambda _: False, lambda operator, _: operator.record.whole) as writer:
+            try:
+                yield
+            finally:
+                names = [operator.key for operator, _, _ in writer.lines]
+                self.written.append("\n    ".join([f"Operators that ran in {which}:", *names]))
 
     def _check(self, count: int, looks: list[Any]) -> None:
         if count != len(self._places):

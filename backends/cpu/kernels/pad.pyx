@@ -215,7 +215,7 @@ cdef int padded(Operator op, IValue *r, const int32_t *at, Plan *p, IValue *valu
     kind = scalar_type(&r[at[0]])
     if not (read_fill(value, kind, p.fill) if p.mode == CONSTANT else value.tag == TAG_NONE):
         return run_record(op, r, at)
-    if kind == BOOL and p.mode != CONSTANT and p.mode != CIRCULAR:
+    if (kind == BOOL or size_of(a) == 0) and p.mode != CONSTANT and p.mode != CIRCULAR:
         return run_record(op, r, at)
     made = new_flat(p.nd, p.new, kind)
     out = data_of(<PyArrayObject *>made)

@@ -12,6 +12,7 @@ a graph may be of any depth.
 """
 
 import threading
+from functools import partial
 
 cimport numpy as cnp
 from cpython.exc cimport PyErr_CheckSignals
@@ -25,15 +26,17 @@ from ts._core.autograd.leaf cimport AccumulateGrad
 from ts._core.autograd.node cimport Edge, Expected, Hooks, Node, Task
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, history_of, operator_function
-from ts._core.thread.context cimport GRAD_DISABLED, context_flags, set_flag
+from ts._core.thread.context cimport GRAD_DISABLED, LAYERED, context_flags, set_flag
 from ts._core.value.sealed cimport seal
 
 from ts import dtypes
+from ts._core.vm.on_thread import on_thread
 
 cnp.import_array()
 
 cdef enum:
     SIGNALS_EVERY = 64                 # nodes
+    MOST_NESTED = 60                   # passes in each other on one thread, which has so much stack
 
 
 cdef class Run:
@@ -47,6 +50,7 @@ cdef class Run:
     cdef list answer
     cdef bint accumulate               # into leaves, also those that are captured
     cdef int64_t number
+    cdef list behind                   # what is to be called when it is through
     cdef Node current                  # whose turn it is
 
     cdef Task task_of(self, Node node):
@@ -88,7 +92,7 @@ cdef class Run:
             task.gradients[output] = gradient
             if owned:
                 task.owned |= bit
-        elif task.owned & bit and context_flags() & GRAD_DISABLED:
+        elif task.owned & bit and context_flags() & (GRAD_DISABLED | LAYERED) == GRAD_DISABLED:
             operator_function("add_")(before, gradient)
         else:
             task.gradients[output] = operator_function("add")(before, gradient)
@@ -128,7 +132,7 @@ cdef class Run:
             if self.accumulate and gradients[0] is not None:
                 gradient = gradients[0]
                 gradients[0] = None
-                (<AccumulateGrad>node).add(<Tensor?>gradient, task.owned & 1)
+                (<AccumulateGrad>node).add(<Tensor?>gradient, task.owned & 1 or is_ours(<Tensor?>gradient))
             return 0
         if self.needed is not None and not leads_on(node, self.needed):
             return 0
@@ -171,8 +175,6 @@ cdef class Run:
         cdef list gradients = task.gradients
         for output, table in list(hooks.tensors.items()):
             for hook in list(table.values()):
-                if gradients[output] is None:
-                    break
                 given = hook(gradients[output])
                 task.owned = 0
                 if given is not None:
@@ -205,6 +207,8 @@ cdef object checked_gradient(object given, object before, object hook):
     name = getattr(hook, "__name__", "hook")
     if not isinstance(given, Tensor):
         raise TypeError(f"hook '{name}' returned a {type(given).__name__} instead of a Tensor")
+    if before is None:                 # of a result that has no gradient in this pass
+        return given
     if given.shape != before.shape:
         raise RuntimeError(f"hook '{name}' has changed the size of value")
     if given.dtype is not before.dtype:
@@ -225,7 +229,13 @@ cdef list call_after(Hooks hooks, list found, list gradients):
     for hook in list(hooks.after.values()):
         given = hook(tuple(found), tuple(gradients))
         if given is not None:
-            found = list(given) if isinstance(given, tuple) else [given]
+            given = given if isinstance(given, tuple) else (given,)
+            if len(given) != len(found):
+                name = getattr(hook, "__name__", "hook")
+                raise RuntimeError(
+                    f"hook '{name}' has returned an incorrect number of values (got {len(given)}, but expected {len(found)})"
+                )
+            found = list(given)
     return found
 
 
@@ -386,7 +396,6 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
     """
     cdef Run run = Run.__new__(Run)
     cdef int output = 0
-    cdef bint before
     cdef list nodes = []
     run.heap, run.others, run.keep, run.accumulate = [], {}, keep, accumulate
     starts = []
@@ -407,23 +416,37 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
     global passes
     passes += 1
     run.number = passes
-    outer = getattr(here, "run", None)
-    here.run = run
+    run.behind = []
+    del nodes
+    depth = getattr(here, "depth", 0) + 1
+    if depth > MOST_NESTED:
+        on_thread(partial(work_within, run, starts, create, 1), "ts-nested-pass")
+    else:
+        work_within(run, starts, create, depth)
+    return run.answer
+
+
+def work_within(Run run not None, list starts not None, bint create, int depth):
+    """Do the pass `run`, the one of that depth on this thread."""
+    cdef bint before
+    outer = getattr(here, "run", None), getattr(here, "depth", 0)
+    here.run, here.depth = run, depth
     before = set_flag(GRAD_DISABLED, not create)
     try:
         for node, output, gradient in starts:
             run.give(<Node>node, output, gradient, False)
-        del starts, nodes
+        del starts[:], node, gradient
         run.work()
+        for callback in run.behind:
+            callback()
     finally:
         set_flag(GRAD_DISABLED, before)
-        here.run = outer
-    return run.answer
+        here.run, here.depth = outer
 
 
 # ---------------------------------------------------------------- what is seen from inside of a pass
 
-cdef object here = threading.local()   # run: the pass that the thread is in
+cdef object here = threading.local()   # run: the pass that the thread is in; depth: of how many in each other
 cdef int64_t passes = 0
 
 
@@ -431,6 +454,14 @@ def pass_number():
     """The number of the pass that this thread is in, another for each; -1 outside."""
     run = getattr(here, "run", None)
     return -1 if run is None else (<Run>run).number
+
+
+def queue_callback(callback):
+    """Call callback() when the pass that this thread is in is through."""
+    run = getattr(here, "run", None)
+    if run is None:
+        raise RuntimeError("Final callbacks can only be installed during backward pass.")
+    (<Run>run).behind.append(callback)
 
 
 def reaches_all_leaves():

@@ -8,6 +8,7 @@ In: tensors that want gradients; out: their gradients, hooks.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -76,6 +77,33 @@ def _output_nr(self: Tensor) -> int:
     return node_of(self)[1] if self.requires_grad else 0
 
 
+def _volatile(self: Tensor) -> bool:
+    warnings.warn("volatile was removed (Variable.volatile is always False)", stacklevel=2)
+    return False
+
+
+def _hooks(self: Tensor) -> Any:
+    """The table of hooks, or None; they are called by the node."""
+    from ts._core.autograd.history import hooks_of_tensor
+
+    if not self.requires_grad:
+        return None
+    hooks, output = hooks_of_tensor(self)
+    return hooks.tensors.get(output)
+
+
+def _set_hooks(self: Tensor, table: Any) -> None:
+    from ts._core.autograd.history import hooks_of_tensor
+
+    if self.requires_grad:
+        hooks, output = hooks_of_tensor(self)
+        hooks.tensors[output] = {} if table is None else table
+
+
+def _not_deleted(self: Tensor) -> None:
+    raise RuntimeError("this attribute of a tensor cannot be deleted")
+
+
 define_methods({
     "backward": backward,
     "register_hook": register_hook,
@@ -83,4 +111,8 @@ define_methods({
     "retain_grad": retain_grad,
     "retains_grad": property(_retains_grad),
     "output_nr": property(_output_nr),
+    "__rdiv__": lambda self, other: other / self,
+    "volatile": property(_volatile),
+    "_grad_fn": property(lambda self: self.grad_fn, None, _not_deleted),
+    "_backward_hooks": property(_hooks, _set_hooks, _not_deleted),
 })  # fmt: skip

@@ -287,6 +287,9 @@ cdef Tensor number_tensor(IValue *x):
 cdef int save_fact(int what, IValue *x, IValue *out) except -1:
     """What a formula wants to know of a tensor without reading its elements."""
     cdef Tensor t
+    if is_list(x):
+        unbox([list((<Tensor?>y).array.shape) for y in box(x)], list_spec(list_spec(INT_SPEC)), out)
+        return 0
     if not is_tensor(x):                       # a number where the schema says Tensor
         t = number_tensor(x) if x.tag != TAG_NONE else None
     else:

@@ -12,8 +12,15 @@ cimport cython
 from ts._core.autograd.leaf cimport accumulator_of
 from ts._core.autograd.node cimport Node, connect, expect, make_room, next_sequence
 from ts._core.tensor.tensor cimport Tensor, operator_function
-from ts._core.thread.context cimport GRAD_DISABLED, context_flags
+from ts._core.thread.context cimport GRAD_DISABLED, LAYERED, context_flags
 from ts._core.value.sealed cimport seal
+
+
+cdef enum Reading:
+    """What the memory of a base is to its view."""
+    AS_IT_IS = 0
+    AS_PAIRS = 1                       # complex numbers, of which the view has the parts
+    AS_COMPLEX = 2                     # the other way round
 
 
 cdef class ViewNode(Node):
@@ -21,16 +28,52 @@ cdef class ViewNode(Node):
 
     cdef list base_size, base_stride, size, stride
     cdef Py_ssize_t offset
+    cdef Reading reading
 
     cdef int place(self, Tensor view, Tensor base) except -1:
+        self.reading = AS_IT_IS
         if view.scalar_type != base.scalar_type:
-            raise NotImplementedError(
-                f"writing in place to a {base.dtype} tensor that has views of {view.dtype} is not differentiable: write to a copy"
-            )
+            self.reading = AS_PAIRS if base.dtype.is_complex else AS_COMPLEX
         self.base_size, self.base_stride = list(base.array.shape), list(base.stride())
         self.size, self.stride = list(view.array.shape), list(view.stride())
-        self.offset = view.storage_offset() - base.storage_offset()
+        self.offset = view.storage_offset()
+        if self.reading == AS_PAIRS:
+            self.offset -= 2 * base.storage_offset()
+        elif self.reading == AS_COMPLEX:
+            self.offset -= base.storage_offset() // 2
+        else:
+            self.offset -= base.storage_offset()
         return 0
+
+    cdef object for_view(self, flat):
+        """The elements of the base's memory, in a row, as the view's dtype has them."""
+        if self.reading == AS_IT_IS:
+            return flat
+        if self.reading == AS_PAIRS:
+            return operator_function("reshape")(operator_function("view_as_real")(flat), [-1])
+        return operator_function("view_as_complex")(operator_function("reshape")(flat, [-1, 2]))
+
+    cdef object for_base(self, flat):
+        """... and back."""
+        if self.reading == AS_IT_IS:
+            return flat
+        if self.reading == AS_COMPLEX:
+            return operator_function("reshape")(operator_function("view_as_real")(flat), [-1])
+        return operator_function("view_as_complex")(operator_function("reshape")(flat, [-1, 2]))
+
+    cdef object places(self, list size, list stride, Py_ssize_t offset, gradient):
+        """The numbers of such elements among those in a row."""
+        numbers = operator_function("arange")(2 * self.length(), device=gradient.device)
+        return operator_function("reshape")(operator_function("as_strided")(numbers, size, stride, offset), [-1])
+
+    cdef Py_ssize_t length(self) except -1:
+        """How many elements lie from the first to the last of the base, or one more."""
+        cdef Py_ssize_t last = 0
+        for n, step in zip(self.base_size, self.base_stride):
+            if n == 0:
+                return 0
+            last += (n - 1) * step
+        return last + 2 - last % 2     # an even number
 
     cdef object whole_like(self, object gradient):
         """Room for the gradient of the base."""
@@ -49,16 +92,17 @@ cdef class AsStridedBackward(ViewNode):
         gradient = gradients[0]
         if gradient is None:
             return [None]
-        whole = operator_function("zero_")(self.whole_like(gradient))
-        if not any([n > 1 and step == 0 for n, step in zip(self.size, self.stride)]):
+        overlaps = any([n > 1 and step == 0 for n, step in zip(self.size, self.stride)])
+        if self.reading == AS_IT_IS and not overlaps:
+            whole = operator_function("zero_")(self.whole_like(gradient))
             return [operator_function("as_strided_scatter")(whole, gradient, self.size, self.stride, self.offset)]
-        flat = operator_function("zeros")([whole.untyped_storage().nbytes() // whole.itemsize], dtype=whole.dtype, device=whole.device)
-        numbers = operator_function("arange")(flat.numel(), device=whole.device)
-        places = operator_function("as_strided")(numbers, self.size, self.stride, self.offset)
-        flat = operator_function("index_add")(
-            flat, 0, operator_function("reshape")(places, [-1]), operator_function("reshape")(gradient, [-1])
-        )
-        return [operator_function("as_strided")(flat, self.base_size, self.base_stride, 0)]
+        run = operator_function
+        count = self.length() * 2 if self.reading == AS_PAIRS else self.length()
+        flat = run("zeros")([count], dtype=gradient.dtype, device=gradient.device)
+        of_view = self.places(self.size, self.stride, self.offset, gradient)
+        flat = run("index_add")(flat, 0, of_view, run("reshape")(gradient, [-1]))
+        of_base = self.places(self.base_size, self.base_stride, 0, gradient)
+        return [run("reshape")(run("index_select")(self.for_base(flat), 0, of_base), self.base_size)]
 
 
 @cython.final
@@ -79,6 +123,8 @@ cdef class CopySlices(ViewNode):
         gradient = gradients[0]
         if gradient is None:
             return [None] * self.edge_count
+        if self.reading != AS_IT_IS or context_flags() & (LAYERED | GRAD_DISABLED) != GRAD_DISABLED:
+            return self.apply_elsewhere(gradient)
         whole = operator_function("copy_")(self.whole_like(gradient), gradient)
         part = operator_function("as_strided")(whole, self.size, self.stride, self.offset)
         given = [None] * self.written.result_count
@@ -87,11 +133,26 @@ cdef class CopySlices(ViewNode):
         inner = found.pop(self.edge) if self.edge >= 0 else None
         if inner is None:
             inner = operator_function("zeros_like")(part)
-        if context_flags() & GRAD_DISABLED:
-            operator_function("copy_")(part, inner)
-        else:
-            whole = operator_function("as_strided_scatter")(whole, inner, self.size, self.stride, self.offset)
+        operator_function("copy_")(part, inner)
         return [whole, *found]
+
+
+    cdef list apply_elsewhere(self, gradient):
+        """The same without writing: for a gradient of its own, or of a batch, for which memory like the base has no room."""
+        cdef list given, found
+        run = operator_function
+        of_base = self.places(self.base_size, self.base_stride, 0, gradient)
+        of_view = self.places(self.size, self.stride, self.offset, gradient)
+        flat = run("zeros")([self.length()], dtype=gradient.dtype, device=gradient.device)
+        flat = self.for_view(run("scatter")(flat, 0, of_base, run("reshape")(gradient, [-1])))
+        given = [None] * self.written.result_count
+        given[self.output] = run("reshape")(run("index_select")(flat, 0, of_view), self.size)
+        found = self.written.apply(given)
+        inner = found.pop(self.edge) if self.edge >= 0 else None
+        if inner is None:
+            inner = run("zeros_like")(given[self.output])
+        flat = self.for_base(run("scatter")(flat, 0, of_view, run("reshape")(inner, [-1])))
+        return [run("reshape")(run("index_select")(flat, 0, of_base), self.base_size), *found]
 
 
 cdef Node node_of_whole(Tensor t, int *output):

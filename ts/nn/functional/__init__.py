@@ -66,7 +66,9 @@ def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module 'ts.nn.functional' has no attribute '{name}'")
     with import_turn():
-        if name in HOMES:
+        if name == "grad":
+            value: Any = importlib.import_module("ts.nn.grad")
+        elif name in HOMES:
             value = getattr(importlib.import_module(HOMES[name]), name)
         else:
             value = registry.nn_function(_OPERATORS.get(name, name))

@@ -63,7 +63,7 @@ def convolved(
     if not of_input:
         input = input.unsqueeze(0).expand([size, *input.shape])
     joined = input.movedim(0, 1)
-    joined = joined.reshape([joined.shape[0], -1, *joined.shape[3:]])  # examples, channels of all elements
+    joined = joined.flatten(1, 2)  # examples, channels of all elements
     found = ts.convolution(joined, folded(weight), None, *how[:5], groups * size)
     return unfolded(found, size, 1)
 
@@ -123,9 +123,10 @@ batch(
     "avg_pool2d_backward "
     "max_pool2d_with_indices_backward adaptive_max_pool2d_backward _adaptive_avg_pool2d_backward "
     "reflection_pad2d "
-    "replication_pad2d reflection_pad2d_backward replication_pad2d_backward im2col col2im",
+    "replication_pad2d reflection_pad2d_backward replication_pad2d_backward im2col",
     over_planes(2),
 )
+batch("col2im", over_planes(1))
 batch(
     "max_pool3d_with_indices avg_pool3d _adaptive_avg_pool3d adaptive_max_pool3d max_unpool3d "
     "avg_pool3d_backward "

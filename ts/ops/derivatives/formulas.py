@@ -148,7 +148,9 @@ def gradient(record: Record, wanted: Sequence[str]) -> Formula:
     for name in _order(inputs, set().union(*(names_in(text) for _, text in found))):
         if inputs.annotation(name, row.absent) is not None:
             reads[name] = Read(name, name, "")
-    types = [FACTS[r.fact][0] if r.fact else inputs.annotation(r.of, row.absent) for r in reads.values()]
+    types = [
+        _type_of_fact(r, inputs) if r.fact else inputs.annotation(r.of, row.absent) for r in reads.values()
+    ]
     declared = ", ".join(f"{name}: {type}" for name, type in zip(reads, types, strict=True))
     text = f"def {node_name(record)}({declared}):\n"
     if len(found) == 1:
@@ -160,15 +162,22 @@ def gradient(record: Record, wanted: Sequence[str]) -> Formula:
     return Formula(tuple(reads.values()), gives, text, row.namespace)
 
 
+def _type_of_fact(read: Read, inputs: Inputs) -> str:
+    """That of the fact, of a list that of the tensors in it."""
+    of_one = FACTS[read.fact][0]
+    return of_one if inputs.annotation(read.of, False) == "Tensor" else f"List[{of_one}]"
+
+
 def _with_facts(text: str, inputs: Inputs, reads: dict[str, Read]) -> str:
     """A formula that reads sizes and their like as parameters of their own, which are added to `reads`.
 
-    Those of gradients, which are not saved, it asks for itself.
+    Those of gradients, which are not saved, it asks for itself.  `tensors.size()` are the sizes of each.
     """
     gradients = {"grad", *(r.gradient for r in inputs.results)}
 
     def fact(of: str, what: str) -> str | None:
-        if of in gradients or inputs.annotation(of, False) != "Tensor":
+        kinds = ("Tensor", "List[Tensor]") if what == "size" else ("Tensor",)
+        if of in gradients or inputs.annotation(of, False) not in kinds:
             return None
         name = f"{of}_{what}"
         reads[name] = Read(name, of, what)

@@ -52,6 +52,10 @@ def _cell(
             raise RuntimeError(
                 f"Input batch size {input.size(0)} doesn't match hidden{i} batch size {rows[i]}"
             )
+    if cell.size(-1) != w_hh.size(1):
+        raise RuntimeError(
+            f"hidden1 has inconsistent hidden_size: got {cell.size(-1)}, expected {w_hh.size(1)}"
+        )
     return _step(kind, ts.linear(input, w_ih, b_ih), hidden, cell, w_hh, b_hh, None)
 
 

@@ -42,10 +42,14 @@ def of_log_sums(grad: Tensor, x: Tensor, result: Tensor, dim: int) -> Tensor:
     if grad.dim() == 0 or grad.numel() == 0:
         return grad
     if grad.is_complex():
-        return ((grad.log() - result.conj()).flip([dim]).logcumsumexp(dim).flip([dim]) + x.conj()).exp()
+        nothing = ts.nan_to_num(ts.real(grad).new_full([], float("-inf")))
+        log = ts.where(grad == 0, nothing, ts.where(grad == 0, 1, grad).log())
+        return ((log - result.conj()).flip([dim]).logcumsumexp(dim).flip([dim]) + x.conj()).exp()
     nothing = ts.nan_to_num(grad.new_full([], float("-inf")))  # -inf itself would make nan of the next one
-    above = ts.where(grad > 0, grad, 1).log().masked_fill(grad <= 0, nothing)
-    below = ts.where(grad < 0, -grad, 1).log().masked_fill(grad >= 0, nothing)
+    above = ts.where(grad > 0, grad, 1).log()
+    above = ts.where(grad <= 0, nothing, above)
+    below = ts.where(grad < 0, -grad, 1).log()
+    below = ts.where(grad >= 0, nothing, below)
     up = (above - result).flip([dim]).logcumsumexp(dim).flip([dim]) + x
     down = (below - result).flip([dim]).logcumsumexp(dim).flip([dim]) + x
     return up.exp() - down.exp()

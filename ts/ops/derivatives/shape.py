@@ -10,20 +10,20 @@ from ts.ops.derivatives.rows import LINEAR, compose, derive
 # ---------------------------------------------------------------------------------------- joined
 
 
-def parts(grad: Tensor, tensors: list[Tensor], dim: int) -> list[Tensor]:
+def parts(grad: Tensor, sizes: list[list[int]], dim: int) -> list[Tensor]:
     """The part of each tensor; one of the shape (0,) is joined with all shapes and has none."""
     found: list[Tensor] = []
     at = 0
-    for x in tensors:
-        if x.dim() == 1 and x.numel() == 0:
+    for size in sizes:
+        if size == [0]:
             found.append(grad.new_zeros([0]))
         else:
-            found.append(grad.narrow(dim, at, x.size(dim)))
-            at += x.size(dim)
+            found.append(grad.narrow(dim, at, size[dim]))
+            at += size[dim]
     return found
 
 
-derive("aten::cat", tensors="parts(grad, tensors, dim)", result=LINEAR)
+derive("aten::cat", tensors="parts(grad, tensors.size(), dim)", result=LINEAR)
 derive("aten::_chunk_cat", tensors="[underivable('aten::_chunk_cat')]")
 derive("aten::stack aten::_stack", tensors="grad.unbind(dim)", result=LINEAR, name="StackBackward0")
 
@@ -46,7 +46,7 @@ derive(
 )  # fmt: skip
 derive(
     "aten::atleast_1d.Sequence aten::atleast_2d.Sequence aten::atleast_3d.Sequence",
-    tensors="[one.reshape(x.size()) for one, x in zip(grads, tensors)]",
+    tensors="[one.reshape(size) for one, size in zip(grads, tensors.size())]",
     result=LINEAR,
     name="UnsqueezeBackward0",
 )
@@ -73,19 +73,19 @@ compose("aten::meshgrid", "grids(tensors, 'ij')")
 compose("aten::meshgrid.indexing", "grids(tensors, indexing)")
 
 
-def blocks(grad: Tensor, tensors: list[Tensor]) -> list[Tensor]:
+def blocks(grad: Tensor, sizes: list[list[int]]) -> list[Tensor]:
     """The block of each tensor."""
     found: list[Tensor] = []
     row, column = 0, 0
-    for x in tensors:
-        rows = x.size(0) if x.dim() == 2 else 1
-        columns = x.size(-1) if x.dim() > 0 else 1
-        found.append(grad.narrow(0, row, rows).narrow(1, column, columns).reshape(x.size()))
+    for size in sizes:
+        rows = size[0] if len(size) == 2 else 1
+        columns = size[-1] if len(size) > 0 else 1
+        found.append(grad.narrow(0, row, rows).narrow(1, column, columns).reshape(size))
         row, column = row + rows, column + columns
     return found
 
 
-derive("aten::block_diag", tensors="blocks(grad, tensors)", result=LINEAR)
+derive("aten::block_diag", tensors="blocks(grad, tensors.size())", result=LINEAR)
 
 
 def pairs(tensors: list[Tensor]) -> Tensor:

@@ -41,7 +41,7 @@ def of_acosh(grad: Tensor, self: Tensor) -> Tensor:
 def of_sinc(grad: Tensor, self: Tensor) -> Tensor:
     """(cos(pi x) - sinc(x)) / x, which is 0 at 0."""
     x = self * math.pi
-    return ts.where(self == 0, 0, grad * ((x * x.cos() - x.sin()) / (x * self)).conj())
+    return ts.where(x * self == 0, 0, grad * ((x * x.cos() - x.sin()) / (x * self)).conj())
 
 
 def of_bessel(first: Tensor, self: Tensor, result: Tensor) -> Tensor:

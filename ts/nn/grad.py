@@ -1,0 +1,95 @@
+"""Gradients of convolutions by themselves: of the input, from the weight, and the other way round.
+
+In: the gradient of a convolution's result; out: that of its input or of its weight.
+
+    conv2d_input(x.shape, w, grad)         what w was multiplied with, of shape x.shape
+    conv2d_weight(x, w.shape, grad)        ... and that of w
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ts._core.tensor.tensor import Tensor
+from ts.ops import aten
+
+Sizes = int | Sequence[int]
+
+
+def _each(value: Sizes, n: int) -> list[int]:
+    return [value] * n if isinstance(value, int) else list(value)
+
+
+def _gradient(
+    n: int, input: Tensor, weight: Tensor, grad_output: Tensor, how: tuple[Sizes, Sizes, Sizes], groups: int,
+    wanted: int,
+) -> Tensor:  # fmt: skip
+    stride, padding, dilation = (_each(value, n) for value in how)
+    found: Any = aten.convolution_backward(
+        grad_output, input, weight, None, stride, padding, dilation, False, [0] * n, groups,
+        [wanted == 0, wanted == 1, False],
+    )  # fmt: skip
+    return found[wanted]  # type: ignore[no-any-return]
+
+
+def _of_input(
+    n: int, size: Sequence[int], weight: Tensor, grad: Tensor, how: tuple[Sizes, Sizes, Sizes], groups: int
+) -> Tensor:
+    input = grad.new_empty([1]).expand(size)
+    return _gradient(n, input, weight, grad, how, groups, 0)
+
+
+def _of_weight(
+    n: int, input: Tensor, size: Sequence[int], grad: Tensor, how: tuple[Sizes, Sizes, Sizes], groups: int
+) -> Tensor:
+    weight = grad.new_empty([1]).expand(size)
+    return _gradient(n, input, weight, grad, how, groups, 1)
+
+
+def conv1d_input(
+    input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Sizes = 1, padding: Sizes = 0,
+    dilation: Sizes = 1, groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """The gradient of the input of `conv1d`, of shape `input_size`, from that of its result."""
+    return _of_input(1, input_size, weight, grad_output, (stride, padding, dilation), groups)
+
+
+def conv1d_weight(
+    input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Sizes = 1, padding: Sizes = 0,
+    dilation: Sizes = 1, groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """The gradient of the weight of `conv1d`, of shape `weight_size`, from that of its result."""
+    return _of_weight(1, input, weight_size, grad_output, (stride, padding, dilation), groups)
+
+
+def conv2d_input(
+    input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Sizes = 1, padding: Sizes = 0,
+    dilation: Sizes = 1, groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """The gradient of the input of `conv2d`, of shape `input_size`, from that of its result."""
+    return _of_input(2, input_size, weight, grad_output, (stride, padding, dilation), groups)
+
+
+def conv2d_weight(
+    input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Sizes = 1, padding: Sizes = 0,
+    dilation: Sizes = 1, groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """The gradient of the weight of `conv2d`, of shape `weight_size`, from that of its result."""
+    return _of_weight(2, input, weight_size, grad_output, (stride, padding, dilation), groups)
+
+
+def conv3d_input(
+    input_size: Sequence[int], weight: Tensor, grad_output: Tensor, stride: Sizes = 1, padding: Sizes = 0,
+    dilation: Sizes = 1, groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """The gradient of the input of `conv3d`, of shape `input_size`, from that of its result."""
+    return _of_input(3, input_size, weight, grad_output, (stride, padding, dilation), groups)
+
+
+def conv3d_weight(
+    input: Tensor, weight_size: Sequence[int], grad_output: Tensor, stride: Sizes = 1, padding: Sizes = 0,
+    dilation: Sizes = 1, groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """The gradient of the weight of `conv3d`, of shape `weight_size`, from that of its result."""
+    return _of_weight(3, input, weight_size, grad_output, (stride, padding, dilation), groups)
