@@ -119,6 +119,7 @@ CONTAINERS = [
     "[x.add_pruning_method(methods[2]), len(x)] if (x := P.PruningContainer(methods[0])) else 0",
     "P.L1Unstructured(0.5).prune(t).tolist()", "P.L1Unstructured(0.5).prune(t, importance_scores=-t).tolist()", "P.LnStructured(1, 2, 0).prune(t).tolist()",
     "P.LnStructured(0.5, 1, -1).prune(t, library.ones(4, 3).tril()).tolist()", "P.Identity().prune(t).tolist()", "P.CustomFromMask(t > 0).prune(t).tolist()",
+    "P.LnStructured(1, 'fro', 0).prune(t).tolist()", "P.LnStructured(1, 'fro', 2).prune(t.view(2, 2, 3)).tolist()",
     "P.LnStructured(1, 'nuc', 0).prune(library.stack([t[:2, :2], t[2:, :2], t[1:3, 1:]])).tolist()", "P.LnStructured(0, 2, 0).prune(t).tolist()",
     "P.RandomStructured(1, 1).prune(t).tolist()", "P.RandomUnstructured(2).prune(t).tolist()", "[c.PRUNING_TYPE for c in (P.Identity, P.LnStructured, P.CustomFromMask)]",
 ]  # fmt: skip

@@ -253,7 +253,12 @@ class LnStructured(_Structured):
 
     def _sizes(self, t: Tensor) -> Tensor:
         dim = self.dim % t.dim()
-        norms: Tensor = ts.norm(t, p=self.n, dim=[d for d in range(t.dim()) if d != dim])
+        others = [d for d in range(t.dim()) if d != dim]
+        norms: Tensor
+        if self.n == "nuc":
+            norms = ts.linalg.matrix_norm(t, "nuc", dim=others)
+        else:
+            norms = ts.linalg.vector_norm(t, 2 if self.n == "fro" else self.n, dim=others)
         return norms
 
 
