@@ -183,6 +183,47 @@ def test_threads_make_one_plan_together():
         assert kinds(f) == 1 and f.plans.made[0][1] == 8
 
 
+PEAKS = """
+def group(x):
+    return torch.tanh(x * 2 + 1)
+
+def chain(x, n: int):
+    for i in range(n):
+        x = torch.mm(x, x)
+    return x
+"""
+
+
+def test_the_most_memory_that_a_call_holds():
+    """A group has its result only; a chain of products two matrices, however long it is."""
+    x = ts.ones(64, 64)
+    group, chain = unit(PEAKS, "group"), unit(PEAKS, "chain")
+    assert "bytes" not in str(group.plan)
+    assert group.peak_memory(x) == 64 * 64 * 4
+    assert [chain.peak_memory(x, n) for n in (1, 2, 3, 9)] == [n * 64 * 64 * 4 for n in (1, 2, 2, 2)]
+    assert "held 16,384 bytes at most beside its arguments" in str(group.plan)
+    with ts.jit.optimized_execution(False):
+        assert group.peak_memory(x) == 2 * 64 * 64 * 4
+    with ts.profiler.profile(), pytest.raises(RuntimeError, match="cannot be nested"):
+        group.peak_memory(x)
+
+
+def test_the_most_memory_of_a_method():
+    class Layer(ts.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = ts.nn.Parameter(ts.ones(64, 64))
+
+        def forward(self, x, twice: bool = False):
+            return x @ self.weight @ self.weight if twice else x @ self.weight
+
+    model = ts.jit.script(Layer())
+    with ts.no_grad():
+        assert model.forward.peak_memory(ts.ones(8, 64)) == 8 * 64 * 4
+        assert model.forward.peak_memory(ts.ones(8, 64), twice=True) == 2 * 8 * 64 * 4
+    assert "held 4,096 bytes" in str(model.plan)
+
+
 # ---- what may not be taken for decided --------------------------------------------------------------------
 
 OTHER_VIEWS = """

@@ -64,6 +64,7 @@ class ScriptFunction(Function):
 
     terms: Terms = ANY_TERMS  # on which its source was taken
     unit: Any = None  # of a function of an archive: the definitions that it is one of
+    peak: int | None = None  # bytes that the call which was measured last held at once
     waits = False  # whether its callers go by its declaration, and it is compiled when it is called
     _unoptimized: Unoptimized | None = None  # its twins, once somebody wanted them
     _differentiated: Differentiated | None = None
@@ -180,6 +181,17 @@ class ScriptFunction(Function):
         from ts.runtime.plan import plan_of
 
         return plan_of(self, self.name)
+
+    def peak_memory(self, *args: Any, **kwargs: Any) -> int:
+        """The most bytes that a call with these arguments holds at once beside them, results included.
+
+        The function is called twice: what compiling takes is not counted.  `plan` shows the number then.
+        Memory of this thread on the CPU; RuntimeError while a profiler is at work.
+        """
+        from ts.runtime.plan import peak_of_call
+
+        self.peak = peak_of_call(self, args, kwargs)
+        return self.peak
 
     # ---- compilation ---------------------------------------------------------------------------------
 

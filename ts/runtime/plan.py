@@ -17,10 +17,11 @@ group is asked of the passes once more, which then run on a copy of the graph.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
+from ts._core.dispatch.recorder import Recorder
 from ts._core.value.spec import KINDS
 from ts._core.vm.function import is_optimizing
 from ts.bytecode.native.exits import LARGE, NO_LOOP, STOPS, Loop, loops_of
@@ -56,7 +57,25 @@ def plan_of(function: Any, name: str) -> PlanText:
         lines = iter(["  nothing runs as one: it calls `breakpoint()`, which may stop in any line"])
     else:
         lines = _plan_lines(function, code)
-    return PlanText("\n".join([f"plan of {name}", *lines, *_loop_lines(code)]))
+    return PlanText("\n".join([f"plan of {name}", *lines, *_loop_lines(code), *_memory_lines(function)]))
+
+
+def peak_of_call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> int:
+    """The most bytes of memory that a call held at once of what it took; it is the second call."""
+    function(*args, **kwargs)
+    recorder = Recorder(memory=True)
+    recorder.start()
+    try:
+        kept = function(*args, **kwargs)
+    finally:
+        recorder.stop()
+    del kept
+    return recorder.most_bytes
+
+
+def _memory_lines(function: Any) -> Iterator[str]:
+    if function.peak is not None:
+        yield f"  held {function.peak:,} bytes at most beside its arguments, when it was last measured"
 
 
 def _code_of(function: Any) -> Any:

@@ -87,6 +87,10 @@ class ScriptMethod:
 
         return plan_of(self.function, f"{self.owner.original_name}.{self.name}")
 
+    def peak_memory(self, *args: Any, **kwargs: Any) -> int:
+        """The most bytes that a call with these arguments holds at once beside them: `ScriptFunction`."""
+        return self.function.peak_memory(self.owner._object, *args, **kwargs)
+
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
         """The graph that runs for these arguments."""
         return self.function.graph_for(self.owner._object, *args, **kwargs)
