@@ -120,6 +120,14 @@ def kept(x: Tensor, y: Tensor):
     return found
 
 
+def roots(x: Tensor, y: Tensor):
+    s = ts.sqrt(y[0])
+    for i in range(1, len(x)):
+        s = ts.sqrt(x[i] * x[i] + y[i]) - s
+        y[i] = s + x[i].sqrt()
+    return s
+
+
 def until(x: Tensor, y: Tensor):
     s = ts.zeros((), dtype=x.dtype)
     i = 0
@@ -159,7 +167,7 @@ def filled(x: Tensor, y: Tensor):
 
 PROGRAMS = (
     total, running_sum, sum_out_of_place, relaxation, largest, largest_and_write, swap, swap_views, counts, extremes,
-    in_place, negative_indices, kept, until, with_functions, out_of_range, aliased, filled,
+    in_place, negative_indices, kept, roots, until, with_functions, out_of_range, aliased, filled,
 )  # fmt: skip
 
 

@@ -407,6 +407,9 @@ class _Version:
         if node.kind() == "aten::reciprocal":
             quotient = self._new("aten::div", [self._constant(1.0, node), x], node, FLOAT).output()
             self.numbers[node.output()] = self._rounded(quotient, member, node)
+        elif node.kind() == "aten::sqrt":  # of a 32-bit float, rounded twice, it is what it is rounded once
+            root = self._new(node.kind(), [x], node, FLOAT).output()
+            self.numbers[node.output()] = self._rounded(root, member, node)
         else:
             name = "prim::abs" if node.kind() == "aten::abs" else node.kind()
             self.numbers[node.output()] = self._new(name, [x], node, x.type()).output()

@@ -25,7 +25,7 @@ from ts.passes.control_flow import BODY_INPUTS, LOOP_INPUTS, constant_value, nod
 # Operators on tensors that are those of the same name on numbers, for elements: exact, or rounded once.
 ARITHMETIC: Final = frozenset(("aten::add", "aten::sub", "aten::mul", "aten::div"))
 COMPARISONS: Final = frozenset(("aten::eq", "aten::ne", "aten::lt", "aten::le", "aten::gt", "aten::ge"))
-UNARY: Final = frozenset(("aten::neg", "aten::abs", "prim::abs", "aten::reciprocal"))
+UNARY: Final = frozenset(("aten::neg", "aten::abs", "prim::abs", "aten::reciprocal", "aten::sqrt"))
 # The smaller, the larger: by the comparison that chooses the first.
 CHOICES: Final = {
     "aten::minimum": "aten::lt", "aten::min": "aten::lt",
@@ -36,7 +36,7 @@ SELECTION: Final = "aten::select"
 ASSIGNMENTS: Final = ("aten::copy_", "aten::fill_")
 # From elements to Python's numbers.
 CONVERSIONS: Final = frozenset(("aten::Float", "aten::Int", "aten::Bool", "aten::item"))
-_OF_FLOATS: Final = frozenset(("aten::div", "aten::reciprocal"))  # of ints they are no ints
+_OF_FLOATS: Final = frozenset(("aten::div", "aten::reciprocal", "aten::sqrt"))  # of ints they are no ints
 _CALLS: Final = frozenset(
     {
         "prim::CallFunction",

@@ -312,13 +312,15 @@ def _each_loop(code: Any, loops: Iterable[Loop]) -> Iterator[str]:
     """What becomes of each loop: those that are left to the interpreter by their lines."""
     left = [loop for loop in loops if loop.refusal]
     entered = [loop for loop in loops if not loop.refusal]
+    lines = set(_lines_at(code, [loop.end for loop in entered]))
     if entered:
         when = "become machine code once they are hot" if code.machine_code is None else "are machine code"
-        places = _in_lines(_lines_at(code, [loop.end for loop in entered])) if left else ""
-        yield f"  loops {when}{places}"
+        yield f"  loops {when}{_in_lines(lines) if left else ''}"
     for loop in left:
         line = next(_lines_at(code, [loop.end]), None)
         named = "a loop" if line is None else f"the loop in line {line}"
+        if line in lines:  # one that has several: for elements, and for whatever tensors
+            named = f"a version of {named}"
         cause = _in_lines(_lines_at(code, [loop.cause])) if loop.cause >= 0 else ""
         yield f"  {named} is interpreted: {loop.refusal}{cause}"
 
