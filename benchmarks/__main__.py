@@ -19,7 +19,7 @@ from benchmarks.measure import measure, slowest, table
 
 GROUPS = (
     "scalar", "elements", "dispatch", "pointwise", "mathematics", "products", "layers", "operators", "cells",
-    "shapes", "models", "examples", "startup",
+    "shapes", "models", "training", "examples", "startup",
 )  # fmt: skip
 WHERE_NAMED = ("cuda", "opcodes")  # groups that need a device, or compare with nobody
 

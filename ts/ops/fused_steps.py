@@ -17,6 +17,7 @@ from typing import Any
 
 from ts._core.dispatch.overloads import overloads
 from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import is_grad_enabled
 from ts.ops.registry import Record, add
 
 Tensors = Sequence[Tensor]
@@ -28,6 +29,15 @@ def on_lists(name: str) -> Callable[..., Any]:
     """`ts._foreach_NAME`."""
     found: Callable[..., Any] = overloads(f"_foreach_{name}")
     return found
+
+
+def then(name: str, temporaries: Tensors, *args: Any) -> Tensors:
+    """An operator on tensors that nobody else holds: in place, unless gradients pass through it."""
+    if is_grad_enabled():
+        made: Tensors = on_lists(name)(temporaries, *args)
+        return made
+    on_lists(f"{name}_")(temporaries, *args)
+    return temporaries
 
 
 def number_in(x: Number) -> float:
@@ -118,8 +128,8 @@ def adam(
         on_lists("maximum_")(max_exp_avg_sqs, exp_avg_sqs)
         squares = max_exp_avg_sqs
     steps = [number_in(step) for step in state_steps]
-    roots = on_lists("div")(on_lists("sqrt")(squares), [(1 - beta2**step) ** 0.5 for step in steps])
-    add_quotients(params, exp_avgs, on_lists("add")(roots, eps), [-lr / (1 - beta1**step) for step in steps])
+    roots = then("div", on_lists("sqrt")(squares), [(1 - beta2**step) ** 0.5 for step in steps])
+    add_quotients(params, exp_avgs, then("add", roots, eps), [-lr / (1 - beta1**step) for step in steps])
 
 
 def adagrad(
@@ -129,7 +139,7 @@ def adagrad(
     """One step of Adagrad."""
     grads = with_decay(params, turned(grads, maximize), weight_decay)
     on_lists("addcmul_")(state_sums, grads, grads, 1)
-    roots = on_lists("add")(on_lists("sqrt")(state_sums), eps)
+    roots = then("add", on_lists("sqrt")(state_sums), eps)
     add_quotients(
         params, grads, roots, [-lr / (1 + (number_in(step) - 1) * lr_decay) for step in state_steps]
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.ops.fused_steps import add_scaled, turned, with_decay
+from ts.ops.fused_steps import add_scaled, then, turned, with_decay
 from ts.optim.lists import State, begin, check_capturable, check_range, check_rate, count, number, of, real
 from ts.optim.optimizer import Group, Optimizer
 
@@ -78,9 +78,9 @@ def adadelta(
     gradients = with_decay(params, turned(grads, maximize), weight_decay)
     ts._foreach_mul_(square_avgs, rho)
     ts._foreach_addcmul_(square_avgs, gradients, gradients, 1 - rho)
-    above = ts._foreach_sqrt(ts._foreach_add(acc_deltas, eps))
-    below = ts._foreach_sqrt(ts._foreach_add(square_avgs, eps))
-    changes = ts._foreach_mul(ts._foreach_div(above, below), gradients)
+    above = then("sqrt", ts._foreach_add(acc_deltas, eps))
+    below = then("sqrt", ts._foreach_add(square_avgs, eps))
+    changes = then("mul", then("div", above, below), gradients)
     ts._foreach_mul_(acc_deltas, rho)
     ts._foreach_addcmul_(acc_deltas, changes, changes, 1 - rho)
     add_scaled(params, changes, -number(lr))

@@ -9,7 +9,7 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.ops.fused_steps import add_quotients, turned, with_decay
+from ts.ops.fused_steps import add_quotients, then, turned, with_decay
 from ts.optim.lists import State, begin, check_capturable, check_range, check_rate, counted, number, of, real
 from ts.optim.optimizer import Group, Optimizer
 
@@ -81,7 +81,5 @@ def adamax(
     changes = with_decay(params, turned(grads, maximize), weight_decay)
     ts._foreach_lerp_(exp_avgs, changes, 1 - beta1)
     remembered = ts._foreach_mul(exp_infs, beta2)
-    ts._foreach_copy_(
-        exp_infs, ts._foreach_maximum(remembered, ts._foreach_add(ts._foreach_abs(changes), eps))
-    )
+    ts._foreach_copy_(exp_infs, ts._foreach_maximum(remembered, then("add", ts._foreach_abs(changes), eps)))
     add_quotients(params, exp_avgs, exp_infs, [-lr / (1 - beta1**step) for step in steps])

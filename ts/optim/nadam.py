@@ -9,7 +9,7 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.ops.fused_steps import add_quotients, turned, with_decay
+from ts.ops.fused_steps import add_quotients, then, turned, with_decay
 from ts.optim.lists import State, begin, check_capturable, check_range, check_rate, counted, number, of, real
 from ts.optim.optimizer import Group, Optimizer
 
@@ -108,8 +108,8 @@ def nadam(
     ts._foreach_lerp_(exp_avgs, changes, 1 - beta1)
     ts._foreach_mul_(exp_avg_sqs, beta2)
     ts._foreach_addcmul_(exp_avg_sqs, changes, changes, 1 - beta2)
-    roots = ts._foreach_sqrt(ts._foreach_div(exp_avg_sqs, [1 - beta2**step for step in steps]))
-    roots = ts._foreach_add(roots, eps)
+    roots = then("sqrt", ts._foreach_div(exp_avg_sqs, [1 - beta2**step for step in steps]))
+    roots = then("add", roots, eps)
     factors = [-lr * (1 - mu) / (1 - product) for mu, product in zip(momenta, products, strict=True)]
     add_quotients(params, changes, roots, factors)
     factors = [-lr * mu / (1 - product * mu) for mu, product in zip(following, products, strict=True)]

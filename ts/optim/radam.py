@@ -9,7 +9,7 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.ops.fused_steps import turned, with_decay
+from ts.ops.fused_steps import then, turned, with_decay
 from ts.optim.lists import (
     State,
     Tensors,
@@ -129,8 +129,8 @@ def _adapted(
     eps: float,
 ) -> list[Tensor]:
     """The changes over the roots of mean squares, as far as these can be trusted."""
-    roots = ts._foreach_reciprocal(ts._foreach_add(ts._foreach_sqrt(squares), eps))
-    roots = ts._foreach_mul(roots, [(1 - beta2**step) ** 0.5 for step in steps])
+    roots = then("reciprocal", then("add", ts._foreach_sqrt(squares), eps))
+    roots = then("mul", roots, [(1 - beta2**step) ** 0.5 for step in steps])
     trust = [((n - 4) * (n - 2) * limit / ((limit - 4) * (limit - 2) * n)) ** 0.5 for n in lengths]
-    changes: list[Tensor] = list(ts._foreach_mul(ts._foreach_mul(means, roots), trust))
+    changes: list[Tensor] = list(then("mul", then("mul", means, roots), trust))
     return changes

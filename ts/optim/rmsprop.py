@@ -9,7 +9,7 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.ops.fused_steps import add_quotients, add_scaled, turned, with_decay
+from ts.ops.fused_steps import add_quotients, add_scaled, then, turned, with_decay
 from ts.optim.lists import State, begin, check_capturable, check_range, check_rate, count, number, of, real
 from ts.optim.optimizer import Group, Optimizer
 
@@ -95,7 +95,7 @@ def rmsprop(
     if centered:
         ts._foreach_lerp_(means, gradients, 1 - alpha)
         around = ts._foreach_addcmul(squares, means, means, -1)
-    roots = ts._foreach_add(ts._foreach_sqrt(around), eps)
+    roots = then("add", ts._foreach_sqrt(around), eps)
     if momentum > 0:
         ts._foreach_mul_(momenta, momentum)
         ts._foreach_addcdiv_(momenta, gradients, roots)

@@ -55,22 +55,26 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 
 def get_swa_multi_avg_fn() -> Averages:
     """The mean of all models so far, for many tensors in place."""
-    return _in_place(lambda averaged, x, count: averaged.lerp_(x, 1 / (float(count) + 1)), get_swa_avg_fn())
+    return _in_place(lambda count: 1 / (float(count) + 1), get_swa_avg_fn())
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> Averages:
     """A mean that forgets, for many tensors in place."""
     _check_decay(decay)
-    return _in_place(lambda averaged, x, count: averaged.lerp_(x, 1 - decay), get_ema_avg_fn(decay))
+    return _in_place(lambda count: 1 - decay, get_ema_avg_fn(decay))
 
 
-def _in_place(floating: Callable[[Tensor, Tensor, Any], Any], general: Average) -> Averages:
+def _in_place(share: Callable[[Any], float], general: Average) -> Averages:
+    """Means that go that far towards what is new; whole numbers by the general rule."""
+
     def average(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Any) -> None:
         with ts.no_grad():
-            for mean, x in zip(averaged, current, strict=True):
-                if mean.is_floating_point() or mean.is_complex():
-                    floating(mean, x, count)
-                else:
+            pairs = list(zip(averaged, current, strict=True))
+            smooth = [(mean, x) for mean, x in pairs if mean.is_floating_point() or mean.is_complex()]
+            if smooth:
+                ts._foreach_lerp_([mean for mean, _ in smooth], [x for _, x in smooth], share(count))
+            for mean, x in pairs:
+                if not (mean.is_floating_point() or mean.is_complex()):
                     mean.copy_(general(mean, x, count))
 
     return average

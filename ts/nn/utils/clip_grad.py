@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from types import GeneratorType
 from typing import Any
 
 import ts
@@ -17,22 +18,31 @@ from ts._core.tensor.tensor import Tensor
 Parameters = Tensor | Iterable[Tensor]
 
 
+def _listed(parameters: Parameters, what: str = "") -> list[Tensor]:
+    """The parameters; an empty generator is most often one that was used before."""
+    if isinstance(parameters, Tensor):
+        return [parameters]
+    found = list(parameters)
+    if what and not found and isinstance(parameters, GeneratorType):
+        warnings.warn(f"`{what}` is an empty generator, no gradient clipping will occur.", stacklevel=3)
+    return found
+
+
 def _gradients(parameters: Parameters) -> list[Tensor]:
-    listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
-    found = (getattr(parameter, "grad", None) for parameter in listed)
-    return [gradient for gradient in found if gradient is not None]
+    return [x.grad for x in _listed(parameters) if x.grad is not None]
 
 
 def get_total_norm(
     tensors: Parameters, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Tensor:
     """The norm of all elements of the tensors together."""
-    listed = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    listed = _listed(tensors)
+    norm_type = float(norm_type)
     if not listed:
         zero: Tensor = ts.tensor(0.0)
         return zero
-    norms = ts.stack([ts.linalg.vector_norm(tensor, norm_type).to(listed[0].device) for tensor in listed])
-    total: Tensor = ts.linalg.vector_norm(norms, norm_type)
+    norms = ts._foreach_norm(listed, norm_type)
+    total: Tensor = ts.linalg.vector_norm(ts.stack([x.to(listed[0].device) for x in norms]), norm_type)
     if error_if_nonfinite and not bool(ts.isfinite(total)):
         raise RuntimeError(
             f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, so it "
@@ -46,9 +56,14 @@ def clip_grads_with_norm_(
     parameters: Parameters, max_norm: float, total_norm: Any, foreach: bool | None = None
 ) -> None:
     """Scale the gradients down, so that their norm, which is `total_norm`, is at most `max_norm`."""
-    factor: Any = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
-    for gradient in _gradients(parameters):
-        gradient.mul_(factor.to(gradient.device))
+    gradients = _gradients(parameters)
+    if not gradients:
+        return
+    factor: Any = ts.clamp(float(max_norm) / (total_norm + 1e-6), max=1.0)
+    devices = {gradient.device for gradient in gradients}
+    for device in devices:
+        there = [x for x in gradients if x.device == device] if len(devices) > 1 else gradients
+        ts._foreach_mul_(there, factor.to(device))
 
 
 def clip_grad_norm_(
@@ -59,8 +74,8 @@ def clip_grad_norm_(
     foreach: bool | None = None,
 ) -> Tensor:
     """Scale the gradients down, so that their norm is at most `max_norm`; the norm that they had."""
-    listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
-    total = get_total_norm(_gradients(listed), float(norm_type), error_if_nonfinite)
+    listed = _listed(parameters, "parameters")
+    total = get_total_norm(_gradients(listed), norm_type, error_if_nonfinite)
     clip_grads_with_norm_(listed, max_norm, total)
     return total
 
@@ -77,5 +92,7 @@ def clip_grad_norm(*args: Any, **kwargs: Any) -> Tensor:
 
 def clip_grad_value_(parameters: Parameters, clip_value: float, foreach: bool | None = None) -> None:
     """Put every element of the gradients between -clip_value and clip_value."""
-    for gradient in _gradients(parameters):
-        gradient.clamp_(-clip_value, clip_value)
+    limit, gradients = float(clip_value), _gradients(parameters)
+    if gradients:
+        ts._foreach_clamp_min_(gradients, -limit)
+        ts._foreach_clamp_max_(gradients, limit)

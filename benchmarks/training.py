@@ -1,0 +1,115 @@
+"""Training: steps of optimizers over parameters that have gradients, one thread.
+
+In: nothing.  Out: a table for each kind of parameters; both step from zeros, with gradients of ones.
+PyTorch's default is one operator after the other for each parameter, `fused` its kernel for all.
+
+Whole steps of training (forward, loss, backward, optimizer) are rows of `STEPS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import ts
+from benchmarks import peers
+from benchmarks.measure import Case
+
+Shapes = list[tuple[int, ...]]
+RULES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("SGD", {"lr": 0.1, "momentum": 0.9}),
+    ("Adam", {}),
+    ("AdamW", {}),
+    ("Adagrad", {}),
+    ("RMSprop", {}),
+    ("NAdam", {}),
+    ("Adadelta", {}),
+)
+FUSED = ("SGD", "Adam", "AdamW", "Adagrad")  # that PyTorch has a kernel for
+
+
+def mixed(count: int) -> Shapes:
+    """Vectors and matrices of many sizes."""
+    random = np.random.default_rng(0)
+    sizes = (4, 16, 64, 128)
+    return [tuple(int(n) for n in random.choice(sizes, size=1 + i % 2)) for i in range(count)]
+
+
+KINDS: dict[str, Shapes] = {
+    "10 small parameters": [(8, 8), (8,)] * 5,
+    "MLP, 64 x 256": [(1024, 256), (1024,), (1024, 1024), (1024,), (256, 1024), (256,)],
+    "100 parameters": mixed(100),
+}
+
+# Whole steps: name -> (library -> a call that makes one step).  To be filled by the part that trains models.
+STEPS: dict[str, Callable[[Any], Callable[[], object]]] = {}
+
+
+def with_gradients(library: Any, shapes: Shapes) -> list[Any]:
+    """Zeros, with ones for gradients."""
+    parameters = [library.zeros(shape) for shape in shapes]
+    for x in parameters:
+        x.grad = library.ones_like(x)
+    return parameters
+
+
+def step_case(rule: str, options: dict[str, Any], shapes: Shapes) -> Case:
+    """One rule over parameters of these shapes."""
+
+    def step(library: Any, **more: Any) -> Callable[[], object]:
+        optimizer = getattr(library.optim, rule)(with_gradients(library, shapes), **options, **more)
+        run: Callable[[], object] = optimizer.step
+        return run
+
+    contestants = {"ts": step(ts)}
+    if peers.has_torch():
+        import torch
+
+        torch.set_num_threads(1)
+        contestants["PyTorch"] = step(torch)
+        if rule in FUSED:
+            contestants["PyTorch, fused"] = step(torch, fused=True)
+    return Case(rule, contestants)
+
+
+def clip_case(shapes: Shapes) -> Case:
+    """The norm of all gradients, and gradients scaled by it."""
+
+    def clip(library: Any) -> Callable[[], object]:
+        parameters = with_gradients(library, shapes)
+        return lambda: library.nn.utils.clip_grad_norm_(parameters, 1.0)
+
+    contestants = {"ts": clip(ts)}
+    if peers.has_torch():
+        import torch
+
+        contestants["PyTorch"] = clip(torch)
+    return Case("clip_grad_norm_", contestants)
+
+
+def whole_case(name: str, make: Callable[[Any], Callable[[], object]]) -> Case:
+    """A whole step in both libraries."""
+    contestants = {"ts": make(ts)}
+    if peers.has_torch():
+        import torch
+
+        torch.set_num_threads(1)
+        contestants["PyTorch"] = make(torch)
+    return Case(name, contestants)
+
+
+def tables() -> dict[str, list[Case]]:
+    """Steps of optimizers for each kind of parameters, and whole steps."""
+    ts.set_num_threads(1)
+    found = {
+        f"optimizer.step(), {name}": [
+            *(step_case(rule, options, shapes) for rule, options in RULES),
+            clip_case(shapes),
+        ]
+        for name, shapes in KINDS.items()
+    }
+    if STEPS:
+        found["Steps of training, one thread"] = [whole_case(name, make) for name, make in STEPS.items()]
+    return found
