@@ -71,6 +71,7 @@ _HOMES: Final = {
     "Value": "ts.ir.graph.Value",
     "parse_ir": "ts.ir.read.parse_ir",
     "parse_schema": "ts.ir.schema.parse_schema",
+    "_debug_set_autodiff_subgraph_inlining": "ts.passes.create_autodiff_subgraphs.set_subgraph_inlining",
     "_create_function_from_graph": "ts.runtime.function.create_function_from_graph",
     "_jit_interpret_graph": "ts.runtime.function.interpret_graph",
     "_jit_pass_canonicalize": "ts.passes.canonicalize.canonicalize",

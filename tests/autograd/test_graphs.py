@@ -81,10 +81,14 @@ def test_gradients_are_those_without_compiler(program, sizes):
             x.requires_grad_(i in wanted)
         leaves = [xs[i] for i in wanted]
         for _ in range(2):
-            assert_close(ts.autograd.grad(total(script(*xs)), leaves), ts.autograd.grad(total(program(*xs)), leaves))
+            assert_close(
+                ts.autograd.grad(total(script(*xs)), leaves), ts.autograd.grad(total(program(*xs)), leaves)
+            )
     twice = [
         ts.autograd.grad(
-            sum(g.square().sum() for g in ts.autograd.grad(total(f(*xs)), xs, create_graph=True)), xs, allow_unused=True
+            sum(g.square().sum() for g in ts.autograd.grad(total(f(*xs)), xs, create_graph=True)),
+            xs,
+            allow_unused=True,
         )
         for f in (script, program)
     ]
@@ -132,7 +136,9 @@ def test_other_sizes():
     script = ts.jit.script(squashed)
     for n in range(1, 24):
         x, w = inputs((n, 4), (4,))
-        assert_close(ts.autograd.grad(script(x, w).sum(), [x, w]), ts.autograd.grad(squashed(x, w).sum(), [x, w]))
+        assert_close(
+            ts.autograd.grad(script(x, w).sum(), [x, w]), ts.autograd.grad(squashed(x, w).sum(), [x, w])
+        )
 
 
 def test_saved_tensors_are_watched():
@@ -185,7 +191,12 @@ def test_views_leave_a_part():
         y, flat, turned = h(x * 1, w)
         flat[0] = 7.0
         turned.mul_(w[0])
-        return [y, flat, turned, *ts.autograd.grad((y.sin().sum() + flat.cos().sum() + turned.exp().sum()), [x, w])]
+        return [
+            y,
+            flat,
+            turned,
+            *ts.autograd.grad((y.sin().sum() + flat.cos().sum() + turned.exp().sum()), [x, w]),
+        ]
 
     assert_close(run(f), run(g))
 
@@ -277,3 +288,34 @@ def test_parts_are_freed():
         assert alive() is None
     finally:
         gc.enable()
+
+
+def one_by_one(w: ts.Tensor, x: ts.Tensor):
+    a = w * x
+    b = ts.zeros([abs(int(a))])
+    return a * b
+
+
+def parts_of(function, *inputs):
+    graph = ts.jit.script(function).graph_for(*inputs)
+    return [node for node in graph.nodes() if node.kind() == "prim::DifferentiableGraph"]
+
+
+def test_small_parts_are_dissolved_unless_somebody_wants_to_see_them():
+    x = ts.ones(1, requires_grad=True)
+    assert not parts_of(one_by_one, x, x)
+    ts._C._debug_set_autodiff_subgraph_inlining(False)
+    try:
+        assert len(parts_of(one_by_one, x, x)) == 2  # the length of `b` is asked for in between
+        ts.jit.script(one_by_one)(x, x).sum().backward()
+    finally:
+        ts._C._debug_set_autodiff_subgraph_inlining(True)
+    assert x.grad.tolist() == [0]
+
+
+def test_values_may_want_gradients_unless_their_types_say_no():
+    graph = ts.parse_ir(
+        "graph(%x : Tensor, %y : Float(2, requires_grad=0), %i : int, %l : Tensor[], %n : (int, int[])):\n  return (%x)"
+    )
+    assert [value.requires_grad() for value in graph.inputs()] == [True, False, False, True, False]
+    assert [value.requiresGrad() for value in graph.inputs()] == [None, False, None, None, None]

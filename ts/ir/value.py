@@ -181,9 +181,13 @@ class Value:
         t = self._type
         return isinstance(t, TensorType) and None not in (t.scalar_type, t.sizes(), t.strides(), t.device())
 
-    def requires_grad(self) -> bool | None:
-        """Whether a tensor wants gradients, as far as its type says."""
-        return self._type._requires_grad if isinstance(self._type, TensorType) else False
+    def requires_grad(self) -> bool:
+        """Whether a tensor may want gradients: unless its type says no, or one that the value contains."""
+        return self._type.requires_grad()
+
+    def requiresGrad(self) -> bool | None:
+        """What the type of a tensor says of gradients; None where it says nothing."""
+        return self._type._requires_grad if isinstance(self._type, TensorType) else None
 
     def infer_type_from(self, tensor: Any) -> Value:
         """Enter the type of a tensor, with sizes and strides."""
@@ -212,7 +216,6 @@ also_named(
     replaceAllUsesAfterNodeWith="replace_all_uses_after_node_with",
     toIValue="to_ivalue",
     isCompleteTensor="is_complete_tensor",
-    requiresGrad="requires_grad",
 )
 
 

@@ -36,8 +36,19 @@ _STEADY: Final = frozenset({"prim::Constant", "prim::GetAttr", "prim::Param"})
 _LISTS: Final = ("prim::ListConstruct", "prim::ListUnpack")
 
 
-def create_autodiff_subgraphs(graph: Graph, threshold: int = THRESHOLD) -> bool:
+_inlines = True  # whether graphs of fewer operators than THRESHOLD are dissolved
+
+
+def set_subgraph_inlining(enabled: bool) -> None:
+    """Whether differentiable graphs that are not worth one are left out, in programs compiled from now on."""
+    global _inlines
+    _inlines = enabled
+
+
+def create_autodiff_subgraphs(graph: Graph, threshold: int | None = None) -> bool:
     """Make differentiable graphs of at least `threshold` operators on tensors, in all blocks."""
+    if threshold is None:
+        threshold = THRESHOLD if _inlines else 1
     return _Parts(graph.block(), threshold, _differentiated(graph.block())).run()
 
 

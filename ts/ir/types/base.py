@@ -156,6 +156,10 @@ class Type:
         """Whether every value of type `other` is a value of this one, where `other` itself does not know."""
         return False
 
+    def requires_grad(self) -> bool:
+        """Whether a value of this type may be, or contain, a tensor that wants gradients."""
+        return any(inner.requires_grad() for inner in self.contained_types())
+
     def containedTypes(self) -> list[Type]:
         return list(self.contained_types())
 
