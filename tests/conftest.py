@@ -23,12 +23,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
-def grad_mode():
-    """On again for the next test: operators that switch gradients off are tested, too."""
+def switches():
+    """As they were for the next test: operators that switch gradients off, or begin a block of autocast, are tested, too."""
     yield
+    from ts._core.dispatch import autocast
     from ts.autograd.grad_mode import set_grad_enabled
 
     set_grad_enabled(True)
+    autocast.leave(0, [0, 0, 0, 0])
 
 
 @pytest.fixture

@@ -23,6 +23,7 @@ import ts
 from tests import samples
 from ts._core.prims import registry as prims
 from ts.backends.cpu import kernels
+from ts._core.dispatch.autocast import LOWER_DTYPES
 from ts.ops import registry, shapes
 
 PAGE = Path(__file__).parent.parent / "docs" / "operators.md"
@@ -97,6 +98,9 @@ OTHER = re.compile(
     r"_foreach|_fused_|_amp_|rpc_|owner|to_here|local_value|awaitable|_add_batch_dim|_remove_batch_dim|BailOut|Bailout|"
     r"MMTreeReduce|MMBatchSide|_test_|_foobar|_make_dep|_sobol"  # optimisers, distribution, vmap, the fuser, tests
 )
+AUTOCAST = """Inside of `ts.autocast`, the floats among the arguments of these, but for float64, get another dtype: the one that the block is for
+(`lower`), `float32`, or that of the `widest` among them. All others are left alone. `binary_cross_entropy` is refused on CUDA devices.
+"""
 GROUPS = {"b": (0,), "i": (1, 2, 3, 4, 5), "h": (6, 7), "f": (8, 9), "c": (10, 11)}
 
 
@@ -137,6 +141,18 @@ def rows(records: list[Any]) -> Iterator[str]:
         yield f"| `{schema}` | {' '.join(forms)} | {dtypes(record)} | {' '.join(fused)} | {shape} |"
 
 
+def autocast(records: list[Any]) -> Iterator[str]:
+    """A line for what the arguments become of operators on a device."""
+    for device in LOWER_DTYPES:
+        classes: dict[str, set[str]] = {kind: set() for kind in ("lower", "float32", "widest")}
+        for record in records:
+            kind = record.autocast if isinstance(record.autocast, str) else record.autocast.get(device, "")
+            if kind in classes:
+                classes[kind].add(record.name.removeprefix("aten::"))
+        for kind, names in classes.items():
+            yield f"| {device} | {kind} | {' '.join(sorted(names))} |"
+
+
 def page() -> str:
     """The text of docs/operators.md."""
     registry.load()
@@ -150,6 +166,7 @@ def page() -> str:
         lines += [f"## {family}\n", "| Schema | Forms | Dtypes | Fused | Shape |", "|---|---|---|---|---|"]
         with ts.set_grad_enabled(ts.is_grad_enabled()):  # which an operator among them switches
             lines += [*rows(records), ""]
+    lines += ["## Autocast\n", AUTOCAST, "| Device | Arguments become | Operators |", "|---|---|---|", *autocast(everything), ""]
     lines += ["## Missing\n", "| Operator | Why |", "|---|---|"]
     lines += [f"| {name} | {why} |" for name, why in MISSING.items()]
     lines += ["\n## Not registered\n", NOT_REGISTERED, "| Overload | Why |", "|---|---|"]

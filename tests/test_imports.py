@@ -53,10 +53,10 @@ MAY_IMPORT = {
     "distributions": "ts _core nn autograd linalg special",
     "testing": "ts _core",
     # devices under PyTorch's names
-    "amp": "backends",
+    "amp": "_core backends autograd ts",
     "cuda": "_core backends ops amp functions",
     "accelerator": "cuda",
-    "cpu": "",
+    "cpu": "amp",
     "mps": "",
     "xpu": "",
     "random": "_core ops cuda",
@@ -66,7 +66,7 @@ MAY_IMPORT = {
     # compiled functions, and what is done with them
     "archive": "_core ir ops passes bytecode frontend nn",
     "serialization": "archive",
-    "runtime": "fusion _core ir analysis passes bytecode frontend nn archive",
+    "runtime": "fusion _core ir ops analysis passes bytecode frontend nn archive",
     "ops.derivatives": "ts _core ops fusion fft linalg special functional nn runtime",
     "ops.batching": "ts _core ops",
     "autodiff": "_core ir ops fusion passes bytecode ops.derivatives",

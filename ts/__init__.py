@@ -80,7 +80,14 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
         "set_flush_denormal", "set_warn_always", "is_warn_always_enabled", "get_default_device",
         "set_default_device",
     ),
-    "ts.amp": ("autocast", "is_autocast_enabled", "get_autocast_dtype"),
+    "ts.amp": ("autocast", "GradScaler"),
+    "ts.amp.switches": (
+        "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
+        "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_cache_enabled",
+        "is_autocast_cpu_enabled", "is_autocast_enabled", "set_autocast_cache_enabled",
+        "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled",
+        "set_autocast_gpu_dtype",
+    ),
     "ts.autograd.anomaly": ("is_anomaly_enabled", "is_anomaly_check_nan_enabled"),
     "ts.compiler": ("compile",),
     "ts.functions.tensor_types": (

@@ -51,7 +51,7 @@ EXCUSED = {
         factory_common_args multi_dim_common Tensor
     """,
     "other parts of PyTorch, or not yet: gradients, modes, compilation, distribution, pickles": """
-        autocast* *autocast* GradScaler ao grad *anomaly*
+        *autocast_ipu* *autocast_xla* ao grad *anomaly*
         cond while_loop fx export classes library
         monitor multiprocessing overrides package quantization
         return_types sparse AcceleratorError OutOfMemoryError Event
@@ -88,7 +88,7 @@ EXCUSED_THERE = {
     "jit": """
         ONNXTracedModule *fusion* fuser jit_module_from_flatbuffer save_jit_module_to_flatbuffer
     """,  # the optimiser is a later part; other formats
-    "amp": "GradScaler custom_?wd autocast_mode grad_scaler",  # gradients
+    "amp": "",
     "backends": "cusparselt kleidiai m mha miopen *nnpack opt_einsum python_native quantized",  # other libraries
     "backends.cudnn": "m",
     "backends.mps": "get_core_count get_name is_macos*",  # no Metal
@@ -101,7 +101,7 @@ EXCUSED_THERE = {
         CacheInfo F NestedCompileRegionOptions config *backend* *_unsafe *cache_artifacts nested_compile_region
         load_compiled_function set_* substitute_in_graph wrap_numpy
     """,  # of a compiler behind `compile`
-    "cpu": "Event StreamContext amp current_stream get_capabilities",
+    "cpu": "Event StreamContext current_stream get_capabilities",
     "testing": "FileCheck assert_allclose make_tensor",
     "func": """
         debug_unwrap rearrange replace_all_batch_norm_modules_

@@ -35,6 +35,8 @@ _SIDE_EFFECTS: Final = frozenset(
         "prim::ContinueStmt",
         "prim::LoopContinuation",
         "prim::Store",
+        "aten::is_autocast_enabled",  # others switch it
+        "aten::is_autocast_cpu_enabled",
         "aten::warn",
         "aten::save",
         "aten::wait",

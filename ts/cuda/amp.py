@@ -1,4 +1,4 @@
-"""`ts.cuda.amp.autocast`, the older name of `ts.autocast("cuda")`.
+"""Mixed precision on CUDA devices, under its older names: `ts.autocast("cuda")` and its like.
 
 with ts.cuda.amp.autocast(enabled=False): ...
 """
@@ -6,20 +6,72 @@ with ts.cuda.amp.autocast(enabled=False): ...
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 from ts import amp, dtypes
+from ts.amp.autocast_mode import ScriptAutocast
+
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
+
+
+def _warn(name: str, better: str) -> None:
+    warnings.warn(
+        f"`torch.cuda.amp.{name}(args...)` is deprecated. Please use `torch.amp.{better}` instead.",
+        FutureWarning,
+        stacklevel=3,
+    )
+
+
+class _ScriptAutocast:
+    """`autocast` as scripts have it."""
+
+    __module__ = "torch.cuda.amp.autocast_mode"
+    __ts_name__ = "autocast"
+
+    def __init__(self, enabled: bool = True, dtype: int = 5, cache_enabled: bool = True) -> None:
+        self._enabled = enabled
+        self.device = "cuda"
+        self.fast_dtype = dtype
+
+    __enter__ = ScriptAutocast.__enter__
+    __exit__ = ScriptAutocast.__exit__
 
 
 class autocast(amp.autocast):
     """`ts.autocast` for CUDA devices."""
 
+    __ts_script_class__: type = _ScriptAutocast
+
     def __init__(
         self, enabled: bool = True, dtype: dtypes.dtype = dtypes.NAMES["float16"], cache_enabled: bool = True
     ) -> None:
-        warnings.warn(
-            "`torch.cuda.amp.autocast(args...)` is deprecated. Please use "
-            "`torch.amp.autocast('cuda', args...)` instead.",
-            FutureWarning,
-            stacklevel=2,
-        )
+        _warn("autocast", "autocast('cuda', args...)")
         super().__init__("cuda", dtype, enabled, cache_enabled)
+
+
+class GradScaler(amp.GradScaler):
+    """`ts.amp.GradScaler` for CUDA devices."""
+
+    def __init__(
+        self,
+        init_scale: float = 2.0**16,
+        growth_factor: float = 2.0,
+        backoff_factor: float = 0.5,
+        growth_interval: int = 2000,
+        enabled: bool = True,
+    ) -> None:
+        _warn("GradScaler", "GradScaler('cuda', args...)")
+        super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+
+
+def custom_fwd(*args: Any, **kwargs: Any) -> Callable[..., Any]:
+    """`ts.amp.custom_fwd` for CUDA devices."""
+    _warn("custom_fwd", "custom_fwd(args..., device_type='cuda')")
+    return amp.custom_fwd(*args, **kwargs, device_type="cuda")
+
+
+def custom_bwd(*args: Any, **kwargs: Any) -> Callable[..., Any]:
+    """`ts.amp.custom_bwd` for CUDA devices."""
+    _warn("custom_bwd", "custom_bwd(args..., device_type='cuda')")
+    return amp.custom_bwd(*args, **kwargs, device_type="cuda")

@@ -28,6 +28,7 @@ from ts.frontend import compile
 from ts.frontend.parse import ParsedFunction
 from ts.ir.graph import Graph
 from ts.runtime.deep import with_deep_stack
+from ts.runtime.executor import enter_autocast
 from ts.runtime.function import ScriptFunction, compile_function
 from ts.runtime.garbage import no_collection
 
@@ -90,7 +91,9 @@ class DebugCode:
             return SteppingLowering(graph, name, lower, self, owner).run()
 
         def compile_and_lower() -> Code:
-            return lower(compile.compile_function(parsed, compile_function, lines=True).graph, original.name)
+            graph = compile.compile_function(parsed, compile_function, lines=True).graph
+            enter_autocast(graph)
+            return lower(graph, original.name)
 
         with my_turn(), no_collection(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it was compiled before, and warned then

@@ -97,6 +97,8 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
         return script_module(obj)  # type: ignore[arg-type]  # its class says so, without an import of `ts.nn`
     if inspect.ismethod(obj):
         obj = obj.__func__
+    if hasattr(obj, "__script_unsupported"):  # what decorated it says why
+        raise RuntimeError(f"TorchScript error: {getattr(obj, '__script_unsupported')}")
     if not inspect.isfunction(inspect.unwrap(obj)):
         return _script_instance(obj)
     overloads = sys.modules.get("ts.frontend.overloads")  # without which nobody has declared any

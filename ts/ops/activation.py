@@ -118,7 +118,7 @@ def _prelu_kernel(xp: Any, self: Array, weight: Array) -> Array:
     return xp.where(self > 0, self, self * weight)
 
 
-@op("aten::prelu(Tensor self, Tensor weight) -> Tensor", refuses={"bic": "prelu_cpu"})
+@op("aten::prelu(Tensor self, Tensor weight) -> Tensor", refuses={"bic": "prelu_cpu"}, autocast="lower")
 def _prelu(xp: Any, self: Array, weight: Array) -> Array:
     if weight.ndim > 1:
         raise RuntimeError(
@@ -300,6 +300,7 @@ def _log_sigmoid_forward(xp: Any, self: Array) -> tuple[Array, Array]:
     where="f",
     refuses={"c": "softplus_cpu"},
     out_refused=FOUND,
+    autocast={"cuda": "float32"},
 )
 def _softplus_op(xp: Any, self: Array, beta: Any = 1, threshold: Any = 20) -> Array:
     x = _wide(xp, "softplus", self)
@@ -406,7 +407,11 @@ def softmax_kernel(xp: Any, self: Array, dim: int, dtype: int | None, log: bool)
     same_as="aten::softmax",
     ends=True,
 )
-@facts(layout="contiguous", cuda_rows="m = largest(a); exp(a - m) / sum(exp(a - m))")
+@facts(
+    layout="contiguous",
+    cuda_rows="m = largest(a); exp(a - m) / sum(exp(a - m))",
+    autocast={"cuda": "float32"},
+)
 def _softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     return softmax_kernel(xp, self, dim, dtype, False)
 
@@ -437,7 +442,11 @@ def _safe_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> A
     same_as="aten::log_softmax",
     ends=True,
 )
-@facts(layout="contiguous", cuda_rows="m = largest(a); a - m - log(sum(exp(a - m)))")
+@facts(
+    layout="contiguous",
+    cuda_rows="m = largest(a); a - m - log(sum(exp(a - m)))",
+    autocast={"cuda": "float32"},
+)
 def _log_softmax(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     return softmax_kernel(xp, self, dim, dtype, True)
 

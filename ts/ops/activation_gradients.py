@@ -25,7 +25,9 @@ _OVERWRITTEN = (
 )
 
 
-def backward(text: str, kernel: str, kinds: str = "bic", layout: str = "like_all") -> Callable[[Body], Body]:
+def backward(
+    text: str, kernel: str, kinds: str = "bic", layout: str = "like_all", **fields: Any
+) -> Callable[[Body], Body]:
     """Declare `aten::text`, whose body gets arrays wide enough to compute in; `kernel` refuses `kinds`."""
 
     def declare(body: Body) -> Body:
@@ -34,7 +36,12 @@ def backward(text: str, kernel: str, kinds: str = "bic", layout: str = "like_all
             return rules.cast(xp, found, grad.dtype)
 
         record = op(
-            f"aten::{text} -> Tensor", where="", family=_FAMILY, layout=layout, refuses={kinds: kernel}
+            f"aten::{text} -> Tensor",
+            where="",
+            family=_FAMILY,
+            layout=layout,
+            refuses={kinds: kernel},
+            **fields,
         )
         record(compute)
         return body
@@ -161,7 +168,7 @@ def _silu(xp: Any, grad: Array, self: Array) -> Array:
     return grad * xp.conj(s * (1 + self * (1 - s)))
 
 
-@backward("mish_backward(Tensor grad_output, Tensor self)", "mish_backward_cpu")
+@backward("mish_backward(Tensor grad_output, Tensor self)", "mish_backward_cpu", autocast={"cuda": "float32"})
 def _mish(xp: Any, grad: Array, self: Array) -> Array:
     t = xp.tanh(xp.log1p(xp.exp(-xp.abs(self))) + xp.maximum(self, 0))
     return grad * (t + self * sigmoid(xp, self) * (1 - t * t))

@@ -25,6 +25,7 @@ Array = rules.Array
     nondeterministic=True,
     layout="like_query",
     refuses={"c": "softmax_lastdim_kernel_impl"},
+    autocast="lower",
 )
 def _scaled_dot_product_attention(
     xp: Any,
@@ -132,6 +133,7 @@ def _hidden(xp: Any, mask: Array, kind: int | None, scores: tuple[int, ...]) -> 
     out="out",
     out_names="out0,out1",
     where="f",
+    autocast={"cpu": "lower"},
 )
 def _native_multi_head_attention(
     xp: Any,

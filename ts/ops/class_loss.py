@@ -93,7 +93,7 @@ def _nll_and_weight(
     out="out",
     where="",
 )
-@facts(work=work.of(work.fewest, 0.3))
+@facts(work=work.of(work.fewest, 0.3), autocast="float32")
 def _nll_loss(
     xp: Any,
     self: Array,
@@ -184,6 +184,7 @@ def _nll_loss_backward(
     "aten::cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=1, "
     "SymInt ignore_index=-100, float label_smoothing=0.) -> Tensor",
     where="f",
+    autocast="float32",
 )
 def _cross_entropy(
     xp: Any,
@@ -269,6 +270,7 @@ def _rows(self: Array) -> Array:
     out="out",
     where="f",
     out_refused=SCALAR,
+    autocast="float32",
 )
 def _multi_margin_loss(
     xp: Any,
@@ -346,6 +348,7 @@ def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> t
     out="out",
     where="f",
     out_refused=SCALAR,
+    autocast="float32",
 )
 def _multilabel_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     return _multilabel_margin(xp, self, target, reduction)[0]
@@ -358,6 +361,7 @@ def _multilabel_margin_loss(xp: Any, self: Array, target: Array, reduction: int 
     out_names="output,is_target",
     out_unnamed=True,
     where="",
+    autocast={"cpu": "float32"},
 )
 def _multilabel_margin_loss_forward(
     xp: Any, self: Array, target: Array, reduction: int

@@ -15,7 +15,7 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from ts._core.tensor import sizes
 from ts.ops import rules, work
@@ -437,6 +437,7 @@ _GENERAL = (
     "(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool "
     "transposed, "
 )
+_ON_CUDA: Final = {"cuda": "lower"}
 add(
     out_of(
         add(
@@ -448,6 +449,7 @@ add(
                 layout="any_channels",
                 refuses={"bc": "slow_conv2d_cpu"},
                 shape=_shape_of(convolution),
+                autocast=_ON_CUDA,
             )
         ),
         "out",
@@ -458,22 +460,29 @@ _DEPTHWISE = (
     "(Tensor self, Tensor weight, SymInt[{n}] kernel_size, Tensor? bias, SymInt[{n}] stride, SymInt[{n}] "
     "padding, SymInt[{n}] dilation)"
 )
-for _text, _compute, _kinds in (
-    (f"_convolution.deprecated{_GENERAL}int[] output_padding, SymInt groups, {_HOW})", _convolution, "bc"),
+for _text, _compute, _kinds, _casts in (
+    (
+        f"_convolution.deprecated{_GENERAL}int[] output_padding, SymInt groups, {_HOW})",
+        _convolution,
+        "bc",
+        "lower",
+    ),
     (
         f"_convolution{_GENERAL}SymInt[] output_padding, SymInt groups, {_HOW}, bool allow_tf32)",
         _convolution,
         "bc",
+        _ON_CUDA,
     ),
-    (f"convolution_overrideable{_GENERAL}SymInt[] output_padding, SymInt groups)", convolution, "bc"),
+    (f"convolution_overrideable{_GENERAL}SymInt[] output_padding, SymInt groups)", convolution, "bc", ""),
     (
         "_convolution_mode(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, str padding, SymInt[] "
         "dilation, SymInt groups)",
         conv,
         "bc",
+        _ON_CUDA,
     ),
-    (f"_conv_depthwise2d{_DEPTHWISE.format(n=2)}", depthwise, "b"),
-    (f"conv_depthwise3d{_DEPTHWISE.format(n=3)}", depthwise, "b"),
+    (f"_conv_depthwise2d{_DEPTHWISE.format(n=2)}", depthwise, "b", ""),
+    (f"conv_depthwise3d{_DEPTHWISE.format(n=3)}", depthwise, "b", ""),
 ):
     _record = add(
         Record(
@@ -485,6 +494,7 @@ for _text, _compute, _kinds in (
             refuses={_kinds: "slow_conv2d_cpu"},
             shape=_shape_of(_compute),
             order="out" if _compute is depthwise else "",
+            autocast=_casts,
             **COPIED,
         )
     )
@@ -537,6 +547,7 @@ for _n in (1, 2, 3):
             layout="any_channels" if _plain else _TRANSPOSED_LAYOUTS[_n],
             refuses={"b": (_PLAIN_NAMES if _plain else _TRANSPOSED_NAMES)[_n]},
             shape=_shape_of(_kernel),
+            autocast="lower",
         )
         add(_record)
 
@@ -568,6 +579,7 @@ add(
                 where="f",
                 layout="contiguous",
                 refuses={"b": "addmm_impl_cpu_"},
+                autocast="lower",
             )
         ),
         "out",

@@ -15,6 +15,7 @@ Array = rules.Array
 
 @op(
     "aten::cov(Tensor self, *, int correction=1, Tensor? fweights=None, Tensor? aweights=None) -> Tensor",
+    autocast={"cpu": "lower"},
 )
 def _cov(
     xp: Any, self: Array, correction: int = 1, fweights: Array | None = None, aweights: Array | None = None
@@ -71,7 +72,11 @@ def _check_weights(name: str, weights: Array | None, count: int, integral: bool)
         raise RuntimeError(f"cov(): {name} cannot be negative")
 
 
-@op("aten::corrcoef(Tensor self) -> Tensor", refuses={"b": "cov(): bool dtype is not supported for input"})
+@op(
+    "aten::corrcoef(Tensor self) -> Tensor",
+    refuses={"b": "cov(): bool dtype is not supported for input"},
+    autocast={"cpu": "lower"},
+)
 def _corrcoef(xp: Any, self: Array) -> Array:
     if self.ndim > 2:
         raise RuntimeError(

@@ -182,7 +182,7 @@ def _lengths_of(name: str, lengths: Any) -> Lengths:
     "int blank=0, int reduction=1, bool zero_infinity=False) -> Tensor",
     where="f",
 )
-@facts(shape=_loss_shape)
+@facts(shape=_loss_shape, autocast={"cpu": "float32"})
 def _ctc_loss(
     xp: Any,
     log_probs: Array,

@@ -309,7 +309,8 @@ NAMES: Final[dict[str, str]] = {
     "script": """
         Bool Complex ComplexImplicit Float FloatImplicit Int IntImplicit ScalarImplicit __contains__
         __getitem__ _get_cpu_capability _list_to_tensor _local_scalar_dense _tensor_to_list as_tensor count
-        device get_autocast_dtype is_grad_enabled item len prim::NumToTensor set_grad_enabled sorted tensor
+        device get_autocast_dtype is_grad_enabled item len prim::EnterAutocast prim::ExitAutocast
+        prim::NumToTensor set_grad_enabled sorted tensor
     """,
     "assertions": """
         _assert_async _assert_tensor_metadata _functional_assert_async _functional_assert_scalar
@@ -402,6 +403,9 @@ NAMES: Final[dict[str, str]] = {
     "fused_steps": """
         _fused_adagrad _fused_adagrad_ _fused_adam _fused_adam_ _fused_adamw _fused_adamw_ _fused_sgd
         _fused_sgd_
+    """,
+    "scaling": """
+        _amp_foreach_non_finite_check_and_unscale_ _amp_update_scale_
     """,
 }
 

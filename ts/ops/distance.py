@@ -24,6 +24,7 @@ _TINY = 1e-12  # keeps the cosine of a vector of zeros finite
     where="f",
     layout="contiguous",
     refuses={"c": "expected common dtype to be floating point, yet common dtype is {dtype}"},
+    autocast={"cuda": "float32"},
 )
 def _cosine_similarity(xp: Any, x1: Array, x2: Array, dim: int = 1, eps: float = 1e-08) -> Array:
     a, b = same(xp, x1, x2)
@@ -40,6 +41,7 @@ def _cosine_similarity(xp: Any, x1: Array, x2: Array, dim: int = 1, eps: float =
     " keepdim=False) -> Tensor",
     where="f",
     layout="contiguous",
+    autocast={"cuda": "float32"},
 )
 def _pairwise_distance(
     xp: Any, x1: Array, x2: Array, p: float = 2, eps: float = 1e-06, keepdim: bool = False
@@ -56,6 +58,7 @@ def _pairwise_distance(
     layout="contiguous",
     refuses={"bic": "cdist only supports floating-point dtypes, X1 got: {dtype}", "h": "cdist"},
     work=work.pairs,
+    autocast="float32",
 )
 def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None = None) -> Array:
     for name, x in (("X1", x1), ("X2", x2)):
@@ -97,6 +100,7 @@ def _cdist_forward(xp: Any, x1: Array, x2: Array, p: float, compute_mode: int | 
     },
     work=work.pairs,
     out="out",
+    autocast={"cpu": "lower"},
     **COPIED,
 )
 def _euclidean_dist(xp: Any, x1: Array, x2: Array) -> Array:
@@ -130,6 +134,7 @@ def _pdist_forward(xp: Any, self: Array, p: float = 2) -> Array:
     where="f",
     refuses={"bic": "pdist only supports floating-point dtypes", "h": "pdist"},
     work=work.pairs,
+    autocast={"cuda": "float32"},
 )
 def _pdist(xp: Any, self: Array, p: float = 2) -> Array:
     rows, columns = xp.triu_indices(self.shape[0], 1)
@@ -189,6 +194,7 @@ def _pdist_backward(xp: Any, grad: Array, self: Array, p: float, pdist: Array) -
     "aten::triplet_margin_loss(Tensor anchor, Tensor positive, Tensor negative, float margin=1., "
     "float p=2., float eps=9.9999999999999995e-07, bool swap=False, int reduction=1) -> Tensor",
     where="f",
+    autocast="float32",
 )
 def _triplet_margin_loss(
     xp: Any,
@@ -219,6 +225,7 @@ def _triplet_margin_loss(
     "aten::cosine_embedding_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int "
     "reduction=1) -> Tensor",
     where="f",
+    autocast="float32",
 )
 def _cosine_embedding_loss(
     xp: Any, input1: Array, input2: Array, target: Array, margin: float = 0.0, reduction: int = MEAN

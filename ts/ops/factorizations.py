@@ -92,7 +92,7 @@ def _logdet(xp: Any, self: Array) -> Array:
 
 @op("aten::linalg_inv(Tensor A) -> Tensor", out="out", where="f", out_refused=EXPECTED)
 @op("aten::inverse(Tensor self) -> Tensor", out="out", same_as="aten::linalg_inv", out_refused=EXPECTED)
-@facts(layout="columns", refuses={"h": f"linalg.inv: {LOW_PRECISION}"}, work=0.1)
+@facts(layout="columns", refuses={"h": f"linalg.inv: {LOW_PRECISION}"}, work=0.1, autocast={"cpu": "float32"})
 def _inv(xp: Any, A: Array) -> Array:
     try:
         return xp.linalg.inv(square("linalg.inv", A))
@@ -108,6 +108,7 @@ def _inv(xp: Any, A: Array) -> Array:
     layout=("columns", "contiguous"),
     refuses={"h": f"linalg.inv: {LOW_PRECISION}"},
     out_refused=EXPECTED,
+    autocast={"cpu": "float32"},
 )
 def _inv_ex(xp: Any, A: Array, check_errors: bool = False) -> tuple[Array, Array]:
     return _inv(xp, A), xp.zeros(A.shape[:-2], dtype=rules.INT32)
@@ -120,6 +121,7 @@ def _inv_ex(xp: Any, A: Array, check_errors: bool = False) -> tuple[Array, Array
     layout="columns",
     refuses={"h": "lu_cpu"},
     out_refused=EXPECTED,
+    autocast={"cpu": "float32"},
 )
 def _solve(xp: Any, A: Array, B: Array, left: bool = True) -> Array:
     square("linalg.solve", A)
@@ -158,6 +160,7 @@ def _solve_ex(
     layout="columns",
     refuses={"h": "cholesky_cpu"},
     out_refused=EXPECTED,
+    autocast={"cpu": "float32"},
 )
 def _cholesky(xp: Any, self: Array, upper: bool = False) -> Array:
     try:
@@ -176,6 +179,7 @@ def _cholesky(xp: Any, self: Array, upper: bool = False) -> Array:
     layout="columns",
     refuses={"bih": "cholesky_cpu"},
     out_uncast=castable("cholesky"),
+    autocast={"cpu": "float32"},
 )
 def _cholesky_old(xp: Any, self: Array, upper: bool = False) -> Array:
     return _cholesky(xp, self, upper)
@@ -190,6 +194,7 @@ def _cholesky_old(xp: Any, self: Array, upper: bool = False) -> Array:
     layout=("columns", "contiguous"),
     refuses={"h": "cholesky_cpu"},
     out_refused=EXPECTED,
+    autocast={"cpu": "float32"},
 )
 def _cholesky_ex(
     xp: Any, self: Array, upper: bool = False, check_errors: bool = False
@@ -217,6 +222,7 @@ def _cholesky_ex(
     out="out",
     layout="columns",
     out_uncast=castable("cholesky_inverse"),
+    autocast={"cpu": "float32"},
 )
 def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
     rules.check_factorised("cholesky_inverse_out_cpu", self)
@@ -236,6 +242,7 @@ def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
     out="out",
     layout="columns",
     out_uncast=castable("cholesky_solve"),
+    autocast={"cpu": "float32"},
 )
 def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) -> Array:
     rules.check_factorised("cholesky_solve_cpu", self, input2)
@@ -261,6 +268,7 @@ def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) ->
     refuses={"bih": "linalg_eigh_cpu"},
     out_refused=EXPECTED,
     work=0.05,
+    autocast={"cpu": "float32"},
 )
 def linalg_eigh(xp: Any, self: Array, UPLO: str = "L") -> tuple[Array, Array]:
     """Eigenvalues and vectors of Hermitian matrices, of which a triangle is read."""
@@ -275,6 +283,7 @@ def linalg_eigh(xp: Any, self: Array, UPLO: str = "L") -> tuple[Array, Array]:
     refuses={"bih": "linalg_eigh_cpu"},
     out_refused=EXPECTED,
     work=0.03,
+    autocast={"cpu": "float32"},
 )
 def _eigvalsh(xp: Any, self: Array, UPLO: str = "L") -> Array:
     return xp.linalg.eigvalsh(square("linalg.eigvalsh", self), UPLO)
@@ -292,6 +301,7 @@ def _eigvalsh(xp: Any, self: Array, UPLO: str = "L") -> Array:
         castable("torch.linalg.eig", "eigenvalues"),
         castable("torch.linalg.eig", "eigenvectors"),
     ),
+    autocast={"cpu": "float32"},
 )
 def _eig(xp: Any, self: Array) -> tuple[Array, Array]:
     values, vectors = xp.linalg.eig(square("linalg.eig", self))
@@ -307,6 +317,7 @@ def _eig(xp: Any, self: Array) -> tuple[Array, Array]:
     refuses={"h": "linalg_eig_out_cpu"},
     work=0.4,
     out_uncast=castable("torch.linalg.eigvals", "eigenvalues"),
+    autocast={"cpu": "float32"},
 )
 def linalg_eigvals(xp: Any, self: Array) -> Array:
     """Eigenvalues, which are complex."""
@@ -323,6 +334,7 @@ def linalg_eigvals(xp: Any, self: Array) -> Array:
     refuses={"h": "linalg_svd_cpu"},
     out_refused=EXPECTED,
     work=0.4,
+    autocast={"cpu": "float32"},
 )
 def linalg_svd(
     xp: Any, A: Array, full_matrices: bool = True, driver: str | None = None
@@ -339,6 +351,7 @@ def linalg_svd(
     refuses={"h": "linalg_svd_cpu"},
     out_refused=EXPECTED,
     work=0.4,
+    autocast={"cpu": "float32"},
 )
 def _svd_old(xp: Any, self: Array, some: bool = True, compute_uv: bool = True) -> tuple[Array, Array, Array]:
     u, s, vh = xp.linalg.svd(matrix("linalg.svd", self), not some)
@@ -357,6 +370,7 @@ def _svd_old(xp: Any, self: Array, some: bool = True, compute_uv: bool = True) -
     refuses={"h": "linalg_svd_cpu"},
     out_refused=EXPECTED,
     work=0.2,
+    autocast={"cpu": "float32"},
 )
 def _svdvals(xp: Any, A: Array, driver: str | None = None) -> Array:
     return xp.linalg.svd(matrix("linalg.svdvals", A), compute_uv=False)
@@ -370,6 +384,7 @@ def _svdvals(xp: Any, A: Array, driver: str | None = None) -> Array:
     layout=("columns", "columns"),
     refuses={"h": "geqrf_cpu"},
     out_refused=EXPECTED,
+    autocast={"cpu": "float32"},
 )
 def _qr(xp: Any, A: Array, mode: str = "reduced") -> tuple[Array, Array]:
     matrix("linalg.qr", A)
@@ -386,6 +401,7 @@ def _qr(xp: Any, A: Array, mode: str = "reduced") -> tuple[Array, Array]:
     layout=("columns", "columns"),
     refuses={"h": "geqrf_cpu"},
     out_refused=EXPECTED,
+    autocast={"cpu": "float32"},
 )
 def _qr_old(xp: Any, self: Array, some: bool = True) -> tuple[Array, Array]:
     return _qr(xp, self, "reduced" if some else "complete")
@@ -407,7 +423,7 @@ def _qr_old(xp: Any, self: Array, some: bool = True) -> tuple[Array, Array]:
     work=0.01,
     out_uncast=castable("linalg.cond"),
 )
-@facts(layout="contiguous")
+@facts(layout="contiguous", autocast={"cpu": "float32"})
 def _cond(xp: Any, self: Array, p: Any = None) -> Array:
     return rules.cast(xp, xp.asarray(xp.linalg.cond(self, p)), rules.real_dtype(self.dtype))
 
@@ -445,6 +461,7 @@ def _triangular(xp: Any, a: Array, b: Array, upper: bool, left: bool, unit: bool
     layout=("columns", "columns"),
     refuses={"bih": "triangular_solve_cpu"},
     out_refused=EXPECTED,
+    autocast={"cpu": "float32"},
 )
 def _triangular_solve(
     xp: Any, self: Array, A: Array, upper: bool = True, transpose: bool = False, unitriangular: bool = False
@@ -455,7 +472,13 @@ def _triangular_solve(
     return _triangular(xp, part, self, upper != transpose, True, unitriangular), clone
 
 
-@op("aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor", out="out", where="f", layout="outermost_last")
+@op(
+    "aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor",
+    out="out",
+    where="f",
+    layout="outermost_last",
+    autocast={"cpu": "float32"},
+)
 def _tensorinv(xp: Any, self: Array, ind: int = 2) -> Array:
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
@@ -483,6 +506,7 @@ def _tensorinv(xp: Any, self: Array, ind: int = 2) -> Array:
     where="f",
     refuses={"h": "lu_cpu"},
     out_uncast=castable("tensorsolve"),
+    autocast={"cpu": "float32"},
 )
 def _tensorsolve(xp: Any, self: Array, other: Array, dims: Any = None) -> Array:
     return xp.linalg.tensorsolve(self, other, None if dims is None else tuple(dims))

@@ -102,6 +102,7 @@ def _many(xp: Any, name: str, self: Array, s: Ints, dim: Ints, norm: str | None)
     where="f",
     refuses=_NO_HALF,
     out_uncast=OfCategory("fft expects a complex output tensor, but got {got}"),
+    autocast={"cpu": "float32"},
 )
 def _fft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     return _one(xp, "fft", self, n, dim, norm)
@@ -113,6 +114,7 @@ def _fft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | 
     where="f",
     refuses=_NO_HALF,
     out_uncast=OfCategory("ifft expects a complex output tensor, but got {got}"),
+    autocast={"cpu": "float32"},
 )
 def _ifft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     return _one(xp, "ifft", self, n, dim, norm)
@@ -123,6 +125,7 @@ def _ifft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str |
     out="out",
     where="f",
     refuses=_NO_HALF,
+    autocast={"cpu": "float32"},
 )
 def _rfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     return _one(xp, "rfft", self, n, dim, norm)
@@ -134,6 +137,7 @@ def _rfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str |
     where="f",
     refuses=_NO_HALF,
     out_uncast=OfCategory("irfft expects a floating point output tensor, but got {got}"),
+    autocast={"cpu": "float32"},
 )
 def _irfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     return _one(xp, "irfft", self, n, dim, norm)
@@ -145,6 +149,7 @@ def _irfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str 
     where="f",
     refuses=_NO_HALF,
     out_uncast=OfCategory("hfft expects a floating point output tensor, but got {got}"),
+    autocast={"cpu": "float32"},
 )
 def _hfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     return _one(xp, "hfft", self, n, dim, norm)
@@ -155,6 +160,7 @@ def _hfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str |
     out="out",
     where="f",
     refuses={**_NO_HALF, "c": "ihfft expects a real input tensor, but got {dtype}"},
+    autocast={"cpu": "float32"},
 )
 def _ihfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
     return _one(xp, "ihfft", self, n, dim, norm)
@@ -173,7 +179,7 @@ def _ihfft(xp: Any, self: Array, n: int | None = None, dim: int = -1, norm: str 
     where="f",
     out_uncast=OfCategory("fftn expects a complex output tensor, but got {got}"),
 )
-@facts(refuses=_NO_HALF)
+@facts(refuses=_NO_HALF, autocast={"cpu": "float32"})
 def _fftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "fftn", self, s, dim, norm)
 
@@ -191,7 +197,7 @@ def _fftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | No
     where="f",
     out_uncast=OfCategory("fftn expects a complex output tensor, but got {got}"),
 )
-@facts(refuses=_NO_HALF)
+@facts(refuses=_NO_HALF, autocast={"cpu": "float32"})
 def _ifftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "ifftn", self, s, dim, norm)
 
@@ -206,7 +212,7 @@ def _ifftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | N
     out="out",
     where="f",
 )
-@facts(refuses=_NO_HALF)
+@facts(refuses=_NO_HALF, autocast={"cpu": "float32"})
 def _rfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "rfftn", self, s, dim, norm)
 
@@ -223,7 +229,7 @@ def _rfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | N
     where="f",
     out_uncast=OfCategory("irfftn expects a floating point output tensor, but got {got}"),
 )
-@facts(refuses=_NO_HALF)
+@facts(refuses=_NO_HALF, autocast={"cpu": "float32"})
 def _irfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | None = None) -> Array:
     return _many(xp, "irfftn", self, s, dim, norm)
 

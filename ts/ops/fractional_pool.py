@@ -90,6 +90,7 @@ def _pooled(
     out="output",
     out_names="output,indices",
     where="f",
+    autocast={"cpu": "float32"},
 )
 def _fractional_max_pool2d(
     xp: Any, self: Array, kernel_size: Sizes, output_size: Sizes, random_samples: Array
@@ -103,6 +104,7 @@ def _fractional_max_pool2d(
     out="output",
     out_names="output,indices",
     where="f",
+    autocast={"cpu": "float32"},
 )
 def _fractional_max_pool3d(
     xp: Any, self: Array, kernel_size: Sizes, output_size: Sizes, random_samples: Array

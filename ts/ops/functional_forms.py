@@ -38,7 +38,8 @@ def _copy_of(key: str) -> Record:
         text = text.replace(f"Tensor{mark}", "Tensor")
     kernel = _copying(view.kernel)
     output = {"out_resized": NEVER} if key == "split.Tensor" else COPIED
-    return add(Record(text, kernel, "functional_forms", where="f", refuses=view.refuses, **output))
+    known = {"refuses": view.refuses, "autocast": view.autocast, **output}
+    return add(Record(text, kernel, "functional_forms", where="f", **known))
 
 
 for _key in _VIEWS:

@@ -214,26 +214,32 @@ _ARGUMENTS = (
 )
 
 
-@op(f"aten::grid_sampler{_ARGUMENTS}", where="f")
+@op(f"aten::grid_sampler{_ARGUMENTS}", where="f", autocast={"cpu": "float32", "cuda": "widest"})
 def _grid_sampler(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
     _checked(input, grid, None, mode)
     return sampled(xp, input, grid, mode, padding, align)
 
 
-@op(f"aten::grid_sampler_2d{_ARGUMENTS}", out="out", where="f")
+@op(f"aten::grid_sampler_2d{_ARGUMENTS}", out="out", where="f", autocast={"cpu": "float32"})
 def _grid_sampler_2d(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
     _checked(input, grid, 2, mode)
     return sampled(xp, input, grid, mode, padding, align)
 
 
-@op(f"aten::_grid_sampler_2d_cpu_fallback{_ARGUMENTS}", where="f", out="out", **COPIED)
+@op(
+    f"aten::_grid_sampler_2d_cpu_fallback{_ARGUMENTS}",
+    where="f",
+    out="out",
+    autocast={"cpu": "float32"},
+    **COPIED,
+)
 def _grid_sampler_2d_float(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
     if input.dtype != rules.FLOAT:
         raise RuntimeError(f"expected scalar type Float but found {rules.NAME_OF[input.dtype]}")
     return _grid_sampler_2d(xp, input, grid, mode, padding, align)
 
 
-@op(f"aten::grid_sampler_3d{_ARGUMENTS}", out="out", where="f")
+@op(f"aten::grid_sampler_3d{_ARGUMENTS}", out="out", where="f", autocast={"cpu": "float32"})
 def _grid_sampler_3d(xp: Any, input: Array, grid: Array, mode: int, padding: int, align: bool) -> Array:
     _checked(input, grid, 3, mode)
     return sampled(xp, input, grid, mode, padding, align)
@@ -305,6 +311,7 @@ def _centres(xp: Any, n: int, align: bool, dtype: rules.DType) -> Array:
     out="out",
     where="f",
     refuses={"b": "linspace_cpu"},
+    autocast={"cpu": "lower"},
 )
 def _affine_grid_generator(xp: Any, theta: Array, size: Sequence[int], align_corners: bool) -> Array:
     if len(size) not in (4, 5):

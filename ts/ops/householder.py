@@ -23,6 +23,7 @@ Array = rules.Array
     layout=("columns", "contiguous"),
     refuses={"bih": "geqrf_cpu"},
     out_uncast=castable("torch.geqrf", "a"),
+    autocast={"cpu": "float32"},
 )
 def _geqrf(xp: Any, self: Array) -> tuple[Array, Array]:
     packed, tau = xp.linalg.qr(matrix("torch.geqrf", self), "raw")
@@ -129,7 +130,7 @@ def _product_shape(
     out_uncast=castable("torch.linalg.householder_product"),
     same_as="aten::linalg_householder_product",
 )
-@facts(layout="columns", shape=_orthogonal_shape)
+@facts(layout="columns", shape=_orthogonal_shape, autocast={"cpu": "float32"})
 def _householder_product(xp: Any, input: Array, tau: Array) -> Array:
     _check_reflectors(input, tau)
     m, n = input.shape[-2:]
@@ -142,6 +143,7 @@ def _householder_product(xp: Any, input: Array, tau: Array) -> Array:
     out="out",
     layout="columns",
     shape=_product_shape,
+    autocast={"cpu": "float32"},
 )
 def _ormqr(
     xp: Any, self: Array, input2: Array, input3: Array, left: bool = True, transpose: bool = False

@@ -178,7 +178,7 @@ def _mismatch(values: Array, shape: Sequence[int]) -> RuntimeError:
     " -> Tensor",
     layout="like_first",
 )
-@facts(work=_PICKED)
+@facts(work=_PICKED, autocast={"cuda": "widest"})
 def index_put(
     xp: Any, self: Array, indices: Sequence[Array | None], values: Array, accumulate: bool = False
 ) -> Array:

@@ -64,6 +64,7 @@ def _size_of(x: Array, size: _Sizes, factors: _Factors) -> list[int]:
     "bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> Tensor",
     where="",
     layout="channels",
+    autocast={"cuda": "float32"},
 )
 @op(
     "aten::__interpolate.size_list_scale_list(Tensor input, int[]? size=None, float[]? scale_factor=None, "
@@ -72,12 +73,14 @@ def _size_of(x: Array, size: _Sizes, factors: _Factors) -> list[int]:
     "Tensor",
     where="",
     layout="channels",
+    autocast={"cuda": "float32"},
 )
 @op(
     'aten::__interpolate(Tensor input, int? size=None, float? scale_factor=None, str mode="nearest", bool? '
     "align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> Tensor",
     where="",
     layout="channels",
+    autocast={"cuda": "float32"},
 )
 @op(
     "aten::__interpolate.size_list(Tensor input, int[]? size=None, float? scale_factor=None, str "
@@ -85,6 +88,7 @@ def _size_of(x: Array, size: _Sizes, factors: _Factors) -> list[int]:
     "bool? align_corners=None, bool? recompute_scale_factor=None, bool antialias=False) -> Tensor",
     where="",
     layout="channels",
+    autocast={"cuda": "float32"},
 )
 def _interpolate(
     xp: Any,
@@ -159,14 +163,24 @@ _OLD: dict[str, Any] = {"where": "", "layout": "channels"}
 _MODE = 'str mode="nearest", bool? align_corners=None'
 
 
-@op(f"aten::__upsample(Tensor input, int? size=None, int? scale_factor=None, {_MODE}) -> Tensor", **_OLD)
 @op(
-    f"aten::__upsample.size_list(Tensor input, int[]? size=None, int? scale_factor=None, {_MODE}) -> Tensor",
+    f"aten::__upsample(Tensor input, int? size=None, int? scale_factor=None, {_MODE}) -> Tensor",
+    autocast={"cuda": "float32"},
     **_OLD,
 )
-@op("aten::__upsample_nearest(Tensor input, int? size=None, int? scale_factor=None) -> Tensor", **_OLD)
+@op(
+    f"aten::__upsample.size_list(Tensor input, int[]? size=None, int? scale_factor=None, {_MODE}) -> Tensor",
+    autocast={"cuda": "float32"},
+    **_OLD,
+)
+@op(
+    "aten::__upsample_nearest(Tensor input, int? size=None, int? scale_factor=None) -> Tensor",
+    autocast={"cuda": "float32"},
+    **_OLD,
+)
 @op(
     "aten::__upsample_nearest.size_list(Tensor input, int[]? size=None, int? scale_factor=None) -> Tensor",
+    autocast={"cuda": "float32"},
     **_OLD,
 )
 def _upsample(
@@ -180,19 +194,26 @@ def _upsample(
     return _interpolate(xp, input, size, scale_factor, mode, align_corners)
 
 
-@op("aten::__upsample_bilinear(Tensor input, int? size=None, int? scale_factor=None) -> Tensor", **_OLD)
+@op(
+    "aten::__upsample_bilinear(Tensor input, int? size=None, int? scale_factor=None) -> Tensor",
+    autocast={"cuda": "float32"},
+    **_OLD,
+)
 @op(
     "aten::__upsample_bilinear.size_list(Tensor input, int[]? size=None, int? scale_factor=None) -> Tensor",
+    autocast={"cuda": "float32"},
     **_OLD,
 )
 @op(
     "aten::__upsample_bilinear.scale_list(Tensor input, int? size=None, int[]? scale_factor=None) -> Tensor",
+    autocast={"cuda": "float32"},
     **_OLD,
 )
 @op(
     "aten::__upsample_bilinear.size_list_scale_list(Tensor input, int[]? size=None, int[]? "
     "scale_factor=None) -> "
     "Tensor",
+    autocast={"cuda": "float32"},
     **_OLD,
 )
 def _upsample_bilinear(xp: Any, input: Array, size: _Sizes = None, scale_factor: _Factors = None) -> Array:

@@ -77,6 +77,7 @@ def _lstsq_shapes(self: Array, b: Array, rcond: float | None = None, driver: str
     work=0.05,
     shape=_lstsq_shapes,
     out_uncast=castable("torch.linalg.lstsq", "solution"),
+    autocast={"cpu": "float32"},
 )
 def _lstsq(
     xp: Any, self: Array, b: Array, rcond: float | None = None, driver: str | None = None

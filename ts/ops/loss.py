@@ -7,7 +7,7 @@ each element's loss is rounded to the result's dtype before the reduction, as Py
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 from ts.ops import rules
 from ts.ops.outputs import FOUND
@@ -67,13 +67,25 @@ def _gap(xp: Any, name: str, self: Array, target: Array) -> tuple[Array, rules.D
     return xp.abs(xp.subtract(*(wide(xp, v) for v in same(xp, self, target)))), dtype
 
 
-@op("aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", out="out", where="f")
+_UNSAFE: Final = (
+    "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast.\n"
+    "Many models use a sigmoid layer right before the binary cross entropy layer.\n"
+    "In this case, combine the two layers using torch.nn.functional.binary_cross_entropy_with_logits\n"
+    "or torch.nn.BCEWithLogitsLoss.  binary_cross_entropy_with_logits and BCEWithLogits are\n"
+    "safe to autocast."
+)
+@op(
+    "aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
+    out="out",
+    where="f",
+    autocast="float32",
+)
 def _mse_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     gap, dtype = _gap(xp, "mse_cpu", self, target)
     return reduced(xp, rules.cast(xp, gap * gap, dtype), reduction)
 
 
-@op("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", where="f")
+@op("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", where="f", autocast="float32")
 def _l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     x, y = same(xp, self, target)
     refuse_bools(x, y)
@@ -84,6 +96,7 @@ def _l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Arra
     "aten::smooth_l1_loss(Tensor self, Tensor target, int reduction=1, float beta=1.) -> Tensor",
     out="out",
     where="f",
+    autocast="float32",
 )
 def _smooth_l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, beta: float = 1.0) -> Array:
     if beta < 0:
@@ -97,6 +110,7 @@ def _smooth_l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, 
     "aten::huber_loss(Tensor self, Tensor target, int reduction=1, float delta=1.) -> Tensor",
     out="out",
     where="f",
+    autocast="float32",
 )
 def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delta: float = 1.0) -> Array:
     if not delta > 0:
@@ -112,6 +126,7 @@ def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delt
     out="out",
     where="f",
     out_refused=FOUND,
+    autocast="float32",
 )
 def _soft_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     rules.check_cast(rules.float_dtype(rules.result_type(self, target)), self.dtype)
@@ -122,6 +137,7 @@ def _soft_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN
 @op(
     "aten::hinge_embedding_loss(Tensor self, Tensor target, float margin=1., int reduction=1) -> Tensor",
     where="f",
+    autocast="float32",
 )
 def _hinge_embedding_loss(
     xp: Any, self: Array, target: Array, margin: float = 1.0, reduction: int = MEAN
@@ -139,6 +155,7 @@ def _hinge_embedding_loss(
     "aten::margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0., int "
     "reduction=1) -> Tensor",
     where="f",
+    autocast="float32",
 )
 def _margin_ranking_loss(
     xp: Any, input1: Array, input2: Array, target: Array, margin: float = 0.0, reduction: int = MEAN
@@ -159,6 +176,7 @@ def _margin_ranking_loss(
 @op(
     "aten::kl_div(Tensor self, Tensor target, int reduction=1, *, bool log_target=False) -> Tensor",
     where="f",
+    autocast="float32",
 )
 def _kl_div(xp: Any, self: Array, target: Array, reduction: int = MEAN, log_target: bool = False) -> Array:
     for v in (self, target):
@@ -175,6 +193,7 @@ def _kl_div(xp: Any, self: Array, target: Array, reduction: int = MEAN, log_targ
     "aten::poisson_nll_loss(Tensor input, Tensor target, bool log_input, bool full, float eps, int "
     "reduction) -> Tensor",
     where="f",
+    autocast="float32",
 )
 def _poisson_nll_loss(
     xp: Any, input: Array, target: Array, log_input: bool, full: bool, eps: float, reduction: int
@@ -202,6 +221,7 @@ def _check_probabilities(xp: Any, **arrays: Array) -> None:
     out="out",
     where="f",
     out_refused=FOUND,
+    autocast={"cpu": "float32", "cuda": _UNSAFE},
 )
 def _binary_cross_entropy(
     xp: Any, self: Array, target: Array, weight: Array | None = None, reduction: int = MEAN
@@ -221,6 +241,7 @@ def _binary_cross_entropy(
     "pos_weight=None, int reduction=1) -> Tensor",
     out="out",
     where="f",
+    autocast="float32",
 )
 def _binary_cross_entropy_with_logits(
     xp: Any,

@@ -164,6 +164,7 @@ def _lu_factor_ex(
     layout=("columns", "contiguous", "contiguous"),
     refuses={"bih": "lu_cpu"},
     shape=_factor_shapes,
+    autocast={"cpu": "float32"},
 )
 def _lu_with_info(
     xp: Any, A: Array, pivot: bool = True, check_errors: bool = True
@@ -232,6 +233,7 @@ def _linalg_lu_solve(
     layout="columns",
     out_refused=EXPECTED,
     shape=_solution_of_self_shape,
+    autocast={"cpu": "float32"},
 )
 def _lu_solve(xp: Any, self: Array, LU_data: Array, LU_pivots: Array) -> Array:
     return _linalg_lu_solve(xp, LU_data, LU_pivots, self)

@@ -43,6 +43,7 @@ def _need(x: Array, ndim: int, what: str) -> None:
     out="out",
     refuses={"b": "addmm_impl_cpu_"},
     out_refused=EXPECTED,
+    autocast="lower",
 )
 def _mm(xp: Any, self: Array, mat2: Array) -> Array:
     _need(self, 2, "self must be a matrix")
@@ -52,7 +53,13 @@ def _mm(xp: Any, self: Array, mat2: Array) -> Array:
     return product(xp, self, mat2)
 
 
-@op("aten::bmm(Tensor self, Tensor mat2) -> Tensor", out="out", refuses={"b": "bmm"}, out_refused=EXPECTED)
+@op(
+    "aten::bmm(Tensor self, Tensor mat2) -> Tensor",
+    out="out",
+    refuses={"b": "bmm"},
+    out_refused=EXPECTED,
+    autocast="lower",
+)
 def _bmm(xp: Any, self: Array, mat2: Array) -> Array:
     _need(self, 3, "batch1 must be a 3D tensor")
     _need(mat2, 3, "batch2 must be a 3D tensor")
@@ -65,7 +72,12 @@ def _bmm(xp: Any, self: Array, mat2: Array) -> Array:
     return product(xp, self, mat2)
 
 
-@op("aten::mv(Tensor self, Tensor vec) -> Tensor", out="out", refuses={"b": "addmv_impl_cpu"})
+@op(
+    "aten::mv(Tensor self, Tensor vec) -> Tensor",
+    out="out",
+    refuses={"b": "addmv_impl_cpu"},
+    autocast={"cuda": "lower"},
+)
 def _mv(xp: Any, self: Array, vec: Array) -> Array:
     if self.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {self.ndim}, {vec.ndim}")
@@ -97,6 +109,7 @@ def _check_dot(name: str, self: Array, other: Array) -> None:
     out="out",
     refuses={"b": "dot"},
     out_refused="result dtype {got} does not match input dtype {want}",
+    autocast={"cuda": "widest"},
 )
 def _dot(xp: Any, self: Array, tensor: Array) -> Array:
     _check_dot("dot", self, tensor)
@@ -108,6 +121,7 @@ def _dot(xp: Any, self: Array, tensor: Array) -> Array:
     out="out",
     refuses={"b": "dot"},
     out_refused="result dtype {got} does not match input dtype {want}",
+    autocast={"cuda": "widest"},
 )
 def _vdot(xp: Any, self: Array, other: Array) -> Array:
     _check_dot("vdot", self, other)
@@ -122,6 +136,7 @@ def _vdot(xp: Any, self: Array, other: Array) -> Array:
     refuses={"bi": f"linalg.vecdot: {INEXACT}"},
     out_refused="linalg.vecdot: Expected out of dtype{want} but found {got}",
     work=work.of(work.elements, 0.1),
+    autocast="lower",
 )
 def _vecdot(xp: Any, x: Array, y: Array, dim: int = -1) -> Array:
     shape = rules.broadcast_shapes(x.shape, y.shape)
@@ -152,7 +167,7 @@ def _outer(xp: Any, self: Array, vec2: Array) -> Array:
     same_as="aten::matmul",
     **COPIED,
 )
-@facts(layout="contiguous", refuses={"b": "addmm_impl_cpu_"})
+@facts(layout="contiguous", refuses={"b": "addmm_impl_cpu_"}, autocast="lower")
 def _matmul(xp: Any, self: Array, other: Array) -> Array:
     if self.ndim == 0 or other.ndim == 0:
         raise RuntimeError("both arguments to matmul need to be at least 1D, but they are "
@@ -197,6 +212,7 @@ def blend(xp: Any, self: Array, result: Array, beta: Any, alpha: Any) -> Array:
     out="out",
     refuses={"b": "addmm_impl_cpu_"},
     out_refused=EXPECTED,
+    autocast="lower",
 )
 def _addmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     return blend(xp, self, _mm(xp, mat1, mat2), beta, alpha)
@@ -208,6 +224,7 @@ def _addmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alpha:
     out="out",
     refuses={"b": "addmv_impl_cpu"},
     out_refused=EXPECTED,
+    autocast={"cuda": "lower"},
 )
 def _addmv(xp: Any, self: Array, mat: Array, vec: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     return blend(xp, self, _mv(xp, mat, vec), beta, alpha)
@@ -217,6 +234,7 @@ def _addmv(xp: Any, self: Array, mat: Array, vec: Array, beta: Any = 1, alpha: A
     "aten::addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
     inplace=True,
     out="out",
+    autocast={"cuda": "lower"},
 )
 def _addr(xp: Any, self: Array, vec1: Array, vec2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     found = _outer(xp, vec1, vec2)
@@ -232,6 +250,7 @@ def _addr(xp: Any, self: Array, vec1: Array, vec2: Array, beta: Any = 1, alpha: 
     out="out",
     refuses={"b": "baddbmm"},
     out_refused=EXPECTED,
+    autocast="lower",
 )
 def _baddbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     return blend(xp, self, _bmm(xp, batch1, batch2), beta, alpha)
@@ -242,6 +261,7 @@ def _baddbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, 
     inplace=True,
     out="out",
     refuses={"b": "addmm_impl_cpu_"},
+    autocast="lower",
 )
 def _addbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     return blend(xp, self, xp.sum(_bmm(xp, batch1, batch2), axis=0, dtype=batch1.dtype), beta, alpha)
@@ -254,6 +274,7 @@ def _addbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, a
     refuses={"b": "addmm_impl_cpu_"},
     out_refused=EXPECTED,
     work=work.linear,
+    autocast="lower",
 )
 def _linear(xp: Any, input: Array, weight: Array, bias: Array | None = None) -> Array:
     if input.shape[-1:] != weight.shape[-1:]:
@@ -268,6 +289,7 @@ def _linear(xp: Any, input: Array, weight: Array, bias: Array | None = None) -> 
     "aten::bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor",
     where="f",
     work=work.bilinear,
+    autocast={"cuda": "widest"},
 )
 def _bilinear(xp: Any, input1: Array, input2: Array, weight: Array, bias: Array | None = None) -> Array:
     if weight.ndim != 3:
@@ -306,6 +328,7 @@ def _bilinear(xp: Any, input1: Array, input2: Array, weight: Array, bias: Array 
     refuses={"b": "addmm_impl_cpu_"},
     out_refused="tensordot: Expected the output tensor to have dtype {want}, but got an output tensor with "
     "dtype {got}",
+    autocast={"cpu": "lower", "cuda": "widest"},
 )
 def _inner(xp: Any, self: Array, other: Array) -> Array:
     if self.ndim == 0 or other.ndim == 0:
@@ -327,6 +350,7 @@ def _inner(xp: Any, self: Array, other: Array) -> Array:
     out_refused="tensordot: Expected the output tensor to have dtype {want}, but got an output tensor with "
     "dtype {got}",
     work=work.contraction,
+    autocast={"cpu": "lower", "cuda": "widest"},
 )
 def _tensordot(
     xp: Any, self: Array, other: Array, dims_self: Sequence[int], dims_other: Sequence[int]
@@ -348,7 +372,7 @@ def _tensordot(
     return xp.asarray(xp.tensordot(x, y, (first, second)))
 
 
-@op("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", out="out")
+@op("aten::cross(Tensor self, Tensor other, int? dim=None) -> Tensor", out="out", autocast={"cuda": "widest"})
 @op("aten::linalg_cross(Tensor self, Tensor other, *, int dim=-1) -> Tensor", out="out", where="f")
 @facts(layout="contiguous", refuses={"b": "cross"}, out_refused=EXPECTED, work=work.of(work.elements, 0.1))
 def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
@@ -385,7 +409,7 @@ def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
     where="f",
     out_refused="multi_dot(): expected out tensor to have dtype {want_cpp} but got {got_cpp}",
 )
-@facts(refuses={"b": "addmm_impl_cpu_"}, work=work.chain)
+@facts(refuses={"b": "addmm_impl_cpu_"}, work=work.chain, autocast="lower")
 def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
     if len(tensors) < 2:
         raise RuntimeError("multi_dot(): expected at least 2 tensors but got " + str(len(tensors)))
@@ -486,6 +510,7 @@ def _check_equation(text: str, tensors: Sequence[Array]) -> None:
     layout="contiguous",
     refuses={"b": "bmm"},
     work=work.einsum,
+    autocast="lower",
 )
 def _einsum(xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int] | None = None) -> Array:
     # Small letters first: NumPy orders the result of an implicit equation by letter, PyTorch the same way.

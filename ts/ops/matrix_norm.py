@@ -25,6 +25,7 @@ Array = rules.Array
     where="f",
     out_refused="linalg.norm expected out tensor dtype {want} but got: {got}",
     work=work.of(work.elements, 0.1),
+    autocast={"cuda": "float32"},
 )
 def _norm(
     xp: Any, self: Array, ord: Any = None, dim: Any = None, keepdim: bool = False, dtype: int | None = None
@@ -41,6 +42,7 @@ def _norm(
     where="f",
     out_refused="linalg.norm expected out tensor dtype {want} but got: {got}",
     work=work.of(work.elements, 0.1),
+    autocast={"cuda": "float32"},
 )
 def _norm_str(
     xp: Any, self: Array, ord: str, dim: Any = None, keepdim: bool = False, dtype: int | None = None
@@ -75,6 +77,7 @@ def matrix_norm(xp: Any, self: Array, ord: Any, dim: Any, keepdim: bool, dtype: 
     layout="contiguous",
     out_refused="linalg.matrix_norm expected out tensor dtype {want} but got: {got}",
     work=work.matrix_norm,
+    autocast={"cuda": "float32"},
 )
 def _matrix_norm(
     xp: Any,
@@ -93,6 +96,7 @@ def _matrix_norm(
     where="f",
     layout="contiguous",
     work=work.of(work.elements, 0.1),
+    autocast={"cuda": "float32"},
     **COPIED,
 )
 def _frobenius_norm(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> Array:
@@ -107,6 +111,7 @@ def _frobenius_norm(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> Ar
     refuses={"h": f"linalg.matrix_norm: {LOW_PRECISION}"},
     work=0.2,
     out_refused="linalg.matrix_norm expected out tensor dtype {want} but got: {got}",
+    autocast={"cuda": "float32"},
 )
 def _nuclear_norm(xp: Any, self: Array, keepdim: bool = False) -> Array:
     return matrix_norm(xp, self, "nuc", (-2, -1), keepdim, None)
@@ -120,6 +125,7 @@ def _nuclear_norm(xp: Any, self: Array, keepdim: bool = False) -> Array:
     refuses={"h": f"linalg.matrix_norm: {LOW_PRECISION}"},
     work=0.2,
     out_refused="linalg.matrix_norm expected out tensor dtype {want} but got: {got}",
+    autocast={"cuda": "float32"},
 )
 def _nuclear_norm_dim(xp: Any, self: Array, dim: Any, keepdim: bool = False) -> Array:
     return matrix_norm(xp, self, "nuc", dim, keepdim, None)
@@ -132,6 +138,7 @@ _LIGHT = work.of(work.elements, 0.1)
     "aten::norm_except_dim(Tensor v, int pow=2, int dim=0) -> Tensor",
     where="f",
     work=_LIGHT,
+    autocast={"cuda": "float32"},
 )
 def _norm_except_dim(xp: Any, v: Array, pow: int = 2, dim: int = 0) -> Array:
     """The norm over all dimensions but one; over all where `dim` is -1."""

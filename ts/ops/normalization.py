@@ -104,6 +104,7 @@ def _last_axes(
     ends=True,
     cuda_rows="m = sum(a) / n; v = sum((a - m) * (a - m)) / n; "
     "plus(times((a - m) / sqrt(v + eps), weight), bias)",
+    autocast={"cuda": "float32"},
 )
 def layer_norm(
     xp: Any,
@@ -124,6 +125,7 @@ def layer_norm(
     out_names="out0,out1,out2",
     where="f",
     layout=("contiguous", "contiguous", "contiguous"),
+    autocast={"cuda": "float32"},
     **COPIED,
 )
 def _native_layer_norm(
@@ -152,6 +154,7 @@ def _native_layer_norm(
     layout="channels",
     ends=True,
     cuda_rows="times(a * (1 / sqrt(sum(a * a) / n + or_epsilon(eps, a))), weight)",
+    autocast={"cuda": "float32"},
 )
 def _rms_norm(
     xp: Any,
@@ -273,6 +276,7 @@ def _fused_rms_norm_backward(
     "eps=1.0000000000000001e-05, bool cudnn_enabled=True) -> Tensor",
     where="f",
     layout="channels",
+    autocast={"cuda": "float32"},
 )
 def _group_norm(
     xp: Any,

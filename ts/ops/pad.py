@@ -179,6 +179,7 @@ for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
             layout="channels" if _n > 1 else (),
             refuses={"b": f"{_name}_pad{_n}d"},
             out_refused=_PADDED.get((_name, _n), ""),
+            autocast={} if (_name, _n) == ("reflection", 3) else {"cpu": "float32"},
         )
         add(_record)
         add(out_of(_record, "out"))

@@ -159,7 +159,9 @@ binary(
     "remainder", SAME, arithmetic.remainder, "rest_down(a, b)", overloads="compare", no="bc", ufunc="rest"
 )
 binary("fmod", SAME, arithmetic.fmod, "fmod(a, b)", overloads="compare", no="bc", ufunc="rest_as_in_c")
-binary("atan2", FLOAT, "arctan2", "atan2(a, b)", no="c", aliases=("arctan2",))
+binary(
+    "atan2", FLOAT, "arctan2", "atan2(a, b)", no="c", aliases=("arctan2",), autocast={"cuda": "widest"}
+)
 binary("copysign", FLOAT, "copysign", "copysign(a, b)", no="c", overloads="either")
 binary("nextafter", SAME, "nextafter", "nextafter(a, b)", no="bic", types="fd")  # 16 bits step wider
 binary("hypot", SAME, "hypot", "hypot(a, b)", no="bic")
@@ -435,6 +437,7 @@ def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
     layout="like_all",
     order="Tensor_Tensor Tensor_Scalar Scalar Tensor_Tensor_out Scalar_out",
     inplace_order="Scalar",
+    autocast={"cuda": "float32"},
 )
 @op(
     "aten::pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor",
@@ -443,6 +446,7 @@ def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
     out="Tensor_Scalar_out",
     promotion=SAME,
     cuda="pow(a, b)",
+    autocast={"cuda": "float32"},
 )
 @op(
     "aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor",
@@ -450,6 +454,7 @@ def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
     promotion=SAME,
     cuda="pow(a, b)",
     layout="contiguous",
+    autocast={"cuda": "float32"},
 )
 def _pow(xp: Any, self: Any, exponent: Any) -> Array:
     x, y = promote(xp, SAME, self, exponent)

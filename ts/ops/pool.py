@@ -378,7 +378,15 @@ for _n in (1, 2, 3):
     _whole = "SymInt" if _n > 1 else "int"
     _outs = "out,indices"
     _channels = "channels_1d" if _n == 1 else "channels"
-    _enter(f"max_pool{_n}d{_max}", max_pool_values, _n, None, layout="contiguous" if _n == 1 else "channels")
+    _casts = {"cpu": "float32"} if _n == 3 else {}
+    _enter(
+        f"max_pool{_n}d{_max}",
+        max_pool_values,
+        _n,
+        None,
+        layout="contiguous" if _n == 1 else "channels",
+        autocast=_casts,
+    )
     _enter(
         f"max_pool{_n}d_with_indices{_max}",
         max_pool,
@@ -396,6 +404,7 @@ for _n in (1, 2, 3):
         "out",
         layout="contiguous" if _n == 3 else _channels,
         refuses={"h": "avg_pool3d_out_frame"} if _n == 3 else None,
+        autocast=_casts,
         **({"out_refused": EXPECTED} if _n > 1 else COPIED),
     )
     _enter(
@@ -404,6 +413,7 @@ for _n in (1, 2, 3):
         _n,
         "out",
         layout="contiguous" if _n == 3 else _channels,
+        autocast=_casts,
         **({} if _n == 3 else {"out_refused": _ADAPTED} if _n == 2 else COPIED),
     )
     if _n > 1:
@@ -424,6 +434,7 @@ for _n in (1, 2, 3):
         _outs,
         layout=(_channels, _channels) if _n < 3 else (),
         out_refused=EXPECTED if _n < 3 else "",
+        autocast=_casts,
     )
 _enter(
     "max_unpool2d(Tensor self, Tensor indices, SymInt[2] output_size)",
@@ -432,6 +443,7 @@ _enter(
     "out",
     layout="channels",
     out_refused=SCALAR,
+    autocast={"cpu": "float32"},
 )
 _enter(
     "max_unpool3d(Tensor self, Tensor indices, SymInt[3] output_size, int[3] stride, int[3] padding)",
@@ -440,6 +452,7 @@ _enter(
     "out",
     layout="contiguous",
     out_refused=SCALAR,
+    autocast={"cpu": "float32"},
 )
 
 

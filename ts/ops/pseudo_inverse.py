@@ -60,6 +60,7 @@ def _largest(xp: Any, values: Array) -> Array:
     layout="contiguous",
     refuses={"h": "This function doesn't handle types other than float and double"},
     work=0.1,
+    autocast={"cpu": "float32"},
 )
 def _matrix_rank(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Array:
     values = _spectrum(xp, matrix("linalg.matrix_rank", A), hermitian)
@@ -80,7 +81,7 @@ def _matrix_rank(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitia
     where="f",
     out_uncast=castable("torch.linalg.matrix_rank"),
 )
-@facts(layout="contiguous", refuses={"h": "linalg_svd_cpu"}, work=0.1)
+@facts(layout="contiguous", refuses={"h": "linalg_svd_cpu"}, work=0.1, autocast={"cpu": "float32"})
 def _matrix_rank_tol(xp: Any, A: Array, tol: Any, hermitian: bool = False) -> Array:
     return _matrix_rank(xp, A, tol, 0.0, hermitian)
 
@@ -132,7 +133,7 @@ def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool
     where="f",
     out_uncast=castable("linalg.pinv"),
 )
-@op("aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor")
+@op("aten::pinverse(Tensor self, float rcond=1.0000000000000001e-15) -> Tensor", autocast={"cpu": "float32"})
 @facts(
     layout="contiguous",
     refuses=_NO_HALF,

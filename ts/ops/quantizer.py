@@ -140,7 +140,8 @@ def _check_bounds(low: int, high: int) -> None:
 @op(
     "aten::fake_quantize_per_tensor_affine(Tensor self, float scale, int zero_point, int quant_min, int "
     "quant_max) "
-    "-> Tensor"
+    "-> Tensor",
+    autocast={"cpu": "float32"},
 )
 @op(
     "aten::fake_quantize_per_tensor_affine.tensor_qparams(Tensor self, Tensor scale, Tensor zero_point, int "

@@ -47,6 +47,7 @@ def sum_kernel(
     computes_in_out=True,
     ends=True,
     cuda_rows="sum(a)",
+    autocast={"cuda": "float32"},
 )
 def _sum_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int | None = None) -> Array:
     return sum_kernel(xp, self, dim, keepdim, dtype)
@@ -57,6 +58,7 @@ def _sum_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int 
     out="out",
     ends=True,
     cuda_rows="sum(a)",
+    autocast={"cuda": "float32"},
     **COPIED,
 )
 def _sum(xp: Any, self: Array, dtype: int | None = None) -> Array:
@@ -83,6 +85,7 @@ def _nansum(xp: Any, self: Array, dim: Dims = None, keepdim: bool = False, dtype
     order="- dim_int int_out",
     ends=True,
     cuda_rows="product(a)",
+    autocast="float32",
     **COPIED,
 )
 def _prod(xp: Any, self: Array, dtype: int | None = None) -> Array:
@@ -97,6 +100,7 @@ def _prod(xp: Any, self: Array, dtype: int | None = None) -> Array:
     computes_in_out=True,
     ends=True,
     cuda_rows="product(a)",
+    autocast="float32",
 )
 def _prod_dim(xp: Any, self: Array, dim: int, keepdim: bool = False, dtype: int | None = None) -> Array:
     target = rules.dtype_from(dtype, rules.accumulate_dtype(self.dtype))
@@ -645,6 +649,7 @@ def _count_nonzero(xp: Any, self: Array, dim: Dims = None) -> Array:
 @facts(
     layout="contiguous",
     cuda_rows="m = finite_or_0(largest(a)); log(sum(exp(a - m))) + m",
+    autocast={"cuda": "float32"},
 )
 def _logsumexp(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     axes = rules.wrap_dims(dim, self.ndim)
@@ -658,7 +663,13 @@ def _logsumexp(xp: Any, self: Array, dim: Dims, keepdim: bool = False) -> Array:
     return rules.cast(xp, total + (peak if keepdim else xp.squeeze(peak, axes) if axes else peak), dtype)
 
 
-@op("aten::trace(Tensor self) -> Tensor", out="out", refuses={"b": "trace"}, **COPIED)
+@op(
+    "aten::trace(Tensor self) -> Tensor",
+    out="out",
+    refuses={"b": "trace"},
+    autocast={"cpu": "float32"},
+    **COPIED,
+)
 def _trace(xp: Any, self: Array) -> Array:
     if self.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {self.ndim}")

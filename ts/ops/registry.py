@@ -61,7 +61,7 @@ FAMILIES = (
     "factorizations", "matrix_norm", "lu", "linalg_steps", "householder", "pseudo_inverse", "covariance",
     "least_squares",
     "stft", "finite_differences", "histogram", "window_functions", "script", "assertions", "profiling", "to",
-    "gradients", "quantizer", "packed", "quantized", "quantized_rnn", "foreach", "fused_steps",
+    "gradients", "quantizer", "packed", "quantized", "quantized_rnn", "foreach", "fused_steps", "scaling",
 )  # fmt: skip
 
 STRICT = 3  # `overlap` of what writes to places in another order than it reads them
@@ -94,6 +94,7 @@ class Record:
     cuda_rows: str | Callable[..., str | None] | None = None  # an end: what it reads of a row (`folds.py`),
     # or what gives that for the length of the row and the arguments but the first by name; None: for none
     whole: bool = False  # kernel(*arguments) takes and gives tensors, not arrays: it may cross backends
+    autocast: str | Mapping[str, str] = ""  # what its arguments become, by device or for all: `autocast.pyx`
     work: float | Callable[..., float] | None = None  # at least, where not its family's: `ts.ops.work`
 
     # What it does beside its results

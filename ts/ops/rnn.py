@@ -92,6 +92,7 @@ def _cell(xp: Any, step: Step, x: Array, state: State, weights: tuple[Any, ...])
     f"aten::lstm_cell(Tensor input, Tensor[] hx, {_CELL}) -> (Tensor, Tensor)",
     where="f",
     refuses=_NO_BOOL,
+    autocast={"cuda": "lower"},
 )
 def _lstm_cell(xp: Any, input: Array, hx: Sequence[Array], *weights: Any) -> State:
     return _cell(xp, _lstm_step, input, (hx[0], hx[1]), weights)
@@ -103,9 +104,9 @@ def _single(name: str, step: Step, **fields: Any) -> None:
         return _cell(xp, step, input, (hx,), weights)[0]
 
 
-_single("gru_cell", _gru_step)
-_single("rnn_tanh_cell", _tanh_step, refuses=_NO_BOOL)
-_single("rnn_relu_cell", _relu_step, refuses=_NO_BOOL)
+_single("gru_cell", _gru_step, autocast={"cuda": "lower"})
+_single("rnn_tanh_cell", _tanh_step, refuses=_NO_BOOL, autocast="lower")
+_single("rnn_relu_cell", _relu_step, refuses=_NO_BOOL, autocast="lower")
 
 
 # ---- stacks ----------------------------------------------------------------------------------------
@@ -187,6 +188,7 @@ def _padded(xp: Any, step: Step, input: Array, state: State, options: Sequence[A
     where="f",
     nondeterministic=True,
     refuses=_NO_BOOL,
+    autocast="lower",
 )
 def _lstm(xp: Any, input: Array, hx: Sequence[Array], *options: Any) -> State:
     return _padded(xp, _lstm_step, input, (hx[0], hx[1]), options)
@@ -198,17 +200,19 @@ def _lstm(xp: Any, input: Array, hx: Sequence[Array], *options: Any) -> State:
     nondeterministic=True,
     refuses=_NO_BOOL,
     shape=ITEM,
+    autocast="lower",
 )
 def _packed_lstm(xp: Any, data: Array, batch_sizes: Array, hx: Sequence[Array], *options: Any) -> State:
     return _stack(xp, _lstm_step, data, batch_sizes.tolist(), (hx[0], hx[1]), *options)
 
 
-def _plain(name: str, step: Step) -> None:
+def _plain(name: str, step: Step, **fields: Any) -> None:
     @op(
         f"aten::{name}.input(Tensor input, Tensor hx, {_OPTIONS}, bool batch_first) -> (Tensor, Tensor)",
         where="f",
         nondeterministic=True,
         refuses=_NO_BOOL,
+        **fields,
     )
     def padded(xp: Any, input: Array, hx: Array, *options: Any) -> State:
         return _padded(xp, step, input, (hx,), options)
@@ -219,11 +223,12 @@ def _plain(name: str, step: Step) -> None:
         nondeterministic=True,
         refuses=_NO_BOOL,
         shape=ITEM,
+        **fields,
     )
     def packed(xp: Any, data: Array, batch_sizes: Array, hx: Array, *options: Any) -> State:
         return _stack(xp, step, data, batch_sizes.tolist(), (hx,), *options)
 
 
-_plain("gru", _gru_step)
-_plain("rnn_tanh", _tanh_step)
-_plain("rnn_relu", _relu_step)
+_plain("gru", _gru_step, autocast={"cuda": "lower"})
+_plain("rnn_tanh", _tanh_step, autocast="lower")
+_plain("rnn_relu", _relu_step, autocast="lower")

@@ -31,6 +31,7 @@ def _scan(xp: Any, name: str, self: Array, dim: int, dtype: int | None) -> Array
     out="out",
     layout="contiguous",
     computes_in_out=True,
+    autocast={"cuda": "float32"},
 )
 def _cumsum(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     return _scan(xp, "cumsum", self, dim, dtype)
@@ -42,6 +43,7 @@ def _cumsum(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     out="out",
     layout="contiguous",
     computes_in_out=True,
+    autocast={"cuda": "float32"},
 )
 def _cumprod(xp: Any, self: Array, dim: int, dtype: int | None = None) -> Array:
     return _scan(xp, "cumprod", self, dim, dtype)
@@ -198,6 +200,7 @@ def _ends(x: Array, axis: int) -> tuple[Array, Array]:
 @facts(
     layout="contiguous",
     refuses={"b": "trapezoid: received a bool input for `x` or `y`, but bool is not supported"},
+    autocast={"cuda": "float32"},
 )
 def _trapezoid_x(xp: Any, y: Array, x: Array, dim: int = -1) -> Array:
     area, axis = _pairs(xp, y, dim, None, x)
@@ -209,6 +212,7 @@ def _trapezoid_x(xp: Any, y: Array, x: Array, dim: int = -1) -> Array:
     where="f",
     layout="contiguous",
     refuses={"b": "trapezoid: received a bool input for `y`, but bool is not supported"},
+    autocast={"cuda": "float32"},
 )
 def _trapezoid_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
     area, axis = _pairs(xp, y, dim, dx, None)
@@ -220,6 +224,7 @@ def _trapezoid_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
     where="f",
     layout="contiguous",
     refuses={"b": "trapezoid: received a bool input for `y`, but bool is not supported"},
+    autocast={"cuda": "float32"},
 )
 def _trapz_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
     return _trapezoid_dx(xp, y, dx, dim)
@@ -230,6 +235,7 @@ def _trapz_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
     where="f",
     layout="contiguous",
     refuses={"b": "cumulative_trapezoid: received a bool input for `x` or `y`, but bool is not supported"},
+    autocast={"cuda": "float32"},
 )
 def _cumulative_trapezoid_x(xp: Any, y: Array, x: Array, dim: int = -1) -> Array:
     area, axis = _pairs(xp, y, dim, None, x)
@@ -241,6 +247,7 @@ def _cumulative_trapezoid_x(xp: Any, y: Array, x: Array, dim: int = -1) -> Array
     where="f",
     layout="contiguous",
     refuses={"b": "cumulative_trapezoid: received a bool input for `y`, but bool is not supported"},
+    autocast={"cuda": "float32"},
 )
 def _cumulative_trapezoid_dx(xp: Any, y: Array, dx: Any = 1, dim: int = -1) -> Array:
     area, axis = _pairs(xp, y, dim, dx, None)

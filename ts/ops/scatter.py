@@ -123,6 +123,7 @@ def _scatter_with(xp: Any, self: Array, dim: int, index: Array, src: Any, reduce
     inplace=True,
     out="out",
     out_refused=EXPECTED,
+    autocast={"cuda": "widest"},
 )
 def _scatter_add(xp: Any, self: Array, dim: int, index: Array, src: Array) -> Array:
     return _scatter_with(xp, self, dim, index, src, "sum")
@@ -223,6 +224,7 @@ def _index_reduce(
     out="out",
     out_refused=EXPECTED,
     work=work.of(work.named_rows, 0.3),
+    autocast={"cpu": "widest"},
 )
 def _index_copy(xp: Any, self: Array, dim: int, index: Array, source: Array) -> Array:
     if source.dtype != self.dtype:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ts import devices, dtypes
+from ts._core.dispatch import autocast
 from ts._core.tensor.construct import host_array
 from ts._core.thread import context
 from ts.backends.cpu import get_cpu_capability
@@ -159,11 +160,23 @@ def _set_grad_enabled(xp: Any, val: bool) -> None:
     context.set_grad_enabled(val)
 
 
-@op("aten::get_autocast_dtype(str device_type) -> ScalarType", where="")
+@op("aten::get_autocast_dtype(str device_type) -> ScalarType", where="", side_effect=True)
 def _autocast_dtype(xp: Any, device_type: str) -> int:
     """The dtype that autocast would compute in."""
-    kind = devices.device(device_type).type
-    return (dtypes.bfloat16 if kind == "cpu" else dtypes.float16).code
+    return autocast.lower_dtype(autocast.place_of(device_type)).code
+
+
+@op("prim::EnterAutocast(str device, ScalarType dtype, bool enabled) -> int[]", where="", side_effect=True)
+def _enter_autocast(xp: Any, device: str, dtype: int, enabled: bool) -> list[int]:
+    """Begin a block of autocast; what `prim::ExitAutocast` puts back comes back."""
+    is_cached = autocast.is_cache_enabled()
+    return autocast.enter(autocast.place_of(device), dtypes.BY_CODE[dtype], enabled, is_cached)
+
+
+@op("prim::ExitAutocast(str device, int[] before) -> ()", where="", side_effect=True)
+def _exit_autocast(xp: Any, device: str, before: list[int]) -> None:
+    """End it."""
+    autocast.leave(autocast.place_of(device), before)
 
 
 @op("aten::_get_cpu_capability() -> str", where="")

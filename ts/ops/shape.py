@@ -68,7 +68,7 @@ def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
     same_as="aten::cat",
     out_uncast=_CAT_INTO,
 )
-@facts(layout="all_channels")
+@facts(layout="all_channels", autocast={"cpu": "widest"})
 def _cat(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
     return concatenate(xp, tensors, dim)
 
@@ -114,7 +114,11 @@ def _chunk_cat(xp: Any, tensors: Sequence[Array], dim: int, num_chunks: int) -> 
     out_uncast=_CAT_INTO,
 )
 @op(
-    "aten::stack(Tensor[] tensors, int dim=0) -> Tensor", out="out", layout="contiguous", out_uncast=_CAT_INTO
+    "aten::stack(Tensor[] tensors, int dim=0) -> Tensor",
+    out="out",
+    layout="contiguous",
+    out_uncast=_CAT_INTO,
+    autocast={"cpu": "widest"},
 )
 def _stack(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
     if not tensors:
@@ -134,7 +138,13 @@ def _need(name: str, tensors: Sequence[Array]) -> None:
         raise RuntimeError(f"{name} expects a non-empty TensorList")
 
 
-@op("aten::hstack(Tensor[] tensors) -> Tensor", out="out", layout="all_channels", out_uncast=_CAT_INTO)
+@op(
+    "aten::hstack(Tensor[] tensors) -> Tensor",
+    out="out",
+    layout="all_channels",
+    out_uncast=_CAT_INTO,
+    autocast={"cpu": "widest"},
+)
 def _hstack(xp: Any, tensors: Sequence[Array]) -> Array:
     _need("hstack", tensors)
     parts = [_at_least(xp, t, 1) for t in tensors]
@@ -143,19 +153,31 @@ def _hstack(xp: Any, tensors: Sequence[Array]) -> Array:
 
 @op("aten::vstack(Tensor[] tensors) -> Tensor", out="out", out_uncast=_CAT_INTO)
 @op("aten::row_stack(Tensor[] tensors) -> Tensor", out="out", same_as="aten::vstack", out_uncast=_CAT_INTO)
-@facts(layout="all_channels")
+@facts(layout="all_channels", autocast={"cpu": "widest"})
 def _vstack(xp: Any, tensors: Sequence[Array]) -> Array:
     _need("vstack", tensors)
     return concatenate(xp, [_at_least(xp, t, 2) for t in tensors], 0)
 
 
-@op("aten::dstack(Tensor[] tensors) -> Tensor", out="out", layout="all_channels", out_uncast=_CAT_INTO)
+@op(
+    "aten::dstack(Tensor[] tensors) -> Tensor",
+    out="out",
+    layout="all_channels",
+    out_uncast=_CAT_INTO,
+    autocast={"cpu": "widest"},
+)
 def _dstack(xp: Any, tensors: Sequence[Array]) -> Array:
     _need("dstack", tensors)
     return concatenate(xp, [_at_least(xp, t, 3) for t in tensors], 2)
 
 
-@op("aten::column_stack(Tensor[] tensors) -> Tensor", out="out", layout="all_channels", out_uncast=_CAT_INTO)
+@op(
+    "aten::column_stack(Tensor[] tensors) -> Tensor",
+    out="out",
+    layout="all_channels",
+    out_uncast=_CAT_INTO,
+    autocast={"cpu": "widest"},
+)
 def _column_stack(xp: Any, tensors: Sequence[Array]) -> Array:
     _need("column_stack", tensors)
     return concatenate(xp, [t.reshape(t.size, 1) if t.ndim <= 1 else t for t in tensors], 1)
@@ -245,7 +267,7 @@ def _block_diag(xp: Any, tensors: Sequence[Array]) -> Array:
     return result
 
 
-@op("aten::cartesian_prod(Tensor[] tensors) -> Tensor")
+@op("aten::cartesian_prod(Tensor[] tensors) -> Tensor", autocast={"cpu": "widest"})
 def _cartesian_prod(xp: Any, tensors: Sequence[Array]) -> Array:
     for t in tensors:
         if t.ndim != 1:

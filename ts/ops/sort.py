@@ -296,6 +296,7 @@ def _quantile(
 @facts(
     refuses={"h": "quantile() input tensor must be either float or double dtype"},
     out_refused="quantile() out tensor must be same dtype as the input tensor",
+    autocast={"cpu": "float32"},
 )
 def _quantile_op(
     xp: Any, self: Array, q: Any, dim: int | None = None, keepdim: bool = False, interpolation: str = "linear"
@@ -316,6 +317,7 @@ def _quantile_op(
 @facts(
     refuses={"h": "quantile() input tensor must be either float or double dtype"},
     out_refused="quantile() out tensor must be same dtype as the input tensor",
+    autocast={"cpu": "float32"},
 )
 def _nanquantile_op(
     xp: Any, self: Array, q: Any, dim: int | None = None, keepdim: bool = False, interpolation: str = "linear"

@@ -41,6 +41,7 @@ def _full_window(xp: Any, window: Array | None, win_length: int, n_fft: int, dty
     "onesided=None, bool? "
     "return_complex=None, bool? align_to_window=None) -> Tensor",
     where="",
+    autocast={"cpu": "float32"},
 )
 def _stft_center(
     xp: Any,
@@ -81,6 +82,7 @@ def _stft_center(
     "normalized=False, bool? onesided=None, bool? return_complex=None, bool? align_to_window=None) -> Tensor",
     where="m",
     order="-",
+    autocast={"cpu": "float32"},
 )
 def _stft(
     xp: Any,

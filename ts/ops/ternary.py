@@ -29,6 +29,7 @@ Array = rules.Array
     cuda="a + d * b * c",
     layout="like_all",
     refuses={"b": "addcmul_cpu_out"},
+    autocast={"cuda": "widest"},
 )
 def _addcmul(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 1) -> Array:
     x, a, b = promote(xp, SAME, self, tensor1, tensor2)
@@ -41,6 +42,7 @@ def _addcmul(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 
     out="out",
     cuda="a + d * (b / c)",
     layout="like_all",
+    autocast={"cuda": "widest"},
 )
 def _addcdiv(xp: Any, self: Array, tensor1: Array, tensor2: Array, value: Any = 1) -> Array:
     x, a, b = promote(xp, SAME, self, tensor1, tensor2)
@@ -395,7 +397,13 @@ def _complex(xp: Any, real: Array, imag: Array) -> Array:
     return result
 
 
-@op("aten::polar(Tensor abs, Tensor angle) -> Tensor", out="out", out_refused=_OTHER_OUT, layout="like_all")
+@op(
+    "aten::polar(Tensor abs, Tensor angle) -> Tensor",
+    out="out",
+    out_refused=_OTHER_OUT,
+    layout="like_all",
+    autocast={"cpu": "float32"},
+)
 def _polar(xp: Any, abs: Array, angle: Array) -> Array:
     _check_parts(abs, angle)
     if rules.HALF in (abs.dtype, angle.dtype):

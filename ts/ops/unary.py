@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from ts.ops import rules
 from ts.ops.outputs import COPIED, FOUND
@@ -193,6 +193,7 @@ def _whole(name: str) -> dict[str, str]:
 
 
 # arithmetic                    promotion  ufunc or body               CUDA
+_ON_CUDA: Final = {"cuda": "float32"}  # what autocast does to these
 unary("abs", REAL, "absolute", "abs(a)", no="b", aliases=("absolute",), out_refused=FOUND)
 add(
     Record(  # `abs(x)` in scripts
@@ -205,9 +206,9 @@ add(
 unary("neg", SAME, "negative", "-a", no={"b": _NEGATED}, aliases=("negative",), out_refused=FOUND)
 unary("sgn", SAME, _sgn, out_refused=FOUND, ufunc="signs")
 unary("sign", SAME, _sign, "(a > 0) - (a < 0)", no={"c": _SIGN}, out_refused=FOUND, ufunc="signs")
-unary("reciprocal", FLOAT, lambda xp, a: xp.reciprocal(a), "1 / a", ufunc="reciprocal")
+unary("reciprocal", FLOAT, lambda xp, a: xp.reciprocal(a), "1 / a", ufunc="reciprocal", autocast=_ON_CUDA)
 unary("sqrt", FLOAT, "sqrt", "sqrt(a)")
-unary("rsqrt", FLOAT, lambda xp, a: 1 / xp.sqrt(a), "rsqrt(a)", ufunc="one_by_root")
+unary("rsqrt", FLOAT, lambda xp, a: 1 / xp.sqrt(a), "rsqrt(a)", ufunc="one_by_root", autocast=_ON_CUDA)
 unary("conj_physical", SAME, "conjugate", out_refused=FOUND)
 unary("_conj_physical", SAME, "conjugate", forms="o", where="f", **COPIED)
 for _name, _cuda in (("deg2rad", "a * 0.017453292519943295"), ("rad2deg", "a * 57.29577951308232")):
@@ -231,21 +232,21 @@ unary(
 unary("frac", SAME, lambda xp, a: a - xp.trunc(a), "a - trunc(a)", no="bic", out_refused=FOUND)
 
 # transcendental
-unary("exp", FLOAT, "exp", "exp(a)")
+unary("exp", FLOAT, "exp", "exp(a)", autocast=_ON_CUDA)
 unary("exp2", FLOAT, "exp2", "exp2(a)", aliases=("special_exp2",))
-unary("expm1", FLOAT, "expm1", "expm1(a)", aliases=("special_expm1",))
-unary("log", FLOAT, "log", "log(a)")
-unary("log2", FLOAT, "log2", "log2(a)")
-unary("log10", FLOAT, "log10", "log10(a)")
-unary("log1p", FLOAT, "log1p", "log1p(a)", aliases=("special_log1p",))
+unary("expm1", FLOAT, "expm1", "expm1(a)", aliases=("special_expm1",), autocast=_ON_CUDA)
+unary("log", FLOAT, "log", "log(a)", autocast=_ON_CUDA)
+unary("log2", FLOAT, "log2", "log2(a)", autocast=_ON_CUDA)
+unary("log10", FLOAT, "log10", "log10(a)", autocast=_ON_CUDA)
+unary("log1p", FLOAT, "log1p", "log1p(a)", aliases=("special_log1p",), autocast=_ON_CUDA)
 unary("sin", FLOAT, "sin", "sin(a)")
 unary("cos", FLOAT, "cos", "cos(a)")
-unary("tan", FLOAT, "tan", "tan(a)")
-unary("asin", FLOAT, "arcsin", "asin(a)", aliases=("arcsin",))
-unary("acos", FLOAT, "arccos", "acos(a)", aliases=("arccos",))
+unary("tan", FLOAT, "tan", "tan(a)", autocast=_ON_CUDA)
+unary("asin", FLOAT, "arcsin", "asin(a)", aliases=("arcsin",), autocast=_ON_CUDA)
+unary("acos", FLOAT, "arccos", "acos(a)", aliases=("arccos",), autocast=_ON_CUDA)
 unary("atan", FLOAT, "arctan", "atan(a)", aliases=("arctan",))
-unary("sinh", FLOAT, "sinh", "sinh(a)")
-unary("cosh", FLOAT, "cosh", "cosh(a)")
+unary("sinh", FLOAT, "sinh", "sinh(a)", autocast=_ON_CUDA)
+unary("cosh", FLOAT, "cosh", "cosh(a)", autocast=_ON_CUDA)
 unary("tanh", FLOAT, "tanh", "tanh(a)")
 unary("asinh", FLOAT, "arcsinh", "asinh(a)", aliases=("arcsinh",))
 unary("acosh", FLOAT, "arccosh", "acosh(a)", aliases=("arccosh",))
@@ -270,6 +271,7 @@ unary(
     no={"c": "erfinv_vml_cpu"},
     aliases=("special_erfinv",),
     ufunc="erfinv",
+    autocast=_ON_CUDA,
 )
 unary(
     "lgamma",
@@ -362,7 +364,14 @@ _angle_record = Record(
 )
 add(out_of(add(_angle_record), "out"))
 _square = add(
-    Record("aten::square(Tensor self) -> Tensor", _square_kernel, "unary", promotion=SAME, cuda="a * a")
+    Record(
+        "aten::square(Tensor self) -> Tensor",
+        _square_kernel,
+        "unary",
+        promotion=SAME,
+        cuda="a * a",
+        autocast=_ON_CUDA,
+    )
 )
 add(inplace_of(_square))
 add(out_of(_square, "out"))

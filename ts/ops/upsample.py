@@ -299,6 +299,7 @@ def _enter(name: str, n: int, taps: Callable[..., Taps], aligned: bool, order: s
                 refuses={"h": "compute_index_ranges_weights"} if name.endswith("_aa") else None,
                 order=order,
                 out_refused=EXPECTED if kernel is by_size else "",
+                autocast={} if name == "_upsample_lanczos2d_aa" else {"cuda": "float32"},
             )
         )
         if kernel is by_size:

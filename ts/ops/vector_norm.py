@@ -69,6 +69,7 @@ def _rows(name: str) -> Callable[..., str]:
     out_refused=EXPECTED,
     ends=True,
     cuda_rows=_rows("ord"),
+    autocast={"cuda": "float32"},
 )
 def _vector_norm(
     xp: Any, self: Array, ord: Any = 2, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
@@ -83,6 +84,7 @@ def _vector_norm(
     out="Scalar_out",
     ends=True,
     cuda_rows=_rows("p"),
+    autocast={"cuda": "float32"},
     **COPIED,
 )
 def _norm_scalar(xp: Any, self: Array, p: Any = 2) -> Array:
@@ -96,6 +98,7 @@ def _norm_scalar(xp: Any, self: Array, p: Any = 2) -> Array:
     out_refused=EXPECTED,
     ends=True,
     cuda_rows=_rows("p"),
+    autocast={"cuda": "float32"},
 )
 def _norm_dim(xp: Any, self: Array, p: Any, dim: Dims, keepdim: bool = False) -> Array:
     return vector_norm(xp, self, 2 if p is None else p, dim, keepdim)
@@ -133,6 +136,7 @@ def _norm_dtype(xp: Any, self: Array, p: Any, dtype: int) -> Array:
         "Use the `^` or `logical_xor()` operator instead."
     },
     out="out",
+    autocast={"cuda": "float32"},
     **COPIED,
 )
 def _dist(xp: Any, self: Array, other: Array, p: Any = 2) -> Array:
@@ -145,6 +149,7 @@ def _dist(xp: Any, self: Array, other: Array, p: Any = 2) -> Array:
     out="out",
     layout="contiguous",
     out_refused=EXPECTED,
+    autocast={"cuda": "float32"},
 )
 def _renorm(xp: Any, self: Array, p: Any, dim: int, maxnorm: Any) -> Array:
     if p <= 0:

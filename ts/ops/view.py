@@ -573,6 +573,7 @@ def _view_as_real(xp: Any, self: Array) -> Array:
         "bic": "view_as_complex is only supported for half, float and double tensors, but got a tensor of "
         "scalar type: {dtype}"
     },
+    autocast={"cpu": "float32"},
 )
 def _view_as_complex(xp: Any, self: Array) -> Array:
     if self.ndim == 0 or self.shape[-1] != 2:

@@ -25,6 +25,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ts.analysis.alias import AliasDb
+from ts.analysis.autocast import autocast_blocks
 from ts.analysis.effects import has_side_effects, is_nondeterministic
 from ts.analysis.writes import any_mutable, is_only_read
 from ts.ir.attributes import TensorText, is_tensor
@@ -68,8 +69,11 @@ def constant_propagation_immutable_types(graph: Graph) -> bool:
 
 
 def fold_constants(graph: Graph) -> bool:
-    """Fold all that is constant; what nobody reads now is left to `dce`."""
-    return _fold(graph, True)
+    """Fold all that is constant; what nobody reads now is left to `dce`.
+
+    Of a graph with blocks of autocast, no tensors: in which dtype they are computed, only running says.
+    """
+    return _fold(graph, not autocast_blocks(graph))
 
 
 def fold_immutable_constants(graph: Graph) -> bool:

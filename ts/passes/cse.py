@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts.analysis.alias import AliasDb
+from ts.analysis.autocast import autocast_blocks
 from ts.analysis.effects import has_side_effects, is_nondeterministic
 from ts.analysis.writes import any_mutable, may_write, writes_to_inputs
 from ts.ir.graph import Block, Graph, Node
@@ -24,8 +25,8 @@ _Seen = dict[tuple[Any, ...], list[Node]]
 
 
 def eliminate_common_subexpressions(graph: Graph) -> bool:
-    """Replace nodes by equal ones before them."""
-    return _Eliminator(graph).visit(graph.block(), [])
+    """Replace nodes by equal ones before them; where there are blocks of autocast, equal nodes may differ."""
+    return not autocast_blocks(graph) and _Eliminator(graph).visit(graph.block(), [])
 
 
 class _Eliminator:

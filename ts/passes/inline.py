@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ts.analysis.autocast import autocast_blocks
 from ts.ir.graph import Block, CallStack, Graph, Node, Value
 from ts.ir.types import ClassType
 from ts.passes.constant_pooling import constant_pooling
@@ -90,6 +91,8 @@ class _Inliner:
     def _inline_call(self, call: Node, around: tuple[Any, ...]) -> bool:
         callee = called_function(call)
         if callee is None or callee in around or getattr(callee, "holds_breakpoint", False):
+            return False
+        if self._specialize and autocast_blocks(self._graph(callee)[0]):  # it is not to be optimised
             return False
         body = self._body(callee, call)
         if body is None:

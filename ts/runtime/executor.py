@@ -28,6 +28,7 @@ from ts.runtime.forms import (
     begin_forming,
     finish_forming,
     formed,
+    has_autocast,
     kept_or_made,
     lowered,
     prepare_graph,
@@ -114,7 +115,7 @@ def runs(function: ScriptFunction) -> Graph:
 
 def runs_for(function: ScriptFunction, form: Form, inputs: Sequence[Any]) -> Graph:
     """The graph that runs for these arguments: a copy, specialised to their kind where that is done."""
-    if form is Form.WRITTEN or function.holds_breakpoint:
+    if form is Form.WRITTEN or function.holds_breakpoint or has_autocast(function.as_compiled()):
         return formed(function.as_compiled(), form)
     from ts.passes.specialize_to_arguments import asked_arguments
 
@@ -239,6 +240,8 @@ def kept_entry(function: ScriptFunction, form: Form = Form.OPTIMIZED) -> Entry |
 def _prepared(function: ScriptFunction, form: Form) -> Made:
     """The code of a function and what it is made from: it may be the entrance to plans."""
     graph, name = function.as_compiled(), function.name
+    if has_autocast(graph):  # whose class no other process has
+        return prepare_graph(graph, name, function.terms, form), None
 
     def run() -> Made:
         with Stage("compile: optimise", name):

@@ -16,6 +16,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 from ts._core.dispatch.recorder import Stage
+from ts._core.thread.context import WithoutAutocast
 from ts._core.value.turns import my_turn
 from ts.errors import LimitExceeded
 from ts.frontend.terms import ANY_TERMS, Terms
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from ts.runtime.code_cache import Entry
     from ts.runtime.function import ScriptFunction
 
-Made = tuple[Any, "Program"]  # a Code, and what it is made from
+Made = tuple[Any, "Program | None"]  # a Code, and what it is made from, where that can be kept for other processes
 
 
 class Form(Enum):
@@ -46,12 +47,31 @@ def optimized(graph: Graph) -> Graph:
 
 
 def formed(graph: Graph, form: Form) -> Graph:
-    """A copy as it runs, whatever its arguments are."""
+    """A copy as it runs, whatever its arguments are; with blocks of autocast, of which passes know nothing, as it is written."""
     graph = unoptimized(graph)
-    if form is not Form.WRITTEN:
+    if not enter_autocast(graph) and form is not Form.WRITTEN:
         begin_forming(graph)
         finish_forming(graph, form)
     return graph
+
+
+def has_autocast(graph: Graph) -> bool:
+    """Whether a graph has blocks of autocast."""
+    if "prim::Enter" not in graph.kinds():
+        return False
+    from ts.analysis.autocast import autocast_blocks  # which few programs need
+
+    return bool(autocast_blocks(graph))
+
+
+def enter_autocast(graph: Graph) -> bool:
+    """Let the blocks of autocast of a graph that is to run switch; whether it has any."""
+    if not has_autocast(graph):
+        return False
+    from ts.runtime.autocast import enter_blocks
+
+    enter_blocks(graph)
+    return True
 
 
 def begin_forming(graph: Graph) -> None:
@@ -86,7 +106,8 @@ def kept_or_made(function: ScriptFunction, entry: Entry | None, make: Callable[[
         code = entry.read()
     if code is None:
         code, program = make()
-        entry.keep(program)
+        if program is not None:
+            entry.keep(program)
     return code
 
 
@@ -109,6 +130,8 @@ def prepare_graph(graph: Graph, name: str, terms: Terms = ANY_TERMS, form: Form 
 
 def prepare_program(graph: Graph, name: str, terms: Terms, form: Form = Form.OPTIMIZED) -> Made:
     """The same with what the code is made from."""
+    if has_autocast(graph):
+        form = Form.WRITTEN
 
     def run() -> Made:
         with Stage("compile: optimise", name):
@@ -137,5 +160,5 @@ def within_terms(run: Callable[[], Made], graph: Graph, name: str, terms: Terms)
             error.stack = error.stack or [(name, _place(graph))]
             raise
 
-    with terms.within(), my_turn(), no_collection():
+    with terms.within(), my_turn(), no_collection(), WithoutAutocast():
         return with_deep_stack(located)

@@ -29,6 +29,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from ts import devices, dtypes
+from ts._core.dispatch.autocast import cast_arguments
 from ts._core.dispatch.overloads import overloads
 from ts._core.tensor.tensor import Size, Tensor, wrap_array
 from ts._core.thread.context import TracedBy, current_tracer
@@ -226,6 +227,9 @@ class Tracer:
         """Run an operator and record it."""
         with self.paused():
             op, values, given = operators.resolve(args, kwargs)
+        cast = cast_arguments(op, values)  # recorded: what runs elsewhere is as it is here
+        given = [g if c is v else c for g, v, c in zip(given, values, cast, strict=True)]
+        values = cast
         inputs = self._arguments(op, values, given)
         place = self.place()
         written = values[0] if op.name.endswith("_") and op.signature.parameters[0].written else None

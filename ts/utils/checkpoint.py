@@ -5,7 +5,7 @@
 use_reentrant=False     places stand for what the block saves, filled when the first of them is asked for
 use_reentrant=True      the block is one node, whose turn is a pass of its own: for `backward` only
 
-Random numbers are drawn as the first time, unless `preserve_rng_state=False`.
+Random numbers are drawn as the first time, unless `preserve_rng_state=False`; autocast is as it was then.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from ts import nn, random
 from ts._core.autograd.backward import backward
 from ts._core.autograd.engine import pass_number, reaches_all_leaves
 from ts._core.autograd.saved import SavedTensor, save
+from ts._core.dispatch.autocast import HeldSwitches
 from ts._core.dispatch.writer import Writer
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import is_grad_enabled
@@ -194,6 +195,7 @@ class _Block:
         self._kwargs = kwargs
         self._context = context
         self._state = random.get_rng_state() if preserve else None
+        self._switches = HeldSwitches()
         self._places: list[weakref.ref[_Place]] = []
         self._looks: list[Any] = []
 
@@ -256,6 +258,7 @@ class _Block:
                 saved_tensors_hooks(fill, lambda x: x),
                 _drawn_from(self._state),
                 self.writing("the recomputation"),
+                self._switches,
                 self._context,
             ):
                 self._function(*args, **self._kwargs)
@@ -336,6 +339,7 @@ class CheckpointFunction(Function):
         check_backward_validity(args)
         ctx.run_function = run_function
         ctx.state = random.get_rng_state() if preserve_rng_state else None
+        ctx.switches = HeldSwitches()
         ctx.inputs = [None if isinstance(x, Tensor) else x for x in args]
         ctx.tensor_indices = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
         ctx.save_for_backward(*[args[i] for i in ctx.tensor_indices])
@@ -354,7 +358,7 @@ class CheckpointFunction(Function):
             inputs[i] = x
         with _drawn_from(ctx.state):
             again = detach_variable(tuple(inputs))
-            with enable_grad():
+            with enable_grad(), ctx.switches:
                 outputs = ctx.run_function(*again)
         if isinstance(outputs, Tensor):
             outputs = (outputs,)

@@ -22,7 +22,7 @@ wants no gradient.
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t
 
-from ts._core.thread.context cimport LAYERED, LIMITED, PROFILING, context, context_flags, differentiating, flagged_threads
+from ts._core.thread.context cimport AUTOCAST, LAYERED, LIMITED, PROFILING, context, context_flags, differentiating, flagged_threads
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TypeSpec
@@ -34,7 +34,7 @@ cdef enum:
     NO_LAYERS = 0                      # what `invoke_layered` says: nothing to do ...
     HAS_RUN = 1
     OF_TAPE = 2                        # the tape comes first
-    WATCHED = LIMITED | PROFILING | LAYERED  # flags of who sees every operator
+    WATCHED = LIMITED | PROFILING | LAYERED | AUTOCAST  # flags of who sees every operator
 
 
 cdef class Operator:
@@ -63,6 +63,7 @@ cdef class Operator:
     cdef bint reads                    # ... while it reads the others, element by element
     cdef tuple layouts                 # the rules by which its results lie in memory: `ts.ops.layouts`
     cdef object rule                   # how it is differentiated: `ts._core.autograd.rule`, or None before somebody asked
+    cdef object casts                  # in which dtypes autocast has it compute: `autocast`, or None before somebody asked
     cdef int overlap                   # what it does where elements of these are one place: `overlap.pxd`
     cdef object __weakref__
 
@@ -83,6 +84,13 @@ cdef int (*invoke_recorded)(Operator op, IValue *r, const int32_t *at, PyObject 
 cdef object (*call_recorded)(Operator op, list args)
 # Tell it that an operator runs by its record, on a backend's arrays.
 cdef int (*note_record)(Operator op, int backend) except -1
+# `invoke` where autocast is on: its arguments get other dtypes; `autocast` sets it.
+cdef int (*invoke_cast)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
+# The same where Python's values do not go through registers.
+cdef object (*call_cast)(Operator op, list args)
+# What they go on with: `invoke_watched` and its like on arguments as they are.
+cdef int invoke_uncast(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
+cdef object call_uncast(Operator op, list args)
 # `invoke` where somebody watches: on behalf of an instruction of a code, or NULL.
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 # The same for one that takes a tensor that wants a gradient, or whose base does; the tape sets it.

@@ -29,6 +29,7 @@ from libc.stdlib cimport calloc, free
 
 from ts._core.dispatch.arguments cimport spec_of_text, unbox_arguments
 from ts._core.thread.allowance cimport as_limit
+from ts._core.thread.context cimport AUTOCAST
 from ts._core.thread.deadline cimport check_time, timed
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport (
@@ -188,6 +189,10 @@ cdef int (*invoke_layered)(Operator op, IValue *r, const int32_t *at, bint wante
 invoke_layered = NULL
 cdef object (*call_layered)(Operator op, list args)
 call_layered = NULL
+cdef int (*invoke_cast)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
+invoke_cast = NULL
+cdef object (*call_cast)(Operator op, list args)
+call_cast = NULL
 
 
 cdef inline bint concerns_tape(Tensor t) noexcept:
@@ -231,6 +236,12 @@ cdef bint any_wants(list args) except -1:
 
 
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
+    if context_flags() & AUTOCAST and op.record is not None:
+        return invoke_cast(op, r, at, code, instruction)
+    return invoke_uncast(op, r, at, code, instruction)
+
+
+cdef int invoke_uncast(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
     cdef bint wanted = (
         op.record is not None and invoke_taped != NULL and differentiating(context_flags()) and wants_gradient(op, r, at)
     )
@@ -413,6 +424,10 @@ cdef object call_in_registers(Operator op, list args):
 
 cdef object run_at_once(Operator op, list args):
     """Run on Python values that do not go through registers; who watches sees it as in `invoke_watched`."""
+    return call_cast(op, args) if context_flags() & AUTOCAST and op.record is not None else call_uncast(op, args)
+
+
+cdef object call_uncast(Operator op, list args):
     if context_flags() & LAYERED and op.record is not None:
         return call_layered(op, args)
     if context_flags() & PROFILING and call_recorded != NULL:

@@ -14,8 +14,10 @@ from libc.stdint cimport int32_t, int64_t
 
 from ts._core.value.container cimport Dict, List, Tuple, list_new, list_store_number
 from ts._core.dispatch.operator cimport Operator
+from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_CUDA
 from ts._core.vm.future cimport Future
 from ts._core.value.ivalue cimport ANY_SPEC, INT_SPEC, TypeSpec, box_shallow, list_spec, unbox_shallow
+from ts._core.dispatch import autocast
 from ts._core.prims import counters
 from ts._core.prims.row cimport row
 from ts._core.value.type_of cimport conforms
@@ -238,6 +240,16 @@ cdef int not_here(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
+cdef int autocast_on_cpu(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[0]], autocast.is_enabled(BACKEND_CPU))
+    return 0
+
+
+cdef int autocast_on_cuda(Operator op, IValue *r, const int32_t *at) except -1:
+    set_bool(&r[at[0]], autocast.is_enabled(BACKEND_CUDA))
+    return 0
+
+
 cdef int time_point(Operator op, IValue *r, const int32_t *at) except -1:
     set_int(&r[at[0]], time.perf_counter_ns())
     return 0
@@ -371,8 +383,8 @@ def operators():
         row("aten::is_vulkan_available() -> bool", not_here),
         row("aten::_nnpack_available() -> bool", not_here),
         row("aten::_use_cudnn_rnn_flatten_weight() -> bool", not_here),
-        row("aten::is_autocast_enabled() -> bool", not_here),
-        row("aten::is_autocast_cpu_enabled() -> bool", not_here),
+        row("aten::is_autocast_enabled() -> bool", autocast_on_cuda),
+        row("aten::is_autocast_cpu_enabled() -> bool", autocast_on_cpu),
         row("prim::TimePoint() -> int", time_point),
         row("prim::AddStatValue(str key, int val) -> ()", add_stat_value),
         row("aten::warn(str message, int stacklevel=2) -> ()", warn),

@@ -136,6 +136,14 @@ cdef class InferenceMode(FlagBlock):
         self.wanted = self.mask if enabled else 0
 
 
+cdef class WithoutAutocast(FlagBlock):
+    """Operators are left alone by autocast inside, whatever its switches are."""
+
+    def __init__(self):
+        self.mask = AUTOCAST
+        self.wanted = 0
+
+
 cdef class TracedBy:
     """`recorder` sees what the thread does inside; None for nobody."""
 

@@ -9,14 +9,15 @@ In: Python arguments.  Out: a Python value, or the exception that PyTorch raises
     f(1), f(1, y=3)
 
 Where the thread wants no optimisation (`set_optimizing`), what runs is what the function names as itself without; where it
-records operations for gradients, what the function names as itself with.
+records operations for gradients, what the function names as itself with.  Under autocast operators have other dtypes than
+optimisation goes by, so functions run without it, too.
 """
 
 from cpython.long cimport PyLong_CheckExact
 from cpython.ref cimport PyObject
 
 from ts._core.dispatch.recorder cimport Event, begin_event, end_event
-from ts._core.thread.context cimport PROFILING, TRACING, Flag, context_flags, differentiating, set_flag, tracer, tracing
+from ts._core.thread.context cimport AUTOCAST, PROFILING, TRACING, Flag, context_flags, differentiating, set_flag, tracer, tracing
 from ts._core.thread.stack cimport stack_is_low
 from ts._core.tensor.tensor cimport Tensor, wants
 from ts._core.vm.execution cimport Execution, begin, execute
@@ -46,12 +47,16 @@ def last_executed():
 
 def is_optimizing():
     """Whether the functions that this thread calls run optimised."""
-    return not context_flags() & UNOPTIMIZED
+    return not context_flags() & AS_WRITTEN
 
 
 def set_optimizing(bint on):
     """Switch that; what it was before comes back."""
     return not set_flag(<Flag>UNOPTIMIZED, not on)
+
+
+cdef enum:
+    AS_WRITTEN = UNOPTIMIZED | AUTOCAST  # flags with which functions run as they are written
 
 
 cdef enum:
@@ -140,7 +145,7 @@ cdef class Function:
 
     def __call__(self, *args, **kwargs):
         cdef unsigned int flags = context_flags()
-        if flags & (TRACING | PROFILING | UNOPTIMIZED):
+        if flags & (TRACING | PROFILING | AS_WRITTEN):
             return self.call_watched(args, kwargs)
         if differentiating(flags) and any_wants(args, kwargs):
             return self.with_tape().call(args, kwargs)
@@ -161,7 +166,7 @@ cdef class Function:
 
     cdef Function in_force(self, tuple args, dict kwargs):
         cdef unsigned int flags = context_flags()
-        if flags & UNOPTIMIZED:
+        if flags & AS_WRITTEN:
             return self.without_optimisation()
         return self.with_tape() if differentiating(flags) and any_wants(args, kwargs) else self
 
@@ -187,7 +192,7 @@ cdef class Function:
     def compiled_code(self):
         """The verified Code that a call by this thread runs where nobody wants gradients, whatever the arguments, made now
         if there was none yet."""
-        cdef Function runs = self.without_optimisation() if context_flags() & UNOPTIMIZED else self
+        cdef Function runs = self.without_optimisation() if context_flags() & AS_WRITTEN else self
         if runs.ready == NULL:
             runs.prepare()
         plans = runs.code.plans
@@ -196,7 +201,7 @@ cdef class Function:
     @property
     def plans(self):
         """The plans that such a call chooses from, or None: what runs for some kinds of arguments only."""
-        cdef Function runs = self.without_optimisation() if context_flags() & UNOPTIMIZED else self
+        cdef Function runs = self.without_optimisation() if context_flags() & AS_WRITTEN else self
         return None if runs.ready == NULL else runs.code.plans
 
     cdef object call(self, tuple args, dict kwargs):

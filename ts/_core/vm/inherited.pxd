@@ -1,10 +1,13 @@
 """What work on one thread takes from the thread that asked for it."""
 
+from ts._core.dispatch.autocast cimport Switches
+
 
 cdef class Inherited:
     """The switches and limits of the thread that makes it, for work that others will do; the tracer stays behind."""
     cdef unsigned int flags
+    cdef Switches autocast
     cdef void *limits             # a reference, or NULL
 
-    # Between `trade_flags` twice, this thread has these flags; what the work switches stays with it.
+    # Between `trade_flags` twice, this thread has these flags and switches of autocast; what the work switches stays with it.
     cdef void trade_flags(self) noexcept

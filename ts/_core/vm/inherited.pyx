@@ -6,6 +6,7 @@
 
 cimport cython
 
+from ts._core.dispatch.autocast cimport exchange_switches, inherited_switches
 from ts._core.thread.context cimport LIMITED, TRACING, context_flags, exchange_flags
 from ts._core.vm.meter cimport drop_limits, exchange_limits, hold_limits
 
@@ -14,6 +15,7 @@ from ts._core.vm.meter cimport drop_limits, exchange_limits, hold_limits
 cdef class Inherited:
     def __cinit__(self):
         self.flags = context_flags() & ~<unsigned int>(LIMITED | TRACING)
+        self.autocast = inherited_switches()
         self.limits = hold_limits()
 
     def __dealloc__(self):
@@ -21,6 +23,7 @@ cdef class Inherited:
 
     cdef void trade_flags(self) noexcept:
         self.flags = exchange_flags(self.flags)
+        self.autocast = exchange_switches(self.autocast)
 
     def run(self, work):
         """work(), on any thread, as on the one that made this."""

@@ -189,7 +189,7 @@ _SPECIAL_OPERATORS: Final = {
     "Generator": "aten::Generator",
 }
 _NO_OPERATORS_IN: Final = ("ts.nn.functional.", "ts.nn.init", "ts.nn.utils", "ts.func")
-_NOT_OPERATORS: Final = frozenset({"jit", "annotate", "nn", "Tensor", "dtype"})
+_NOT_OPERATORS: Final = frozenset({"jit", "annotate", "nn", "cpu", "cuda", "Tensor", "dtype"})
 
 
 def operator_of(module: str, name: str) -> str | None:

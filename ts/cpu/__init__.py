@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import importlib
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -43,3 +44,9 @@ def synchronize(device: Any = None) -> None:
 def stream(stream: Stream | None) -> AbstractContextManager[None]:
     """The block that runs on a stream; the CPU has one."""
     return nullcontext()
+
+
+def __getattr__(name: str) -> Any:
+    if name == "amp":
+        return importlib.import_module("ts.cpu.amp")
+    raise AttributeError(f"module 'ts.cpu' has no attribute {name!r}")

@@ -1,0 +1,401 @@
+"""Autocast: operators compute in 16 bits where that is fast, in 32 where it is not safe.
+
+In: an operator, its arguments, and the switches of the thread.  Out: its results, of arguments in other dtypes.
+
+    set_enabled(0, True)               of the thread, for the backend 0: the CPU
+    linear(x, w)                       -> linear(x.to(bfloat16), w.to(bfloat16))
+    mse_loss(y, t)                     -> mse_loss(y.to(float32), t.to(float32))
+
+What an operator's arguments become, its record says (`Record.autocast`), for all devices or for each:
+
+    lower      the dtype that is set for the device
+    float32    float32, unless the call says its `dtype=`
+    widest     that of the widest among them
+    ...        anything else is said by the error that is raised
+
+Only floats on the device are converted, and float64 never is.  What an operator with such a rule runs itself is left
+alone; so is all but operators that are made of others (`whole`), whose parts have rules of their own.  The conversion is
+an operator like any other: gradients come back through it, layers and tracers see it.
+
+A leaf that wants gradients is converted once in a block; which block is the outermost, who enters them says
+(`increment_nesting`).  What was written meanwhile is converted anew.
+"""
+
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF
+from libc.stdint cimport int32_t
+from libc.stdlib cimport calloc, free
+
+from ts._core.dispatch cimport operator
+from ts._core.dispatch.arguments cimport spec_of_text
+from ts._core.dispatch.operator cimport (
+    MOST_BACKENDS, Operator, backend_at, call_uncast, invoke_uncast,
+)
+from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_CUDA, Tensor, operator_function, version_of
+from ts._core.thread.context cimport AUTOCAST, GRAD_DISABLED, context_flags, set_flag
+from ts._core.value.ivalue cimport IValue, TAG_NONE, box, copy_value, move_value, release, unbox
+
+from ts import devices, dtypes
+
+cdef extern from *:
+    """
+    static _Thread_local Switches switches_here;
+    static _Thread_local PyObject *casts_here;      /* a dictionary, or NULL */
+    """
+    Switches switches_here
+    PyObject *casts_here
+
+cdef enum Kind:
+    AS_IS = 0
+    LOWER = 1
+    FLOAT32 = 2
+    WIDEST = 3
+    REFUSED = 4
+
+cdef dict _KINDS = {"": AS_IS, "lower": LOWER, "float32": FLOAT32, "widest": WIDEST}
+cdef int FLOAT = dtypes.float32.code
+cdef unsigned long long floats = 0     # a bit for each dtype that may be converted
+for _dtype in dtypes.ALL:
+    if _dtype.is_floating_point and _dtype is not dtypes.float64:
+        floats |= 1ULL << <int>_dtype.code
+
+
+# ---------------------------------------------------------------- the switches of a thread
+
+# By device: the dtypes that its operators are cast to, what it chooses first.
+LOWER_DTYPES = {"cpu": (dtypes.bfloat16, dtypes.float16), "cuda": (dtypes.float16, dtypes.bfloat16)}
+cdef dict places = {"cpu": BACKEND_CPU, "cuda": BACKEND_CUDA}
+cdef int defaults[MOST_BACKENDS]
+for _name, _lower in LOWER_DTYPES.items():
+    defaults[<int>places[_name]] = _lower[0].code
+
+
+def place_of(str device not None, str refusal="unsupported scalarType"):
+    """The place of a device's backend; RuntimeError for what is no device, and for one of which nothing is cast."""
+    found = places.get(devices.device(device).type)
+    if found is None:
+        raise RuntimeError(refusal)
+    return found
+
+
+cdef Switches exchange_switches(Switches others) noexcept:
+    global switches_here
+    cdef Switches before = switches_here
+    switches_here = others
+    return before
+
+
+cdef Switches inherited_switches() noexcept:
+    cdef Switches now = switches_here
+    now.nesting = 0
+    now.uncached = True
+    return now
+
+
+cdef int check_backend(int backend) except -1:
+    if not 0 <= backend < MOST_BACKENDS:
+        raise IndexError(f"there is no backend {backend}")
+    return 0
+
+
+cdef inline bint casts_on(int backend) noexcept:
+    return (switches_here.enabled >> backend) & 1 != 0
+
+
+def is_enabled(int backend):
+    """Whether operators on a backend are cast in this thread."""
+    check_backend(backend)
+    return casts_on(backend)
+
+
+def set_enabled(int backend, bint on):
+    """Switch that."""
+    check_backend(backend)
+    if on:
+        switches_here.enabled |= 1U << backend
+    else:
+        switches_here.enabled &= ~(1U << backend)
+    set_flag(AUTOCAST, switches_here.enabled != 0)
+
+
+def lower_dtype(int backend):
+    """The dtype that a backend's operators are cast to in this thread."""
+    check_backend(backend)
+    return dtypes.BY_CODE[dtype_of(backend)]
+
+
+def set_lower_dtype(int backend, dtype not None):
+    """Switch that."""
+    check_backend(backend)
+    switches_here.dtypes[backend] = dtype.code
+
+
+def enter(int backend, dtype not None, bint on, bint cached):
+    """A block of these switches begins; what `leave` puts back comes back."""
+    check_backend(backend)
+    before = [casts_on(backend), switches_here.dtypes[backend], switches_here.uncached, switches_here.nesting]
+    set_enabled(backend, on)
+    set_lower_dtype(backend, dtype)
+    switches_here.uncached = not cached
+    switches_here.nesting += 1
+    return before
+
+
+def leave(int backend, list before not None):
+    """It ends; after the outermost one, what it has converted is forgotten."""
+    check_backend(backend)
+    on, dtype, uncached, switches_here.nesting = before
+    if switches_here.nesting == 0:
+        clear_cache()
+    set_enabled(backend, on)
+    switches_here.dtypes[backend] = dtype
+    switches_here.uncached = uncached
+
+
+class HeldSwitches:
+    """A block in which a thread has the switches that held where the object was made."""
+
+    def __init__(self):
+        cached = is_cache_enabled()
+        self.held = [(i, dtypes.BY_CODE[dtype_of(i)], casts_on(i), cached) for i in places.values()]
+        self.before = []
+
+    def __enter__(self):
+        self.before.append([enter(*switches) for switches in self.held])
+
+    def __exit__(self, kind, error, trace):
+        before = self.before.pop()
+        for i in reversed(range(len(before))):
+            leave(self.held[i][0], before[i])
+
+
+def increment_nesting():
+    """A block begins; how many this thread is in."""
+    switches_here.nesting += 1
+    return switches_here.nesting
+
+
+def decrement_nesting():
+    """A block ends; how many are left."""
+    switches_here.nesting -= 1
+    return switches_here.nesting
+
+
+def is_cache_enabled():
+    """Whether leaves that want gradients are converted once."""
+    return not switches_here.uncached
+
+
+def set_cache_enabled(bint on):
+    """Switch that."""
+    switches_here.uncached = not on
+
+
+def clear_cache():
+    """Forget what was converted in this thread."""
+    global casts_here
+    cdef PyObject *before = casts_here
+    casts_here = NULL
+    Py_XDECREF(before)
+
+
+cdef inline int dtype_of(int backend) noexcept:
+    return switches_here.dtypes[backend] or defaults[backend]
+
+
+# ---------------------------------------------------------------- the rule of an operator
+
+cdef class Casts:
+    """What its record says, by backend."""
+    cdef int kinds[MOST_BACKENDS]
+    cdef int dtype_at                  # the argument that is a `dtype=`, or -1
+    cdef dict said                     # by backend: of what is refused
+
+
+cdef Casts casts_of(Operator op):
+    """The rule, read when it is first asked for."""
+    if op.casts is None:
+        op.casts = read_casts(op)
+    return <Casts>op.casts
+
+
+cdef Casts read_casts(Operator op):
+    cdef Casts casts = Casts()
+    cdef int i
+    rule = op.record.autocast
+    names = [p.name for p in op.signature.parameters]
+    casts.dtype_at = names.index("dtype") if "dtype" in names else -1
+    casts.said = {}
+    for i in range(MOST_BACKENDS):
+        casts.kinds[i] = AS_IS
+    for name, i in places.items():
+        said = rule if isinstance(rule, str) else rule.get(name, "")
+        casts.kinds[i] = _KINDS.get(said, REFUSED)
+        if casts.kinds[i] == REFUSED:
+            casts.said[i] = said
+    return casts
+
+
+# ---------------------------------------------------------------- converting arguments
+
+cdef inline bint may_cast(Tensor t, int backend) noexcept:
+    return t.backend == backend and (floats >> t.scalar_type) & 1 != 0
+
+
+cdef int target(int kind, list values, int backend) except -1:
+    """The dtype that the tensors among values are converted to."""
+    cdef int lower = dtype_of(backend)
+    if kind == FLOAT32:
+        return FLOAT
+    if kind == LOWER:
+        return lower
+    for x in tensors_of(values):
+        if not may_cast(<Tensor>x, backend):
+            continue
+        if (<Tensor>x).scalar_type == FLOAT:
+            return FLOAT
+        if (<Tensor>x).scalar_type != lower:
+            raise RuntimeError("Unexpected floating ScalarType in at::autocast::prioritize")
+    return lower
+
+
+cdef list tensors_of(list values):
+    cdef list found = []
+    for x in values:
+        if isinstance(x, Tensor):
+            found.append(x)
+        elif type(x) is list:
+            found.extend([y for y in <list>x if isinstance(y, Tensor)])
+    return found
+
+
+cdef object converted(object x, int backend, int to):
+    """A value with its tensors in another dtype; itself where there is nothing to convert."""
+    if isinstance(x, Tensor):
+        return cast_tensor(<Tensor>x, to) if may_cast(<Tensor>x, backend) and (<Tensor>x).scalar_type != to else x
+    if type(x) is list:
+        changed = [converted(y, backend, to) for y in <list>x]
+        return changed if any([y is not z for y, z in zip(<list>x, changed)]) else x
+    return x
+
+
+cdef Tensor cast_tensor(Tensor t, int to):
+    """A tensor in another dtype; of a leaf, the same each time."""
+    global casts_here
+    cdef bint kept
+    kept = t.wants_grad and t.scalar_type == FLOAT and t.base is None and not switches_here.uncached and (
+        t.history is None or t.history.node is None and t.history.layer is None
+    )
+    if not kept:
+        return operator_function("to")(t, dtypes.BY_CODE[to])
+    key = id(t), to, context_flags() & GRAD_DISABLED
+    if casts_here == NULL:
+        fresh = {}
+        Py_INCREF(fresh)
+        casts_here = <PyObject *>fresh
+    found = (<dict>casts_here).get(key)
+    if found is not None and found[1] == version_of(t):
+        return found[2]
+    made = operator_function("to")(t, dtypes.BY_CODE[to])
+    if casts_here != NULL:             # a hook may have cleared it
+        (<dict>casts_here)[key] = t, version_of(t), made  # with t, or another may get its address
+    return made
+
+
+def cast_arguments(Operator op not None, list values not None):
+    """One Python value per parameter, as autocast wants them in this thread; those given where it is off."""
+    if not context_flags() & AUTOCAST or op.record is None:
+        return values
+    return cast_list(op, values, first_backend(op, values))
+
+
+cdef int first_backend(Operator op, list values) except -1:
+    found = tensors_of([values[op.tensor_at]]) if op.tensor_at >= 0 else []
+    return (<Tensor>found[0]).backend if found else 0
+
+
+cdef list cast_list(Operator op, list values, int backend):
+    cdef Casts casts = casts_of(op)
+    cdef int kind = casts.kinds[backend] if casts_on(backend) else AS_IS
+    cdef int to
+    if kind == REFUSED:
+        raise RuntimeError(casts.said[backend])
+    if kind == AS_IS or kind == FLOAT32 and casts.dtype_at >= 0 and values[casts.dtype_at] is not None:
+        return values
+    to = target(kind, values, backend)
+    before = set_flag(AUTOCAST, False)
+    try:
+        return [converted(x, backend, to) for x in reversed(values)][::-1]  # the order that PyTorch's traces show
+    finally:
+        set_flag(AUTOCAST, before)
+
+
+# ---------------------------------------------------------------- the gate
+
+cdef bint is_left_on(Operator op, int backend) except -1:
+    """Whether the operators that this one is made of are to be cast."""
+    return op.whole and (not casts_on(backend) or casts_of(op).kinds[backend] == AS_IS)
+
+
+cdef int invoke(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
+    cdef int backend = backend_at(op, r, at)
+    if is_left_on(op, backend):
+        return invoke_uncast(op, r, at, code, instruction)
+    if not casts_on(backend) or casts_of(op).kinds[backend] == AS_IS:
+        set_flag(AUTOCAST, False)
+        try:
+            return invoke_uncast(op, r, at, code, instruction)
+        finally:
+            set_flag(AUTOCAST, True)
+    return invoke_converted(op, r, at, backend, code, instruction)
+
+
+cdef int invoke_converted(
+    Operator op, IValue *r, const int32_t *at, int backend, PyObject *code, const void *instruction
+) except -1:
+    """Run it on registers of its own, which hold other arguments."""
+    cdef int i, n = op.nargs
+    cdef list given = [box(&r[at[i]]) for i in range(n)]
+    cdef list values = cast_list(op, given, backend)
+    cdef IValue *own = <IValue *>calloc(n + op.nrets + 1, sizeof(IValue))
+    cdef int32_t *own_at = <int32_t *>calloc(n + op.nrets + 1, sizeof(int32_t))
+    set_flag(AUTOCAST, False)
+    try:
+        if own == NULL or own_at == NULL:
+            raise MemoryError()
+        for i in range(n + op.nrets):
+            own[i].tag = TAG_NONE
+            own_at[i] = i
+        for i in range(n):
+            if values[i] is given[i]:
+                copy_value(&own[i], &r[at[i]])
+            else:
+                unbox(values[i], spec_of_text(op.signature.parameters[i].kind), &own[i])
+        invoke_uncast(op, own, own_at, code, instruction)
+        for i in range(op.nrets):
+            move_value(&r[at[n + i]], &own[n + i])
+            own[n + i].tag = TAG_NONE
+    finally:
+        set_flag(AUTOCAST, True)
+        if own != NULL:
+            for i in range(n + op.nrets):
+                release(&own[i])
+        free(own)
+        free(own_at)
+    return 0
+
+
+cdef object call(Operator op, list args):
+    cdef int backend = first_backend(op, args)
+    if is_left_on(op, backend):
+        return call_uncast(op, args)
+    args = cast_list(op, args, backend)
+    set_flag(AUTOCAST, False)
+    try:
+        return call_uncast(op, args)
+    finally:
+        set_flag(AUTOCAST, True)
+
+
+operator.invoke_cast = invoke
+operator.call_cast = call

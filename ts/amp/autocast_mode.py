@@ -1,0 +1,202 @@
+"""Autocast: blocks and decorators inside of which operators compute in 16 bits where that is safe.
+
+    with ts.autocast("cpu"):                            bfloat16
+        y = model(x)
+    with ts.autocast("cuda", dtype=ts.float16): ...     off with a warning where there is no CUDA device
+    with ts.autocast("cpu", enabled=False): ...         off inside of another one
+
+    @ts.autocast("cpu")
+    def predict(x): ...
+
+A scripted function that is called inside runs as it is written, operator by operator; a script may have such
+blocks itself (`with ts.autocast("cpu"):`), and archives with them are PyTorch's.  Traces show conversions.
+"""
+
+from __future__ import annotations
+
+import functools
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ts import backends, dtypes
+from ts._core.dispatch import autocast as core
+from ts._core.tensor.tensor import Tensor
+from ts.amp.switches import (
+    get_autocast_dtype,
+    is_autocast_available,
+    is_autocast_cache_enabled,
+    is_autocast_enabled,
+)
+from ts.devices import device as Device
+
+__all__ = ["autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class ScriptAutocast:
+    """`autocast` as scripts have it; what entering one does, the executor knows."""
+
+    __module__ = "torch.amp.autocast_mode"
+    __ts_name__ = "autocast"
+
+    def __init__(
+        self,
+        device_type: str,
+        dtype: int | None = None,
+        enabled: bool = True,
+        cache_enabled: bool | None = None,
+    ) -> None:
+        self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
+        self._enabled = enabled
+        self.device = device_type
+
+    def __enter__(self):  # type: ignore[no-untyped-def]  # its own type has no name in scripts
+        return self
+
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
+        return None
+
+
+class autocast:
+    """A block, or function, in which operators are cast.
+
+    `dtype` is the device's choice where it is missing: bfloat16 on the CPU, float16 on CUDA devices.  Leaves
+    that want gradients are converted once in the outermost block, unless `cache_enabled` is False.
+
+    ValueError for a device that is no text, RuntimeError for one of which nothing is cast.  Semantics:
+    https://docs.pytorch.org/docs/stable/amp.html
+    """
+
+    __ts_script_class__: type = ScriptAutocast
+
+    def __init__(
+        self,
+        device_type: str,
+        dtype: dtypes.dtype | None = None,
+        enabled: bool = True,
+        cache_enabled: bool | None = None,
+    ) -> None:
+        if not isinstance(device_type, str):
+            raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+        self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
+        self.device = device_type
+        self._place = core.place_of(device_type)
+        self._cache_enabled = is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
+        self._enabled = enabled and self._is_possible()
+        self._before: list[list[int]] = []
+
+    def _is_possible(self) -> bool:
+        """Whether it can be on; a warning says why not."""
+        kind = Device(self.device).type
+        if kind == "cuda":
+            is_available = "cuda" in backends.available()
+            if not is_available:
+                warnings.warn(
+                    "CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=3
+                )
+            return is_available
+        allowed = core.LOWER_DTYPES[kind]
+        if self.fast_dtype not in allowed:
+            name = kind.upper()
+            warnings.warn(
+                f"In {name} autocast, but the target dtype is not supported. Disabling autocast.\n"
+                f"{name} Autocast only supports dtypes of {', '.join(map(str, allowed))} currently.",
+                stacklevel=3,
+            )
+        return self.fast_dtype in allowed
+
+    def __enter__(self) -> autocast:
+        self._before.append(self._enter())
+        return self
+
+    def _enter(self) -> list[int]:
+        return core.enter(self._place, self.fast_dtype, self._enabled, self._cache_enabled)
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        core.leave(self._place, self._before.pop())
+
+    def __call__(self, function: F) -> F:
+        if not callable(function):
+            raise TypeError(
+                f"autocast()(func) requires a callable, but got {type(function).__name__}. "
+                "Did you mean to use autocast as a context manager? For example:\n"
+                "    with torch.autocast(device_type=...):\n        output = model(input)"
+            )
+
+        @functools.wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            before = self._enter()  # a call's own: threads share the block
+            try:
+                return function(*args, **kwargs)
+            finally:
+                core.leave(self._place, before)
+
+        vars(inside)["__script_unsupported"] = "@autocast() decorator is not supported in script mode"
+        return inside  # type: ignore[return-value]
+
+
+def custom_fwd(
+    fwd: Callable[..., Any] | None = None, *, device_type: str, cast_inputs: dtypes.dtype | None = None
+) -> Callable[..., Any]:
+    """Decorate the `forward` of a `Function`, so that `custom_bwd` knows what held in it.
+
+    With `cast_inputs`, inside of autocast its floats on the device are converted to that dtype, and its
+    operators are left alone; without, they are cast as around it.  ValueError for a device that is no text.
+    """
+    _check_device(device_type)
+    if fwd is None:
+        return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
+
+    @functools.wraps(fwd)
+    def forward(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+        ctx._dtype = get_autocast_dtype(device_type)
+        is_on = is_autocast_enabled(device_type)
+        ctx._fwd_used_autocast = is_on and cast_inputs is None
+        if not is_on or cast_inputs is None:
+            return fwd(ctx, *args, **kwargs)
+        args, kwargs = _cast((args, kwargs), device_type, cast_inputs)
+        with autocast(device_type, enabled=False):
+            return fwd(ctx, *args, **kwargs)
+
+    return forward
+
+
+def custom_bwd(bwd: Callable[..., Any] | None = None, *, device_type: str) -> Callable[..., Any]:
+    """Decorate the `backward` of a `Function`: its operators are cast as those of its `custom_fwd` were.
+
+    ValueError for a device that is no text.
+    """
+    _check_device(device_type)
+    if bwd is None:
+        return functools.partial(custom_bwd, device_type=device_type)
+
+    @functools.wraps(bwd)
+    def backward(ctx: Any, *args: Any, **kwargs: Any) -> Any:
+        with autocast(device_type, ctx._dtype, ctx._fwd_used_autocast):
+            return bwd(ctx, *args, **kwargs)
+
+    return backward
+
+
+def _check_device(device_type: object) -> None:
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+
+
+def _cast(value: Any, device_type: str, dtype: dtypes.dtype) -> Any:
+    """A value with the floats of a device in it, but for float64, in another dtype; containers are new."""
+    if isinstance(value, Tensor):
+        is_cast = value.is_floating_point() and value.device.type == device_type
+        return value.to(dtype) if is_cast and value.dtype is not dtypes.float64 else value
+    if isinstance(value, str | bytes | np.ndarray):
+        return value
+    if isinstance(value, Mapping):
+        return {_cast(k, device_type, dtype): _cast(v, device_type, dtype) for k, v in value.items()}
+    if isinstance(value, Iterable):
+        items = (_cast(v, device_type, dtype) for v in value)
+        return type(value)(items) if isinstance(value, list | tuple) else items  # type: ignore[call-arg]
+    return value

@@ -1,0 +1,316 @@
+"""GradScaler: losses are multiplied before the pass back, so that small gradients are no zeros in 16 bits.
+
+In: losses, optimizers; out: steps by the gradients of the losses as they were, unless one is not finite.
+
+    scaler = GradScaler("cpu")
+    scaler.scale(loss).backward()
+    scaler.unscale_(optimizer)          only to look at the gradients, or to clip them
+    scaler.step(optimizer)              left out where a gradient is inf or nan
+    scaler.update()                     then the scale shrinks; it grows after `growth_interval` steps without
+
+What an optimizer has been through since the last `update` is its `_Turn`: READY -> UNSCALED -> STEPPED.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections import defaultdict
+from collections.abc import Iterable
+from enum import Enum
+from typing import Any
+
+import ts
+from ts import backends
+from ts._core.tensor.tensor import Tensor
+from ts.autograd.grad_mode import no_grad
+
+_STATE = {
+    "growth_factor": "_growth_factor",
+    "backoff_factor": "_backoff_factor",
+    "growth_interval": "_growth_interval",
+}
+
+
+class OptState(Enum):
+    """What an optimizer has been through since the last `update`."""
+
+    READY = 0
+    UNSCALED = 1
+    STEPPED = 2
+
+
+class _Turn:
+    """Where an optimizer is, and whether its gradients are finite: a tensor for each device."""
+
+    def __init__(self) -> None:
+        self.stage = OptState.READY
+        self.found_inf: dict[Any, Tensor] = {}
+
+
+class GradScaler:
+    """A scale for losses that follows what the gradients bear; semantics are those of `torch.amp.GradScaler`.
+
+    growth_factor    what the scale is multiplied with after `growth_interval` steps with finite gradients
+    backoff_factor   ... and after one without
+    enabled          where it is False, losses and gradients are left alone, and `step` is the optimizer's
+
+    AssertionError where the factors are on the wrong side of 1, and for calls out of order; RuntimeError for
+    `unscale_` or `step` a second time; ValueError for gradients in float16.
+    """
+
+    def __init__(
+        self,
+        device: str = "cuda",
+        init_scale: float = 2.0**16,
+        growth_factor: float = 2.0,
+        backoff_factor: float = 0.5,
+        growth_interval: int = 2000,
+        enabled: bool = True,
+    ) -> None:
+        self._device = device
+        self._enabled = enabled
+        if device == "cuda" and enabled and "cuda" not in backends.available():
+            warnings.warn(
+                "torch.cuda.amp.GradScaler is enabled, but CUDA is not available.  Disabling.", stacklevel=2
+            )
+            self._enabled = False
+        if not self._enabled:
+            return
+        if growth_factor <= 1.0:
+            raise AssertionError("The growth factor must be > 1.0.")
+        if backoff_factor >= 1.0:
+            raise AssertionError("The backoff factor must be < 1.0.")
+        self._init_scale = init_scale
+        self._scale: Tensor | None = None  # made where the first loss is
+        self._growth_factor = growth_factor
+        self._backoff_factor = backoff_factor
+        self._growth_interval = growth_interval
+        self._init_growth_tracker = 0
+        self._growth_tracker: Tensor | None = None  # steps with finite gradients in a row
+        self._turns: defaultdict[int, _Turn] = defaultdict(_Turn)  # by the optimizer's id
+
+    # ---- losses --------------------------------------------------------------------------------------
+
+    def scale(self, outputs: Any) -> Any:
+        """A tensor, or tensors in iterables, times the scale; ValueError for anything else."""
+        if not self._enabled:
+            return outputs
+        if isinstance(outputs, Tensor):
+            return outputs * self._scale_on(outputs.device)
+        if not isinstance(outputs, Iterable):
+            raise ValueError("outputs must be a Tensor or an iterable of Tensors")
+        scaled = map(self.scale, outputs)
+        return type(outputs)(scaled) if isinstance(outputs, list | tuple) else scaled  # type: ignore[call-arg]
+
+    def _scale_on(self, device: Any) -> Tensor:
+        if self._scale is None:
+            self._scale = ts.full((), self._init_scale, dtype=ts.float32, device=device)
+            self._growth_tracker = ts.full((), self._init_growth_tracker, dtype=ts.int32, device=device)
+        return self._scale.to(device)
+
+    def _in_use(self, action: str) -> Tensor:
+        """The scale; AssertionError where nothing was scaled yet."""
+        if self._scale is None:
+            raise AssertionError(
+                f"Attempted {action} but _scale is None.  This may indicate your script did not use "
+                "scaler.scale(loss or outputs) earlier in the iteration."
+            )
+        return self._scale
+
+    # ---- gradients -----------------------------------------------------------------------------------
+
+    def unscale_(self, optimizer: Any) -> None:
+        """Divide an optimizer's gradients by the scale, once before its step; note if they are finite."""
+        if not self._enabled:
+            return
+        scale = self._in_use("unscale_")
+        turn = self._turns[id(optimizer)]
+        if turn.stage is OptState.UNSCALED:
+            raise RuntimeError(
+                "unscale_() has already been called on this optimizer since the last update()."
+            )
+        if turn.stage is OptState.STEPPED:
+            raise RuntimeError("unscale_() is being called after step().")
+        turn.found_inf = _unscale(optimizer, scale.double().reciprocal().float(), allow_fp16=False)
+        turn.stage = OptState.UNSCALED
+
+    def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
+        """`optimizer.step(*args, **kwargs)` by gradients without the scale; None where these are not finite.
+
+        An optimizer whose class says `_step_supports_amp_scaling` gets the scale and what was found as
+        attributes, `grad_scale` and `found_inf`, and sees to both itself.
+        """
+        if not self._enabled:
+            return optimizer.step(*args, **kwargs)
+        if "closure" in kwargs:
+            raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
+        self._in_use("step")
+        turn = self._turns[id(optimizer)]
+        if turn.stage is OptState.STEPPED:
+            raise RuntimeError("step() has already been called since the last update().")
+        if getattr(optimizer, "_step_supports_amp_scaling", False):
+            result = self._step_scaled(optimizer, turn, args, kwargs)
+        else:
+            if turn.stage is OptState.READY:
+                self.unscale_(optimizer)
+            if not turn.found_inf:
+                raise AssertionError("No inf checks were recorded for this optimizer.")
+            is_finite = not any(found.item() for found in turn.found_inf.values())
+            result = optimizer.step(*args, **kwargs) if is_finite else None
+        turn.stage = OptState.STEPPED
+        return result
+
+    def _step_scaled(self, optimizer: Any, turn: _Turn, args: Any, kwargs: Any) -> Any:
+        """A step that knows of the scale."""
+        if "grad_scaler" in inspect.signature(optimizer.step).parameters:
+            warnings.warn(
+                "GradScaler is going to stop passing itself as a keyword argument to the passed optimizer. "
+                "In the near future GradScaler registers `grad_scale: Tensor` and `found_inf: Tensor` to the "
+                "passed optimizer and let the optimizer use them directly.",
+                FutureWarning,
+                stacklevel=3,
+            )
+            return optimizer.step(*args, grad_scaler=self, **kwargs)
+        scale = self._in_use("step")
+        known = getattr(optimizer, "grad_scale", None)
+        if turn.stage is OptState.READY:
+            turn.found_inf = _unscale(optimizer, ts.ones_like(scale), allow_fp16=True)
+            known = scale if known is None else scale * known
+        optimizer.grad_scale = known
+        optimizer.found_inf = sum(found.to(scale.device) for found in turn.found_inf.values())
+        try:
+            return optimizer.step(*args, **kwargs)
+        finally:
+            del optimizer.grad_scale, optimizer.found_inf
+
+    def update(self, new_scale: float | Tensor | None = None) -> None:
+        """Let the scale follow what the steps since the last call found, or set it; the next turn begins."""
+        if not self._enabled:
+            return
+        scale = self._in_use("update")
+        if new_scale is None:
+            self._follow(scale)
+        elif isinstance(new_scale, Tensor):
+            if new_scale.device.type != self._device or new_scale.numel() != 1 or new_scale.requires_grad:
+                raise AssertionError(
+                    "new_scale should be a float or a 1-element torch.cuda.FloatTensor or torch.FloatTensor "
+                    "with requires_grad=False."
+                )
+            scale.copy_(new_scale)
+        else:
+            scale.fill_(new_scale)
+        self._turns.clear()
+
+    def _follow(self, scale: Tensor) -> None:
+        found = [x.to(scale.device) for turn in self._turns.values() for x in turn.found_inf.values()]
+        if not found:
+            raise AssertionError("No inf checks were recorded prior to update.")
+        ts._amp_update_scale_(
+            scale, self._growth_tracker, sum(found[1:], found[0]),
+            self._growth_factor, self._backoff_factor, self._growth_interval,
+        )  # fmt: skip
+
+    # ---- what it knows -------------------------------------------------------------------------------
+
+    def get_scale(self) -> float:
+        """The scale as a number; 1.0 where it is not enabled."""
+        if not self._enabled:
+            return 1.0
+        return float(self._init_scale if self._scale is None else self._scale.item())
+
+    def get_growth_factor(self) -> float:
+        """What the scale is multiplied with when it grows."""
+        return self._growth_factor
+
+    def set_growth_factor(self, new_factor: float) -> None:
+        """Set that."""
+        self._growth_factor = new_factor
+
+    def get_backoff_factor(self) -> float:
+        """What the scale is multiplied with when a gradient was not finite."""
+        return self._backoff_factor
+
+    def set_backoff_factor(self, new_factor: float) -> None:
+        """Set that."""
+        self._backoff_factor = new_factor
+
+    def get_growth_interval(self) -> int:
+        """After how many steps with finite gradients the scale grows."""
+        return self._growth_interval
+
+    def set_growth_interval(self, new_interval: int) -> None:
+        """Set that."""
+        self._growth_interval = new_interval
+
+    def _get_growth_tracker(self) -> int:
+        if not self._enabled:
+            return 0
+        tracker = self._growth_tracker
+        return self._init_growth_tracker if tracker is None else int(tracker.item())
+
+    def is_enabled(self) -> bool:
+        """Whether losses are scaled."""
+        return self._enabled
+
+    def state_dict(self) -> dict[str, Any]:
+        """Scale, factors and tracker as numbers, as PyTorch has them; nothing where it is not enabled."""
+        if not self._enabled:
+            return {}
+        factors = {name: getattr(self, attribute) for name, attribute in _STATE.items()}
+        return {"scale": self.get_scale(), **factors, "_growth_tracker": self._get_growth_tracker()}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from a state, which may be PyTorch's; RuntimeError for that of one that was not enabled."""
+        if not self._enabled:
+            return
+        if not state_dict:
+            raise RuntimeError(
+                "The source state dict is empty, possibly because it was saved from a disabled instance of "
+                "GradScaler."
+            )
+        self._init_scale, self._init_growth_tracker = state_dict["scale"], state_dict["_growth_tracker"]
+        for name, attribute in _STATE.items():
+            setattr(self, attribute, state_dict[name])
+        if self._scale is not None and self._growth_tracker is not None:
+            self._scale.fill_(self._init_scale)
+            self._growth_tracker.fill_(self._init_growth_tracker)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a pickle has: numbers, no tensors; AssertionError in the middle of a turn."""
+        state = self.__dict__.copy()
+        if not self._enabled:
+            return state
+        if self._turns:
+            raise AssertionError(
+                "A GradScaler instance may only be pickled at the beginning of an iteration, or at the end "
+                "after scaler.update()."
+            )
+        del state["_turns"]
+        state.update(_init_scale=self.get_scale(), _init_growth_tracker=self._get_growth_tracker())
+        return {**state, "_scale": None, "_growth_tracker": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._enabled:
+            self._turns = defaultdict(_Turn)
+
+
+def _unscale(optimizer: Any, factor: Tensor, allow_fp16: bool) -> dict[Any, Tensor]:
+    """Multiply an optimizer's gradients by a factor; by device, 1 where one of them is not finite, else 0."""
+    groups: defaultdict[tuple[Any, Any], list[Tensor]] = defaultdict(list)
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            grad = parameter.grad
+            if grad is None:
+                continue
+            if grad.dtype is ts.float16 and not allow_fp16:
+                raise ValueError("Attempting to unscale FP16 gradients.")
+            groups[grad.device, grad.dtype].append(grad)
+    found: dict[Any, Tensor] = {}
+    with no_grad():
+        for (device, _), grads in groups.items():
+            if device not in found:
+                found[device] = ts.zeros((), dtype=ts.float32, device=device)
+            ts._amp_foreach_non_finite_check_and_unscale_(grads, found[device], factor.to(device))
+    return found

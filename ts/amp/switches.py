@@ -1,0 +1,124 @@
+"""The switches of autocast, under PyTorch's names in `ts`: what blocks set, and who asks for it.
+
+    >>> ts.get_autocast_dtype("cpu"), ts.is_autocast_enabled("cpu")
+    (torch.bfloat16, False)
+
+They are the calling thread's.  A device is given as its type;
+those that autocast knows are `cpu` and `cuda`.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+from ts import dtypes
+from ts._core.dispatch import autocast as core
+from ts._core.dispatch.autocast import LOWER_DTYPES, place_of
+from ts._core.dispatch.autocast import (
+    clear_cache as clear_autocast_cache,
+)
+from ts._core.dispatch.autocast import (
+    decrement_nesting as autocast_decrement_nesting,
+)
+from ts._core.dispatch.autocast import (
+    increment_nesting as autocast_increment_nesting,
+)
+from ts._core.dispatch.autocast import (
+    is_cache_enabled as is_autocast_cache_enabled,
+)
+from ts._core.dispatch.autocast import (
+    set_cache_enabled as set_autocast_cache_enabled,
+)
+from ts.devices import device as Device
+
+__all__ = [
+    "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",
+    "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype", "is_autocast_available",
+    "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
+    "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype",
+    "set_autocast_enabled", "set_autocast_gpu_dtype",
+]  # fmt: skip
+
+def is_autocast_available(device_type: str) -> bool:
+    """Whether operators of a device type can be cast."""
+    return Device(device_type).type in LOWER_DTYPES
+
+
+def is_autocast_enabled(device_type: str | None = None) -> bool:
+    """Whether operators of a device type are cast here; without one, CUDA's."""
+    if device_type is not None and not isinstance(device_type, str):
+        raise TypeError(
+            "is_autocast_enabled(): argument 'device_type' (position 1) must be str, not "
+            + type(device_type).__name__
+        )
+    unknown = "unknown device type for autocast in get_autocast_dispatch_key_from_device_type"
+    return core.is_enabled(place_of("cuda" if device_type is None else device_type, unknown))
+
+
+def set_autocast_enabled(device_type: str | bool, enabled: bool | None = None) -> None:
+    """Switch that; with one argument, CUDA's."""
+    if isinstance(device_type, bool):
+        enabled, device_type = device_type, "cuda"
+    if not isinstance(enabled, bool):
+        raise TypeError(
+            "set_autocast_enabled(): argument 'enabled' (position 2) must be bool, not "
+            + type(enabled).__name__
+        )
+    core.set_enabled(place_of(device_type), enabled)
+
+
+def get_autocast_dtype(device_type: str) -> dtypes.dtype:
+    """The dtype that operators of a device type are cast to here."""
+    return core.lower_dtype(place_of(device_type))
+
+
+def set_autocast_dtype(device_type: str, dtype: dtypes.dtype) -> None:
+    """Switch that."""
+    if not isinstance(dtype, dtypes.dtype):
+        raise TypeError(
+            "set_autocast_dtype(): argument 'dtype' (position 2) must be torch.dtype, not "
+            + type(dtype).__name__
+        )
+    core.set_lower_dtype(place_of(device_type), dtype)
+
+
+def _warn(name: str, better: str) -> None:
+    warnings.warn(
+        f"torch.{name} is deprecated. Please use torch.{better} instead.", DeprecationWarning, stacklevel=3
+    )
+
+
+def is_autocast_cpu_enabled() -> bool:
+    """The older name of `is_autocast_enabled("cpu")`."""
+    _warn("is_autocast_cpu_enabled()", "is_autocast_enabled('cpu')")
+    return is_autocast_enabled("cpu")
+
+
+def set_autocast_cpu_enabled(enabled: bool) -> None:
+    """The older name of `set_autocast_enabled("cpu", enabled)`."""
+    _warn("set_autocast_cpu_enabled(enabled)", "set_autocast_enabled('cpu', enabled)")
+    set_autocast_enabled("cpu", enabled)
+
+
+def get_autocast_cpu_dtype() -> dtypes.dtype:
+    """The older name of `get_autocast_dtype("cpu")`."""
+    _warn("get_autocast_cpu_dtype()", "get_autocast_dtype('cpu')")
+    return get_autocast_dtype("cpu")
+
+
+def set_autocast_cpu_dtype(dtype: dtypes.dtype) -> None:
+    """The older name of `set_autocast_dtype("cpu", dtype)`."""
+    _warn("set_autocast_cpu_dtype(dtype)", "set_autocast_dtype('cpu', dtype)")
+    set_autocast_dtype("cpu", dtype)
+
+
+def get_autocast_gpu_dtype() -> dtypes.dtype:
+    """The older name of `get_autocast_dtype("cuda")`."""
+    _warn("get_autocast_gpu_dtype()", "get_autocast_dtype('cuda')")
+    return get_autocast_dtype("cuda")
+
+
+def set_autocast_gpu_dtype(dtype: dtypes.dtype) -> None:
+    """The older name of `set_autocast_dtype("cuda", dtype)`."""
+    _warn("set_autocast_gpu_dtype(dtype)", "set_autocast_dtype('cuda', dtype)")
+    set_autocast_dtype("cuda", dtype)

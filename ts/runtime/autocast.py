@@ -1,0 +1,64 @@
+"""Blocks of autocast as they run: the objects of PyTorch's class do nothing, so others are entered.
+
+    with torch.autocast("cpu"):        %b = _Block(%c.device, %c.fast_dtype, %c._enabled)
+        ...                            prim::Enter(%b) ... prim::Exit(%b)
+
+In: a graph that is about to run.  Out: the same with such blocks; shown and saved is what PyTorch has.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ts.analysis.autocast import autocast_blocks, end_of
+from ts.frontend.classes import class_type
+from ts.ir.graph import Graph, Node, Value
+from ts.ir.types import BOOL, INT, NONE, STR, Type
+from ts.ops.namespace import Namespace
+
+prim: Final = Namespace("prim")
+_ATTRIBUTES: Final[tuple[tuple[str, Type], ...]] = (("device", STR), ("fast_dtype", INT), ("_enabled", BOOL))
+
+
+class _Block:
+    """What is entered; compiled, as any class in scripts."""
+
+    def __init__(self, device: str, dtype: int, enabled: bool) -> None:
+        self.device = device
+        self.dtype = dtype
+        self.enabled = enabled
+        self.before: list[int] = []
+
+    def __enter__(self) -> None:
+        self.before = prim.EnterAutocast(self.device, self.dtype, self.enabled)
+
+    def __exit__(self, exc_type: Any, exc_val: Any, exc_tb: Any) -> None:
+        prim.ExitAutocast(self.device, self.before)
+
+
+def enter_blocks(graph: Graph) -> None:
+    """Let the blocks of a graph switch."""
+    for enter in autocast_blocks(graph):
+        _switch(graph, enter)
+
+
+def _switch(graph: Graph, enter: Node) -> None:
+    leave, given = end_of(enter), enter.input()
+    with graph.inserting_before(enter), graph.at_range(enter.range):
+        block = _made(graph, given)
+    enter.output().replace_all_uses_with(given)
+    enter.output().set_type(NONE)
+    enter.replace_input(0, block)
+    leave.replace_input(0, block)
+
+
+def _made(graph: Graph, given: Value) -> Value:
+    """A block with what an object of PyTorch's class says."""
+    said = []
+    for name, type in _ATTRIBUTES:
+        value = graph.insert("prim::GetAttr", (given,), type)
+        value.node().set("name", name)
+        said.append(value)
+    block = graph.insert("prim::CreateObject", (), class_type(_Block))
+    graph.insert("prim::CallMethod", (block, *said), NONE).node().set("name", "__init__")
+    return block
