@@ -28,7 +28,7 @@ from ts.frontend import compile
 from ts.frontend.parse import ParsedFunction
 from ts.ir.graph import Graph
 from ts.runtime.deep import with_deep_stack
-from ts.runtime.executor import enter_autocast
+from ts.runtime.forms import enter_autocast
 from ts.runtime.function import ScriptFunction, compile_function
 from ts.runtime.garbage import no_collection
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from enum import Enum
 from functools import partial
 from operator import methodcaller
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ts._core.dispatch.recorder import Stage
 from ts._core.thread.context import WithoutAutocast
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from ts.runtime.code_cache import Entry
     from ts.runtime.function import ScriptFunction
 
-Made = tuple[Any, "Program | None"]  # a Code, and what it is made from, where that can be kept for other processes
+Made = tuple[Any, "Program | None"]  # a Code, and what it is made from, where other processes can have it
+AnyMade = TypeVar("AnyMade", bound=Made)
 
 
 class Form(Enum):
@@ -47,7 +48,7 @@ def optimized(graph: Graph) -> Graph:
 
 
 def formed(graph: Graph, form: Form) -> Graph:
-    """A copy as it runs, whatever its arguments are; with blocks of autocast, of which passes know nothing, as it is written."""
+    """A copy as it runs, whatever its arguments are: as it is written where it has blocks of autocast."""
     graph = unoptimized(graph)
     if not enter_autocast(graph) and form is not Form.WRITTEN:
         begin_forming(graph)
@@ -128,12 +129,14 @@ def prepare_graph(graph: Graph, name: str, terms: Terms = ANY_TERMS, form: Form 
     return prepare_program(graph, name, terms, form)[0]
 
 
-def prepare_program(graph: Graph, name: str, terms: Terms, form: Form = Form.OPTIMIZED) -> Made:
+def prepare_program(
+    graph: Graph, name: str, terms: Terms, form: Form = Form.OPTIMIZED
+) -> tuple[Any, Program]:
     """The same with what the code is made from."""
     if has_autocast(graph):
         form = Form.WRITTEN
 
-    def run() -> Made:
+    def run() -> tuple[Any, Program]:
         with Stage("compile: optimise", name):
             ready = formed(graph, form)
         return lowered(ready, name, terms, form)
@@ -141,7 +144,7 @@ def prepare_program(graph: Graph, name: str, terms: Terms, form: Form = Form.OPT
     return within_terms(run, graph, name, terms)
 
 
-def lowered(graph: Graph, name: str, terms: Terms, form: Form) -> Made:
+def lowered(graph: Graph, name: str, terms: Terms, form: Form) -> tuple[Any, Program]:
     """The code of a graph that is as it runs."""
     twin = methodcaller(form.value) if form.value else None
     of_parts = partial(prepare_graph, terms=terms, form=form)
@@ -150,10 +153,10 @@ def lowered(graph: Graph, name: str, terms: Terms, form: Form) -> Made:
         return lower_to_program(graph, name, of_parts, twin, of_ways)
 
 
-def within_terms(run: Callable[[], Made], graph: Graph, name: str, terms: Terms) -> Made:
+def within_terms(run: Callable[[], AnyMade], graph: Graph, name: str, terms: Terms) -> AnyMade:
     """Compile something within the limits of its terms, one thread at a time."""
 
-    def located() -> Made:
+    def located() -> AnyMade:
         try:
             return run()
         except LimitExceeded as error:

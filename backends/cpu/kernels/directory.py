@@ -29,8 +29,8 @@ NAMES: Final[dict[str, str]] = {
     "arithmetic": """
         aten::addcdiv aten::addcdiv_ aten::addcmul aten::addcmul_ aten::clamp aten::clamp_ aten::clamp_max
         aten::clamp_max_ aten::clamp_min aten::clamp_min_ aten::clip aten::clip_ aten::floor_divide.Scalar
-        aten::lerp.Scalar aten::lerp_.Scalar aten::pow.Tensor_Scalar aten::remainder.Scalar
-        aten::rsub.Scalar scaled_sum
+        aten::lerp.Scalar aten::lerp.Tensor aten::lerp_.Scalar aten::pow.Tensor_Scalar
+        aten::remainder.Scalar aten::rsub.Scalar scaled_sum
     """,
     "arithmetic_loops": """
         loops:left_shift_by loops:log_of_sum loops:one_by_root loops:powers loops:quotient_down loops:rest
