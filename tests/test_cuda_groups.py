@@ -21,7 +21,8 @@ def script(text, name="f"):
 
 def groups(f):
     """What runs the groups of a function on the device."""
-    records = [o.record for o in f.compiled_code.operators if isinstance(o.record, GroupRecord)]
+    codes = [f.compiled_code, *(code for code, _ in f.plans.made if code is not None)] if f.plans else [f.compiled_code]
+    records = [o.record for code in codes for o in code.operators if isinstance(o.record, GroupRecord)]
     return [group for record in records for group in record.elsewhere.values()]
 
 

@@ -21,7 +21,8 @@ def script(text, name="f"):
 
 def groups(f):
     """The groups of a function that ran on the CPU."""
-    return [o.record.group for o in f.compiled_code.operators if isinstance(o.record, GroupRecord)]
+    codes = [f.compiled_code, *(code for code, _ in f.plans.made if code is not None)] if f.plans else [f.compiled_code]
+    return [o.record.group for code in codes for o in code.operators if isinstance(o.record, GroupRecord)]
 
 
 def runs(f):

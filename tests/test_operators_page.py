@@ -93,7 +93,7 @@ def test_what_a_first_line_imports(tmp_path, monkeypatch):
         return [name for name in done.stdout.split() if name.partition(".")[0] == "ts"]
 
     first, again = ours(), ours("kept")
-    assert len(first) < 270 and len(again) < 195, (len(first), len(again))
+    assert len(first) < 275 and len(again) < 195, (len(first), len(again))
     kernels = {name.rpartition(".")[2] for name in first if name.startswith("ts.backends.cpu.kernels.")}
     assert {"create", "pointwise"} <= kernels and not kernels & {"matmul", "recurrent", "softmax", "pooling"}
     assert not [name for name in again if name.startswith(("ts.frontend.emit", "ts.passes.pipelines", "ts.bytecode.lower"))]

@@ -41,6 +41,21 @@ def on_thread(work: Callable[[], _T], name: str, stack_bytes: int = 0) -> _T:
 
     inherited = Inherited()
     thread = threading.Thread(target=in_my_turn(run), name=name, daemon=True)
+    try:
+        _start(thread, stack_bytes)
+        done.wait()
+    except BaseException:  # Ctrl-C: the work ends first, if it has begun
+        if thread.ident is not None:
+            recursion.interrupt(thread.ident)
+            while thread.is_alive() and not done.wait(0.01):
+                pass
+        raise
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def _start(thread: threading.Thread, stack_bytes: int) -> None:
     with _starting:
         before = threading.stack_size(stack_bytes)
         try:
@@ -49,14 +64,3 @@ def on_thread(work: Callable[[], _T], name: str, stack_bytes: int = 0) -> _T:
             raise NestingError("the program is nested deeply, and there is no memory for that") from None
         finally:
             threading.stack_size(before)
-    try:
-        done.wait()
-    except BaseException:  # Ctrl-C: the work ends first
-        assert thread.ident is not None
-        recursion.interrupt(thread.ident)
-        while thread.is_alive() and not done.wait(0.01):
-            pass
-        raise
-    if errors:
-        raise errors[0]
-    return results[0]
