@@ -31,7 +31,7 @@ EXCUSED = {
     """,
     "tensor types of old, and storages that know their type": """
         *Tensor Q*Storage StorageBase storage_type DisableTorchFunction* legacy_* resize
-        resize_as volatile
+        resize_as
     """,
     "the compiler's own objects, not documented": """
         AliasDb Argument* *Type Benchmark* Block Bool* BufferDict CallStack Capsule Code CompilationUnit
@@ -51,9 +51,9 @@ EXCUSED = {
         factory_common_args multi_dim_common Tensor
     """,
     "other parts of PyTorch, or not yet: gradients, modes, compilation, distribution, pickles": """
-        *autocast_ipu* *autocast_xla* ao grad *anomaly*
+        *autocast_ipu* *autocast_xla* ao *anomaly*
         cond while_loop fx export classes library
-        monitor multiprocessing overrides package quantization
+        monitor overrides package quantization
         return_types sparse AcceleratorError OutOfMemoryError Event
         from_file lobpcg MaskedTensor *masked_tensor maskedtensor
         storage
@@ -79,7 +79,7 @@ PLACES = ("", "Tensor", "linalg", "fft", "special", "signal.windows", "nn.functi
 
 # The same for modules that programs use less often: what is missing there, and why.
 EXCUSED_THERE = {
-    "nn": "Container factory_kwargs grad intrinsic qat quantizable quantized",  # quantization, gradients
+    "nn": "Container factory_kwargs intrinsic qat quantizable quantized",  # quantization, gradients
     "nn.init": "",
     "nn.utils": "convert_conv?d_weight_memory_format memory_format stateless",  # `Module.to` and `func` do these
     "nn.attention": "SDPAParams can_use_* *_flash_attention_impl* WARN_FOR_UNFUSED_KERNELS",  # one kind here
@@ -94,7 +94,7 @@ EXCUSED_THERE = {
     "backends.mps": "get_core_count get_name is_macos*",  # no Metal
     "autograd": """
         DeviceType NestedIOFunction Profiler* SavedTensor anomaly_mode enforce_grad_layout_policy
-        handle_torch_function has_torch_function is_* kineto_available profiler_* set_multithreading_enabled
+        handle_torch_function has_torch_function is_* profiler_* set_multithreading_enabled
     """,  # gradients and profiles
     "accelerator": "Graph graphs *cache current_device_idx set_device_idx *_stream device_index *memory* get_device_*",
     "compiler": """
@@ -107,7 +107,7 @@ EXCUSED_THERE = {
         debug_unwrap rearrange replace_all_batch_norm_modules_
     """,
     "utils.data": """
-        *DataPipe* DataChunk argument_validation dataloader datapipes functional_datapipe graph*
+        *DataPipe* DataChunk argument_validation datapipes functional_datapipe graph*
         *determinis* runtime_validation*
     """,  # pipes, and the names of files
     "distributions": """

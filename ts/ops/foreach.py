@@ -68,8 +68,9 @@ BINARY = (
 )  # fmt: skip
 
 
-def _declare(schema: str, kernel: Kernel) -> None:
-    add(Record(schema, kernel, "foreach", "f", whole=True, side_effect=schema.endswith("()")))
+def _declare(schema: str, kernel: Kernel, autocast: str | dict[str, str] = "") -> None:
+    side_effect = schema.endswith("()")
+    add(Record(schema, kernel, "foreach", "f", whole=True, side_effect=side_effect, autocast=autocast))
 
 
 def _each(schema: str, base: str) -> Kernel:
@@ -96,7 +97,6 @@ for _schema, _base in (
     ("aten::_foreach_zero_(Tensor(a!)[] self) -> ()", "zero_"),
     ("aten::_foreach_copy_(Tensor(a!)[] self, Tensor[] src, bool non_blocking=False) -> ()", "copy_"),
     ("aten::_foreach_clone(Tensor[] self, *, MemoryFormat? memory_format=None) -> Tensor[]", "clone"),
-    ("aten::_foreach_mm(Tensor[] self, Tensor[] mat2) -> Tensor[]", "mm"),
     ("aten::_foreach_pow.ScalarAndTensor(Scalar self, Tensor[] exponent) -> Tensor[]", "pow.Scalar"),
     (
         "aten::_foreach_norm.Scalar(Tensor[] self, Scalar ord=2, ScalarType? dtype=None) -> Tensor[]",
@@ -108,6 +108,8 @@ for _schema, _base in (
     ),
 ):
     _declare(_schema, _each(_schema, _base))
+_PRODUCTS = "aten::_foreach_mm(Tensor[] self, Tensor[] mat2) -> Tensor[]"
+_declare(_PRODUCTS, _each(_PRODUCTS, "mm"), autocast={"cpu": "lower"})
 
 
 # ---------------------------------------------------------------------------------------- numbers in tensors

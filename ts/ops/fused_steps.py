@@ -288,7 +288,6 @@ def _declare(name: str, lists: str, rest: str, before: str, behind: str, kernel:
             Record(
                 f"aten::_fused_{name}{overload}({read}{plain}{options} -> ({results})",
                 _on_copies(in_place, len(given)), "fused_steps", "f", whole=True,
-                order="tensor_lr -" if overload else "",
             )
         )  # fmt: skip
 

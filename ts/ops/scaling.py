@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from ts.ops import rules
-from ts.ops.registry import facts, op
+from ts.ops.registry import op
 
 Array = rules.Array
 
@@ -27,12 +27,13 @@ _UNSCALED: Final = "_amp_foreach_non_finite_check_and_unscale_cpu"
     "Tensor inv_scale) -> ()",
     where="f",
 )
-@facts(refuses={"bi": _UNSCALED})
 def _unscale(xp: Any, self: Sequence[Array], found_inf: Array, inv_scale: Array) -> Sequence[Array]:
     """Multiply each by `inv_scale`; `found_inf` is 1 from the first on that has inf or nan."""
     _check(xp, "found_inf", found_inf)
     _check(xp, "inv_scale", inv_scale)
     for x in self:
+        if rules.CATEGORY_OF[x.dtype] < rules.FLOATING:
+            rules.refuse(_UNSCALED, x.dtype)
         wide = x.astype(xp.float32) if x.dtype.itemsize == 2 else x
         is_finite = xp.all(xp.isfinite(wide)).astype(xp.float32)
         found_inf[...] = xp.maximum(found_inf, 1 - is_finite)

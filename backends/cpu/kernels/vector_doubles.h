@@ -252,13 +252,11 @@ WIDE_LOGARITHM(log10, 5, (const double[]){0.3010299956640665, -8.532344317057107
 
 INLINE wides wide_log1p(wides x) {
     wides y = 1.0 + x, less = wide_choose(wide_less(x, WIDE(1.0)), (1.0 - y) + x, (x - y) + 1.0), low;
-    wide_mask usual = wide_less(WIDE(-1.0), x) & wide_less(x, WIDE(INFINITY));
-    wides high = wide_log_parts(wide_choose(usual, y, WIDE(1.0)), wide_choose(usual, less, WIDE(0.0)), &low), found = high + low;
+    wide_mask near = wide_less(WIDE(-1.0), x) & wide_less(x, WIDE(1e30)); /* beyond, 1 is lost anyway */
+    wides high = wide_log_parts(wide_choose(near, y, WIDE(1.0)), wide_choose(near, less, WIDE(0.0)), &low), found = high + low;
     found = wide_choose(wide_less(wide_abs(x), WIDE(1e-8)), x - x * x * 0.5, found);
     found = wide_signed(wide_abs(found), x);
-    if (wide_all(usual)) return found;
-    found = wide_choose(wide_less(x, WIDE(INFINITY)), found, x);
-    return wide_choose(wide_less(WIDE(-1.0), x), found, wide_choose(wide_less(x, WIDE(-1.0)), WIDE(NAN), y - INFINITY));
+    return wide_all(near) ? found : wide_choose(near, found, wide_log(y));
 }
 /* log(1 + exp(x)) */
 INLINE wides wide_softplus(wides x) {

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from ts._core.vm.code import Code
 
 # Instructions that are the interpreter's: they push or pop frames, or ask for what is outside of the loop.
-LEFT_ALONE: Final = frozenset(("CALL", "CALL_METHOD", "RETURN", "RAISE", "PRINT", "FORK", "WAIT", "BREAK", "ENTER_PLAN"))
+LEFT_ALONE: Final = frozenset(
+    ("CALL", "CALL_METHOD", "RETURN", "RAISE", "PRINT", "FORK", "WAIT", "BREAK", "ENTER_PLAN")
+)
 # Of these, the ones that end the loop that they are in: it is left once, not at every turn.
 _LAST: Final = frozenset(("RETURN", "RAISE"))
 # What calls the machine's own functions for most of its work.
