@@ -145,15 +145,16 @@ def test_limits_of_loading():
         load(many, limits=ts.limits(seconds=0.05))
 
 
-def test_limits_of_compiling():
-    """The limits hold again where a function is compiled later, by its first call or by a look at it.  In a process of
-    its own: where much memory was used before and is free, the process grows by less than is counted."""
-    program = "from tests.test_terms import compile_within_limits; compile_within_limits()"
+@pytest.mark.parametrize("work", ["compile_within_limits", "make_code_within_limits"])
+def test_limits_of_compiling(work):
+    """In a process of its own: where much memory was used before and is free, the process grows by less than is counted."""
+    program = f"from tests.test_terms import {work}; {work}()"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
 
 
 def compile_within_limits():
+    """The limits hold again where a function is compiled later, by its first call or by a look at it."""
     data = archive(module(f"{LONG}\nreturn x3000", parameters=", x0: Tensor"))
     loaded = load(data, limits=ts.limits(bytes=6_000_000))
     for use in (lambda: loaded(ts.ones(1)), lambda: loaded.graph, lambda: loaded.forward.schema):
@@ -162,7 +163,7 @@ def compile_within_limits():
     assert load(data, limits=ts.limits(bytes=500_000_000))(ts.ones(1)).tolist() == [4498501.0]
 
 
-def test_limits_of_making_code():
+def make_code_within_limits():
     """What follows the graph, the optimiser and bytecode, counts as well; so do tasks, when they are first run."""
     lines = LONG.replace("\n", "\n  ")
     for body in (f"{LONG}\nreturn x3000", f"def task():\n  {lines}\n  return x3000\nreturn torch.wait(fork(task))"):

@@ -49,7 +49,12 @@ def _age() -> None:
         if not deadline.is_set():  # whoever has little time does not pay for others
             gc.collect()
             _aged = 0
-            _threshold = max(_MANY, len(gc.get_objects()) // 4)
+            _threshold = max(_MANY, _objects() // 4)
             return
     gc.freeze()
     gc.unfreeze()
+
+
+def _objects() -> int:
+    """How many objects there are, in one step: others cannot go on with tuples that the list of all holds."""
+    return next(map(len, iter(gc.get_objects, None)))
