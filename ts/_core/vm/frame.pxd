@@ -74,17 +74,9 @@ cdef inline Frame *push_frame(State *state, Code code) noexcept nogil:
     return frame
 
 
-cdef inline Frame *exchange_code(State *state, Code code) noexcept nogil:
-    """The innermost frame, which holds its arguments only, as one of another code with the same; NULL when the chunk is full."""
-    cdef Frame *frame = state.frame
-    cdef size_t arguments = code.parameter_count * sizeof(IValue), size = frame_size(code)
-    if size > <size_t>(state.end - <char *>frame):
-        return NULL
-    memcpy(frame_registers(frame) + arguments, <char *>code.template + arguments, size - sizeof(Frame) - arguments)
-    frame.code = <PyObject *>code
-    frame.pc = code.instructions
-    state.top = <char *>frame + size
-    return frame
+# The innermost frame, which holds its arguments only, as one of another code with the same; NULL when the chunk is full.
+# A call: what it does would take registers of the loop.
+cdef Frame *exchange_code(State *state, Code code) noexcept nogil
 
 
 cdef inline void release_registers(Frame *frame) noexcept nogil:

@@ -108,3 +108,15 @@ cdef int move_frame(State *state, Code code) except -1:
     state.top += size
     state.depth += 1
     return 0
+
+
+cdef Frame *exchange_code(State *state, Code code) noexcept nogil:
+    cdef Frame *frame = state.frame
+    cdef size_t arguments = code.parameter_count * sizeof(IValue), size = frame_size(code)
+    if size > <size_t>(state.end - <char *>frame):
+        return NULL
+    memcpy(frame_registers(frame) + arguments, <char *>code.template + arguments, size - sizeof(Frame) - arguments)
+    frame.code = <PyObject *>code
+    frame.pc = code.instructions
+    state.top = <char *>frame + size
+    return frame
