@@ -1,6 +1,9 @@
 """Parts of scripts that are differentiated as one: gradients are those of the same program without compiler."""
 
 import gc
+import os
+import subprocess
+import sys
 import weakref
 
 import pytest
@@ -319,3 +322,25 @@ def test_values_may_want_gradients_unless_their_types_say_no():
     )
     assert [value.requires_grad() for value in graph.inputs()] == [True, False, False, True, False]
     assert [value.requiresGrad() for value in graph.inputs()] == [None, False, None, None, None]
+
+
+NEW_PROCESS = """
+import ts
+from ts import nn
+net = ts.jit.script(nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Conv2d(4, 4, 3), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(16, 2)))
+net(ts.rand(2, 1, 8, 8)).sum().backward()
+print(all(p.grad is not None for p in net.parameters()))
+"""
+
+
+def test_what_the_compiler_runs_is_no_part_of_what_is_differentiated():
+    """In a new process without kept code, the formula of a convolution is compiled while the part is traced."""
+    done = subprocess.run(
+        [sys.executable, "-c", NEW_PROCESS],
+        env={**os.environ, "TS_CACHE": "0"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.stdout.strip() == "True", done.stderr

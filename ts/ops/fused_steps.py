@@ -287,7 +287,7 @@ def _declare(name: str, lists: str, rest: str, before: str, behind: str, kernel:
         add(
             Record(
                 f"aten::_fused_{name}{overload}({read}{plain}{options} -> ({results})",
-                _on_copies(in_place, len(given)), "fused_steps", "f", whole=True,
+                _on_copies(in_place, len(given)), "fused_steps", "", whole=True,
             )
         )  # fmt: skip
 

@@ -64,16 +64,16 @@ cdef class Writer:
 cdef class Unwritten:
     """What runs between `with` and its end is no part of what is written down: the compiler's work meanwhile."""
 
-    cdef bint paused
+    cdef bint paused, before
 
     def __enter__(self):
         self.paused = PyThread_get_thread_ident() in writers if writers else False
         if self.paused:
-            set_flag(PROFILING, False)
+            self.before = set_flag(PROFILING, False)
 
     def __exit__(self, kind, error, trace):
         if self.paused:
-            set_flag(PROFILING, True)
+            set_flag(PROFILING, self.before)
 
 
 cdef int write_operator(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
