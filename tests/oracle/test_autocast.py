@@ -59,7 +59,9 @@ def to_torch(x, device):
         dtype = getattr(torch, str(x.dtype).rpartition(".")[2])
         if device == "cuda":
             return torch.empty_strided(tuple(x.shape), tuple(x.stride()), dtype=dtype, device=device)
-        return torch.tensor(x.float().numpy() if x.dtype in (ts.bfloat16, ts.float16) else x.numpy()).to(dtype)
+        return torch.tensor(x.float().numpy() if x.dtype in (ts.bfloat16, ts.float16) else x.numpy()).to(
+            dtype
+        )
     if isinstance(x, list | tuple):
         return type(x)(to_torch(y, device) for y in x)
     return torch.device(str(x)) if isinstance(x, ts.device) else x

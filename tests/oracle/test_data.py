@@ -119,7 +119,11 @@ def test_samplers_that_draw_when_they_start():
             library.manual_seed(1)
             data = range(5)
             loader = library.utils.data.DataLoader(
-                data, 2, sampler=Eager(), num_workers=workers, multiprocessing_context="fork" if workers else None
+                data,
+                2,
+                sampler=Eager(),
+                num_workers=workers,
+                multiprocessing_context="fork" if workers else None,
             )
             return [list(loader), library.rand(1)]
 
@@ -195,7 +199,11 @@ def test_one_line(text):
     def result(library):
         library.manual_seed(0)
         value = eval(text, {"T": library, "D": library.utils.data, "np": np, "str": str})
-        return value if isinstance(value, (int, float, list, tuple, dict, library.Tensor)) else type(value).__name__
+        return (
+            value
+            if isinstance(value, (int, float, list, tuple, dict, library.Tensor))
+            else type(value).__name__
+        )
 
     same(result)
 
@@ -210,7 +218,9 @@ def test_names():
     assert missing == given_up | {"_DatasetKind"}
 
 
-@pytest.mark.parametrize("error", [KeyError("k"), ValueError("v"), UnicodeDecodeError("utf8", b"a", 0, 1, "r"), OSError(2, "no")])
+@pytest.mark.parametrize(
+    "error", [KeyError("k"), ValueError("v"), UnicodeDecodeError("utf8", b"a", 0, 1, "r"), OSError(2, "no")]
+)
 def test_failures_of_workers(error):
     """Class and first lines of what comes to the program."""
 

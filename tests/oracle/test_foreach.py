@@ -44,7 +44,15 @@ def given(library, record, name):
 
     def drawn(*shape):
         x = random.random(shape) * 0.5 + 0.25
-        x = x > 0.5 if name == "bool" else np.round(x * 8) if name == "int64" else x + 0.5j * x if name == "complex64" else x
+        x = (
+            x > 0.5
+            if name == "bool"
+            else np.round(x * 8)
+            if name == "int64"
+            else x + 0.5j * x
+            if name == "complex64"
+            else x
+        )
         return library.tensor(x.tolist(), dtype=dtype)
 
     values = []
@@ -62,7 +70,9 @@ def given(library, record, name):
 
 def outcome(library, record, name):
     values = given(library, record, name)
-    operator = getattr(getattr(library.ops.aten, record.name.removeprefix("aten::")), record.overload or "default")
+    operator = getattr(
+        getattr(library.ops.aten, record.name.removeprefix("aten::")), record.overload or "default"
+    )
     try:
         result = operator(*values)
     except (RuntimeError, TypeError, NotImplementedError, IndexError) as error:
@@ -82,7 +92,9 @@ def test_values(key, name):
         assert str(x.dtype).rpartition(".")[2] == str(y.dtype).rpartition(".")[2]
         wide = (ts.complex128, torch.complex128) if y.is_complex() else (ts.float64, torch.float64)
         a, b = np.array(x.to(wide[0]).tolist()), np.array(y.to(wide[1]).tolist())
-        np.testing.assert_allclose(a, b, rtol=TOLERANCE.get(str(y.dtype).rpartition(".")[2], 1e-12), atol=1e-12)
+        np.testing.assert_allclose(
+            a, b, rtol=TOLERANCE.get(str(y.dtype).rpartition(".")[2], 1e-12), atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("call", [

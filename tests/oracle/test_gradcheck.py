@@ -88,9 +88,7 @@ def test_it_says_what_pytorch_says(name):
 
 
 def test_a_wrong_direction_is_explained_element_by_element():
-    with pytest.raises(
-        ts.errors.GradcheckError, match=r"max per-element difference"
-    ):
+    with pytest.raises(ts.errors.GradcheckError, match=r"max per-element difference"):
         ts.autograd.gradcheck(lambda x: x * x.detach(), three(ts), fast_mode=True)
 
 

@@ -39,3 +39,10 @@ def test_sampling_by_a_grid(mode, n, padding, align):
         return [*first, *second]
 
     assert not gradients.difference(found(ts), found(torch), 1e-9)
+
+
+@pytest.mark.parametrize("part", range(PARTS // 2))
+def test_tangents_are_those_of_pytorch(part):
+    command = [sys.executable, "-m", "tests.oracle.forward_mode_of_database", str(part), str(PARTS // 2)]
+    found = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout + found.stderr[-2000:]

@@ -51,7 +51,11 @@ class Curve:
 
     def save(self):
         file = io.BytesIO()
-        held = {"x": self.x.detach(), "optimizer": self.optimizer.state_dict(), "scheduler": self.scheduler.state_dict()}
+        held = {
+            "x": self.x.detach(),
+            "optimizer": self.optimizer.state_dict(),
+            "scheduler": self.scheduler.state_dict(),
+        }
         self.library.save(held, file)
         return file.getvalue()
 
@@ -85,7 +89,11 @@ def test_signatures(module):
     theirs, ours = (importlib.import_module(f"{name}.optim.{module}") for name in ("torch", "ts"))
     for name in theirs.__all__:
         described = [
-            [(p.name, p.kind, str(p.default)) for p in inspect.signature(getattr(m, name)).parameters.values()] for m in (ours, theirs)
+            [
+                (p.name, p.kind, str(p.default))
+                for p in inspect.signature(getattr(m, name)).parameters.values()
+            ]
+            for m in (ours, theirs)
         ]
         assert described[0] == described[1], name
 
@@ -133,7 +141,9 @@ def test_sparse_gradients_are_refused_by_name():
 
 
 @pytest.mark.parametrize("line_search", [None, "strong_wolfe"])
-@pytest.mark.parametrize("options", [{}, dict(lr=0.5, history_size=2, max_iter=7), dict(max_iter=4, max_eval=6)])
+@pytest.mark.parametrize(
+    "options", [{}, dict(lr=0.5, history_size=2, max_iter=7), dict(max_iter=4, max_eval=6)]
+)
 def test_lbfgs(options, line_search):
     """Losses, where they lead, and how often they were computed, on a valley that is bent."""
 
@@ -150,7 +160,11 @@ def test_lbfgs(options, line_search):
 
         losses = [optimizer.step(closure).item() for _ in range(3)]
         state = optimizer.state_dict()["state"][0]
-        return [*losses, *x.tolist(), *y.tolist()], (state["func_evals"], state["n_iter"], len(state["old_dirs"]))
+        return [*losses, *x.tolist(), *y.tolist()], (
+            state["func_evals"],
+            state["n_iter"],
+            len(state["old_dirs"]),
+        )
 
     ours, theirs = descended(ts), descended(torch)
     assert ours[1] == theirs[1]
@@ -225,7 +239,12 @@ def test_other_parameters_for_a_while():
         with library.optim.swap_in_optimizer_params_and_state(optimizer, {"x": y}, held):
             optimizer.step()
         optimizer.step()
-        return [x.tolist(), y.tolist(), *(v.tolist() for v in held["state"][0].values()), optimizer.state[x]["step"].item()]
+        return [
+            x.tolist(),
+            y.tolist(),
+            *(v.tolist() for v in held["state"][0].values()),
+            optimizer.state[x]["step"].item(),
+        ]
 
     for ours, theirs in zip(swapped(ts), swapped(torch), strict=True):
         assert ours == pytest.approx(theirs)
@@ -251,9 +270,16 @@ def test_clipping(text):
             x.grad = library.tensor(values, dtype=dtype)
             return x
 
-        ps = [parameter(3.0, -4.0), parameter(1.5, dtype=library.float64), parameter(2.0, 0.5, dtype=library.bfloat16), library.zeros(2)]
+        ps = [
+            parameter(3.0, -4.0),
+            parameter(1.5, dtype=library.float64),
+            parameter(2.0, 0.5, dtype=library.bfloat16),
+            library.zeros(2),
+        ]
         try:
-            result = eval(text, {"U": library.nn.utils, "t": library, "ps": ps, "inf": parameter(float("inf"), 1.0)})
+            result = eval(
+                text, {"U": library.nn.utils, "t": library, "ps": ps, "inf": parameter(float("inf"), 1.0)}
+            )
         except Exception as error:
             return type(error).__name__, str(error)
         told = None if result is None else (result.item(), str(result.dtype).rpartition(".")[2])

@@ -69,7 +69,9 @@ def test_values_and_gradients(how, shape, base, dtype):
         close(modules[0].weight, modules[1].weight)
         close(*(m.parametrizations.weight.original.grad for m in modules))
     q = as_numpy(modules[0].weight)
-    gram = np.conj(np.swapaxes(q, -1, -2)) @ q if shape[-2] >= shape[-1] else q @ np.conj(np.swapaxes(q, -1, -2))
+    gram = (
+        np.conj(np.swapaxes(q, -1, -2)) @ q if shape[-2] >= shape[-1] else q @ np.conj(np.swapaxes(q, -1, -2))
+    )
     np.testing.assert_allclose(gram, np.broadcast_to(np.eye(gram.shape[-1]), gram.shape), atol=1e-10)
 
 

@@ -99,11 +99,26 @@ def outcome(lib, run):
         return type(error).__name__, str(error).splitlines()[0]
 
 
-LARGE = [1e300, -1e300, 1e39, 70000, 70000.5, float("inf"), float("nan"), 1 << 63, -(1 << 63) - 1, 1 << 70, 300, -3]
+LARGE = [
+    1e300,
+    -1e300,
+    1e39,
+    70000,
+    70000.5,
+    float("inf"),
+    float("nan"),
+    1 << 63,
+    -(1 << 63) - 1,
+    1 << 70,
+    300,
+    -3,
+]
 LARGE += [complex(1e300, 0), complex(70000, 1)]
 
 
-@pytest.mark.parametrize("dtype", "bool uint8 int8 int32 int64 float16 bfloat16 float32 float64 complex64".split())
+@pytest.mark.parametrize(
+    "dtype", "bool uint8 int8 int32 int64 float16 bfloat16 float32 float64 complex64".split()
+)
 def test_numbers_that_a_dtype_cannot_hold(dtype):
     """Written to an element, to those of a mask, and as the ends of a line."""
 
@@ -123,9 +138,17 @@ def test_numbers_that_a_dtype_cannot_hold(dtype):
             assert results[0] == results[1], (way.__name__, number)
     if dtype in ("bool", "complex64"):
         return
-    for start, end, steps in [(1e30, 2, 5), (0, 1e30, 3), (0, 1e30, 1), (0, 1e30, 0), (0, 300, 4), (float("nan"), 2, 3)]:
+    for start, end, steps in [
+        (1e30, 2, 5),
+        (0, 1e30, 3),
+        (0, 1e30, 1),
+        (0, 1e30, 0),
+        (0, 300, 4),
+        (float("nan"), 2, 3),
+    ]:
         results = [
-            outcome(lib, lambda lib: lib.linspace(start, end, steps, dtype=getattr(lib, dtype))) for lib in (ts, torch)
+            outcome(lib, lambda lib: lib.linspace(start, end, steps, dtype=getattr(lib, dtype)))
+            for lib in (ts, torch)
         ]
         if any(isinstance(r, tuple) for r in results):
             assert results[0] == results[1], (start, end, steps)

@@ -93,7 +93,9 @@ def test_curves_and_checkpoints(made, tmp_path):
     assert np.mean(theirs[-20:]) < 0.8 * theirs[0]  # something has been learnt
     np.testing.assert_allclose(ours, theirs, atol=NEAR, rtol=0)
     half = STEPS // 2
-    np.testing.assert_allclose(second_half(ts, made, tmp_path / "theirs.pt"), theirs[half:], atol=NEAR, rtol=0)
+    np.testing.assert_allclose(
+        second_half(ts, made, tmp_path / "theirs.pt"), theirs[half:], atol=NEAR, rtol=0
+    )
     np.testing.assert_allclose(second_half(torch, made, tmp_path / "ours.pt"), ours[half:], atol=NEAR, rtol=0)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Optional
+
 import ts
 from ts import Tensor
 from ts.ops.derivatives.rows import compose, constant
@@ -30,5 +32,10 @@ def columns(x: Tensor, count: int, increasing: bool) -> Tensor:
     return found if increasing else found.flip([-1])
 
 
+def rows(x: Tensor, N: int | None) -> Tensor:
+    """The powers of each element, as many as there are elements unless `N` says how many."""
+    return powers(x, x.size(-1) if N is None else N)
+
+
 compose("aten::vander", "columns(x, x.size(0) if N is None else N, increasing)")
-compose("aten::linalg_vander", "powers(x, x.size(-1) if N is None else N)")
+compose("aten::linalg_vander", "rows(x if x.dim() > 0 else x.unsqueeze(0), N)")

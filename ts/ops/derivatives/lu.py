@@ -5,7 +5,7 @@ from __future__ import annotations
 import ts
 from ts import Tensor
 from ts.ops.derivatives.factorizations import adjoint
-from ts.ops.derivatives.rows import LINEAR, compose, derive
+from ts.ops.derivatives.rows import compose, derive
 
 
 def _of_factors(of_l: Tensor, of_u: Tensor, permutation: Tensor, lower: Tensor, upper: Tensor) -> Tensor:
@@ -75,7 +75,7 @@ derive(
 derive("aten::linalg_lu", A="_of_factors(grad_L, grad_U, P, L, U)", differentiable="L U")
 derive(
     "aten::lu_unpack", LU_data="_packed(grad_L, grad_U, LU_data.size(), unpack_data)",
-    differentiable="L U", result=LINEAR,
+    differentiable="L U",
 )  # fmt: skip
 compose("aten::linalg_lu_solve", "_solved(LU, pivots, B, left, adjoint)")
 compose("aten::lu_solve", "_solved(LU_data, LU_pivots, self, True, False)")
