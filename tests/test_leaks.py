@@ -14,7 +14,7 @@ import pytest
 
 import ts
 
-CALLS = int(os.environ.get("TS_LEAK_CALLS", "10000"))
+CALLS = int(os.environ.get("TS_LEAK_CALLS", "5000"))
 ALLOWED = 256 * 1024 + 16 * CALLS  # bytes
 
 # One to four expressions a family; m is a matrix, x a vector, i indices, b a mask.
