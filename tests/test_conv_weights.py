@@ -144,3 +144,11 @@ def test_gaps_are_refused():
     for x, to in ((np.ones((1, 1, 8), np.float32)[..., ::2], out), (row, kept)):
         with pytest.raises(ValueError, match="contiguous"):
             conv_weights.correlate_weights(x, row, to, source, phase, 1)
+
+
+@pytest.mark.parametrize("layer, shape", [(ts.nn.Conv1d(5, 4, 3), (0, 5, 8)), (ts.nn.Conv2d(4, 4, 3, groups=2), (0, 4, 8, 8)), (ts.nn.ConvTranspose2d(4, 4, 3), (0, 4, 8, 8))])
+def test_no_images(layer, shape):
+    x = ts.zeros(shape, requires_grad=True)
+    layer(x).sum().backward()
+    assert x.grad.shape == x.shape
+    assert all(p.grad.shape == p.shape and not p.grad.any() for p in layer.parameters())

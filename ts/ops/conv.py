@@ -313,7 +313,8 @@ def convolution_backward(
     if output_mask[1]:
         made[1] = weigh(xp, backwards(g, x), grad, x) if g.transposed else weigh(xp, g, x, grad)
     if output_mask[2]:
-        rows = xp.sum(grad.reshape(*grad.shape[:2], -1), axis=2, dtype=rules.opmath(grad.dtype))
+        places = grad.reshape(*grad.shape[:2], math.prod(grad.shape[2:]))
+        rows = xp.sum(places, axis=2, dtype=rules.opmath(grad.dtype))
         made[2] = rules.cast(xp, xp.sum(rows, axis=0), grad.dtype)
     return made
 

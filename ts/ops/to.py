@@ -14,7 +14,7 @@ from typing import Any
 
 from ts import backends, devices, dtypes
 from ts._core.tensor import construct
-from ts._core.tensor.tensor import Tensor, detached, wrap_array
+from ts._core.tensor.tensor import Tensor, detached, is_inference, wrap_array
 from ts.devices import Stream
 from ts.ops import rules
 from ts.ops.outputs import COPIED, OPTIONS
@@ -231,10 +231,14 @@ def _record_stream(self: Tensor, s: Stream) -> None:
 @op("aten::_is_zerotensor(Tensor self) -> bool", where="fm", whole=True)
 @op("aten::is_conj(Tensor self) -> bool", where="fm", whole=True)
 @op("aten::is_neg(Tensor self) -> bool", where="fm", whole=True)
-@op("aten::is_inference(Tensor self) -> bool", where="fm", whole=True)
 @op("aten::is_distributed(Tensor self) -> bool", where="fm", whole=True)
 def _is_not(self: Tensor) -> bool:
     return False
+
+
+@op("aten::is_inference(Tensor self) -> bool", where="fm", whole=True)
+def _is_inference(self: Tensor) -> bool:
+    return is_inference(self)
 
 
 @op("aten::_has_compatible_shallow_copy_type(Tensor self, Tensor from) -> bool", where="f", whole=True)

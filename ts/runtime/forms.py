@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ts._core.dispatch.recorder import Stage
 from ts._core.dispatch.writer import Unwritten
-from ts._core.thread.context import WithoutAutocast
+from ts._core.thread.context import Compiling
 from ts._core.value.turns import my_turn
 from ts.errors import LimitExceeded
 from ts.frontend.terms import ANY_TERMS, Terms
@@ -164,5 +164,5 @@ def within_terms(run: Callable[[], AnyMade], graph: Graph, name: str, terms: Ter
             error.stack = error.stack or [(name, _place(graph))]
             raise
 
-    with terms.within(), my_turn(), no_collection(), WithoutAutocast(), Unwritten():
+    with terms.within(), my_turn(), no_collection(), Compiling(), Unwritten():
         return with_deep_stack(located)

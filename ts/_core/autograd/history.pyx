@@ -9,7 +9,7 @@ from ts._core.autograd.leaf cimport AccumulateGrad
 from ts._core.autograd.node cimport Hooks, Node, hooks_of
 from ts._core.autograd.views cimport node_of_whole, view_node, written_view
 from ts._core.tensor.tensor cimport (
-    DEFAULT, History, ONE_OF_SEVERAL, Tensor, history_of, is_rebased, set_node_of_view, version_of, wants, wrote,
+    DEFAULT, History, IN_INFERENCE, ONE_OF_SEVERAL, Tensor, history_of, is_rebased, set_node_of_view, version_of, wants, wrote,
 )
 
 
@@ -74,6 +74,13 @@ cdef str MADE_UNRECORDED = "A view was created in no_grad mode and is being modi
 cdef int raise_written_view(Tensor t) except -1:
     """Of a view that nobody could go back through if it were written."""
     node = t.history.node
+    if t.history.creation == IN_INFERENCE:
+        raise RuntimeError(
+            "A view was created in inference mode and is being modified inplace in normal mode. Given that this use case is ambiguous "
+            "and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either both inside "
+            "the inference_mode block (if you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
+            "tracked)."
+        )
     begin = MADE_UNRECORDED if node is None else (
         f"Output {t.history.output} of {(<Node>node).forward_title()} is a view and is being modified inplace. "
     )

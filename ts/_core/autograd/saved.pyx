@@ -89,6 +89,12 @@ cdef bint is_alone(PyObject *array) noexcept:
 cdef int save_tensor(Saved *s, Tensor t, int output) except -1:
     cdef list hooks
     s.value.tag = TAG_NONE
+    if t.of_inference:
+        raise RuntimeError(
+            "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode in computation "
+            "tracked by autograd. To work around this, you can make a clone to get a normal tensor and use it in autograd, or use "
+            "`torch.no_grad()` instead of `torch.inference_mode()`."
+        )
     kept = t if output == NO_RESULT else without_history(t)
     set_object(&s.value, kept)
     s.version, s.output = version_of(t), output

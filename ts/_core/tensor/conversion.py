@@ -159,7 +159,7 @@ _NEVER = (
     "is_xpu", "is_ipu", "is_mtia", "is_maia", "retains_grad",
 )  # fmt: skip
 _NEVER_METHODS = (
-    "is_conj", "is_neg", "is_inference", "is_distributed", "has_names", "is_shared",
+    "is_conj", "is_neg", "is_distributed", "has_names", "is_shared",
 )  # fmt: skip
 
 define_methods(

@@ -10,7 +10,7 @@ tensors with `wrap` (any array) or `wrap_cpu` (an ndarray whose ScalarType is al
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
-from ts._core.thread.context cimport GRAD_DISABLED, LAYERED, context_flags
+from ts._core.thread.context cimport GRAD_DISABLED, INFERENCE, LAYERED, context_flags
 
 cdef enum:
     BACKEND_CPU = 0
@@ -23,6 +23,7 @@ cdef enum Creation:
     DEFAULT = 0
     ONE_OF_SEVERAL = 1                 # by an operator that gives several
     BY_FUNCTION = 2                    # in the forward of a function of Python's
+    IN_INFERENCE = 3                   # in inference mode, of a tensor that was not
 
 
 cdef class History:
@@ -45,6 +46,7 @@ cdef class Tensor:
     cdef readonly int backend          # index into `ts.backends`' list; 0 is the CPU
     cdef readonly int device_index     # -1: the device has no number
     cdef bint wants_grad               # or ask `wants`
+    cdef bint of_inference             # made in inference mode: nobody counts on the number of its writes
     cdef History history               # None: nothing is known of it
     cdef int version                   # writes to the memory, if this tensor counts them ...
     cdef Tensor owner                  # ... and if not, the tensor that it is a view of and that does
@@ -53,16 +55,24 @@ cdef class Tensor:
     cdef object __weakref__
 
 
+cdef int check_write_of_inference() except -1
+# Of a view that is made in inference mode: it wants a gradient of its own, and is not to be written later.
+cdef int leave_unrecorded(Tensor view) except -1
+
 # Count a write to the tensor's memory; let a view be counted together with what it is a view of.
-cdef inline void wrote(Tensor t) noexcept:
+cdef inline int wrote(Tensor t) except -1:
     if t.owner is None:
         t.version += 1
     else:
         t.owner.version += 1
+    return check_write_of_inference() if t.of_inference else 0
 
-cdef inline void follow(Tensor view, Tensor x) noexcept:
+cdef inline int follow(Tensor view, Tensor x) except -1:
     view.owner = x if x.owner is None else x.owner
     view.base = x if x.base is None else x.base
+    view.of_inference = x.of_inference
+    if context_flags() & INFERENCE and not x.of_inference and wants(view.base):
+        leave_unrecorded(view)
 
 cdef inline bint wants(Tensor t) noexcept:
     """Whether a gradient is wanted for the tensor, or of what it has become a view of."""

@@ -123,6 +123,7 @@ cdef Tensor wrap_cpu(object array, int scalar_type):
     t.array = array
     t.scalar_type = scalar_type
     t.device_index = -1
+    t.of_inference = context_flags() & INFERENCE != 0
     return t
 
 
@@ -144,6 +145,7 @@ cdef Tensor wrap(object array):
     t.scalar_type = dtypes.from_numpy_dtype(array.dtype).code
     t.backend = backend.index
     t.device_index = backend.device_of(array)
+    t.of_inference = context_flags() & INFERENCE != 0
     return t
 
 
@@ -395,13 +397,14 @@ cdef Tensor shared(Tensor x):
     t.scalar_type = x.scalar_type
     t.backend = x.backend
     t.device_index = x.device_index
+    t.of_inference = x.of_inference
     return t
 
 
 cdef Tensor detached_from(Tensor x):
     cdef Tensor t = shared(x)
     follow(t, x)
-    t.base = None
+    t.base, t.wants_grad = None, False
     if is_layered(x):
         history_of(t).layer = x.history.layer
     return t
@@ -462,8 +465,30 @@ def written(Tensor x not None):
     wrote(x)
 
 
+cdef int check_write_of_inference() except -1:
+    if context_flags() & INFERENCE:
+        return 0
+    raise RuntimeError(
+        "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a normal tensor before "
+        "doing inplace update.See https://github.com/pytorch/rfcs/pull/17 for more details."
+    )
+
+
+cdef int leave_unrecorded(Tensor view) except -1:
+    history_of(view).creation = IN_INFERENCE
+    view.wants_grad = True
+    return 0
+
+
+def is_inference(Tensor x not None):
+    """Whether it was made in inference mode, or is a view of one that was."""
+    return bool(x.of_inference)
+
+
 def version(Tensor x not None):
     """How often the memory of `x` was written, by it and by those it shares the count with."""
+    if x.of_inference:
+        raise RuntimeError("Inference tensors do not track version counter.")
     return x.version if x.owner is None else x.owner.version
 
 
@@ -650,6 +675,8 @@ cdef class Tensor:
                     "subgraph that doesn't require differentiation use var_no_grad = var.detach()."
                 )
             return self
+        if requires_grad and self.of_inference and not context_flags() & INFERENCE:
+            raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
         if requires_grad and not gradients_wanted:
             with import_turn():
                 import ts._core.autograd.tape  # noqa: F401  sees operators from now on

@@ -23,7 +23,7 @@ class GradSwitch:
 class InferenceMode(FlagBlock):
     def __init__(self, enabled: bool) -> None: ...
 
-class WithoutAutocast(FlagBlock):
+class Compiling(FlagBlock):
     def __init__(self) -> None: ...
 
 class TracedBy:

@@ -136,11 +136,11 @@ cdef class InferenceMode(FlagBlock):
         self.wanted = self.mask if enabled else 0
 
 
-cdef class WithoutAutocast(FlagBlock):
-    """Operators are left alone by autocast inside, whatever its switches are."""
+cdef class Compiling(FlagBlock):
+    """What the compiler runs is left alone by autocast, and its constants are for every mode."""
 
     def __init__(self):
-        self.mask = AUTOCAST
+        self.mask = AUTOCAST | INFERENCE
         self.wanted = 0
 
 

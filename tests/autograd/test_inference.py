@@ -1,0 +1,80 @@
+"""Tensors that are made in inference mode: outside of it they are read, and neither written nor differentiated."""
+
+import pytest
+
+import ts
+
+
+def made():
+    with ts.inference_mode():
+        return ts.ones(2, 3)
+
+
+def test_who_is_one():
+    """What is made there, and views of it anywhere; not what is made of it outside, nor views of others."""
+    x, ordinary = made(), ts.ones(2, 3)
+    assert x.is_inference() and ts.is_inference(x) and x.view(6).is_inference() and x.detach().is_inference()
+    assert not (x + 1).is_inference() and not x.clone().is_inference()
+    with ts.inference_mode():
+        assert (ordinary + 1).is_inference() and ordinary.clone().is_inference()
+        assert not ordinary.view(6).is_inference() and not ordinary[0].is_inference() and not ordinary.add_(1).is_inference()
+        with ts.inference_mode(False):
+            assert not ts.ones(2).is_inference()
+
+
+def test_scripts_make_them_too():
+    @ts.jit.script
+    def f(x):
+        return x * 2 + ts.ones(3)
+
+    with ts.inference_mode():
+        assert f(ts.ones(3)).is_inference()  # compiled here, with constants that are ordinary tensors
+    x = ts.ones(3, requires_grad=True)
+    f(x).sum().backward()
+    assert x.grad.tolist() == [2, 2, 2]
+
+
+@pytest.mark.parametrize("write", [lambda x: x.add_(1), lambda x: x.__setitem__(0, 1), lambda x: x.zero_(), lambda x: x.t().mul_(2)])
+def test_they_are_not_written_outside(write):
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor outside InferenceMode is not allowed"):
+        write(made())
+    with ts.inference_mode():
+        write(ts.ones(2, 3))
+    with ts.no_grad(), pytest.raises(RuntimeError, match="Inplace update"):
+        write(made())
+
+
+def test_nobody_differentiates_with_them():
+    x, w = made(), ts.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
+        x * w
+    (x + w).sum().backward()  # nothing of it is saved
+    assert w.grad.tolist() == [2, 2, 2]
+    with pytest.raises(RuntimeError, match="Setting requires_grad=True on inference tensor outside InferenceMode"):
+        x.requires_grad_()
+    with pytest.raises(RuntimeError, match="Inference tensors do not track version counter"):
+        print(x._version)
+    with ts.inference_mode():
+        assert ts.ones(1, requires_grad=True).requires_grad
+
+
+def test_views_of_others_are_not_written_outside():
+    x = ts.ones(4, requires_grad=True)
+    y = x * 1
+    with ts.inference_mode():
+        view = y.view(2, 2)
+        view.add_(1)
+    assert view.requires_grad and view.is_leaf and not view.is_inference()
+    with pytest.raises(RuntimeError, match="A view was created in inference mode and is being modified inplace in normal mode"):
+        view.add_(1)
+    assert y.tolist() == [2, 2, 2, 2]
+
+
+def test_layers_run_there():
+    layer = ts.nn.LSTM(3, 4)
+    with ts.inference_mode():
+        out, _ = layer(ts.rand(2, 1, 3))
+        fast, _ = ts.jit.script(layer)(ts.rand(2, 1, 3))
+    assert out.is_inference() and fast.is_inference()
+    layer(ts.rand(2, 1, 3))[0].sum().backward()
+    assert layer.weight_ih_l0.grad is not None
