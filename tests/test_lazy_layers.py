@@ -110,3 +110,9 @@ def test_what_stays_uninitialized_is_refused():
 def test_weights_without_a_shape_are_not_normalised(normalise):
     with pytest.raises(ValueError, match="can't have uninitialized parameters"):
         normalise(ts.nn.LazyLinear(3))
+
+
+def test_sums_of_squares_have_the_shape_of_their_parameter():
+    with pytest.raises(ValueError, match="uninitialized parameter"):
+        ts.optim.Adagrad(ts.nn.LazyLinear(2).parameters())
+    ts.optim.Adam(ts.nn.LazyLinear(2).parameters())

@@ -2,6 +2,7 @@
 
 import gc
 import threading
+import warnings
 import weakref
 
 import pytest
@@ -311,3 +312,19 @@ def test_lists_of_indices_that_are_all_tensors_keep_the_gradient():
     x = leaf(1, 2, 3)
     ts.ops.aten._unsafe_index(x, [ts.tensor([0, 0])]).sum().backward()
     assert x.grad.tolist() == [2, 0, 0]
+
+
+def test_backward_that_creates_a_graph_warns_once():
+    x = ts.ones(2, requires_grad=True)
+    ts.set_warn_always(True)
+    try:
+        with pytest.warns(UserWarning, match=r"Using backward\(\) with create_graph=True will create a reference cycle") as warned:
+            (x * x).sum().backward(create_graph=True)
+    finally:
+        ts.set_warn_always(False)
+    assert warned[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (x * x).sum().backward(create_graph=True)
+        ts.autograd.grad((x * x).sum(), x, create_graph=True)
+    x.grad = None

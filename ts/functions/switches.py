@@ -13,7 +13,7 @@ import warnings
 from typing import Any
 
 from ts import devices
-from ts._core.dispatch.overloads import warn_always
+from ts._core.thread.once import warn_always
 
 _deterministic = {"mode": 0}  # 0: off, 1: warn, 2: error
 _others: dict[str, Any] = {"precision": "highest", "warn always": False}

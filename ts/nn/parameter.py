@@ -113,7 +113,12 @@ def _ask_uninitialized(tensor: Any, name: str) -> Any:
         )
     if name in _KNOWN or name.startswith("_"):
         return object.__getattribute__(tensor, name)
-    raise ValueError(
+    raise uninitialized(name)
+
+
+def uninitialized(name: str) -> ValueError:
+    """The error of a function that is given a parameter or buffer whose shape is not known yet."""
+    return ValueError(
         f"Attempted to use an uninitialized parameter in {name}. This error happens when you are using a "
         "`LazyModule` or explicitly manipulating `torch.nn.parameter.UninitializedParameter` objects. When "
         "using LazyModules Call `forward` with a dummy batch to initialize the parameters before calling "

@@ -9,6 +9,7 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
+from ts.nn.parameter import UninitializedParameter, uninitialized
 from ts.ops import fused_steps
 from ts.optim.lists import (
     State,
@@ -61,6 +62,8 @@ class Adagrad(Optimizer):
         check_fused(fused, foreach, differentiable)
         for group in self.param_groups:
             for x in group["params"]:
+                if isinstance(x, UninitializedParameter):
+                    raise uninitialized("full_like")
                 first = group["initial_accumulator_value"]
                 first = complex(first, first) if x.is_complex() else first
                 self.state[x] = {"step": zero_step(), "sum": ts.full_like(x, first)}

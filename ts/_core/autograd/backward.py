@@ -13,6 +13,7 @@ from typing import Any
 from ts import dtypes
 from ts._core.autograd.engine import run_backward
 from ts._core.tensor.tensor import Size, Tensor, operator
+from ts._core.thread.once import warn_once
 
 Tensors = Tensor | Sequence[Tensor]
 
@@ -99,6 +100,14 @@ def backward(
     given = [None] * len(roots) if grad_tensors is None else _listed(grad_tensors)
     keep = create_graph if retain_graph is None else retain_graph
     gradients = _gradients(roots, given)
+    if create_graph:
+        warn_once(
+            "create_graph",
+            "Using backward() with create_graph=True will create a reference cycle between the parameter and "
+            "its gradient which can cause a memory leak. We recommend using autograd.grad when creating the "
+            "graph to avoid this. If you have to use this function, make sure to reset the .grad fields of "
+            "your parameters to None after use to break the cycle and avoid the leak.",
+        )
     if inputs is None:
         run_backward(roots, gradients, keep, create_graph, None, True)
         return

@@ -10,8 +10,6 @@ In: Python arguments; out: the first overload, in the registry's order, that acc
 The same object is `ts.add` and, through the descriptor protocol, the method `x.add`.
 """
 
-import warnings
-
 cimport cython
 from cpython.object cimport PyObject
 
@@ -34,6 +32,8 @@ from ts._core.dispatch.binding cimport (
 from ts._core.thread.context cimport tracer, tracing
 from ts._core.dispatch.operator cimport Operator
 from ts._core.tensor.tensor cimport Tensor, connected
+
+from ts._core.thread.once import warn_once
 
 cdef extern from "Python.h":
     object PyMethod_New(object function, object instance)
@@ -261,22 +261,8 @@ cdef tuple by_name(list binders, tuple args, dict kwargs):
     return None
 
 
-cdef bint warned = False
-cdef bint warns_always = False
-
-
-def warn_always(bint always):
-    """Whether what is warned of once in a process is warned of each time."""
-    global warns_always
-    warns_always = always
-
-
 cdef int warn_of_deprecation(str name) except -1:
-    """Once in a process, or always."""
-    global warned
-    if warns_always or not warned:
-        warned = True
-        warnings.warn(f"This overload of {name[6:]} is deprecated:\n\tgive its factors by name", stacklevel=2)
+    warn_once("overload", f"This overload of {name[6:]} is deprecated:\n\tgive its factors by name")
     return 0
 
 

@@ -1,0 +1,26 @@
+"""What is warned of once in a process, however often it happens; `torch.set_warn_always(True)` ends that."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+_said: set[str] = set()
+_is_always = False
+
+
+def warn_always(always: bool) -> None:
+    """Whether to warn each time."""
+    global _is_always
+    _is_always = always
+
+
+def warn_once(what: str, text: str) -> None:
+    """Warn with `text`, where the program called `ts`, unless that was done for `what` before."""
+    if not _is_always and what in _said:
+        return
+    _said.add(what)
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ts."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, stacklevel=level)
