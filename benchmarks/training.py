@@ -3,7 +3,7 @@
 In: nothing.  Out: a table for each kind of parameters; both step from zeros, with gradients of ones.
 PyTorch's default is one operator after the other for each parameter, `fused` its kernel for all.
 
-Whole steps of training (forward, loss, backward, optimizer) are rows of `STEPS`.
+Whole steps of training (forward, loss, backward, optimizer) are those of `training_steps.py`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 import ts
 from benchmarks import peers
 from benchmarks.measure import Case
+from benchmarks.training_steps import STEPS
 
 Shapes = list[tuple[int, ...]]
 RULES: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -42,9 +43,6 @@ KINDS: dict[str, Shapes] = {
     "MLP, 64 x 256": [(1024, 256), (1024,), (1024, 1024), (1024,), (256, 1024), (256,)],
     "100 parameters": mixed(100),
 }
-
-# Whole steps: name -> (library -> a call that makes one step).  To be filled by the part that trains models.
-STEPS: dict[str, Callable[[Any], Callable[[], object]]] = {}
 
 
 def with_gradients(library: Any, shapes: Shapes) -> list[Any]:
@@ -103,13 +101,10 @@ def whole_case(name: str, make: Callable[[Any], Callable[[], object]]) -> Case:
 def tables() -> dict[str, list[Case]]:
     """Steps of optimizers for each kind of parameters, and whole steps."""
     ts.set_num_threads(1)
-    found = {
+    return {
         f"optimizer.step(), {name}": [
             *(step_case(rule, options, shapes) for rule, options in RULES),
             clip_case(shapes),
         ]
         for name, shapes in KINDS.items()
-    }
-    if STEPS:
-        found["Steps of training, one thread"] = [whole_case(name, make) for name, make in STEPS.items()]
-    return found
+    } | {"Steps of training, one thread": [whole_case(name, make) for name, make in STEPS.items()]}

@@ -265,3 +265,44 @@ def test_eight_threads_train_eight_models():
         thread.join()
     assert together == alone
     assert all(losses[-1] < losses[0] for losses in alone)
+
+
+class Turned(ts.autograd.Function):
+    """x.t(), whose way back keeps what it gives a view of, if `kept` is a list."""
+
+    kept = None
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.t().clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        whole = grad * 2
+        if Turned.kept is not None:
+            Turned.kept.append(whole)
+        return whole.t()
+
+
+@pytest.mark.parametrize("kept", [None, []])
+def test_a_gradient_that_is_all_of_its_memory_becomes_the_leafs_unless_somebody_has_it(kept):
+    """As the gradient of `weight` in `x @ weight.t()` is, which lies in the order of `weight`."""
+    x = ts.ones(2, 3).t().requires_grad_()
+    Turned.kept = kept
+    for _ in range(2):
+        Turned.apply(x).sum().backward()
+    assert x.grad._base is None and not x.grad._is_view()
+    assert x.grad.tolist() == [[4, 4]] * 3
+    assert x.grad.stride() == x.stride()
+    if kept is not None:
+        assert [k.tolist() for k in kept] == [[[2, 2, 2], [2, 2, 2]]] * 2
+
+
+def test_gradients_of_weights_lie_as_they_do():
+    layer = ts.nn.Linear(3, 5)
+    for model in (layer, ts.jit.script(layer)):
+        layer.zero_grad()
+        for n in (1, 2):
+            model(ts.ones(4, 3)).sum().backward()
+            assert layer.weight.grad.is_contiguous() and layer.weight.grad._base is None
+            assert layer.weight.grad.tolist() == [[4 * n] * 3] * 5 and layer.bias.grad.tolist() == [4 * n] * 5

@@ -11,7 +11,7 @@ from cpython.object cimport PyObject
 
 from ts._core.autograd.node cimport Expected, Hooks, Node, connect, expect, make_room, next_sequence
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, same_shape, strides_of
-from ts._core.tensor.tensor cimport BACKEND_CPU, History, Tensor, history_of, operator_function
+from ts._core.tensor.tensor cimport BACKEND_CPU, History, Tensor, history_of, operator_function, wrap_cpu
 from ts._core.thread.context cimport GRAD_DISABLED, context_flags
 from ts._core.value.sealed cimport seal
 
@@ -41,7 +41,12 @@ cdef class AccumulateGrad(Node):
         cdef History history = history_of(leaf)
         cdef bint recorded = not context_flags() & GRAD_DISABLED
         if history.grad is None:
-            history.grad = gradient if owned and fits(leaf, gradient) else copied(leaf, gradient, recorded)
+            if owned and fits(leaf, gradient):
+                history.grad = gradient
+            elif not recorded and is_all_of_its_own(gradient) and lies_alike(leaf, gradient):
+                history.grad = wrap_cpu(gradient.array, gradient.scalar_type)
+            else:
+                history.grad = copied(leaf, gradient, recorded)
         elif recorded:
             history.grad = operator_function("add")(history.grad, gradient)
         else:
@@ -55,12 +60,36 @@ cdef class AccumulateGrad(Node):
 
 cdef bint fits(Tensor leaf, Tensor gradient) except -1:
     """Whether a gradient that is nobody else's lies in memory as the leaf does."""
+    if gradient.backend != BACKEND_CPU or Py_REFCNT(<PyObject *>gradient.array) > 1:
+        return False
+    return cnp.PyArray_BASE(<cnp.ndarray>gradient.array) == NULL and lies_alike(leaf, gradient)
+
+
+cdef bint is_all_of_its_own(Tensor gradient) except -1:
+    """Whether it shows all of a memory that nobody else has, in another order: what `(g.t() @ x).t()` is."""
+    cdef Tensor whole = gradient.base
+    cdef PyObject *memory
+    if whole is None or gradient.backend != BACKEND_CPU or gradient.history is not None:
+        return False
+    # One reference is the caller's; a view holds its tensor twice, `whole` once more here, and array holds array.
+    if Py_REFCNT(<PyObject *>gradient) > 1 or Py_REFCNT(<PyObject *>gradient.array) > 1 or Py_REFCNT(<PyObject *>whole) > 3:
+        return False
+    memory = <PyObject *>whole.array
+    return (
+        cnp.PyArray_BASE(<cnp.ndarray>gradient.array) == memory
+        and Py_REFCNT(memory) == 2
+        and cnp.PyArray_CHKFLAGS(<cnp.ndarray>whole.array, cnp.NPY_ARRAY_OWNDATA | cnp.NPY_ARRAY_WRITEABLE)
+        and cnp.PyArray_SIZE(<cnp.ndarray>gradient.array) == cnp.PyArray_SIZE(<cnp.ndarray>whole.array)
+        and gradient.scalar_type == whole.scalar_type
+    )
+
+
+cdef bint lies_alike(Tensor leaf, Tensor gradient) except -1:
+    """Whether both have the same sizes and strides, on the CPU."""
     cdef PyArrayObject *a = <PyArrayObject *>leaf.array
     cdef PyArrayObject *g = <PyArrayObject *>gradient.array
     cdef int i
     if leaf.backend != BACKEND_CPU or gradient.backend != BACKEND_CPU or not same_shape(a, g):
-        return False
-    if cnp.PyArray_BASE(<cnp.ndarray>gradient.array) != NULL or Py_REFCNT(<PyObject *>gradient.array) > 1:
         return False
     for i in range(ndim_of(a)):
         if strides_of(a)[i] != strides_of(g)[i]:

@@ -17,9 +17,31 @@ from ts.ops.derivatives.common import scaled
 from ts.ops.derivatives.rows import compose, derive
 
 # ---------------------------------------------------------------------------------------- two matrices
+#
+# A matrix that lies by columns, as `weight.t()` does, has a gradient that does: that of `weight` lies as `weight`.
+
+
+def _by_columns(sizes: list[int], strides: list[int]) -> bool:
+    return strides[0] == 1 and strides[1] == sizes[0]
+
+
+def of_first(grad: Tensor, mat2: Tensor, sizes: list[int], strides: list[int]) -> Tensor:
+    """Of the first factor of a product."""
+    if _by_columns(sizes, strides):
+        return mat2.conj().mm(grad.t()).t()
+    return grad.mm(mat2.t().conj())
+
+
+def of_second(grad: Tensor, mat1: Tensor, sizes: list[int], strides: list[int]) -> Tensor:
+    """Of the second factor of a product."""
+    if _by_columns(sizes, strides):
+        return grad.t().mm(mat1.conj()).t()
+    return mat1.t().conj().mm(grad)
+
 
 derive(
-    "aten::mm", self="grad.mm(mat2.t().conj())", mat2="self.t().conj().mm(grad)",
+    "aten::mm", self="of_first(grad, mat2, self.size(), self.stride())",
+    mat2="of_second(grad, self, mat2.size(), mat2.stride())",
     result="self_t.mm(mat2) + self.mm(mat2_t)",
 )  # fmt: skip
 derive(
@@ -46,8 +68,8 @@ compose("aten::outer", "self.unsqueeze(1) * vec2")
 
 derive(
     "aten::addmm",
-    self="scaled(grad, beta)", mat1="scaled(grad.mm(mat2.t().conj()), alpha)",
-    mat2="scaled(mat1.t().conj().mm(grad), alpha)",
+    self="scaled(grad, beta)", mat1="scaled(of_first(grad, mat2, mat1.size(), mat1.stride()), alpha)",
+    mat2="scaled(of_second(grad, mat1, mat2.size(), mat2.stride()), alpha)",
     result="self_t * beta + (mat1_t.mm(mat2) + mat1.mm(mat2_t)) * alpha",
 )  # fmt: skip
 derive(
