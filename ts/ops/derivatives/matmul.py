@@ -18,7 +18,7 @@ from ts.ops.derivatives.rows import compose, derive
 
 # ---------------------------------------------------------------------------------------- two matrices
 #
-# A matrix that lies by columns, as `weight.t()` does, has a gradient that does: that of `weight` lies as `weight`.
+# A matrix that lies by columns, as `weight.t()` does, has a gradient that does: `weight.grad` lies by rows.
 
 
 def _by_columns(sizes: list[int], strides: list[int]) -> bool:
