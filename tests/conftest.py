@@ -4,7 +4,6 @@
 which `test_lifetimes` sees, and deeply nested graphs (`test_deep`) have more levels than printing can take.
 """
 
-import gc
 import os
 import signal
 
@@ -21,12 +20,6 @@ hypothesis.settings.load_profile("ts")
 
 # A job in the background may have been started with Ctrl-C ignored; some tests send it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def pytest_collection_finish() -> None:
-    """Thirteen thousand tests are what every collection of garbage would walk through."""
-    gc.collect()
-    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
