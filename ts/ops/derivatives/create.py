@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Optional
-
 import ts
 from ts import Tensor
 from ts.ops.derivatives.rows import compose, constant
