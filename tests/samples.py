@@ -150,6 +150,13 @@ def arguments(record: Any, dtype: Any, device: str = "cpu") -> list[Any] | None:
 Maker = Callable[..., list[Any]]
 
 # name, or name with overload -> arguments from t(*shape, k=0), a tensor of the dtype, and i(*shape), one of indices
+def _layer_back(t):
+    """An LSTM's layer, all that it gave, and gradients of that."""
+    given = [t(3, 2, 4), t(20, 4), t(20, 5), t(20), t(20), t(2, 5), t(2, 5), t(3, 2, 5), t(2, 5), t(2, 5)]
+    grads = [t(3, 2, 5, k=1), None, t(2, 5, k=1)]
+    return [*given, *grads, False, 2, 5, 1, True, True, False, [], False, t(150).view(ts.uint8)]
+
+
 SPECIAL: dict[str, Maker] = {
     **dict.fromkeys(
         [f"_foreach_addc{name}.Tensor" for name in ("div", "div_", "mul", "mul_")],
@@ -256,6 +263,11 @@ SPECIAL: dict[str, Maker] = {
     "lstm.data": lambda t, i: [
         t(8, 3), 2 + 0 * i(4), [t(1, 2, 4), t(1, 2, 4)], [t(16, 3), t(16, 4)], False, 1, 0.0, False, False,
     ],
+    "mkldnn_rnn_layer": lambda t, i: [
+        t(3, 2, 4), t(20, 4), t(20, 5), t(20), t(20), t(2, 5), t(2, 5), False, [], 2, 5, 1, True, False, False, True,
+    ],
+    "mkldnn_rnn_layer_backward": lambda t, i: _layer_back(t),
+    "_mkldnn_rnn_layer_backward": lambda t, i: [*_layer_back(t), [True] * 7],
     "gru.data": lambda t, i: [t(8, 3), 2 + 0 * i(4), t(1, 2, 4), [t(12, 3), t(12, 4)], False, 1, 0.0, False, False],
     "rnn_tanh.data": lambda t, i: [t(8, 3), 2 + 0 * i(4), t(1, 2, 4), [t(4, 3), t(4, 4)], False, 1, 0.0, False, False],
     "rnn_relu.data": lambda t, i: [t(8, 3), 2 + 0 * i(4), t(1, 2, 4), [t(4, 3), t(4, 4)], False, 1, 0.0, False, False],

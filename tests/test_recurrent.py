@@ -152,3 +152,65 @@ def test_weights_are_packed_once(kind):
             packs.forget()
             fresh = copy.deepcopy(layer), copy.deepcopy(cell)
             assert ts.equal(fresh[0](x)[0], packs_used[0]) and ts.equal(fresh[1](x[0])[0], packs_used[1])
+
+
+def layer(dtype, cell, inputs, batch, times, stacked):
+    """Arguments of a layer: input, weights, biases, states."""
+    state = (1, batch, cell) if stacked else (batch, cell)
+    shapes = [(times, batch, inputs), (4 * cell, inputs), (4 * cell, cell), (4 * cell,), (4 * cell,), state, state]
+    return [random(*shape, dtype=dtype) for shape in shapes]
+
+
+@pytest.mark.parametrize("stacked", [False, True])
+@pytest.mark.parametrize("reverse, biased", itertools.product([False, True], [False, True]))
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
+@pytest.mark.parametrize("cell, inputs, batch, times", [*SHAPES, (8, 3, 2, 1)])
+def test_layers_and_their_way_back(dtype, cell, inputs, batch, times, reverse, biased, stacked):
+    args = layer(dtype, cell, inputs, batch, times, stacked)
+    options = [reverse, [], 2, cell, 1, biased, False, False, True]
+    made = ts.mkldnn_rnn_layer(*args, *options)
+    same(made[:3], by_record("aten::mkldnn_rnn_layer", *args, *options)[:3], dtype)
+    output, hy, cy, workspace = made
+    for absent in range(4):
+        grads = [None if i == absent else random(*x.shape, dtype=dtype) for i, x in enumerate((output, hy, cy))]
+        back = [*args, output, hy, cy, *grads, reverse, 2, cell, 1, biased, True, False, [], False, workspace]
+        found = ts.ops.aten.mkldnn_rnn_layer_backward(*back)
+        same(found, by_record("aten::mkldnn_rnn_layer_backward", *back), dtype)
+        mask = [i % 2 == absent % 2 for i in range(7)]
+        for x, whole, wanted in zip(ts.ops.aten._mkldnn_rnn_layer_backward(*back, mask), found, mask, strict=True):
+            assert x.equal(whole) if wanted else x.shape == (0,)
+
+
+def test_a_layer_is_differentiated_twice():
+    args = [x.requires_grad_() for x in layer(ts.float64, 3, 2, 2, 3, False)]
+
+    def run(*args):
+        return ts.mkldnn_rnn_layer(*args, True, [], 2, 3, 1, True, False, False, True)[:3]
+
+    assert ts.autograd.gradcheck(run, args)
+    assert ts.autograd.gradgradcheck(run, args)
+
+
+def test_a_layer_refuses_what_does_not_fit():
+    args = layer(ts.float32, 4, 3, 2, 3, False)
+    output, hy, cy, workspace = ts.mkldnn_rnn_layer(*args, False, [], 2, 4, 1, True, False, False, True)
+    with pytest.raises(RuntimeError, match="mode 3"):
+        ts.mkldnn_rnn_layer(*args, False, [], 3, 4, 1, True, False, False, True)
+    rest = [output, None, None, False, 2, 4, 1, True, True, False, [], False]
+    for wrong in (workspace[:-4], workspace.float(), ts.zeros(0, dtype=ts.uint8)):
+        with pytest.raises(RuntimeError, match="a workspace of 480 bytes"):
+            ts.ops.aten.mkldnn_rnn_layer_backward(*args, output, hy, cy, *rest, wrong)
+    for i in (0, 1, 2, 5, 6):
+        others = [x[..., :-1] if k == i else x for k, x in enumerate(args)]
+        with pytest.raises((RuntimeError, ValueError)):
+            ts.mkldnn_rnn_layer(*others, False, [], 2, 4, 1, True, False, False, True)
+
+
+@pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
+def test_training_goes_through_layers(dtype):
+    model = ts.nn.LSTM(3, 4, 2, bidirectional=True, dtype=dtype)
+    output, (hidden, _) = model(random(5, 2, 3, dtype=dtype))
+    assert [node.name() for node, _ in output.grad_fn.next_functions] == ["MkldnnRnnLayerBackward0"] * 2
+    model.zero_grad()
+    (output.sum() + hidden.sum()).backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())

@@ -246,6 +246,9 @@ NAMES: Final[dict[str, str]] = {
     "rnn": """
         gru gru_cell lstm lstm_cell rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell
     """,
+    "lstm_layer": """
+        _mkldnn_rnn_layer_backward mkldnn_rnn_layer mkldnn_rnn_layer_backward
+    """,
     "polynomial": """
         special_chebyshev_polynomial_t special_chebyshev_polynomial_u special_chebyshev_polynomial_v
         special_chebyshev_polynomial_w special_hermite_polynomial_h special_hermite_polynomial_he

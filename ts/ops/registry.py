@@ -57,7 +57,7 @@ FAMILIES = (
     "activation", "activation_gradients", "normalization", "batch_norm", "embedding", "loss",
     "loss_gradients", "class_loss", "ctc", "distance",
     "unfold", "conv", "pad", "pool", "fractional_pool", "upsample", "interpolate", "grid_sample", "attention",
-    "packed_sequence", "rnn", "polynomial", "functional_forms", "fft",
+    "packed_sequence", "rnn", "lstm_layer", "polynomial", "functional_forms", "fft",
     "factorizations", "matrix_norm", "lu", "linalg_steps", "householder", "pseudo_inverse", "covariance",
     "least_squares",
     "stft", "finite_differences", "histogram", "window_functions", "script", "assertions", "profiling", "to",

@@ -35,35 +35,40 @@ def _sigmoid(xp: Any, x: Array) -> Array:
     return 1 / (1 + xp.exp(-x))
 
 
-def _linear(xp: Any, x: Array, weight: Array, bias: Array | None) -> Array:
+def linear(xp: Any, x: Array, weight: Array, bias: Array | None) -> Array:
     product = xp.matmul(x, weight.T)  # of bfloat16 in float32, rounded below
     return (product if bias is None else product + bias).astype(x.dtype, copy=False)
 
 
+def lstm_gates(xp: Any, gates: Array) -> State:
+    """What the gates of an LSTM let through: in, forget, update, out."""
+    i, f, g, o = xp.split(gates, 4, axis=-1)
+    return _sigmoid(xp, i), _sigmoid(xp, f), xp.tanh(g), _sigmoid(xp, o)
+
+
 def _lstm_step(xp: Any, given: Array, state: State, w: _Weights) -> State:
     hidden, cell = state
-    gates = given + _linear(xp, hidden, w.w_hh, w.b_hh)
-    i, f, g, o = xp.split(gates, 4, axis=-1)
-    cell = _sigmoid(xp, f) * cell + _sigmoid(xp, i) * xp.tanh(g)
-    hidden = _sigmoid(xp, o) * xp.tanh(cell)
-    return (hidden if w.w_hr is None else _linear(xp, hidden, w.w_hr, None)), cell
+    i, f, g, o = lstm_gates(xp, given + linear(xp, hidden, w.w_hh, w.b_hh))
+    cell = f * cell + i * g
+    hidden = o * xp.tanh(cell)
+    return (hidden if w.w_hr is None else linear(xp, hidden, w.w_hr, None)), cell
 
 
 def _gru_step(xp: Any, given: Array, state: State, w: _Weights) -> State:
     hidden = state[0]
     r, z, n = xp.split(given, 3, axis=-1)
-    hr, hz, hn = xp.split(_linear(xp, hidden, w.w_hh, w.b_hh), 3, axis=-1)
+    hr, hz, hn = xp.split(linear(xp, hidden, w.w_hh, w.b_hh), 3, axis=-1)
     update = _sigmoid(xp, z + hz)
     new = xp.tanh(n + _sigmoid(xp, r + hr) * hn)
     return ((hidden - new) * update + new,)
 
 
 def _tanh_step(xp: Any, given: Array, state: State, w: _Weights) -> State:
-    return (xp.tanh(given + _linear(xp, state[0], w.w_hh, w.b_hh)),)
+    return (xp.tanh(given + linear(xp, state[0], w.w_hh, w.b_hh)),)
 
 
 def _relu_step(xp: Any, given: Array, state: State, w: _Weights) -> State:
-    return (xp.maximum(given + _linear(xp, state[0], w.w_hh, w.b_hh), 0),)
+    return (xp.maximum(given + linear(xp, state[0], w.w_hh, w.b_hh), 0),)
 
 
 # ---- cells -----------------------------------------------------------------------------------------
@@ -85,7 +90,7 @@ def _cell(xp: Any, step: Step, x: Array, state: State, weights: tuple[Any, ...])
             raise RuntimeError(
                 f"hidden{i} has inconsistent hidden_size: got {hidden.shape[-1]}, expected {w.w_hh.shape[1]}"
             )
-    return step(xp, _linear(xp, x, w.w_ih, w.b_ih), state, w)
+    return step(xp, linear(xp, x, w.w_ih, w.b_ih), state, w)
 
 
 @op(
@@ -141,7 +146,7 @@ def _stack(
         for direction in range(directions):
             at = layer * directions + direction
             weights = _Weights(params[at * size : (at + 1) * size], has_biases)
-            given = _linear(xp, x, weights.w_ih, weights.b_ih)
+            given = linear(xp, x, weights.w_ih, weights.b_ih)
             times = given if sizes is None else _split(given, sizes)
             hidden, own = _layer(xp, step, times, tuple(part[at] for part in state), weights, bool(direction))
             final.append(own)

@@ -343,6 +343,7 @@ _FAMILIES: Final[dict[str, tuple[Measure, float, bool]]] = {
     "finite_differences": (elements, 0.9, False),
     "distance": (elements, 0.7, False),
     "rnn": (elements, 0.5, False),
+    "lstm_layer": (elements, 0.5, False),
     "fft": (elements, 0.8, False),
     "matmul": (products, 1.0, False),
     "mixed_products": (products, 1.0, False),

@@ -94,6 +94,9 @@ NAMES: Final[dict[str, str]] = {
     "lines": """
         aten::linspace
     """,
+    "lstm_layer": """
+        aten::_mkldnn_rnn_layer_backward aten::mkldnn_rnn_layer aten::mkldnn_rnn_layer_backward
+    """,
     "masked": """
         aten::masked_fill.Scalar aten::masked_fill_.Scalar aten::masked_select aten::nonzero
         aten::where.ScalarOther aten::where.ScalarSelf aten::where.self

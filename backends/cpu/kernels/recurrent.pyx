@@ -38,16 +38,6 @@ cnp.import_array()
 
 cdef const RowLoops *LOOPS = row_loops_here()
 
-cdef enum:
-    PACKED_FROM = 4                    # steps that pay for packing the weights
-    LOOK = 100_000                     # nanoseconds that a step counts, where time is limited
-
-cdef enum Cell:
-    LSTM
-    GRU
-    TANH
-    RELU
-
 cdef inline npy_intp gates_of(Cell kind) noexcept nogil:
     return 4 if kind == LSTM else 3 if kind == GRU else 1
 
@@ -63,15 +53,21 @@ cdef inline double sigmoid(double x) noexcept nogil:
     return 1 / (1 + exp(-x))
 
 
-cdef void lstm_step(npy_intp rows, npy_intp n, const double *given, const double *fed, double *cell, double *hidden) noexcept nogil:
+cdef void lstm_step(
+    npy_intp rows, npy_intp n, const double *given, const double *fed, double *cell, double *hidden, double *kept
+) noexcept nogil:
     cdef npy_intp i, row
+    cdef double enter, forget, update, out
     for row in range(rows):
         for i in range(n):
-            cell[i] = (
-                sigmoid(given[n + i] + fed[n + i]) * cell[i]
-                + sigmoid(given[i] + fed[i]) * tanh(given[2 * n + i] + fed[2 * n + i])
-            )
-            hidden[i] = sigmoid(given[3 * n + i] + fed[3 * n + i]) * tanh(cell[i])
+            enter, forget = sigmoid(given[i] + fed[i]), sigmoid(given[n + i] + fed[n + i])
+            update, out = tanh(given[2 * n + i] + fed[2 * n + i]), sigmoid(given[3 * n + i] + fed[3 * n + i])
+            cell[i] = forget * cell[i] + enter * update
+            hidden[i] = out * tanh(cell[i])
+            if kept != NULL:
+                kept[i], kept[n + i], kept[2 * n + i], kept[3 * n + i] = enter, forget, update, out
+        if kept != NULL:
+            kept += 4 * n
         given += 4 * n
         fed += 4 * n
         cell += n
@@ -108,13 +104,16 @@ cdef void relu_step(npy_intp n, const floating *given, const floating *fed, floa
 
 cdef void step(
     Cell kind, bint double_, npy_intp rows, npy_intp n, const void *given, const void *fed, const void *bias, void *cell,
-    void *hidden
+    void *hidden, void *kept
 ) noexcept nogil:
-    """The state after a time, from the gates' shares of the input and of the hidden state."""
+    """The state after a time, from the gates' shares of the input and of the hidden state.
+
+    An LSTM keeps what its gates let through in `kept`, which may be NULL, or `given`.
+    """
     if kind == LSTM and double_:
-        lstm_step(rows, n, <const double *>given, <const double *>fed, <double *>cell, <double *>hidden)
+        lstm_step(rows, n, <const double *>given, <const double *>fed, <double *>cell, <double *>hidden, <double *>kept)
     elif kind == LSTM:
-        LOOPS.lstm_step(rows, n, <const float *>given, <const float *>fed, <float *>cell, <float *>hidden)
+        LOOPS.lstm_step(rows, n, <const float *>given, <const float *>fed, <float *>cell, <float *>hidden, <float *>kept)
     elif kind == GRU and double_:
         gru_step(rows, n, <const double *>given, <const double *>fed, <const double *>bias, <double *>hidden)
     elif kind == GRU:
@@ -134,17 +133,6 @@ cdef void step(
 cdef class Weights:
     """The weights of one layer and direction, which fit each other."""
 
-    cdef object w_ih
-    cdef object w_hh
-    cdef object b_ih                   # or None
-    cdef object b_hh
-    cdef object w_hr
-    cdef Packed packed_ih              # panels of w_ih's and w_hh's transposes, or None
-    cdef Packed packed_hh
-    cdef Cell kind
-    cdef int dtype
-    cdef npy_intp width                # of the cell
-
     cdef bint fit(self, npy_intp inputs, npy_intp hidden) noexcept:
         """Whether they take rows of `inputs` elements, and states of `hidden`."""
         cdef PyArrayObject *w = <PyArrayObject *>self.w_hh
@@ -160,29 +148,18 @@ cdef class Weights:
             and has_shape(self.w_hr, hidden, self.width)
         )
 
-    cdef object given(self, object x, npy_intp rows):
-        """The gates' share of the input, for each row of x, with those biases that are only added; None: not here."""
-        cdef npy_intp dims[2]
-        cdef bint biased = self.b_ih is not None or self.b_hh is not None
-        dims[0], dims[1] = rows, self.width * gates_of(self.kind)
-        made = new_flat(2, dims, self.dtype)
-        if biased and self.dtype == DOUBLE:
-            self.fill[double](<double *>data_of(<PyArrayObject *>made), rows, dims[1])
-        elif biased:
-            self.fill[float](<float *>data_of(<PyArrayObject *>made), rows, dims[1])
-        return made if multiplied(x, turned(self.w_ih), made, 1, 1 if biased else 0, None, self.packed_ih, NULL, NULL) else None
+    cdef object new_gates(self, npy_intp rows):
+        return new_matrix(rows, self.width * gates_of(self.kind), self.dtype)
 
-    cdef void fill(self, floating *out, npy_intp rows, npy_intp n) noexcept:
-        cdef npy_intp i, row
-        cdef floating *first = NULL if self.b_ih is None else <floating *>data_of(<PyArrayObject *>self.b_ih)
-        cdef floating *second = NULL if self.b_hh is None else <floating *>data_of(<PyArrayObject *>self.b_hh)
-        for i in range(n):
-            out[i] = 0 if first == NULL else first[i]
-        if second != NULL:
-            for i in range(2 * self.width if self.kind == GRU else n):
-                out[i] += second[i]
-        for row in range(1, rows):
-            memcpy(out + row * n, out, n * sizeof(floating))
+    cdef bint give(self, object x, object gates) except -1:
+        """The gates' share of the input, for each row of x, with those biases that are only added; false: not here."""
+        cdef bint biased = self.b_ih is not None or self.b_hh is not None
+        cdef PyArrayObject *made = <PyArrayObject *>gates
+        if biased and self.dtype == DOUBLE:
+            fill[double](self, <double *>data_of(made), dims_of(made)[0], dims_of(made)[1])
+        elif biased:
+            fill[float](self, <float *>data_of(made), dims_of(made)[0], dims_of(made)[1])
+        return multiplied(x, turned(self.w_ih), gates, 1, 1 if biased else 0, None, self.packed_ih, NULL, NULL)
 
     cdef char *late_bias(self) noexcept:
         """The bias that the reset gate of a GRU scales."""
@@ -194,12 +171,18 @@ cdef class Weights:
 seal(Weights)
 
 
-cdef inline npy_intp item_size(int dtype) noexcept nogil:
-    return 8 if dtype == DOUBLE else 4
-
-
-cdef inline object turned(object matrix):
-    return cnp.PyArray_Transpose(<cnp.ndarray>matrix, NULL)
+cdef void fill(Weights w, floating *out, npy_intp rows, npy_intp n) noexcept:
+    """Each row with the biases that are only added."""
+    cdef npy_intp i, row
+    cdef floating *first = NULL if w.b_ih is None else <floating *>data_of(<PyArrayObject *>w.b_ih)
+    cdef floating *second = NULL if w.b_hh is None else <floating *>data_of(<PyArrayObject *>w.b_hh)
+    for i in range(n):
+        out[i] = 0 if first == NULL else first[i]
+    if second != NULL:
+        for i in range(2 * w.width if w.kind == GRU else n):
+            out[i] += second[i]
+    for row in range(1, rows):
+        memcpy(out + row * n, out, n * sizeof(floating))
 
 
 cdef bint has_shape(object array, npy_intp rows, npy_intp columns) noexcept:
@@ -221,7 +204,7 @@ ctypedef struct Steps:
     npy_intp row                       # where the next time begins, or where in reverse the last one did
     npy_intp width                     # of the cell
     npy_intp gates
-    const char *given                  # the gates' shares: of the input, of the hidden state
+    char *given                        # the gates' shares: of the input, of the hidden state
     const char *fed
     const char *bias
     char *cell
@@ -230,15 +213,18 @@ ctypedef struct Steps:
     npy_intp length                    # of a state
     char *out
     npy_intp pitch
+    char *cells                        # after each time, where what the way back needs is kept: also the gates, in `given`; or NULL
 
 
 cdef int end_time(Steps *s, Job back) noexcept nogil:
     """What a time does with the product of the hidden state; -1: there is no memory."""
+    cdef npy_intp size = 8 if s.double_ else 4
     if s.reverse:
         s.row -= s.rows
-    step(
-        s.kind, s.double_, s.rows, s.width, s.given + s.row * s.gates * (8 if s.double_ else 4), s.fed, s.bias, s.cell, s.raw
-    )
+    cdef char *given = s.given + s.row * s.gates * size
+    step(s.kind, s.double_, s.rows, s.width, given, s.fed, s.bias, s.cell, s.raw, NULL if s.cells == NULL else given)
+    if s.cells != NULL:
+        memcpy(s.cells + s.row * s.width * size, s.cell, s.rows * s.width * size)
     if back is not None and back.run_again() < 0:
         return -1
     copy_rows(s.hidden, s.rows, s.length, s.out + s.row * s.pitch, s.pitch)
@@ -279,21 +265,22 @@ cdef int run_times(Steps *s, Job share, Job back, npy_intp times) except -1:
 
 
 cdef bint run_layer(
-    Weights w, object x, object sizes, bint reverse, object hidden, object cell, char *out, npy_intp pitch
+    Weights w, object x, object sizes, bint reverse, object hidden, object cell, char *out, npy_intp pitch, object given, char *cells
 ) except -1:
     """All times of one layer and direction; false where BLAS does not take the products.
 
     `x` holds the rows of all times, `sizes` how many each has; the state of `hidden` and `cell` is replaced by the last
-    one, and the hidden state after each row goes to `out`, `pitch` elements from row to row.
+    one, and the hidden state after each row goes to `out`, `pitch` elements from row to row.  `given` gets the gates of all
+    rows; where there is a place for the `cells` after each time, too, what the gates let through.
     """
     cdef npy_intp *count = <npy_intp *>data_of(<PyArrayObject *>sizes)
-    cdef npy_intp times = size_of(<PyArrayObject *>sizes), total = dims_of(<PyArrayObject *>x)[0], size = item_size(w.dtype)
+    cdef npy_intp times = size_of(<PyArrayObject *>sizes), total = dims_of(<PyArrayObject *>given)[0], size = item_size(w.dtype)
     cdef npy_intp batch = dims_of(<PyArrayObject *>hidden)[0], gates = w.width * gates_of(w.kind), k = 0, n
-    cdef object given = w.given(x, total), by = turned(w.w_hh), fed = new_matrix(batch, gates, w.dtype), raw = hidden
+    cdef object by = turned(w.w_hh), fed = new_matrix(batch, gates, w.dtype), raw = hidden
     cdef Job share = None, back = None
     cdef bint limited
     cdef Steps s
-    if given is None:
+    if not w.give(x, given):
         return False
     if w.w_hr is not None:
         raw = new_matrix(batch, w.width, w.dtype)
@@ -302,7 +289,7 @@ cdef bint run_layer(
     s.given, s.fed, s.bias = data_of(<PyArrayObject *>given), data_of(<PyArrayObject *>fed), w.late_bias()
     s.cell = NULL if cell is None else data_of(<PyArrayObject *>cell)
     s.raw, s.hidden = data_of(<PyArrayObject *>raw), data_of(<PyArrayObject *>hidden)
-    s.out, s.pitch = out, pitch * size
+    s.out, s.pitch, s.cells = out, pitch * size, cells
     while k < times:
         if k == 0 or s.rows != count[times - 1 - k if reverse else k]:
             s.rows = count[times - 1 - k if reverse else k]
@@ -342,9 +329,9 @@ cdef void advance(Weights w, npy_intp rows, const char *given, object fed, objec
     cdef npy_intp width = w.width
     if without_gil:
         with nogil:
-            step(kind, double_, rows, width, given, share, bias, cells, state)
+            step(kind, double_, rows, width, given, share, bias, cells, state, NULL)
     else:
-        step(kind, double_, rows, width, given, share, bias, cells, state)
+        step(kind, double_, rows, width, given, share, bias, cells, state, NULL)
 
 
 cdef inline void copy_rows(const char *x, npy_intp rows, npy_intp length, char *out, npy_intp pitch) noexcept nogil:
@@ -380,7 +367,7 @@ cdef Weights weights_of(Cell kind, int dtype, list arrays, bint biased):
     return w
 
 
-cdef Packed kept_at(IValue *x, int64_t rows):
+cdef Packed kept_at(IValue *x, npy_intp rows):
     """The panels that are kept of a weight's transpose, for products of so many rows; asked for before its array is held."""
     return kept_for_rows(rows, <Tensor>x.v.o, True) if is_tensor(x) else None
 
@@ -495,7 +482,7 @@ cdef int run_stack(Operator op, IValue *r, const int32_t *at, Cell kind, bint pa
         own = None if cell is None else cell[i]
         if w is None or not w.fit(inputs, width) or not has_shape(own, batch, w.width) or not run_layer(
             w, x, sizes, i % directions == 1, hidden[i], own,
-            data_of(<PyArrayObject *>out) + i % directions * width * item_size(dtype), width * directions
+            data_of(<PyArrayObject *>out) + i % directions * width * item_size(dtype), width * directions, w.new_gates(total), NULL
         ):
             return run_record(op, r, at)
     put_array(&r[at[op.nargs]], out.swapaxes(0, 1) if batch_first else out, dtype)
@@ -540,12 +527,6 @@ cdef npy_intp states_rows(Cell kind, IValue *given):
         return 1
     a = <PyArrayObject *>(<Tensor>first).array
     return dims_of(a)[1] if ndim_of(a) == 3 else 1
-
-
-cdef inline object new_matrix(npy_intp rows, npy_intp columns, int dtype):
-    cdef npy_intp dims[2]
-    dims[0], dims[1] = rows, columns
-    return new_flat(2, dims, dtype)
 
 
 cdef int lstm(Operator op, IValue *r, const int32_t *at) except -1:
@@ -606,8 +587,8 @@ cdef int run_cell(Operator op, IValue *r, const int32_t *at, Cell kind) except -
     rows, width = dims_of(a)[0], dims_of(<PyArrayObject *>hidden)[1]
     if not w.fit(dims_of(a)[1], width) or not has_shape(hidden, rows, w.width) or not has_shape(cell, rows, w.width):
         return run_record(op, r, at)
-    given, fed = w.given(x, rows), new_matrix(rows, w.width * gates_of(kind), dtype)
-    if given is None or not multiplied(hidden, turned(w.w_hh), fed, 1, 0, None, w.packed_hh, NULL, NULL):
+    given, fed = w.new_gates(rows), w.new_gates(rows)
+    if not w.give(x, given) or not multiplied(hidden, turned(w.w_hh), fed, 1, 0, None, w.packed_hh, NULL, NULL):
         return run_record(op, r, at)
     advance(w, rows, data_of(<PyArrayObject *>given), fed, cell, hidden, rows * w.width * gates_of(kind) >= RELEASE_GIL_FROM)
     put_array(&r[at[op.nargs]], hidden, dtype)

@@ -50,8 +50,13 @@ typedef struct {
     /* g - exp(y) * sum(g), the way back through log_softmax */
     void (*log_softmax_backward)(const float *g, const float *y, ptrdiff_t rows, ptrdiff_t n, float *out);
     /* One step of recurrent cells: for each row the gates' shares of the input and of the hidden state, as many elements a gate as the cell has;
-       and the state, which is replaced by that after the step.  `bias`, which may be NULL, belongs to what the hidden state gives to the candidate. */
-    void (*lstm_step)(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, float *cell, float *hidden);
+       and the state, which is replaced by that after the step.  `bias`, which may be NULL, belongs to what the hidden state gives to the candidate.
+       What the gates let through is kept in `kept`, which may be NULL, or where `given` lies. */
+    void (*lstm_step)(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, float *cell, float *hidden, float *kept);
+    /* The way back through it: from what was kept and the cells before and after it, to the gates' gradients.  The hidden state's is the sum of
+       `grad`, which may be NULL, and `through`; that of the cells after the step is replaced by that of the cells before it. */
+    void (*lstm_step_backward)(ptrdiff_t rows, ptrdiff_t n, const float *kept, const float *before, const float *after, const float *grad,
+                               const float *through, float *of_cell, float *of_gates);
     void (*gru_step)(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, const float *bias, float *hidden);
     void (*tanh_step)(ptrdiff_t n, const float *given, const float *fed, float *hidden);
     FloatBackward float_backward;

@@ -290,15 +290,43 @@ INLINE lanes lane_state(lanes x) {
 }
 #define SHARES(k) (lane_first(given + (k) * n + i, left) + lane_first(fed + (k) * n + i, left))
 
-static void rows_lstm_step(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, float *cell, float *hidden) {
-    for (; rows > 0; rows--, given += 4 * n, fed += 4 * n, cell += n, hidden += n)
+static void rows_lstm_step(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, float *cell, float *hidden, float *kept) {
+    for (; rows > 0; rows--, given += 4 * n, fed += 4 * n, cell += n, hidden += n) {
         for (ptrdiff_t i = 0; i < n; i += LANES) {
             ptrdiff_t left = n - i;
             lanes in = lane_gate(SHARES(0)), forget = lane_gate(SHARES(1)), update = lane_state(SHARES(2)), out = lane_gate(SHARES(3));
             lanes c = forget * lane_first(cell + i, left) + in * update;
             lane_first_to(cell + i, c, left);
             lane_first_to(hidden + i, out * lane_state(c), left);
+            if (kept) {
+                lane_first_to(kept + i, in, left);
+                lane_first_to(kept + n + i, forget, left);
+                lane_first_to(kept + 2 * n + i, update, left);
+                lane_first_to(kept + 3 * n + i, out, left);
+            }
         }
+        if (kept) kept += 4 * n;
+    }
+}
+static void rows_lstm_step_backward(ptrdiff_t rows, ptrdiff_t n, const float *kept, const float *before, const float *after, const float *grad,
+                                    const float *through, float *of_cell, float *of_gates) {
+    const lanes one = LANE(1.0f);
+    for (; rows > 0; rows--, kept += 4 * n, before += n, after += n, through += n, of_cell += n, of_gates += 4 * n) {
+        for (ptrdiff_t i = 0; i < n; i += LANES) {
+            ptrdiff_t left = n - i;
+            lanes in = lane_first(kept + i, left), forget = lane_first(kept + n + i, left);
+            lanes update = lane_first(kept + 2 * n + i, left), out = lane_first(kept + 3 * n + i, left);
+            lanes shown = lane_state(lane_first(after + i, left)), of_hidden = lane_first(through + i, left);
+            if (grad) of_hidden += lane_first(grad + i, left);
+            lanes of_inside = lane_first(of_cell + i, left) + of_hidden * out * (one - shown * shown);
+            lane_first_to(of_gates + i, of_inside * update * in * (one - in), left);
+            lane_first_to(of_gates + n + i, of_inside * lane_first(before + i, left) * forget * (one - forget), left);
+            lane_first_to(of_gates + 2 * n + i, of_inside * in * (one - update * update), left);
+            lane_first_to(of_gates + 3 * n + i, of_hidden * shown * out * (one - out), left);
+            lane_first_to(of_cell + i, of_inside * forget, left);
+        }
+        if (grad) grad += n;
+    }
 }
 static void rows_gru_step(ptrdiff_t rows, ptrdiff_t n, const float *given, const float *fed, const float *bias, float *hidden) {
     for (; rows > 0; rows--, given += 3 * n, fed += 3 * n, hidden += n)

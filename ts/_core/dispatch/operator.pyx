@@ -394,7 +394,7 @@ cdef object call_bound(Operator op, list args):
 
 
 cdef enum:
-    MOST_REGISTERS = 24                # of an operator that Python calls through registers
+    MOST_REGISTERS = 32                # of an operator that Python calls through registers
 
 
 cdef object call_in_registers(Operator op, list args):

@@ -1,4 +1,7 @@
-"""Derivatives of recurrent networks, through their parts: every time of a layer is a cell."""
+"""Derivatives of recurrent networks, through their parts: every time of a layer is a cell.
+
+A layer of a padded LSTM on the CPU is one operator instead, whose way back keeps to a few large products.
+"""
 
 from __future__ import annotations
 
@@ -108,6 +111,7 @@ def _layers(
     directions = 2 if bidirectional else 1
     size = len(params) // (num_layers * directions)
     plain = 4 if has_biases else 2
+    whole = kind == "lstm" and not x.is_cuda and x.dtype in (ts.float32, ts.float64)
     last_hidden: list[Tensor] = []
     last_cell: list[Tensor] = []
     for layer in range(num_layers):
@@ -122,10 +126,34 @@ def _layers(
                 b_ih, b_hh = weights[2], weights[3]
             if size > plain:
                 w_hr = weights[plain]
-            given = ts.linear(x, weights[0], b_ih)
-            times = given.unbind(0) if sizes is None else given.split(sizes)
-            found, h, c = _layer(kind, times, hidden[at], cell[at], weights[1], b_hh, w_hr, direction == 1)
-            outputs.append(ts.stack(found) if sizes is None else ts.cat(found))
+            if whole and sizes is None and w_hr is None:
+                nothing = x.new_zeros(0)
+                y, h, c, _ = ts.mkldnn_rnn_layer(
+                    x,
+                    weights[0],
+                    weights[1],
+                    nothing if b_ih is None else b_ih,
+                    nothing if b_hh is None else b_hh,
+                    hidden[at],
+                    cell[at],
+                    direction == 1,
+                    [],
+                    2,
+                    hidden.size(-1),
+                    1,
+                    has_biases,
+                    bidirectional,
+                    False,
+                    train,
+                )
+            else:
+                given = ts.linear(x, weights[0], b_ih)
+                times = given.unbind(0) if sizes is None else given.split(sizes)
+                found, h, c = _layer(
+                    kind, times, hidden[at], cell[at], weights[1], b_hh, w_hr, direction == 1
+                )
+                y = ts.stack(found) if sizes is None else ts.cat(found)
+            outputs.append(y)
             last_hidden.append(h)
             last_cell.append(c)
         x = outputs[0] if directions == 1 else ts.cat(outputs, -1)

@@ -1,0 +1,372 @@
+"""One layer of an LSTM in one direction, with what its way back needs, and the way back, of floating CPU tensors.
+
+In: registers as `aten::mkldnn_rnn_layer` and `_mkldnn_rnn_layer_backward` have them.  Out: the output, the last states and the
+workspace; the gradients, without elements where nobody wants them.
+
+The workspace has what the gates let through for all rows of all times (in, forget, update, out), and then the cells behind
+each: five times the output.  The way back takes the times in the opposite order, each with a pass over its gates and a product
+that leads to the hidden state before; the gates' gradients of all times make those of each weight by one product.
+
+    of gates  (time * batch, 4 * hidden)     of input = of gates @ w_ih     of w_ih = of gates.T @ input
+
+Everything else is left to the record's own kernel: other layouts and dtypes, no elements, wrong arguments.
+"""
+
+import numpy as np
+
+cimport numpy as cnp
+from cpython.ref cimport PyObject
+from libc.math cimport tanh
+from libc.stdint cimport int32_t, uintptr_t
+from libc.string cimport memcpy, memset
+from numpy cimport npy_intp
+
+from ts._core.dispatch.operator cimport Operator, run_record
+from ts._core.tensor.ndarray cimport DOUBLE, FLOAT, UINT8, PyArrayObject, data_of, dims_of, ndim_of, size_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts._core.thread.deadline cimport take_time, timed
+from ts._core.value.container cimport List, list_item
+from ts._core.value.ivalue cimport IValue, TAG_NONE
+from ts._core.value.sealed cimport seal
+from ts.backends.cpu.kernels cimport one_thread
+from ts.backends.cpu.kernels.gemm_tiles cimport Packed
+from ts.backends.cpu.kernels.kernel cimport is_tensor, put_array, scalar_type
+from ts.backends.cpu.kernels.matmul cimport ALONE_FROM, Job, job_of, multiplied
+from ts.backends.cpu.kernels.recurrent cimport (
+    LOOK, LSTM, PACKED_FROM, Weights, has_shape, item_size, kept_at, new_matrix, run_layer, sizes_of, turned, weight_at, weights_of
+)
+from ts.backends.cpu.kernels.row_loops cimport RowLoops
+from ts.backends.cpu.kernels.table cimport register_kernel
+from ts.backends.cpu.kernels.vector_math cimport row_loops_here
+
+cnp.import_array()
+
+cdef const RowLoops *LOOPS = row_loops_here()
+
+cdef enum:
+    MODE = 2                           # PyTorch's number for an LSTM
+
+
+# ---------------------------------------------------------------- arguments
+
+cdef object array_at(IValue *x, int dtype, int nd):
+    """The elements of a CPU tensor in order: of so many dimensions, at least one element and the dtype; None for anything else."""
+    cdef object found
+    if not is_tensor(x) or (<Tensor>x.v.o).backend != BACKEND_CPU or scalar_type(x) != dtype:
+        return None
+    found = (<Tensor>x.v.o).array
+    if ndim_of(<PyArrayObject *>found) != nd or size_of(<PyArrayObject *>found) == 0:
+        return None
+    return cnp.PyArray_GETCONTIGUOUS(<cnp.ndarray>found)
+
+
+cdef object state_at(IValue *x, int dtype):
+    """A state (batch, hidden), or that of one layer in a stack; None for anything else."""
+    cdef object found = array_at(x, dtype, 2)
+    if found is None:
+        found = array_at(x, dtype, 3)
+        if found is not None:
+            found = found[0] if len(found) == 1 else None
+    return found
+
+
+cdef Weights layer_weights(IValue *r, const int32_t *at, int dtype, bint biased):
+    """Of the arguments 1 to 4, without their panels; None where they are not taken here."""
+    cdef list arrays = []
+    cdef int i
+    for i in range(1, 5 if biased else 3):
+        if not is_tensor(&r[at[i]]):
+            return None
+        arrays.append(weight_at(&r[at[i]], dtype))
+    return weights_of(LSTM, dtype, arrays, biased)
+
+
+# ---------------------------------------------------------------- forward
+
+cdef int layer(Operator op, IValue *r, const int32_t *at) except -1:
+    """(input, w_ih, w_hh, b_ih, b_hh, hx, cx, reverse, batch_sizes, mode, hidden_size, num_layers, has_biases ...)"""
+    cdef npy_intp times, batch, inputs, width, total
+    cdef Weights w
+    cdef Packed packed_ih, packed_hh
+    cdef object x, hx, cx, sizes, out, workspace, given
+    cdef int dtype
+    if not is_tensor(&r[at[0]]) or r[at[9]].v.i != MODE:
+        return run_record(op, r, at)
+    dtype = scalar_type(&r[at[0]])
+    x, hx, cx = array_at(&r[at[0]], dtype, 3), state_at(&r[at[5]], dtype), state_at(&r[at[6]], dtype)
+    if (dtype != FLOAT and dtype != DOUBLE) or x is None or hx is None or cx is None:
+        return run_record(op, r, at)
+    times, batch, inputs = x.shape
+    width, total = dims_of(<PyArrayObject *>hx)[1], times * batch
+    packed_ih, packed_hh = kept_at(&r[at[1]], total), kept_at(&r[at[2]], batch)
+    w = layer_weights(r, at, dtype, r[at[12]].v.i != 0)
+    if w is None or not w.fit(inputs, width) or not has_shape(hx, batch, width) or not has_shape(cx, batch, width):
+        return run_record(op, r, at)
+    w.packed_ih, w.packed_hh = packed_ih, packed_hh
+    sizes = sizes_of(NULL, times, batch, total)
+    workspace, out, hx, cx = new_matrix(5 * total, width, dtype), new_matrix(total, width, dtype), hx.copy(), cx.copy()
+    given = workspace[:4 * total].reshape(total, 4 * width)
+    if not run_layer(
+        w, x.reshape(total, inputs), sizes, r[at[7]].v.i != 0, hx, cx, data_of(<PyArrayObject *>out), width, given,
+        data_of(<PyArrayObject *>workspace) + 4 * total * width * item_size(dtype)
+    ):
+        return run_record(op, r, at)
+    put_array(&r[at[op.nargs]], out.reshape(times, batch, width), dtype)
+    put_array(&r[at[op.nargs + 1]], hx.reshape(shape_at(&r[at[5]])), dtype)
+    put_array(&r[at[op.nargs + 2]], cx.reshape(shape_at(&r[at[6]])), dtype)
+    return put_array(&r[at[op.nargs + 3]], workspace.reshape(-1).view("u1"), UINT8)
+
+
+# ---------------------------------------------------------------- the way back through the times
+
+ctypedef struct Times:
+    # All times have `batch` rows of `width` elements in each gate and state.
+    bint double_
+    bint reverse
+    npy_intp times
+    npy_intp batch
+    npy_intp width
+    const char *kept                   # of all times: gates, and the cells behind them
+    const char *cells
+    const char *first                  # the cells before the first time
+    const char *grad                   # of the outputs, or NULL
+    char *hidden                       # gradients of the states behind a time, and then of those before it
+    char *cell
+    char *now                          # the gates' gradients of one time, and of all
+    char *all
+
+
+cdef void lstm_step_backward(
+    npy_intp rows, npy_intp n, const double *kept, const double *before, const double *after, const double *grad,
+    const double *through, double *of_cell, double *of_gates
+) noexcept nogil:
+    """The same as the loop of floats (`row_loops.h`)."""
+    cdef npy_intp row, i
+    cdef double enter, forget, update, out, shown, of_hidden, of_inside
+    for row in range(rows):
+        for i in range(n):
+            enter, forget, update, out = kept[i], kept[n + i], kept[2 * n + i], kept[3 * n + i]
+            shown, of_hidden = tanh(after[i]), through[i]
+            if grad != NULL:
+                of_hidden += grad[i]
+            of_inside = of_cell[i] + of_hidden * out * (1 - shown * shown)
+            of_gates[i] = of_inside * update * enter * (1 - enter)
+            of_gates[n + i] = of_inside * before[i] * forget * (1 - forget)
+            of_gates[2 * n + i] = of_inside * enter * (1 - update * update)
+            of_gates[3 * n + i] = of_hidden * shown * out * (1 - out)
+            of_cell[i] = of_inside * forget
+        if grad != NULL:
+            grad += n
+        kept += 4 * n
+        before += n
+        after += n
+        through += n
+        of_cell += n
+        of_gates += 4 * n
+
+
+cdef void time_back(Times *s, npy_intp k) noexcept nogil:
+    """The gates' gradients of the k-th time on the way back."""
+    cdef npy_intp t = k if s.reverse else s.times - 1 - k
+    cdef npy_intp size = s.batch * s.width * (8 if s.double_ else 4)
+    cdef const char *kept = s.kept + 4 * t * size
+    cdef const char *after = s.cells + t * size
+    cdef const char *before = s.first if k == s.times - 1 else after + (size if s.reverse else -size)
+    cdef const char *grad = NULL if s.grad == NULL else s.grad + t * size
+    if s.double_:
+        lstm_step_backward(
+            s.batch, s.width, <const double *>kept, <const double *>before, <const double *>after, <const double *>grad,
+            <const double *>s.hidden, <double *>s.cell, <double *>s.now
+        )
+    else:
+        LOOPS.lstm_step_backward(
+            s.batch, s.width, <const float *>kept, <const float *>before, <const float *>after, <const float *>grad,
+            <const float *>s.hidden, <float *>s.cell, <float *>s.now
+        )
+    memcpy(s.all + 4 * t * size, s.now, 4 * size)
+
+
+cdef int times_back(Times *s, Job back) except -1:
+    """All times; the states' gradients are then those before the first one."""
+    cdef double work = (back.work() + 64.0 * s.batch * s.width) * s.times
+    cdef npy_intp k
+    cdef int done = 0
+    if back.parts > 1 or timed:
+        for k in range(s.times):
+            take_time(LOOK)
+            with nogil:
+                time_back(s, k)
+            back.run()
+    elif work >= ALONE_FROM:
+        with nogil:
+            done = times_alone(s, back)
+    else:
+        done = times_alone(s, back)
+    if done < 0:
+        raise MemoryError()
+    return 0
+
+
+cdef int times_alone(Times *s, Job back) noexcept nogil:
+    cdef npy_intp k
+    for k in range(s.times):
+        time_back(s, k)
+        if back.run_again() < 0:
+            return -1
+    return 0
+
+
+# ---------------------------------------------------------------- gradients
+
+cdef class Back:
+    """A layer and what comes back to it, while the gradients are made."""
+
+    cdef Weights w
+    cdef object input                  # (time * batch, inputs)
+    cdef object output                 # (time, batch, width)
+    cdef object hx
+    cdef object gates                  # gradients: of all gates, of the states before the first time
+    cdef object of_hx
+    cdef object of_cx
+    cdef bint reverse
+
+    cdef object of_weight(self, object left, object right):
+        """gates.T @ rows; None where BLAS does not take it."""
+        cdef object made = new_matrix(left.shape[1], right.shape[1], self.w.dtype)
+        return made if multiplied(turned(left), right, made, 1, 0, None, None, NULL, NULL) else None
+
+    cdef object of_hidden_weight(self):
+        """The same for the hidden state before each time: the output of the time before it, or hx before the first one."""
+        cdef npy_intp batch = self.hx.shape[0], total = self.gates.shape[0]
+        cdef object made, before = self.output.reshape(total, -1)
+        cdef object first = self.gates[total - batch:] if self.reverse else self.gates[:batch]
+        cdef object rest = self.gates[:total - batch] if self.reverse else self.gates[batch:]
+        made = self.of_weight(first, self.hx)
+        if made is None or total == batch:
+            return made
+        before = before[batch:] if self.reverse else before[:total - batch]
+        return made if multiplied(turned(rest), before, made, 1, 1, None, None, NULL, NULL) else None
+
+    cdef object of_input(self):
+        cdef object made = new_matrix(self.gates.shape[0], self.w.w_ih.shape[1], self.w.dtype)
+        return made if multiplied(self.gates, self.w.w_ih, made, 1, 0, None, None, NULL, NULL) else None
+
+
+seal(Back)
+
+
+cdef Back back_through(IValue *r, const int32_t *at):
+    """The gates' gradients, from registers as the record has them; None where they are not taken here."""
+    cdef int dtype = scalar_type(&r[at[0]])
+    cdef npy_intp times, batch, inputs, width, size = item_size(dtype)
+    cdef Back b = Back.__new__(Back)
+    cdef object x, cx, grad = None, now, workspace
+    cdef Job job
+    cdef Times s
+    cdef bint limited
+    b.w = layer_weights(r, at, dtype, False)
+    x, b.hx, cx = array_at(&r[at[0]], dtype, 3), state_at(&r[at[5]], dtype), state_at(&r[at[6]], dtype)
+    b.output, workspace = array_at(&r[at[7]], dtype, 3), array_at(&r[at[22]], UINT8, 1)
+    if (dtype != FLOAT and dtype != DOUBLE) or b.w is None or x is None or b.hx is None or cx is None or b.output is None:
+        return None
+    times, batch, inputs = x.shape
+    width = dims_of(<PyArrayObject *>b.hx)[1]
+    if not b.w.fit(inputs, width) or not has_shape(b.hx, batch, width) or not has_shape(cx, batch, width):
+        return None
+    if b.output.shape != (times, batch, width) or workspace is None or len(workspace) != 5 * times * batch * width * size:
+        return None
+    b.of_hx, b.of_cx = gradient_of_state(&r[at[11]], dtype, batch, width), gradient_of_state(&r[at[12]], dtype, batch, width)
+    if r[at[10]].tag != TAG_NONE:
+        grad = array_at(&r[at[10]], dtype, 3)
+        if grad is None or grad.shape != b.output.shape:
+            return None
+    now = new_matrix(batch, 4 * width, dtype)
+    if b.of_hx is None or b.of_cx is None or <uintptr_t>data_of(<PyArrayObject *>workspace) % size:
+        return None
+    job = job_of(now, b.w.w_hh, b.of_hx)
+    if job is None:
+        return None
+    b.input, b.reverse, b.gates = x.reshape(times * batch, inputs), r[at[13]].v.i != 0, new_matrix(times * batch, 4 * width, dtype)
+    s.double_, s.reverse, s.times, s.batch, s.width = dtype == DOUBLE, b.reverse, times, batch, width
+    s.kept = data_of(<PyArrayObject *>workspace)
+    s.cells = s.kept + 4 * times * batch * width * size
+    s.first, s.grad = data_of(<PyArrayObject *>cx), NULL if grad is None else data_of(<PyArrayObject *>grad)
+    s.hidden, s.cell = data_of(<PyArrayObject *>b.of_hx), data_of(<PyArrayObject *>b.of_cx)
+    s.now, s.all = data_of(<PyArrayObject *>now), data_of(<PyArrayObject *>b.gates)
+    if times >= PACKED_FROM:
+        job.pack(None)
+    limited = job.limited
+    if limited:
+        one_thread.begin()
+    try:
+        times_back(&s, job)
+    finally:
+        if limited:
+            one_thread.end()
+    return b
+
+
+cdef object gradient_of_state(IValue *x, int dtype, npy_intp batch, npy_intp width):
+    """An array of our own that begins with the gradient of a last state, or zeros; None: it does not fit."""
+    cdef object found
+    if x.tag != TAG_NONE:
+        found = state_at(x, dtype)
+        return found.copy() if found is not None and found.shape == (batch, width) else None
+    found = new_matrix(batch, width, dtype)
+    memset(data_of(<PyArrayObject *>found), 0, batch * width * item_size(dtype))
+    return found
+
+
+cdef bint is_wanted(Operator op, IValue *r, const int32_t *at, int i) noexcept:
+    """Whether `output_mask`, the last argument where there is one, says so."""
+    cdef PyObject *mask
+    if op.nargs == 23:
+        return True
+    mask = <PyObject *>r[at[23]].v.o
+    return i < (<List>mask).size and list_item(mask, i).v.i != 0
+
+
+cdef int layer_backward(Operator op, IValue *r, const int32_t *at) except -1:
+    """(input, w_ih, w_hh, b_ih, b_hh, hx, cx, output, hy, cy, their gradients, reverse, mode ... workspace, output_mask)"""
+    cdef Back b
+    cdef list made = [None] * 7
+    cdef int i, dtype
+    if not is_tensor(&r[at[0]]) or r[at[14]].v.i != MODE:
+        return run_record(op, r, at)
+    dtype = scalar_type(&r[at[0]])
+    b = back_through(r, at)
+    if b is None:
+        return run_record(op, r, at)
+    if is_wanted(op, r, at, 0):
+        made[0] = b.of_input()
+    if is_wanted(op, r, at, 1):
+        made[1] = b.of_weight(b.gates, b.input)
+    if is_wanted(op, r, at, 2):
+        made[2] = b.of_hidden_weight()
+    for i in range(3, 5):
+        if is_wanted(op, r, at, i) and r[at[17]].v.i:
+            made[i] = b.gates.sum(0) if made[3] is None else made[3].copy()
+        elif is_wanted(op, r, at, i):
+            made[i] = np.zeros(shape_at(&r[at[i]]), b.gates.dtype)
+    for i in range(3):
+        if made[i] is None and is_wanted(op, r, at, i):
+            return run_record(op, r, at)
+    if made[0] is not None:
+        made[0] = made[0].reshape(b.output.shape[0], b.output.shape[1], -1)
+    made[5], made[6] = b.of_hx.reshape(shape_at(&r[at[5]])), b.of_cx.reshape(shape_at(&r[at[6]]))
+    for i in range(7):
+        if made[i] is None or not is_wanted(op, r, at, i):
+            made[i] = NOTHING[dtype == DOUBLE].copy()
+        put_array(&r[at[op.nargs + i]], made[i], dtype)
+    return 0
+
+
+cdef inline tuple shape_at(IValue *x):
+    return (<Tensor>x.v.o).array.shape
+
+
+cdef tuple NOTHING = (np.empty(0, "f4"), np.empty(0, "f8"))
+
+register_kernel("aten::mkldnn_rnn_layer", layer)
+register_kernel("aten::mkldnn_rnn_layer_backward", layer_backward)
+register_kernel("aten::_mkldnn_rnn_layer_backward", layer_backward)

@@ -1,0 +1,196 @@
+"""One layer of an LSTM in one direction over a padded sequence, what its way back needs, and the way back.
+
+In: (time, batch, features), weights, and states (batch, hidden) or (1, batch, hidden). Out: the hidden state
+after each time, the last states, and the workspace: bytes that only the way back reads. Names are those of
+the library that PyTorch has the operators from; `batch_sizes`, `num_layers`, `bidirectional`, `batch_first`,
+`train` and `hidden_size` change nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ts.ops import work
+from ts.ops.registry import op
+from ts.ops.rnn import linear, lstm_gates
+from ts.ops.rules import Array
+from ts.ops.shapes import like
+
+_WEIGHTS = "Tensor weight1, Tensor weight2, Tensor weight3, Tensor weight4, Tensor hx_"
+_GRADIENTS = "Tensor? grad_output, Tensor? grad_hy, Tensor? grad_cy"
+_BACKWARD = (
+    f"Tensor input, {_WEIGHTS}, Tensor cx_tmp, Tensor output, Tensor hy_, Tensor cy_, {_GRADIENTS}, "
+    "bool reverse, int mode, int hidden_size, int num_layers, bool has_biases, bool train, "
+    "bool bidirectional, int[] batch_sizes, bool batch_first, Tensor workspace"
+)
+_SEVEN = ", ".join(["Tensor"] * 7)
+_LSTM_MODE = 2
+_NO_FLOATS = {"bic": "get_mkldnn_dtype: unsupported data type"}
+
+
+def _checked(mode: int) -> None:
+    if mode != _LSTM_MODE:
+        raise RuntimeError(f"mkldnn_rnn_layer: only an LSTM (mode {_LSTM_MODE}) has a layer, not mode {mode}")
+
+
+def _layer_shape(
+    input: Array, w_ih: Array, w_hh: Array, b_ih: Array, b_hh: Array, hx: Array, cx: Array, *others: Any
+) -> list[Any]:
+    output = (*input.shape[:-1], hx.shape[-1])
+    workspace = (5 * input.dtype.itemsize * math.prod(output),)
+    return [(output, input.dtype), like(hx), like(cx), (workspace, np.dtype("u1"))]
+
+
+def _gradient_shapes(input: Array, *others: Any) -> list[Any]:
+    """As the arguments are, where they are wanted."""
+    mask = others[-1] if isinstance(others[-1], list) else [True] * 7
+    arguments = zip((input, *others[:6]), mask, strict=True)
+    return [like(x) if wanted else ((0,), x.dtype) for x, wanted in arguments]
+
+
+@op(
+    "aten::mkldnn_rnn_layer(Tensor input, Tensor weight0, Tensor weight1, Tensor weight2, Tensor weight3, "
+    "Tensor hx_, Tensor cx_, bool reverse, int[] batch_sizes, int mode, int hidden_size, int num_layers, "
+    "bool has_biases, bool bidirectional, bool batch_first, bool train) -> (Tensor, Tensor, Tensor, Tensor)",
+    where="f",
+    refuses=_NO_FLOATS,
+    shape=_layer_shape,
+)
+def _layer(
+    xp: Any,
+    input: Array,
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array,
+    b_hh: Array,
+    hx: Array,
+    cx: Array,
+    reverse: bool,
+    batch_sizes: Sequence[int],
+    mode: int,
+    hidden_size: int,
+    num_layers: int,
+    has_biases: bool,
+    *others: bool,
+) -> tuple[Array, ...]:
+    _checked(mode)
+    hidden, cell = hx.reshape(hx.shape[-2:]), cx.reshape(cx.shape[-2:])
+    given = linear(xp, input, w_ih, b_ih if has_biases else None)
+    output = xp.empty((*given.shape[:-1], hidden.shape[-1]), dtype=given.dtype)
+    gates, cells = xp.empty_like(given), xp.empty_like(output)
+    for t in work.steps(_times(len(given), reverse)):
+        own = linear(xp, hidden, w_hh, b_hh if has_biases else None)
+        parts = lstm_gates(xp, given[t] + own)
+        i, f, g, o = parts
+        cell = f * cell + i * g
+        hidden = o * xp.tanh(cell)
+        gates[t], cells[t], output[t] = xp.concatenate(parts, axis=-1), cell, hidden
+    workspace = xp.concatenate([gates.reshape(-1), cells.reshape(-1)]).view(xp.uint8)
+    return output, hidden.reshape(hx.shape), cell.reshape(cx.shape), workspace
+
+
+def _times(count: int, reverse: bool) -> Sequence[int]:
+    return range(count)[::-1] if reverse else range(count)
+
+
+@op(
+    f"aten::_mkldnn_rnn_layer_backward({_BACKWARD}, bool[7] output_mask) -> ({_SEVEN})",
+    where="",
+    refuses=_NO_FLOATS,
+    shape=_gradient_shapes,
+)
+def _masked_backward(xp: Any, *arguments: Any) -> tuple[Array, ...]:
+    """Gradients of input, weights, biases and states: those of the mask, the others without elements."""
+    *others, mask = arguments
+    found = _backward(xp, *others)
+    nothing = xp.empty((0,), dtype=found[0].dtype)
+    return tuple(x if wanted else nothing for x, wanted in zip(found, mask, strict=True))
+
+
+@op(
+    f"aten::mkldnn_rnn_layer_backward({_BACKWARD}) -> ({_SEVEN})",
+    where="",
+    refuses=_NO_FLOATS,
+    shape=_gradient_shapes,
+)
+def _backward(
+    xp: Any,
+    input: Array,
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array,
+    b_hh: Array,
+    hx: Array,
+    cx: Array,
+    output: Array,
+    hy: Array,
+    cy: Array,
+    grad_output: Array | None,
+    grad_hy: Array | None,
+    grad_cy: Array | None,
+    reverse: bool,
+    mode: int,
+    hidden_size: int,
+    num_layers: int,
+    has_biases: bool,
+    train: bool,
+    bidirectional: bool,
+    batch_sizes: Sequence[int],
+    batch_first: bool,
+    workspace: Array,
+) -> tuple[Array, ...]:
+    _checked(mode)
+    gates, cells = _kept(xp, workspace, output)
+    shape = hx.shape[-2:]
+    of_hidden = xp.zeros(shape, output.dtype) if grad_hy is None else grad_hy.reshape(shape)
+    of_cell = xp.zeros(shape, output.dtype) if grad_cy is None else grad_cy.reshape(shape)
+    of_gates = xp.empty((*output.shape[:-1], 4 * output.shape[-1]), dtype=output.dtype)
+    order = _times(len(output), not reverse)
+    states = xp.empty_like(output)
+    for t, behind in work.steps(zip(order, [*order[1:], None], strict=True)):
+        i, f, g, o = xp.split(gates[t], 4, axis=-1)
+        shown, cell = xp.tanh(cells[t]), cx.reshape(shape) if behind is None else cells[behind]
+        states[t] = hx.reshape(shape) if behind is None else output[behind]
+        if grad_output is not None:
+            of_hidden = of_hidden + grad_output[t]
+        of_cell = of_cell + of_hidden * o * (1 - shown * shown)
+        of_gates[t] = xp.concatenate(
+            [
+                of_cell * g * i * (1 - i),
+                of_cell * cell * f * (1 - f),
+                of_cell * i * (1 - g * g),
+                of_hidden * shown * o * (1 - o),
+            ],
+            axis=-1,
+        )
+        of_cell, of_hidden = of_cell * f, _product(xp, of_gates[t], w_hh)
+    rows = of_gates.reshape(-1, of_gates.shape[-1])
+    sums = rows.sum(0)
+    return (
+        _product(xp, of_gates, w_ih),
+        _product(xp, rows.T, input.reshape(len(rows), -1)),
+        _product(xp, rows.T, states.reshape(len(rows), -1)),
+        *((sums, sums.copy()) if has_biases else (xp.zeros_like(b_ih), xp.zeros_like(b_hh))),
+        of_hidden.reshape(hx.shape),
+        of_cell.reshape(cx.shape),
+    )
+
+
+def _product(xp: Any, x: Array, y: Array) -> Array:
+    return xp.matmul(x, y).astype(x.dtype, copy=False)  # of bfloat16 it is in float32
+
+
+def _kept(xp: Any, workspace: Array, output: Array) -> tuple[Array, Array]:
+    """What the gates let through, and the cells, of all times."""
+    if workspace.nbytes != 5 * output.nbytes or workspace.dtype != xp.uint8:
+        raise RuntimeError(
+            f"mkldnn_rnn_layer_backward: a workspace of {5 * output.nbytes} bytes belongs to an output of "
+            f"shape {list(output.shape)}, not one of {workspace.nbytes}"
+        )
+    kept = xp.ascontiguousarray(workspace).view(output.dtype)
+    count = 4 * output.size
+    return kept[:count].reshape(*output.shape[:-1], -1), kept[count:].reshape(output.shape)
