@@ -16,8 +16,9 @@ class Cycle:
 
 
 @pytest.fixture(autouse=True)
-def young():
+def young(monkeypatch):
     gc.collect()
+    monkeypatch.setattr(garbage, "_unasked", 0)
 
 
 def test_what_is_made_is_not_looked_at():
@@ -75,3 +76,13 @@ def test_a_collector_that_is_off_stays_off():
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_frozen_objects_are_not_counted_each_time(monkeypatch):
+    asked = []
+    monkeypatch.setattr(garbage, "_UNASKED", 3)
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: asked.append(1) or 7)
+    for _ in range(8):
+        with no_collection():
+            pass
+    assert len(asked) == 2

@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from typing import Final
 
 _MANY: Final = 200_000  # objects, some 25 MB: fewer are not worth a look at all that there are
+_UNASKED: Final = 100  # times that a program which has frozen objects is not asked again: they are counted
+_unasked = 0
 _aged = 0  # objects that came to the oldest ones since these were last looked at
 _threshold = _MANY
 
@@ -39,8 +41,12 @@ def no_collection() -> Iterator[None]:
 
 def _age() -> None:
     """Count all objects among the oldest; collect where many have come since the last time."""
-    global _aged, _threshold
+    global _aged, _threshold, _unasked
+    if _unasked:
+        _unasked -= 1
+        return
     if gc.get_freeze_count():  # the program has frozen objects of its own, which unfreezing would lose
+        _unasked = _UNASKED
         return
     _aged += gc.get_count()[0]
     if _aged > _threshold:
