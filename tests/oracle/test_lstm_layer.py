@@ -28,7 +28,7 @@ def test_results_and_gradients(reverse, biased, lead):
         loss = sum((x * x).sum() for x in found[:3])
         gradients = library.autograd.grad(loss, given)
         if not biased:  # what is not read has no gradient; PyTorch gives that of a bias
-            assert library is torch or not gradients[3].any() and not gradients[4].any()
+            assert library is torch or (not gradients[3].any() and not gradients[4].any())
             gradients = gradients[:3] + gradients[5:]
         results.append([x.detach().numpy() for x in (*found[:3], *gradients)])
         assert found[3].dtype is library.uint8 and not found[3].requires_grad
