@@ -4,6 +4,7 @@
 which `test_lifetimes` sees, and deeply nested graphs (`test_deep`) have more levels than printing can take.
 """
 
+import gc
 import os
 import signal
 
@@ -31,6 +32,14 @@ def switches():
 
     set_grad_enabled(True)
     autocast.leave(0, [0, 0, 0, 0])
+
+
+@pytest.fixture
+def quick_collections():
+    """`gc.collect()` looks at what the test has made: not at the million objects that were there before."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture
