@@ -109,6 +109,7 @@ RESERVED = [name for name in {*dir(Enum), *dir(type(Enum)), *dir(object)} if nam
 
 
 @pytest.mark.parametrize("name", ["_ignore_", "_order_", "_missing_", "__new__", "__getattr__", *sorted(RESERVED)])
+@pytest.mark.usefixtures("quick_collections")
 def test_names_that_enumerations_keep(name, recwarn, capfd):
     """Python gives them a meaning, so that no program has such members; nothing is called by these names."""
     for members in (f"{name} = 1", f"{name} = 'x'\n  A = 'y'", f"A = 1\n  {name} = 2"):
