@@ -38,20 +38,30 @@ INDICES = ("index", "indices", "repeats", "target", "LU_pivots", "pivots", "tens
 PLAIN = -1
 MASKS = ("mask", "condition", "where")
 
+Maker = Callable[..., list[Any]]
+Choice = tuple[tuple[int, ...], int | None] | None  # a shape and a rank of indices; None is the record's own row
+
 
 def tensor(shape: tuple[int, ...], dtype: Any, k: int = 0, device: str = "cpu") -> ts.Tensor:
     """Numbers between 0 and 1 that differ with `k`; square matrices are symmetric and positive definite."""
+    kind = "b" if dtype == ts.bool else "f" if dtype.is_floating_point else "c" if dtype.is_complex else "i"
+    return ts.from_numpy(numbers(tuple(shape), kind, k).copy()).to(dtype).to(device)
+
+
+@cache
+def numbers(shape: tuple[int, ...], kind: str, k: int) -> np.ndarray[Any, Any]:
+    """These of 64 bits; nobody writes to them."""
     n = int(np.prod(shape))
     x = ((np.arange(n) * (7 + 2 * k) + 3 * k) % 11 / 32 + 0.05).reshape(shape)
     if len(shape) >= 2 and shape[-1] == shape[-2]:
         x = (x + np.swapaxes(x, -1, -2)) / 4 + 0.75 * np.eye(shape[-1])
-    if dtype == ts.bool:
+    if kind == "b":
         x = x > 0.2
-    elif not (dtype.is_floating_point or dtype.is_complex):
+    elif kind == "i":
         x = np.round(x * 4)
-    elif dtype.is_complex:
+    elif kind == "c":
         x = x + 0.125j * np.tri(*shape[-2:]) if len(shape) >= 2 and not k else x + 0.125j
-    return ts.from_numpy(np.array(x)).to(dtype).to(device)
+    return np.array(x)
 
 
 def indices(shape: tuple[int, ...], device: str, dtype: Any = ts.int64) -> ts.Tensor:
@@ -98,24 +108,41 @@ def value(parameter: Any, shape: tuple[int, ...], rank: int | None, dtype: Any, 
     }.get(kind)  # fmt: skip
 
 
-def candidates(record: Any, dtype: Any, device: str) -> Iterator[list[Any]]:
-    """Arguments to try: the record's own row, or every profile."""
-    special = SPECIAL.get(record.key.removeprefix("aten::")) or SPECIAL.get(record.name.removeprefix("aten::"))
-    if special is not None:
-        given = special(lambda *shape, k=0: tensor(shape, dtype, k, device), lambda *shape: indices(shape, device))
-        yield [*given, *(p.default for p in operator(record).signature.parameters[len(given) :])]
-        return
+def special(record: Any) -> Maker | None:
+    """The row of its own that a record has."""
+    return SPECIAL.get(record.key.removeprefix("aten::")) or SPECIAL.get(record.name.removeprefix("aten::"))
+
+
+def choices(record: Any) -> list[Choice]:
+    """What arguments can be made for: the record's own row, or every profile with every rank of indices."""
+    if special(record) is not None:
+        return [None]
     ranks = (None, 1, 0, PLAIN) if any(p.name in INDICES for p in operator(record).signature.parameters) else (None,)
-    for shape, rank in ((shape, rank) for shape in PROFILES for rank in ranks):
-        k = 0
-        values = []
-        for parameter in operator(record).signature.parameters:
-            if parameter.has_default:
-                values.append(parameter.default)
-            else:
-                values.append(value(parameter, shape, rank, dtype, k, device))
-                k += parameter.kind == "Tensor"
-        yield values
+    return [(shape, rank) for shape in PROFILES for rank in ranks]
+
+
+def made(record: Any, choice: Choice, dtype: Any, device: str) -> list[Any]:
+    """The arguments of a choice."""
+    parameters = operator(record).signature.parameters
+    if choice is None:
+        maker = special(record)
+        assert maker is not None
+        given = maker(lambda *shape, k=0: tensor(shape, dtype, k, device), lambda *shape: indices(shape, device))
+        return [*given, *(p.default for p in parameters[len(given) :])]
+    k = 0
+    values = []
+    for parameter in parameters:
+        if parameter.has_default:
+            values.append(parameter.default)
+        else:
+            values.append(value(parameter, *choice, dtype, k, device))
+            k += parameter.kind == "Tensor"
+    return values
+
+
+def candidates(record: Any, dtype: Any, device: str) -> Iterator[list[Any]]:
+    """Arguments to try, one choice after the other."""
+    return (made(record, choice, dtype, device) for choice in choices(record))
 
 
 @cache
@@ -144,10 +171,7 @@ def arguments(record: Any, dtype: Any, device: str = "cpu") -> list[Any] | None:
     at = profile(record)[0]
     if at < 0:
         return None
-    return next(values for i, values in enumerate(candidates(record, dtype, device)) if i == at)
-
-
-Maker = Callable[..., list[Any]]
+    return made(record, choices(record)[at], dtype, device)
 
 # name, or name with overload -> arguments from t(*shape, k=0), a tensor of the dtype, and i(*shape), one of indices
 def _layer_back(t):

@@ -25,6 +25,7 @@ from ts.ops.functional import tensor_methods, torch_functions
 
 registry.load()
 RECORDS = [r for r in registry.records() if r.base is None and r.variant != "out"]
+VARIANTS = [r for r in registry.records() if r.base is not None]
 DEVICES = [d for d in backends.available() if d not in ("cpu", "meta")]
 
 # Their shapes, or whole results, depend on elements, or their checks do, so that the meta device has no answer.
@@ -122,6 +123,7 @@ def test_record(record):
     number, why = samples.profile(record)
     assert number >= 0, f"no sample suits {record.schema_text}, give it a row in tests/samples.py: {why}"
     scripted = None if record.whole else script(record)
+    variants = [variant for variant in VARIANTS if variant.base is record]
     for dtype, result in taken(record):
         where = f"{short(record)} {dtype}"
         if not undefined(record):
@@ -132,9 +134,8 @@ def test_record(record):
         on_meta(record, dtype, result, where)
         for device in DEVICES:
             on_device(record, dtype, device, result, where)
-        for variant in registry.records():
-            if variant.base is record:
-                form(record, variant, dtype, result, where)
+        for variant in variants:
+            form(record, variant, dtype, result, where)
         spellings(record, dtype, result, where)
 
 
