@@ -73,7 +73,7 @@ def _ncf_unsqueeze(xp: Any, self: Array, ndim: int) -> Array:
         raise RuntimeError(f"Expected a vector over the channels, but got {self.ndim} dimensions")
     if ndim < 2:
         raise RuntimeError(f"Expected at least two dimensions, of which one is for channels, but got {ndim}")
-    return self.reshape([-1 if d == 1 else 1 for d in range(ndim)])
+    return self.reshape([1, -1, *[1] * (ndim - 2)])
 
 
 @op("aten::_ncf_view(Tensor(a) self, int[] input_shape, int normalized_ndim) -> Tensor(a)", where="")
