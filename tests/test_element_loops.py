@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ts
+from tests.fuzz import how_many
 from tests.machine_code import needs_llvm
 from ts import Tensor
 from ts.bytecode.native import worker
@@ -391,7 +392,7 @@ def write_under_a_block(x: Tensor, y: Tensor):
 
 def test_random_programs():
     """Random loops over three vectors, as they are and in versions."""
-    for seed in range(40):
+    for seed in range(how_many(15)):
         same_everywhere(random_program(random.Random(seed)), lambda s=seed: random_tensors(random.Random(s)))
 
 

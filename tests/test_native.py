@@ -13,6 +13,7 @@ from typing import Dict, List, Optional, Tuple
 import pytest
 
 import ts
+from tests.fuzz import how_many
 from tests.fuzz.classes import ClassProgramWriter
 from tests.fuzz.containers import ContainerProgramWriter
 from tests.fuzz.programs import ProgramWriter
@@ -573,7 +574,7 @@ WRITERS = {
 
 @needs_llvm
 @pytest.mark.parametrize("kind", WRITERS)
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(how_many(6)))
 def test_random_programs(kind, seed, at_once):
     """Left at no instruction, and at some."""
     writer, argument_tuples = WRITERS[kind]

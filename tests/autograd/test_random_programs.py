@@ -3,16 +3,15 @@
     TS_RANDOM_PROGRAMS=10000 pytest tests/autograd/test_random_programs.py
 """
 
-import os
-
 import pytest
 
 import ts
+from tests.fuzz import how_many
 from ts.testing import assert_close
 
 from .random_programs import outcome, program, with_source
 
-COUNT = int(os.environ.get("TS_RANDOM_PROGRAMS", "60"))
+COUNT = how_many(60)
 
 
 def compare(want, got):

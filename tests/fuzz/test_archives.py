@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.fuzz import archives
+from tests.fuzz import archives, how_many
 
-COUNT = 2000
+COUNT = how_many(600)
 PARTS = 4  # `python -m tests.fuzz.archives -n 100000` goes on where these end
 
 

@@ -4,6 +4,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ts
+from tests.fuzz import how_many
 from tests.fuzz.classes import ClassProgramWriter
 from tests.fuzz.containers import ContainerProgramWriter
 from tests.fuzz.programs import ProgramWriter
@@ -16,21 +17,21 @@ def programs(draw, writer=ProgramWriter):
     return writer(lambda n: draw(st.integers(0, n - 1))).program()
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=how_many(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_same_as_python(source):
     """From a string and from live source, the scripted program gives what CPython gives."""
     compare(source, ARGUMENTS)
 
 
-@settings(max_examples=70, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=how_many(30), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs(ContainerProgramWriter))
 def test_containers_same_as_python(source):
     """The same of programs over strings, dicts and optionals."""
     compare(source, CONTAINER_ARGUMENTS)
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=how_many(20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs(ClassProgramWriter))
 def test_classes_same_as_python(source):
     """The same of programs over script classes, enums, named tuples, unions, `with` and exceptions."""

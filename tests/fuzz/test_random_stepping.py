@@ -6,6 +6,7 @@ import sys
 from hypothesis import HealthCheck, given, settings
 
 import ts
+from tests.fuzz import how_many
 from tests.fuzz.containers import ContainerProgramWriter
 from tests.fuzz.running import ARGUMENTS, CONTAINER_ARGUMENTS, as_functions
 from tests.fuzz.test_random_programs import programs
@@ -17,14 +18,14 @@ MOST_STOPS = 400
 FAILURES = (ArithmeticError, LookupError, RuntimeError, ValueError)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=how_many(20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_steps_of_python(source):
     """Programs over numbers and lists."""
     compare(source, ARGUMENTS)
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=how_many(15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs(ContainerProgramWriter))
 def test_steps_of_python_with_containers(source):
     """Programs over strings, dicts and optionals."""
