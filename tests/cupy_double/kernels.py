@@ -158,9 +158,25 @@ def compile_all(sources):
     if not new:
         return
     texts = [translated(s, f"u{k}") for k, s in enumerate(new)]
-    library = _library(BUILT_IN + "\n".join(texts))
+    library = _library("\n".join(texts))
     for k, s in enumerate(new):
         _known[s] = (library, f"u{k}")
+
+
+@cache
+def _built_in():
+    """A folder with BUILT_IN as a header that has been compiled: reading it takes longer than most kernels."""
+    folder = tempfile.TemporaryDirectory(prefix="cupy_double_")
+    header = Path(folder.name, "built_in.h")
+    header.write_text(BUILT_IN)
+    _compile("-x", "c++-header", str(header), "-o", f"{header}.gch")
+    return folder
+
+
+def _compile(*arguments):
+    done = subprocess.run([COMPILER, "-O0", "-w", "-std=c++17", "-fPIC", *arguments], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"the C++ compiler refused:\n{done.stderr[:3000]}")
 
 
 def _library(text):
@@ -168,12 +184,7 @@ def _library(text):
     source = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:12]}.cpp"
     source.write_text(text)
     target = source.with_suffix(".so")
-    done = subprocess.run(
-        [COMPILER, "-O0", "-w", "-std=c++17", "-shared", "-fPIC", "-o", str(target), str(source)],
-        capture_output=True, text=True,
-    )  # fmt: skip
-    if done.returncode:
-        raise RuntimeError(f"the C++ compiler refused:\n{done.stderr[:3000]}")
+    _compile("-shared", "-include", f"{_built_in().name}/built_in.h", "-o", str(target), str(source))
     library = ctypes.CDLL(str(target))
     shutil.rmtree(folder)
     return library
