@@ -18,8 +18,8 @@ from benchmarks import peers
 from benchmarks.measure import measure, slowest, table
 
 GROUPS = (
-    "scalar", "elements", "dispatch", "pointwise", "mathematics", "products", "layers", "operators", "cells",
-    "shapes", "models", "training", "examples", "startup",
+    "scalar", "elements", "dispatch", "recording", "pointwise", "mathematics", "products", "layers",
+    "operators", "cells", "shapes", "models", "training", "examples", "startup",
 )  # fmt: skip
 WHERE_NAMED = ("cuda", "opcodes")  # groups that need a device, or compare with nobody
 

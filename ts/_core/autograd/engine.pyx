@@ -62,7 +62,7 @@ cdef class Run:
             task = self.others.get(node)
             if task is not None:
                 return task
-        task = Task()
+        task = Task.__new__(Task)
         task.node, task.run = node, self
         task.gradients = [None] * node.result_count
         if node.task is None:

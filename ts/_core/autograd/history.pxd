@@ -1,12 +1,27 @@
 """Whose results tensors are, of tensors that are views of others too."""
 
-from ts._core.autograd.node cimport Node
-from ts._core.tensor.tensor cimport Tensor
+from ts._core.autograd.node cimport Node, connect
+from ts._core.tensor.tensor cimport History, Tensor, history_of
 
 # The node whose result number output[0] a tensor is: of a leaf, the one that adds to its gradient; None: no gradient is wanted.
 cdef Node edge_of(Tensor t, int *output)
+# Edge `i` of `node` leads there.
+cdef inline int connect_to(Node node, int i, Tensor t) except -1:
+    cdef int output = 0
+    if t.base is None and t.wants_grad and t.history is not None and t.history.node is not None:
+        connect(node, i, <Node>t.history.node, t.history.output)
+    else:
+        to = edge_of(t, &output)
+        connect(node, i, to, output)
+    return 0
+
 # From now on `t` is result `output` of `node`: it was made by that, or written in place.
-cdef int set_history(Tensor t, Node node, int output) except -1
+cdef inline int set_history(Tensor t, Node node, int output) except -1:
+    cdef History history = history_of(t)
+    history.node, history.output = node, output
+    t.wants_grad = True
+    return 0
+
 # ... written in place; `edge` of the node is what it was before, or -1.
 cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1
 # Refuse to write to a leaf, or to a view that has no gradient when written to.

@@ -40,13 +40,6 @@ cdef object node_behind_view(Tensor view):
 set_node_of_view(node_behind_view)
 
 
-cdef int set_history(Tensor t, Node node, int output) except -1:
-    cdef History history = history_of(t)
-    history.node, history.output = node, output
-    t.wants_grad = True
-    return 0
-
-
 # ---------------------------------------------------------------- writes
 
 cdef int check_write_to(Tensor t) except -1:

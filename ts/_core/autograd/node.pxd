@@ -75,6 +75,9 @@ cdef int make_results(Node node, Py_ssize_t n) except -1
 cdef int expect(Node node, int i, Tensor result) except -1
 # The next number in the order of nodes: taken when the edges are there.
 cdef int64_t next_sequence() noexcept
+# What a node has of its own, let go of: edges, and what is known of results.
+cdef void drop_edges(Node node) noexcept
+cdef void free_results(Node node) noexcept
 # Edge `i` leads to result `output` of `to`, or nowhere.
 cdef void connect(Node node, int i, Node to, int output) noexcept
 # The hooks of a node, made on first use.

@@ -5,7 +5,6 @@ from collections import OrderedDict, namedtuple
 cimport cython
 from cpython.object cimport PyObject
 from libc.stdlib cimport calloc, free, malloc
-from libc.string cimport memcpy
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of
@@ -137,6 +136,7 @@ cdef Hooks hooks_of(Node node):
     return node.hooks
 
 
+@cython.freelist(64)
 cdef class Task:
     pass
 
@@ -146,6 +146,7 @@ cdef class Task:
 cdef int make_room(Node node, int edges, int results) except -1:
     if edges <= 2:
         node.edges = &node.few_edges[0]
+        node.few_edges[0].node = node.few_edges[1].node = NULL
     else:
         node.edges = <Edge *>calloc(edges, sizeof(Edge))
         if node.edges == NULL:
@@ -155,7 +156,8 @@ cdef int make_room(Node node, int edges, int results) except -1:
 
 
 cdef int make_results(Node node, Py_ssize_t n) except -1:
-    free_results(node)
+    if node.results != NULL:
+        free_results(node)
     if n <= 1:
         node.results = &node.one_result
     else:
@@ -186,11 +188,8 @@ cdef int expect(Node node, int i, Tensor result) except -1:
     like.dims = &like.few[0] if like.ndim <= 4 else <npy_intp *>malloc(like.ndim * sizeof(npy_intp))
     if like.dims == NULL:
         raise MemoryError()
-    if result.backend == BACKEND_CPU:
-        memcpy(like.dims, dims_of(a), like.ndim * sizeof(npy_intp))
-    else:
-        for k in range(like.ndim):
-            like.dims[k] = result.array.shape[k]
+    for k in range(like.ndim):
+        like.dims[k] = dims_of(a)[k] if result.backend == BACKEND_CPU else result.array.shape[k]
     return 0
 
 
@@ -200,7 +199,7 @@ cdef void drop_edges(Node node) noexcept:
     node.edges, node.edge_count = NULL, 0
     for i in range(n):
         Py_XDECREF(edges[i].node)
-    if edges != &node.few_edges[0]:
+    if n > 2:
         free(edges)
 
 
@@ -212,7 +211,7 @@ cdef void free_results(Node node) noexcept:
         if results[i].dims != &results[i].few[0]:
             free(results[i].dims)
         results[i].dims = NULL
-    if results != &node.one_result:
+    if n > 1:
         free(results)
 
 

@@ -6,12 +6,13 @@
 
 cimport cython
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF
 from libc.stdlib cimport free
 
-from ts._core.autograd.node cimport Expected, Node, make_room
+from ts._core.autograd.node cimport Expected, Node, drop_edges, free_results, make_room
 from ts._core.autograd.rule cimport ARGUMENT, Formula, GRADIENT, GRADIENTS, RESULT, RESULTS, Source
 from ts._core.autograd.saved cimport (
-    LET_GO, Saved, SavingNode, Several, UNCHECKED, make_room_to_save, raise_released, saved_at, saved_several, saved_tensor,
+    LET_GO, Saved, SavingNode, Several, UNCHECKED, drop_saved, make_room_to_save, raise_released, saved_at, saved_several, saved_tensor,
 )
 from ts._core.tensor.tensor cimport backend_registry, operator_function
 from ts._core.value.container cimport List, Tuple, list_item, list_new, list_store
@@ -23,11 +24,12 @@ from ts import devices, dtypes
 from ts.errors import ScriptRuntimeError
 
 
-@cython.trashcan(True)
-cdef class OperatorNode(SavingNode):
-    def __dealloc__(self):
-        free(self.starts)
+cdef extern from "kept_nodes.h":
+    void keep_nodes(type cls, void (*empty)(PyObject *node) noexcept) noexcept
+    PyObject *kept_node() noexcept
 
+
+cdef class OperatorNode(SavingNode):
     cdef str title(self):
         return "OperatorNode" if self.rule is None else self.rule.name
 
@@ -130,8 +132,27 @@ cdef object bare(object error):
     return error
 
 
+cdef void empty(PyObject *x) noexcept:
+    """Make a node that nobody has any more one that nobody has filled."""
+    cdef OperatorNode node = <OperatorNode>x
+    drop_saved(node)
+    drop_edges(node)
+    free_results(node)
+    if node.starts != NULL:
+        free(node.starts)
+        node.starts = NULL
+    node.rule, node.formula, node.task, node.hooks, node.notes = None, None, None, None, None
+    node.is_released = False
+
+
 cdef OperatorNode operator_node(Rule rule, Formula formula):
-    cdef OperatorNode node = OperatorNode.__new__(OperatorNode)
+    cdef PyObject *kept = kept_node()
+    cdef OperatorNode node
+    if kept != NULL:
+        node = <OperatorNode>kept
+        Py_DECREF(node)
+    else:
+        node = OperatorNode.__new__(OperatorNode)
     node.rule, node.formula = rule, formula
     make_room_to_save(node, formula.count)
     return node
@@ -198,20 +219,18 @@ cdef list distributed(OperatorNode node, IValue *result):
     """What the formula gave, by edges."""
     cdef list found = [None] * node.edge_count
     cdef Formula f = node.formula
-    cdef Tuple several
-    if len(f.gives) == 1:
-        place(node, found, 0, result)
-        return found
-    several = <Tuple>result.v.o
-    for i in range(len(f.gives)):
-        place(node, found, i, &several.items[i])
+    cdef IValue *items = result
+    cdef int i
+    if f.given_count > 1:
+        items = (<Tuple>result.v.o).items
+    for i in range(f.given_count):
+        place(node, found, f.given_at[i], &items[i])
     return found
 
 
-cdef int place(OperatorNode node, list found, int i, IValue *value) except -1:
+cdef int place(OperatorNode node, list found, int input, IValue *value) except -1:
     cdef Py_ssize_t k
     cdef IValue item
-    cdef int input = node.rule.inputs.index(node.formula.gives[i])
     cdef int edge = input if node.starts == NULL else node.starts[input]
     if value.tag != TAG_OBJECT or value.v.o == NULL:
         return 0
@@ -226,5 +245,6 @@ cdef int place(OperatorNode node, list found, int i, IValue *value) except -1:
     return 0
 
 
+keep_nodes(OperatorNode, empty)
 seal(OperatorNode)
 seal(MissingNode)

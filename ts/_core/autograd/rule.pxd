@@ -49,8 +49,13 @@ cdef class Formula:
     cdef readonly Function function
     cdef Source *sources               # of its parameters
     cdef int count
+    cdef bint reads_results            # or facts about them
     cdef readonly tuple gives          # the arguments, by number
+    cdef int *given_at                 # ... and which of the rule's inputs each is
+    cdef int given_count
     cdef readonly tuple wanted         # of them, for WANTED
+
+    cdef int find_inputs(self, tuple inputs) except -1
 
 
 cdef class Rule:
@@ -65,6 +70,7 @@ cdef class Rule:
     cdef readonly str text             # of who refuses
     cdef int input_at[MOST_INPUTS]     # `inputs` again
     cdef int input_count
+    cdef uint64_t result_bits          # `results` again
     cdef Formula last                  # what was asked for last, with its bits
     cdef uint64_t last_wanted
     cdef dict formulas                 # by which of `inputs` are wanted, as bits

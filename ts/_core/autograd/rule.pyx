@@ -12,15 +12,24 @@ cdef class Formula:
         if self.sources != NULL:
             raise TypeError("a formula is made once")
         self.sources = <Source *>malloc(max(len(sources), 1) * sizeof(Source))
-        if self.sources == NULL:
+        self.given_at = <int *>malloc(max(len(gives), 1) * sizeof(int))
+        if self.sources == NULL or self.given_at == NULL:
             raise MemoryError()
         for i, (origin, at, as_tensor) in enumerate(sources):
             self.sources[i].origin, self.sources[i].at, self.sources[i].as_tensor = origin, at, as_tensor
-        self.count = len(sources)
+            if origin in (RESULT, RESULTS) or origin >= SIZE:
+                self.reads_results = True
+        self.count, self.given_count = len(sources), len(gives)
         self.function, self.gives, self.wanted = function, gives, wanted
 
     def __dealloc__(self):
         free(self.sources)
+        free(self.given_at)
+
+    cdef int find_inputs(self, tuple inputs) except -1:
+        for i, number in enumerate(self.gives):
+            self.given_at[i] = inputs.index(number)
+        return 0
 
 
 cdef class Rule:
@@ -39,6 +48,10 @@ cdef class Rule:
         for i, number in enumerate(self.inputs):
             self.input_at[i] = number
         self.input_count = len(self.inputs)
+        if len(self.results) and max(self.results) >= 64:
+            raise ValueError(f"{name} has gradients of result {max(self.results)}")
+        for number in self.results:
+            self.result_bits |= <uint64_t>1 << <int>number
         self.last = None
 
     cdef Formula formula(self, uint64_t wanted):
@@ -46,7 +59,9 @@ cdef class Rule:
             return self.last
         found = self.formulas.get(wanted)
         if found is None:
-            found = self.formulas[wanted] = self.build(wanted)
+            found = self.build(wanted)
+            (<Formula?>found).find_inputs(self.inputs)
+            self.formulas[wanted] = found
         self.last, self.last_wanted = <Formula?>found, wanted
         return self.last
 

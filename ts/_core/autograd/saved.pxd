@@ -42,6 +42,8 @@ cdef class Packed:
     cdef int output
 
 
+# How many pairs of hooks there are for what is saved, of all threads.
+cdef int hooked
 # Save a tensor as it is now.  A result of the node that saves it is saved without its history, which leads back there.
 cdef int save_tensor(Saved *s, Tensor t, int output) except -1
 # The tensor again, for the node that saved it.  RuntimeError if it was written since.

@@ -32,7 +32,7 @@ cdef extern from "numpy/arrayobject.h":
     PyObject *PyArray_BASE(PyObject *array) noexcept  # borrowed
 
 cdef object here = threading.local()   # hooks: pairs, the last one counts; refusal: why there may be none, or None
-cdef int hooked = 0                    # how many pairs there are, of all threads
+hooked = 0
 
 
 @cython.trashcan(True)
@@ -48,7 +48,7 @@ cdef int make_room_to_save(SavingNode node, int count) except -1:
         raise MemoryError()
     node.saved_count = count
     for i in range(count):
-        node.saved[i].version, node.saved[i].output = UNCHECKED, NO_RESULT
+        node.saved[i].value.tag, node.saved[i].version, node.saved[i].output = TAG_NONE, UNCHECKED, NO_RESULT
     return 0
 
 
@@ -59,7 +59,7 @@ cdef void drop_saved(SavingNode node) noexcept:
     if saved != NULL:
         for i in range(node.saved_count):
             release(&saved[i].value)
-    if saved != &node.few_saved[0]:
+    if saved != NULL and saved != &node.few_saved[0]:
         free(saved)
 
 

@@ -18,11 +18,11 @@ from libc.stdlib cimport calloc
 
 from ts._core.autograd cimport rule as rules
 from ts._core.autograd.anomaly cimport note_lines, searching
-from ts._core.autograd.history cimport check_write_to, edge_of, is_differentiable, rebase_history, set_history
-from ts._core.autograd.node cimport Node, connect, expect, make_results, make_room, next_sequence
+from ts._core.autograd.history cimport check_write_to, connect_to, is_differentiable, rebase_history, set_history
+from ts._core.autograd.node cimport Node, expect, make_results, make_room, next_sequence
 from ts._core.autograd.operator_node cimport MOST_PARAMETERS, OperatorNode, missing_node, operator_node, run_formula
 from ts._core.autograd.rule cimport (
-    ARGUMENT, BY_FORMULA, BY_PARTS, COMPLEX, COUNT, Formula, GRAPH, INSIDE, LEFT, PLAIN, RANK, REFUSED, RESULT, RESULTS, Rule, SIZE, STRIDE,
+    ARGUMENT, BY_FORMULA, BY_PARTS, COMPLEX, COUNT, Formula, GRADIENT, GRAPH, INSIDE, LEFT, PLAIN, RANK, REFUSED, RESULT, RESULTS, Rule, SIZE, STRIDE,
     Source, WANTED, rule_of,
 )
 from ts._core.autograd.saved cimport NO_RESULT, Saved, save_several, save_tensor
@@ -50,24 +50,35 @@ cdef Rule rule_for(Operator op):
 
 
 cdef inline bint is_tensor(IValue *x) noexcept:
-    return x.tag == TAG_OBJECT and x.v.o != NULL and isinstance(<object>x.v.o, Tensor)
+    cdef PyObject *o = x.v.o           # a name of its own: of a field, Cython would take a reference
+    if x.tag == TAG_OBJECT and o != NULL:
+        if isinstance(<object>o, Tensor):
+            return True
+    return False
 
 
 cdef inline bint is_list(IValue *x) noexcept:
-    return x.tag == TAG_OBJECT and x.v.o != NULL and type(<object>x.v.o) is List
+    cdef PyObject *o = x.v.o
+    if x.tag == TAG_OBJECT and o != NULL:
+        if type(<object>o) is List:
+            return True
+    return False
 
 
-cdef bint is_wanted(IValue *x) noexcept:
+cdef inline bint is_wanted(IValue *x) noexcept:
     """Whether an argument is a tensor that wants a gradient, or a list with one."""
-    cdef IValue item
-    cdef Py_ssize_t k
     if is_tensor(x):
         return wants(<Tensor>x.v.o)
-    if is_list(x):
-        for k in range((<List>x.v.o).size):
-            item = list_item(x.v.o, k)
-            if is_tensor(&item) and wants(<Tensor>item.v.o):
-                return True
+    return is_list(x) and holds_wanted(x.v.o)
+
+
+cdef bint holds_wanted(PyObject *items) noexcept:
+    cdef IValue item
+    cdef Py_ssize_t k
+    for k in range((<List>items).size):
+        item = list_item(items, k)
+        if is_tensor(&item) and wants(<Tensor>item.v.o):
+            return True
     return False
 
 
@@ -124,6 +135,9 @@ cdef int invoke_with_tape(Operator op, IValue *r, const int32_t *at, PyObject *c
             invoke_seen(op, r, at, code, instruction)
         finally:
             set_flag(GRAD_DISABLED, before)
+    if rule.how == BY_FORMULA and rule.written < 0 and not rule.lists and not (<OperatorNode>node).formula.reads_results:
+        adopt_results(op, rule, node, r, at)
+        return 0
     try:
         settle(op, rule, node, r, at)
     except BaseException:              # a hook's: who called has no results then
@@ -176,30 +190,44 @@ cdef int run_parts(Operator op, Rule rule, IValue *r, const int32_t *at) except 
 
 cdef OperatorNode recorded(Operator op, Rule rule, uint64_t wanted, IValue *r, const int32_t *at):
     """A node with its edges, and what it saves of the arguments."""
-    cdef Formula f = rule.formula(wanted)
+    cdef Formula f = rule.last if rule.last is not None and rule.last_wanted == wanted else rule.formula(wanted)
     cdef OperatorNode node = operator_node(rule, f)
     cdef IValue *x
-    cdef int i, edges = 0
-    cdef int count = rule.input_count
-    for i in range(count):
-        x = &r[at[rule.input_at[i]]]
-        if is_list(x) and node.starts == NULL:
-            node.starts = <int *>calloc(count, sizeof(int))
-            if node.starts == NULL:
-                raise MemoryError()
-    for i in range(count):
-        x = &r[at[rule.input_at[i]]]
-        if node.starts != NULL:
-            node.starts[i] = edges
-        edges += <int>(<List>x.v.o).size if is_list(x) else 1
-    make_room(node, edges, 0)
-    edges = 0
-    for i in range(count):
-        edges += connect_input(node, edges, &r[at[rule.input_at[i]]])
+    cdef int i
+    for i in range(rule.input_count):
+        if is_list(&r[at[rule.input_at[i]]]):
+            connect_lists(node, rule, r, at)
+            break
+    else:
+        make_room(node, rule.input_count, 0)
+        for i in range(rule.input_count):
+            x = &r[at[rule.input_at[i]]]
+            if is_tensor(x):
+                connect_to(node, i, <Tensor>x.v.o)
     node.sequence = next_sequence()
     for i in range(f.count):
-        save_argument(node, i, rule, op, r, at)
+        if f.sources[i].origin == ARGUMENT:
+            save_argument(node, i, rule, op, r, at)
+        elif f.sources[i].origin != GRADIENT:
+            save_what_is_known(node, i, op, r, at)
     return node
+
+
+cdef int connect_lists(OperatorNode node, Rule rule, IValue *r, const int32_t *at) except -1:
+    """Edges for arguments of which some are lists, with an edge for each element."""
+    cdef IValue *x
+    cdef int i, edges = 0
+    node.starts = <int *>calloc(rule.input_count, sizeof(int))
+    if node.starts == NULL:
+        raise MemoryError()
+    for i in range(rule.input_count):
+        x = &r[at[rule.input_at[i]]]
+        node.starts[i] = edges
+        edges += <int>(<List>x.v.o).size if is_list(x) else 1
+    make_room(node, edges, 0)
+    for i in range(rule.input_count):
+        connect_input(node, node.starts[i], &r[at[rule.input_at[i]]])
+    return 0
 
 
 cdef Node without_row(Operator op, IValue *r, const int32_t *at):
@@ -220,33 +248,22 @@ cdef int connect_input(Node node, int edge, IValue *x) except -1:
     """Edges for an argument; how many."""
     cdef Py_ssize_t k
     cdef IValue item
-    cdef int output = 0
     if is_list(x):
         for k in range((<List>x.v.o).size):
             item = list_item(x.v.o, k)
             if is_tensor(&item):
-                to = edge_of(<Tensor>item.v.o, &output)
-                connect(node, edge + <int>k, to, output)
+                connect_to(node, edge + <int>k, <Tensor>item.v.o)
         return <int>(<List>x.v.o).size
     if is_tensor(x):
-        to = edge_of(<Tensor>x.v.o, &output)
-        connect(node, edge, to, output)
+        connect_to(node, edge, <Tensor>x.v.o)
     return 1
 
 
 cdef int save_argument(OperatorNode node, int i, Rule rule, Operator op, IValue *r, const int32_t *at) except -1:
     cdef Source *source = &node.formula.sources[i]
     cdef Saved *saved = &node.saved[i]
-    cdef IValue *x
-    if source.origin == WANTED:
-        unbox(list(node.formula.wanted), list_spec(BOOL_SPEC), &saved.value)
-        return 0
-    if source.origin < ARGUMENT or source.origin in (RESULT, RESULTS) or source.at >= op.nargs:
-        return 0
-    x = &r[at[source.at]]
-    if source.origin >= SIZE:
-        save_fact(source.origin, x, &saved.value)
-    elif is_tensor(x):
+    cdef IValue *x = &r[at[source.at]]
+    if is_tensor(x):
         save_tensor(saved, cloned(<Tensor>x.v.o) if source.at == rule.written else <Tensor>x.v.o, NO_RESULT)
     elif source.as_tensor and x.tag != TAG_NONE:
         set_object(&saved.value, number_tensor(x))
@@ -254,6 +271,16 @@ cdef int save_argument(OperatorNode node, int i, Rule rule, Operator op, IValue 
         save_list(saved, <List>x.v.o, False)
     else:
         copy_value(&saved.value, x)
+    return 0
+
+
+cdef int save_what_is_known(OperatorNode node, int i, Operator op, IValue *r, const int32_t *at) except -1:
+    """What is neither an argument nor a gradient, and there before the operator runs."""
+    cdef Source *source = &node.formula.sources[i]
+    if source.origin == WANTED:
+        unbox(list(node.formula.wanted), list_spec(BOOL_SPEC), &node.saved[i].value)
+    elif source.origin >= SIZE and source.at < op.nargs:
+        save_fact(source.origin, &r[at[source.at]], &node.saved[i].value)
     return 0
 
 
@@ -318,7 +345,6 @@ cdef int settle(Operator op, Rule rule, Node node, IValue *r, const int32_t *at)
     cdef IValue *x
     cdef IValue item
     cdef Py_ssize_t k, n
-    cdef int i, first = 0
     if rule.lists:
         x = &r[at[op.nargs]]
         n = (<List>x.v.o).size if is_list(x) else 0
@@ -328,16 +354,22 @@ cdef int settle(Operator op, Rule rule, Node node, IValue *r, const int32_t *at)
             if is_tensor(&item):
                 adopt(rule, node, <Tensor>item.v.o, k)
     else:
-        n = op.nrets
-        make_results(node, max(n, 1))
-        if op.nrets == 0 and rule.written >= 0:
-            adopt(rule, node, <Tensor>r[at[rule.written]].v.o, 0)
-        for i in rule.results:
-            x = &r[at[op.nargs + i]]
-            if is_tensor(x):
-                adopt(rule, node, <Tensor>x.v.o, i)
+        adopt_results(op, rule, node, r, at)
     if type(node) is OperatorNode:
         save_results(<OperatorNode>node, op, r, at)
+    return 0
+
+
+cdef int adopt_results(Operator op, Rule rule, Node node, IValue *r, const int32_t *at) except -1:
+    cdef IValue *x
+    cdef int i
+    make_results(node, max(op.nrets, 1))
+    if op.nrets == 0 and rule.written >= 0:
+        adopt(rule, node, <Tensor>r[at[rule.written]].v.o, 0)
+    for i in range(op.nrets):
+        x = &r[at[op.nargs + i]]
+        if rule.result_bits >> i & 1 and is_tensor(x):
+            adopt(rule, node, <Tensor>x.v.o, i)
     return 0
 
 

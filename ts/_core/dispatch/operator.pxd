@@ -22,7 +22,7 @@ wants no gradient.
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t
 
-from ts._core.thread.context cimport AUTOCAST, LAYERED, LIMITED, PROFILING, context, context_flags, differentiating, flagged_threads
+from ts._core.thread.context cimport AUTOCAST, LAYERED, LIMITED, PROFILING, attention, context_flags, differentiating
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.value.container cimport List
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, TypeSpec
@@ -91,7 +91,9 @@ cdef object (*call_cast)(Operator op, list args)
 # What they go on with: `invoke_watched` and its like on arguments as they are.
 cdef int invoke_uncast(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 cdef object call_uncast(Operator op, list args)
-# `invoke` where somebody watches: on behalf of an instruction of a code, or NULL.
+# `invoke` where a thread has a flag, or a tensor wants gradients: on behalf of an instruction of a code, or NULL.
+cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
+# ... and this thread's flags say that somebody watches.
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
 # The same for one that takes a tensor that wants a gradient, or whose base does; the tape sets it.
 cdef int (*invoke_taped)(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1
@@ -125,23 +127,15 @@ cdef inline int backend_at(Operator op, IValue *r, const int32_t *at) noexcept:
     return 0
 
 
-cdef inline bint attended() noexcept nogil:
-    """Whether somebody may want to see what this thread runs."""
-    if flagged_threads == 0:
-        return False
-    cdef unsigned int flags = context().flags
-    return flags & WATCHED != 0 or differentiating(flags)
-
-
 cdef inline int invoke(Operator op, IValue *r, const int32_t *at) except -1:
     """Run an operator on registers."""
-    if attended():
-        return invoke_watched(op, r, at, NULL, NULL)
+    if attention:
+        return invoke_attended(op, r, at, NULL, NULL)
     return op.kernels[backend_at(op, r, at)](op, r, at)
 
 
 cdef inline int invoke_at(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
     """The same for the instruction of a code, of which a profiler wants to know."""
-    if attended():
-        return invoke_watched(op, r, at, code, instruction)
+    if attention:
+        return invoke_attended(op, r, at, code, instruction)
     return op.kernels[backend_at(op, r, at)](op, r, at)

@@ -235,6 +235,15 @@ cdef bint any_wants(list args) except -1:
     return False
 
 
+cdef int invoke_attended(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
+    cdef unsigned int flags = context_flags()
+    if flags & WATCHED:
+        return invoke_watched(op, r, at, code, instruction)
+    if differentiating(flags) and wants_gradient(op, r, at) and op.record is not None:
+        return invoke_taped(op, r, at, code, instruction)
+    return op.kernels[backend_at(op, r, at)](op, r, at)
+
+
 cdef int invoke_watched(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
     if context_flags() & AUTOCAST and op.record is not None:
         return invoke_cast(op, r, at, code, instruction)
@@ -255,9 +264,12 @@ cdef int invoke_uncast(Operator op, IValue *r, const int32_t *at, PyObject *code
 
 
 cdef int invoke_seen(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
-    if context_flags() & LAYERED and op.record is not None and invoke_layered(op, r, at, False) == HAS_RUN:
+    cdef unsigned int flags = context_flags()
+    if not flags & WATCHED:
+        return op.kernels[backend_at(op, r, at)](op, r, at)
+    if flags & LAYERED and op.record is not None and invoke_layered(op, r, at, False) == HAS_RUN:
         return 0
-    if context_flags() & PROFILING and invoke_recorded != NULL:
+    if flags & PROFILING and invoke_recorded != NULL:
         return invoke_recorded(op, r, at, code, instruction)
     return invoke_limited(op, r, at)
 

@@ -24,7 +24,7 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
 
 from ts._core.tensor.ndarray cimport BOOL, INT64, PyArrayObject, dims_of, ndim_of, size_of
-from ts._core.thread.context cimport gradients_wanted, tracer, tracing, want_gradients
+from ts._core.thread.context cimport GRADIENTS_WANTED, attention, tracer, tracing, want_gradients
 from ts._core.thread.deadline cimport worked
 from ts._core.value.sealed cimport seal
 
@@ -264,8 +264,11 @@ cdef object binary(str name, object a, object b):
     return operator_function(name)(a, b)
 
 
+cdef object numpy_number = np.generic
+
+
 cdef inline bint is_operand(object x):
-    return isinstance(x, (Tensor, int, float, complex, np.generic))
+    return isinstance(x, Tensor) or isinstance(x, (int, float, complex, numpy_number))
 
 
 cdef object as_operand(object x):
@@ -532,6 +535,7 @@ cdef object shape_of(Tensor x):
 # ---------------------------------------------------------------- the class
 
 
+@cython.freelist(128)
 cdef class History:
     pass
 
@@ -677,7 +681,7 @@ cdef class Tensor:
             return self
         if requires_grad and self.of_inference and not context_flags() & INFERENCE:
             raise RuntimeError("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.")
-        if requires_grad and not gradients_wanted:
+        if requires_grad and not attention & GRADIENTS_WANTED:
             with import_turn():
                 import ts._core.autograd.tape  # noqa: F401  sees operators from now on
             want_gradients()

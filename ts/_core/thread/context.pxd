@@ -33,11 +33,13 @@ cdef extern from *:
         PyObject *tracer
         void *limits
 
-# How many threads have a flag set, and one more as soon as a tensor wants a gradient: at 0, nobody need look for
-# the thread's own.
-cdef int flagged_threads
-# Whether a tensor of this process has ever wanted a gradient.
-cdef bint gradients_wanted
+# Twice the number of threads that have a flag set, and one more as soon as a tensor of this process wants a gradient: at 0
+# there is nothing to ask, and up to 1 no thread need look for its own flags.
+cdef int attention
+
+cdef enum:
+    GRADIENTS_WANTED = 1
+
 cdef void want_gradients() noexcept nogil
 
 # That of this thread.
@@ -50,12 +52,12 @@ cdef unsigned int exchange_flags(unsigned int flags) noexcept nogil
 
 cdef inline unsigned int context_flags() noexcept nogil:
     """The flags of this thread."""
-    return context().flags if flagged_threads else 0
+    return context().flags if attention > GRADIENTS_WANTED else 0
 
 
 cdef inline bint differentiating(unsigned int flags) noexcept nogil:
     """Whether, by these flags of a thread, its operations are recorded for gradients."""
-    return gradients_wanted and not flags & GRAD_DISABLED
+    return attention & GRADIENTS_WANTED != 0 and not flags & GRAD_DISABLED
 
 
 cdef inline bint tracing() noexcept nogil:

@@ -19,12 +19,13 @@ cdef extern from *:
     static _Thread_local Context context_here = {0, NULL, NULL};
 
     #define add_to(count, n) __atomic_add_fetch(count, n, __ATOMIC_RELAXED)
+    #define set_bits(word, bits) __atomic_or_fetch(word, bits, __ATOMIC_RELAXED)
     """
     Context *context_address "&context_here"
     int add_to(int *count, int n) noexcept nogil
+    int set_bits(int *word, int bits) noexcept nogil
 
-flagged_threads = 0
-gradients_wanted = False
+attention = 0
 
 
 cdef Context *context() noexcept nogil:
@@ -34,21 +35,19 @@ cdef Context *context() noexcept nogil:
 cdef int set_flags(unsigned int flags) noexcept nogil:
     cdef Context *here = context()
     if (flags != 0) != (here.flags != 0):
-        add_to(&flagged_threads, 1 if flags else -1)
+        add_to(&attention, 2 if flags else -2)
     here.flags = flags
     return 0
 
 
 cdef void want_gradients() noexcept nogil:
-    global gradients_wanted
-    if not gradients_wanted:
-        add_to(&flagged_threads, 1)
-        gradients_wanted = True
+    set_bits(&attention, GRADIENTS_WANTED)
 
 
 cdef bint set_flag(Flag flag, bint on) noexcept nogil:
-    cdef unsigned int before = context().flags
-    set_flags(before | flag if on else before & ~<unsigned int>flag)
+    cdef unsigned int before = context_flags()
+    if on != (before & flag != 0):
+        set_flags(before | flag if on else before & ~<unsigned int>flag)
     return (before & flag) != 0
 
 

@@ -1,0 +1,110 @@
+"""Nodes that died are made again: what they were, nobody sees of them; what they held is let go of."""
+
+import gc
+import threading
+import weakref
+
+import ts
+from ts.testing import assert_close
+
+MORE_THAN_ARE_KEPT = 1_000
+
+
+def leaf():
+    return ts.tensor([1.0, 2.0, 3.0], requires_grad=True)
+
+
+def count_of_nodes():
+    return len([one for one in gc.get_objects() if type(one).__name__ == "OperatorNode"])
+
+
+def test_a_node_that_is_made_again_has_no_hooks_no_notes_and_has_not_been_gone_through():
+    x = leaf()
+    for _ in range(5):
+        y = x * x
+        node = y.grad_fn
+        assert node.metadata == {}
+        assert_close(node._saved_self, x)
+        node.metadata["of"] = "another"
+        calls = []
+        y.register_hook(calls.append)
+        node.register_prehook(lambda gradients, calls=calls: calls.append(None))
+        y.backward(ts.ones(3))
+        assert len(calls) == 2
+        del y, node
+    assert_close(x.grad, 5 * 2 * x.detach())
+
+
+def test_nodes_of_all_sizes_take_turns():
+    """Edges, results and saved values that have room inside of a node, and others."""
+    x = leaf()
+    for _ in range(3):
+        y = ts.cat([x, x, x, x]).sum() + (x * 2).sum() + ts.stack([x, x]).std()
+        y = y + ts.cat([part.exp() for part in ts.ones(3).mul(x).split(1)]).sum() + x.unbind()[1]
+        y = y + ts.addcmul(x, x, x).sum() + ts.nn.functional.layer_norm(x, [3]).sum()
+        given = ts.autograd.grad(y, x)[0]
+        del y
+        again = x.detach().requires_grad_()
+        z = 4 * again.sum() + 2 * again.sum() + ts.stack([again, again]).std() + again.exp().sum() + again[1]
+        z = z + (again + again * again).sum() + ts.nn.functional.layer_norm(again, [3]).sum()
+        assert_close(given, ts.autograd.grad(z, again)[0])
+
+
+def test_weak_references_to_nodes_die_with_them():
+    x = leaf()
+    for _ in range(3):
+        y = x * 2
+        dropped = []
+        seen = weakref.ref(y.grad_fn, dropped.append)
+        assert seen() is y.grad_fn
+        del y
+        assert seen() is None and dropped == [seen]
+
+
+def test_what_a_node_saved_goes_with_it():
+    x = leaf()
+    for _ in range(3):
+        factor = ts.ones(3)
+        seen = weakref.ref(factor)
+        y = x * factor
+        del factor
+        assert seen() is not None
+        del y
+        assert seen() is None
+
+
+def test_circles_through_nodes_are_collected():
+    """A hook that has its tensor: none of them is reached from outside."""
+    gc.collect()
+    before = count_of_nodes()
+    x = leaf()
+    seen = []
+    for _ in range(MORE_THAN_ARE_KEPT):
+        y = x * 2
+        y.register_hook(lambda gradient, y=y: None)
+        seen.append(weakref.ref(y))
+    del y
+    gc.collect()
+    assert [reference() for reference in seen] == [None] * MORE_THAN_ARE_KEPT
+    assert count_of_nodes() == before
+
+
+def test_threads_make_and_drop_nodes_at_once():
+    failed = []
+
+    def work(number):
+        x = ts.full((3,), float(number), requires_grad=True)
+        for _ in range(200):
+            many = [x * x for _ in range(40)]
+            total = ts.stack(many).sum()
+            del many
+            (given,) = ts.autograd.grad(total, x)
+            if given.tolist() != [80.0 * number] * 3:
+                failed.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
