@@ -33,6 +33,27 @@ def test_text_reads_back():
     assert str(graph.copy()).count("\n") == LOOP.count("\n")
 
 
+def test_nodes_with_blocks():
+    """A block knows them in order, wherever they are put, moved to, copied to, or taken away."""
+    graph = Graph()
+    condition = graph.add_input("c", BOOL)
+    first, second, third = (graph.insert_node(graph.create_if(condition)) for _ in range(3))
+    graph.insert_constant(1)
+    third.move_before(first)
+    assert graph.block().nodes_with_blocks() == [third, first, second]
+    inner = graph.create_if(condition)
+    first.blocks()[1].append_node(inner)
+    assert first.blocks()[1].nodes_with_blocks() == [inner]
+    inner.move_after(second)
+    assert graph.block().nodes_with_blocks() == [third, first, second, inner]
+    assert len(graph.copy().block().nodes_with_blocks()) == 4
+    verify(graph.copy())
+    first.destroy()
+    second.erase_block(1)
+    second.erase_block(0)
+    assert graph.block().nodes_with_blocks() == [third, inner]
+
+
 @pytest.mark.parametrize(
     "constant",
     [

@@ -28,17 +28,16 @@ def copy_block(graph: Graph, source: Block, block: Block, copies: dict[Value, Va
     node = end._next
     while node is not end:
         spend(NODE_NS, NODE_BYTES)
-        copy = Node(graph, node._kind)
-        copy.copy_metadata(node)
+        copy = Node(graph, node._kind, node.range, node.callstack, node.scope)
         if node._attributes is not None:
             copy.copy_attributes(node)
         copy.claimed = node.claimed
         _copy_outputs(graph, node, copy, copies)
         _copy_inputs(node, copy, copies)
         copy._operator = node._operator
+        copy._block = block
         for inner in node._blocks:
             copy_block(graph, inner, copy.add_block(), copies)
-        copy._block = block
         copy._position = position
         position += POSITION_STEP
         copy._prev, last._next = last, copy

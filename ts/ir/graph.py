@@ -20,6 +20,7 @@ return node, whose inputs are the block's outputs. New nodes go where the insert
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from operator import attrgetter
 from typing import Any, ClassVar, Final
 
 from ts._core.thread.deadline import spend
@@ -41,15 +42,18 @@ ValueMap = Callable[[Value], Value]
 # What `ts.limits` count for a node that is visited, at least.
 _VISIT_NS: Final = 300
 _VISITS: Final = 64  # between two looks
+_TURN: Final = range(_VISITS)
 _FEW: Final = 12  # that are not worth one
+_PLACE: Final = attrgetter("_position")
 
 
 class Block:
     """A list of nodes with inputs and outputs, owned by a node or, the top one, by the graph."""
 
-    __slots__ = ("_graph", "_owner", "_param", "_return")
+    __slots__ = ("_graph", "_owner", "_param", "_return", "_with_blocks")
 
     def __init__(self, graph: Graph, owner: Node | None) -> None:
+        self._with_blocks: dict[Node, None] = {}  # the nodes with blocks, in the order in which they came
         self._graph = graph
         self._owner = owner
         self._param = Node(graph, "prim::Param")
@@ -68,22 +72,21 @@ class Block:
         """The nodes in order. The current one may be destroyed or moved; nodes put after it are visited."""
         end = self._return
         node = end._next
-        visits = 0
-        while node is not end:
-            after = node._next
-            visits += 1
-            if visits == _VISITS:
-                spend(_VISITS * _VISIT_NS)
-                visits = 0
-            yield node
-            if node._block is self:
-                node = node._next
-            else:
-                while after._block is not self:
-                    after = after._next
-                node = after
-        if visits > _FEW:
-            spend(visits * _VISIT_NS)
+        while True:
+            for visits in _TURN:
+                if node is end:
+                    if visits > _FEW:
+                        spend(visits * _VISIT_NS)
+                    return
+                after = node._next
+                yield node
+                if node._block is self:
+                    node = node._next
+                else:
+                    while after._block is not self:
+                        after = after._next
+                    node = after
+            spend(_VISITS * _VISIT_NS)
 
     def reverse_nodes(self) -> Iterator[Node]:
         """The nodes from last to first; the current one may be destroyed."""
@@ -98,6 +101,10 @@ class Block:
                 while before._block is not self:
                     before = before._prev
                 node = before
+
+    def nodes_with_blocks(self) -> list[Node]:
+        """The nodes that have blocks, in order: who is after ifs and loops need not look at the others."""
+        return sorted(self._with_blocks, key=_PLACE)
 
     def is_empty(self) -> bool:
         return self._return._next is self._return
@@ -352,14 +359,10 @@ class Graph:
         """A new node, not yet in any block, at the graph's current place in the source."""
         spend(NODE_NS, NODE_BYTES)
         self._kinds.add(kind)
-        node = Node(self, kind)
-        node.range = self.range
-        node.callstack = self.callstack
-        node.scope = self.scope
-        own_inputs = node._inputs
-        for value in inputs:
-            node._input_uses.append(value._new_use(node, len(own_inputs)))
-            own_inputs.append(value)
+        node = Node(self, kind, self.range, self.callstack, self.scope)
+        for i, value in enumerate(inputs):
+            node._input_uses.append(value._new_use(node, i))
+            node._inputs.append(value)
         for i in range(num_outputs):
             node._outputs.append(Value(node, i, self._next_unique))
             self._next_unique += 1
@@ -380,14 +383,13 @@ class Graph:
         """A copy of a node without its blocks."""
         spend(NODE_NS, NODE_BYTES)
         self._kinds.add(source._kind)
-        node = Node(self, source._kind)
+        node = Node(self, source._kind, source.range, source.callstack, source.scope)
         for value in source._outputs:
             copy = Value(node, value._offset, self._next_unique, value._type)
             self._next_unique += 1
             node._outputs.append(copy)
             if value._name:
                 copy.set_debug_name(value._name)
-        node.copy_metadata(source)
         if source._attributes is not None:
             node.copy_attributes(source)
         node.claimed = source.claimed

@@ -72,7 +72,14 @@ class Node:
     _prev: Node
     _next: Node
 
-    def __init__(self, graph: Graph, kind: str) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        kind: str,
+        range: SourceRange | None = None,
+        callstack: CallStack = (),
+        scope: str = "",
+    ) -> None:
         self._graph = graph
         self._kind = kind
         self._inputs: list[Value] = []
@@ -84,9 +91,9 @@ class Node:
         self._destroyed = False
         self._attributes: dict[str, tuple[str, Any]] | None = None
         self._operator: Any = _UNSET
-        self.range: SourceRange | None = None
-        self.callstack: CallStack = ()
-        self.scope = ""
+        self.range = range
+        self.callstack = callstack
+        self.scope = scope
         self.claimed = False  # the output's type is what a text says, and nobody has proved it
 
     # --- looking ---
@@ -332,10 +339,14 @@ class Node:
     def add_block(self) -> Block:
         block = self._graph._new_block(self)
         self._blocks.append(block)
+        if self._block is not None:
+            self._block._with_blocks[self] = None
         return block
 
     def erase_block(self, i: int) -> None:
         self._blocks.pop(i).destroy()
+        if not self._blocks and self._block is not None:
+            del self._block._with_blocks[self]
 
     def replace_all_uses_with(self, other: Node) -> None:
         """Let the users of each output use `other`'s output of the same number."""
@@ -352,8 +363,9 @@ class Node:
         """Insert this fresh node after `node`."""
         if self._block is not None:
             raise InternalError(f"node {self._kind} is inserted, but already in a block")
-        block = node.owning_block()
-        self._block = block
+        block = self._block = node.owning_block()
+        if self._blocks:
+            block._with_blocks[self] = None
         after = node._next
         self._prev = node
         self._next = after
@@ -383,6 +395,8 @@ class Node:
         # The node keeps its own links, so that an iteration standing on it finds its way on.
         self._prev._next = self._next
         self._next._prev = self._prev
+        if self._blocks and self._block is not None:
+            del self._block._with_blocks[self]
         self._block = None
 
     def destroy(self) -> None:

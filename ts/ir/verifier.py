@@ -71,6 +71,8 @@ class _Verifier:
     def check_block(self, block: Block) -> None:
         self.check_outputs(block.param_node())
         visible = list(block.inputs())
+        with_blocks = [node for node in block.nodes() if node.blocks()]
+        self.require(block.nodes_with_blocks() == with_blocks, "a block does not know its ifs and loops")
         end = block.return_node()
         previous = end
         position = -inf

@@ -40,7 +40,7 @@ def canonicalize_outputs(graph: Graph) -> bool:
 def _visit(block: Block) -> bool:
     """Backwards, and outside in: the order of a node's outputs depends on the uses behind it."""
     changed = False
-    for node in reversed(list(block.nodes())):
+    for node in reversed(block.nodes_with_blocks()):
         kind = node.kind()
         if kind in ("prim::If", "prim::Loop") and len(node.outputs()) > 1:
             order = _order_by_first_use(node.outputs())

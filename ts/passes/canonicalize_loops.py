@@ -27,7 +27,7 @@ def canonicalize_modified_loops(graph: Graph) -> bool:
 
 def _visit(graph: Graph, block: Block) -> bool:
     changed = False
-    for node in block.nodes():
+    for node in block.nodes_with_blocks():
         for inner in node.blocks():
             changed |= _visit(graph, inner)
         if node.kind() == "prim::Loop" and loop_kind(node) is LoopKind.MODIFIED:

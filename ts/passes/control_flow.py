@@ -74,7 +74,7 @@ def nodes_of(block: Block) -> Iterator[Node]:
 def change_loops(block: Block, change: Callable[[Node], bool]) -> bool:
     """Call `change` on all loops, inner ones first: what leaves them may leave the outer one as well."""
     changed = False
-    for node in list(block.nodes()):
+    for node in block.nodes_with_blocks():
         for inner in node.blocks():
             changed |= change_loops(inner, change)
         if node.kind() == "prim::Loop":

@@ -33,6 +33,7 @@ from ts.passes.control_flow import inline_block_before, inserting_at_start, name
 from ts.passes.exit_transform import exit_transform
 
 _T = TypeVar("_T")
+_CONTINUING: Final = ("prim::BreakStmt", "prim::ContinueStmt")
 _SCOPES: Final = ("prim::Closure", "prim::ComprehensionScope")
 Carried = dict[Node, list[str]]  # ifs, loops and continuations, and the variables that they hand on
 
@@ -41,7 +42,9 @@ def convert_to_ssa(graph: Graph) -> bool:
     """Bring the emitter's graph into structured SSA form."""
     carry = _CarryVariables(graph)
     carry.run(graph.block())
-    _ContinueLoops(graph, carry.carried).run(graph.block())
+    continuing = _ContinueLoops(graph, carry.carried)  # always made: its constant numbers later values
+    if not graph.kinds().isdisjoint(_CONTINUING):
+        continuing.run(graph.block())
     _inline_loop_conditions(graph.block())
     graph.free_skipped_names()
     _Substitution(carry.carried).run(graph.block())
@@ -178,7 +181,7 @@ def _same(value: Value) -> Value:
 
 
 def _inline_loop_conditions(block: Block) -> None:
-    for node in block.nodes():
+    for node in block.nodes_with_blocks():
         for inner in node.blocks():
             _inline_loop_conditions(inner)
         if node.kind() == "prim::Loop":

@@ -370,6 +370,8 @@ class _Merger:
 
     def run(self, block: Block, done: Node | None = None) -> None:
         """Merge what can be in `block`; up to `done` it is, but that may have another if behind it now."""
+        if not block.nodes_with_blocks():
+            return
         end = block.return_node()
         node = end.next() if done is None or done is end else done
         while node is not end:
