@@ -13,13 +13,14 @@ any. Registers of constants are filled before the code runs.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from ts._core.value.ivalue import to_core
 from ts._core.value.spec import TypeSpec
 from ts._core.vm.code import Code
 from ts.bytecode.instruction import SCALARS, Instruction, Label
-from ts.bytecode.opcodes import BY_NAME, NUMBER
+from ts.bytecode.opcodes import BY_NAME, NUMBER, register_format
 from ts.bytecode.program import Program
 from ts.bytecode.registers import Allocator
 from ts.bytecode.tidy import tidy
@@ -27,6 +28,19 @@ from ts.bytecode.typespec import register_class, type_spec
 from ts.errors import CompilationError, InternalError
 from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import STR, Type
+
+
+@cache
+def _meanings(name: str) -> tuple[str, ...]:
+    """What the operands of an instruction are as long as they have no place."""
+    return tuple(map(_meaning, BY_NAME[name].operands))
+
+
+def _meaning(format: str) -> str:
+    """The same of one; "" for a number that stays as it is."""
+    if register_format(format):
+        return "register"
+    return "label" if format in "<>" else "pool" if format == "P" else ""
 
 
 class Handler(NamedTuple):
@@ -211,17 +225,17 @@ class Emission:
                 continue
             words = [NUMBER[instruction.name]]
             operands = (instruction.a, instruction.b, instruction.c)
-            for operand, format in zip(operands, BY_NAME[instruction.name].operands, strict=True):
-                if format in "<>":
+            for operand, means in zip(operands, _meanings(instruction.name), strict=True):
+                if means == "register":
+                    operand = place[operand] if operand >= 0 else ~operand
+                elif means == "label":
                     operand = target[id(operand)]
-                elif format == "P":
-                    items = tuple(place[r] for r in instruction.pool or ())
+                elif means == "pool":
+                    items = tuple([place[r] for r in instruction.pool or ()])
                     if items not in pools:
                         pools[items] = len(pool)
                         pool += [len(items), *items]
                     operand = pools[items]
-                elif format not in "-#TOF":
-                    operand = place[operand] if operand >= 0 else ~operand
                 words.append(operand)
             rows.append(tuple(words))
             if instruction.line is not line:

@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from ts.bytecode.opcodes import BY_NAME, register_format
@@ -54,16 +56,15 @@ class Instruction:
         """Find out anew which registers are read and written."""
         if not self.name:
             return
-        reads, writes, pooled = _MENTIONS[self.name]
-        operands = self.a, self.b, self.c
-        read = [operands[i] for i in reads]
-        written = [operands[i] for i in writes]
+        reads, writes, pooled = _mentions(self.name)
+        self.reads, self.writes = reads(self), writes(self)
         if pooled:
             assert self.pool is not None
             split = len(self.pool) - self.results
-            read += self.pool[:split]
-            written += self.pool[split:]
-        self.reads, self.writes = (*read, *self.keeps), tuple(written)
+            self.reads += tuple(self.pool[:split])
+            self.writes += tuple(self.pool[split:])
+        if self.keeps:
+            self.reads += self.keeps
 
     @property
     def target(self) -> Label | None:
@@ -71,13 +72,26 @@ class Instruction:
         return self.a if self.name in _JUMPS else None
 
 
-def _mentions(formats: Sequence[str]) -> tuple[tuple[int, ...], tuple[int, ...], bool]:
+Mentioned = Callable[[Instruction], tuple[int, ...]]
+
+
+@cache
+def _mentions(name: str) -> tuple[Mentioned, Mentioned, bool]:
     """The operands that are registers to read, and to write; whether one is a list of registers."""
-    reads = [i for i, format in enumerate(formats) if register_format(format) and format[0] != "="]
-    writes = [i for i, format in enumerate(formats) if format[0] in "=+"]
-    return tuple(reads), tuple(writes), "P" in formats
+    formats = BY_NAME[name].operands
+    named = list(zip("abc", formats, strict=True))
+    reads = [name for name, format in named if register_format(format) and format[0] != "="]
+    writes = [name for name, format in named if format[0] in "=+"]
+    return _operands(reads), _operands(writes), "P" in formats
 
 
-_MENTIONS = {name: _mentions(row.operands) for name, row in BY_NAME.items()}
-_JUMPS = frozenset(name for name, row in BY_NAME.items() if row.operands[0] in "<>")
+def _operands(names: list[str]) -> Mentioned:
+    """What gives these operands of an instruction."""
+    if not names:
+        return lambda instruction: ()
+    get: Callable[[Instruction], Any] = attrgetter(*names)
+    return get if len(names) > 1 else lambda instruction: (get(instruction),)
+
+
+_JUMPS = frozenset(name for name, row in BY_NAME.items() if row.jumps)
 ENDS = ("JUMP", "LOOP", "RETURN", "RAISE")

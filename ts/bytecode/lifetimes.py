@@ -22,7 +22,7 @@ registers.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from ts._core.thread import deadline
@@ -52,15 +52,16 @@ class Lifetime:
     def writes_in(self, other: Lifetime) -> list[int]:
         """Where it is written while the other is alive, or is written as well."""
         found, writes = [], self.writes
-        if len(writes) <= len(other.starts) + len(other.writes):
+        starts, ends, written = other.starts, other.ends, other.writes
+        if len(writes) <= len(starts) + len(written):
             for place in writes:
-                i = bisect_left(other.writes, place)
-                if other.end_at(place) >= 0 or (i < len(other.writes) and other.writes[i] == place):
+                i, j = bisect_right(starts, place), bisect_left(written, place)
+                if (i and ends[i - 1] > place) or (j < len(written) and written[j] == place):
                     found.append(place)
             return found
-        for start, end in zip(other.starts, other.ends, strict=True):
+        for start, end in zip(starts, ends, strict=True):
             found += writes[bisect_left(writes, start) : bisect_left(writes, end)]
-        for place in other.writes:
+        for place in written:
             i = bisect_left(writes, place)
             if i < len(writes) and writes[i] == place:
                 found.append(place)
@@ -103,12 +104,13 @@ class Lifetimes:
         self.jumps: dict[Label, int] = {}  # how many go forwards to a label
         self.heads: dict[Label, frozenset[int]] = {}  # what is alive where loops begin, as far as it is known
         self.reads: list[Sequence[int]] = [()] * len(code)  # registers that each instruction reads
+        self.targets: list[Label | None] = [None] * len(code)  # where it jumps
         self.with_objects: set[int] = set()  # instructions that read or write some
         self.find_jumps()
         if self.heads:
-            self.walk(last=False)
+            self.settle_heads()
         while self.walk():
-            pass
+            self.settle_heads()
         for lifetime in self.lifetimes:
             for places in (lifetime.starts, lifetime.ends, lifetime.writes):
                 places.reverse()
@@ -120,100 +122,90 @@ class Lifetimes:
             if not instruction.name:
                 behind.add(instruction.a)
                 continue
-            reads, writes = instruction.reads, instruction.writes
-            self.reads[at] = [register for register in reads if variable[register]]
-            if objects and not (objects.isdisjoint(reads) and objects.isdisjoint(writes)):
+            reads = instruction.reads
+            if reads:
+                self.reads[at] = [register for register in reads if variable[register]]
+            if objects and not (objects.isdisjoint(reads) and objects.isdisjoint(instruction.writes)):
                 self.with_objects.add(at)
             target = instruction.target
             if target is None:
                 continue
+            self.targets[at] = target
             if target in behind:
                 self.heads[target] = frozenset()
             else:
                 self.jumps[target] = self.jumps.get(target, 0) + 1
 
-    def walk(self, last: bool = True) -> bool:
-        """Once through the code; whether more is alive where a loop begins than was known at its end.
+    def settle_heads(self) -> None:
+        """Once through the code, for what is alive where loops begin: nothing else is kept."""
+        alive: set[int] = set()
+        labels = _Labels(self.jumps, self.heads)
+        reads, targets = self.reads, self.targets
+        for at in range(len(self.code) - 1, -1, -1):
+            if not at % _STEPS:
+                deadline.spend(_STEPS * _STEP_NS, _STEPS * _STEP_BYTES)
+            instruction = self.code[at]
+            if not instruction.name:
+                labels.reach(instruction.a, alive)
+                continue
+            if instruction.name in ENDS:
+                alive.clear()
+            if targets[at] is not None:
+                alive |= labels.alive_at(targets[at])
+            alive.difference_update(instruction.writes)
+            alive.update(reads[at])
 
-        Of a walk that cannot be the last, nothing is kept but that.
-        """
-        self.lifetimes = [Lifetime() for _ in range(len(self.variable))] if last else []
+    def walk(self) -> bool:
+        """Once through the code; whether more is alive where a loop begins than was known at its end."""
+        self.lifetimes = lifetimes = [Lifetime() for _ in range(len(self.variable))]
         self.dying: dict[int, list[int]] = {}
         self.dead: dict[int | Label, set[int]] = {}
-        self.alive: dict[int, int] = {}  # registers, with the end of their range
-        alive = self.alive
-        at_labels: dict[Label, frozenset[int]] = {}  # of those that have jumps before
-        jumps, heads = dict(self.jumps), self.heads
-        code, reads = self.code, self.reads
-        added = False
+        self.alive = alive = dict[int, int]()  # registers, with the end of their range
+        labels = _Labels(self.jumps, self.heads)
+        code, reads, targets = self.code, self.reads, self.targets
         for at in range(len(code) - 1, -1, -1):
             if not at % _STEPS:
                 deadline.spend(_STEPS * _STEP_NS, _STEPS * _STEP_BYTES)
             instruction = code[at]
-            name = instruction.name
-            if not name:
-                label = instruction.a
-                if label in jumps or label in heads:
-                    here = frozenset(alive)
-                    deadline.spend(0, _HELD_BYTES * len(here))
-                    if label in jumps:
-                        at_labels[label] = here
-                    if label in heads and heads[label] != here:
-                        heads[label] = here
-                        added = True
+            if not instruction.name:
+                labels.reach(instruction.a, alive)
                 continue
-            target = instruction.target
-            if target is not None or name in ENDS:
-                there: frozenset[int] = frozenset()
-                if target in jumps:
-                    there = at_labels[target]
-                    jumps[target] -= 1
-                    if not jumps[target]:
-                        del jumps[target], at_labels[target]
-                elif target is not None:
-                    there = heads[target]
-                if target is None or name in ENDS:
-                    self.leave(at, there, last)
-                else:
-                    self.branch(at, instruction, target, there)
-            if last:
-                self.write(at, instruction)
-            else:
-                for register in instruction.writes:
-                    alive.pop(register, None)
+            target = targets[at]
+            if instruction.name in ENDS:
+                self.leave(at, labels.alive_at(target))
+            elif target is not None:
+                self.branch(at, instruction, target, labels.alive_at(target))
+            if at in self.with_objects:
+                self.note_dying(at, instruction)
+            for register in instruction.writes:
+                lifetime = lifetimes[register]
+                lifetime.writes.append(at)
+                end = alive.pop(register, None)
+                if end is not None:
+                    lifetime.starts.append(at)
+                    lifetime.ends.append(end)
             for register in reads[at]:
                 if register not in alive:
                     alive[register] = at
-        if last:
-            for register in range(self.parameters):
-                self.lifetimes[register].writes.append(-1)
-            self.leave(-2, frozenset(), last)  # a range that begins before the code begins at -1
-        return added
+        for register in range(self.parameters):
+            lifetimes[register].writes.append(-1)
+        self.leave(-2, frozenset())  # a range that begins before the code begins at -1
+        return labels.learnt
 
-    def write(self, at: int, instruction: Instruction) -> None:
-        """Past an instruction's writes."""
-        alive, lifetimes = self.alive, self.lifetimes
-        writes = instruction.writes
-        if at in self.with_objects:
-            dying = [r for r in (*writes, *instruction.reads) if r in self.objects and r not in alive]
-            if dying:
-                self.dying[at] = dying
-        for register in writes:
-            lifetime = lifetimes[register]
-            lifetime.writes.append(at)
-            end = alive.pop(register, None)
-            if end is not None:
-                lifetime.starts.append(at)
-                lifetime.ends.append(end)
+    def note_dying(self, at: int, instruction: Instruction) -> None:
+        """The objects that are not alive behind an instruction that reads or writes them."""
+        alive, objects = self.alive, self.objects
+        dying = [r for r in (*instruction.writes, *instruction.reads) if r in objects and r not in alive]
+        if dying:
+            self.dying[at] = dying
 
-    def leave(self, at: int, there: frozenset[int], last: bool) -> None:
+    def leave(self, at: int, there: frozenset[int]) -> None:
         """Before a jump, or what ends the frame: nothing is alive but what is alive `there`."""
         alive = self.alive
         for register in alive.keys() - there:
             end = alive.pop(register)
-            if last:
-                self.lifetimes[register].starts.append(at + 1)
-                self.lifetimes[register].ends.append(end)
+            self.lifetimes[register].starts.append(at + 1)
+            self.lifetimes[register].ends.append(end)
         for register in there.difference(alive):
             alive[register] = at + 1
 
@@ -230,3 +222,37 @@ class Lifetimes:
                     self.dead.setdefault(place, set()).update(lost)
         for register in there.difference(alive):
             alive[register] = at + 1
+
+
+class _Labels:
+    """What is alive at labels, in one walk backwards: it waits there for the jumps from before."""
+
+    def __init__(self, jumps: dict[Label, int], heads: dict[Label, frozenset[int]]) -> None:
+        self.jumps = dict(jumps)  # those from before that are still to come
+        self.heads = heads
+        self.here: dict[Label, frozenset[int]] = {}
+        self.learnt = False
+
+    def reach(self, label: Label, alive: Iterable[int]) -> None:
+        """A label; where a loop begins, all that is alive there is known now."""
+        jumps, heads = self.jumps, self.heads
+        if label in jumps or label in heads:
+            here = frozenset(alive)
+            deadline.spend(0, _HELD_BYTES * len(here))
+            if label in jumps:
+                self.here[label] = here
+            if label in heads and heads[label] != here:
+                heads[label] = here
+                self.learnt = True
+
+    def alive_at(self, target: Label | None) -> frozenset[int]:
+        """What is alive where a jump goes; nothing for what is none. Forgotten with the first of them."""
+        if target is None:
+            return frozenset()
+        if target not in self.jumps:
+            return self.heads[target]
+        there = self.here[target]
+        self.jumps[target] -= 1
+        if not self.jumps[target]:
+            del self.jumps[target], self.here[target]
+        return there

@@ -101,19 +101,20 @@ class Allocator:
         """Go through the code, with the real registers that are free here and those that are not."""
         self.holds = [self.lifetimes[self.find(register)] for register in range(self.parameters)]
         colour_of = {register: register for register in range(self.parameters)}
+        place, constants = self.place, self.constants
         free: dict[str, list[int]] = {}
         taken: list[tuple[int, int]] = [(0, colour) for colour in range(self.parameters)]  # until when
         for at, instruction in enumerate(self.code):
             deadline.spend(_STEP_NS)
             for register in (*instruction.writes, *instruction.reads):
-                if register in self.place or register in self.constants:
+                if register in place or register in constants:
                     continue
                 group = self.find(register)
                 colour = colour_of.get(group)
                 if colour is None:
                     self.release(at, free, taken)
                     colour = colour_of[group] = self.first_free(at, group, free, taken)
-                self.place[register] = colour
+                place[register] = colour
 
     def release(self, at: int, free: dict[str, list[int]], taken: list[tuple[int, int]]) -> None:
         """Free what is not taken behind an instruction any more."""
