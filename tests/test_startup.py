@@ -32,6 +32,7 @@ NEVER = (
     "ts.backends.cpu.kernels.special", "ts.backends.cpu.kernels.vector_math", "ts.bytecode.disasm", "ts.cli", "ts.debugger",
     "ts.distributions", "ts.explain", "ts.ir.read", "ts.nn", "ts.optim", "ts._core.prims.tensor", "ts._core.tensor.printing",
     "ts.profiler", "ts.runtime.module", "ts.tracing",
+    "ts._core.autograd", "ts.passes.element_versions", "ts.passes.specialize_to_arguments",
 )  # fmt: skip
 # What a process needs for it that compiles, and none that finds its code.
 TO_COMPILE = (

@@ -16,14 +16,12 @@ from typing import Final
 from ts.ir.graph import Graph, Node
 from ts.ir.types import ClassType, Type
 
-_NAME: Final = re.compile(
-    r"__torch__\.torch\.((cpu|cuda)\.)?amp\.autocast_mode\.(___torch_mangle_\d+\.)?autocast"
-)
+_NAME: Final = r"__torch__\.torch\.((cpu|cuda)\.)?amp\.autocast_mode\.(___torch_mangle_\d+\.)?autocast"
 
 
 def is_autocast(type: Type) -> bool:
     """Whether objects of a type begin such a block when they are entered."""
-    return isinstance(type, ClassType) and _NAME.fullmatch(type.qualified_name()) is not None
+    return isinstance(type, ClassType) and re.fullmatch(_NAME, type.qualified_name()) is not None
 
 
 def autocast_blocks(graph: Graph) -> list[Node]:

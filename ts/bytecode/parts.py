@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from ts._core.autograd.graph import GraphRule, bind
 from ts._core.dispatch.operator import Operator
 from ts._core.vm.code import Code
 from ts._core.vm.function import Function
@@ -62,6 +61,8 @@ def differentiable_operator(graph: Graph, prepare: Prepare) -> Operator:
 
 def kept_operator(schema_text: str, make_graph: Callable[[], Graph], prepare: Prepare) -> Operator:
     """The same, of a graph that is made when its derivative is first wanted."""
+    from ts._core.autograd.graph import GraphRule, bind  # which inference does not need
+
     operator = Operator(schema_text, DifferentiableRecord(schema_text, make_graph))
     bind(operator, GraphRule(lambda: PartFunction(make_graph(), prepare, "<part>"), prepare))
     return operator

@@ -422,6 +422,8 @@ def families_of(name: str) -> tuple[str, ...]:
 def _families() -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for family, names in NAMES.items():
-        for name in names.split():
-            found[name] = (*found.get(name, ()), family)
+        own: dict[str, tuple[str, ...]] = dict.fromkeys(names.split(), (family,))
+        for name in found.keys() & own.keys():
+            own[name] = (*found[name], family)
+        found.update(own)
     return found

@@ -142,16 +142,11 @@ class Record:
         self.kernel = kernel  # kernel(xp, *arguments)
         self.family = family  # the module that declares it: its shape and sample rules
         self.where = where
-        head = schema_text.partition("(")[0]
-        self.name, _, self.overload = head.partition(".")  # "aten::add", "Tensor"
+        self.key = schema_text.partition("(")[0]  # the name with the overload: "aten::add.Tensor"
+        self.name, _, self.overload = self.key.partition(".")
         if isinstance(fields.get("layout"), str):
             fields["layout"] = (fields["layout"],)
         self.__dict__.update(fields)
-
-    @property
-    def key(self) -> str:
-        """The name with the overload: "aten::add.Tensor"."""
-        return f"{self.name}.{self.overload}" if self.overload else self.name
 
     @property
     def elementwise(self) -> bool:
@@ -192,6 +187,7 @@ class OutRecord(Record):
     def __init__(self, base: Record, overload: str, names: str, unnamed: bool) -> None:
         self.base = base
         self.name, self.overload, self.family, self.where = base.name, overload, base.family, base.where
+        self.key = f"{base.name}.{overload}"
         self.overlap = base.overlap * (base.overlap == STRICT)
         self.nondeterministic, self.same_as = base.nondeterministic, base.same_as
         self.since = base.since * ("o" in base.since_forms)
@@ -239,13 +235,14 @@ def add(record: Record, *, stacked: bool = False) -> Record:
 
     Stacked decorators run from the last one up, so a `stacked` record goes before those of its kernel.
     """
-    if record.key in _by_key:
+    if _by_key.setdefault(record.key, record) is not record:
         raise ValueError(f"operator {record.key} is declared twice")
-    _by_key[record.key] = record
     group = _records.setdefault(record.name, [])
-    origin = _origin(record)
-    at = next((i for i, r in enumerate(group) if _origin(r) is origin), len(group)) if stacked else len(group)
-    group.insert(at, record)
+    if stacked and group:
+        origin = _origin(record)
+        group.insert(next((i for i, r in enumerate(group) if _origin(r) is origin), len(group)), record)
+    else:
+        group.append(record)
     if record.order:
         order(record.name, record.order)
     if record.same_as:

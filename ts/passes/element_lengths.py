@@ -1,4 +1,4 @@
-"""Lengths of the tensors of a version of a loop (`element_loops`) are asked for before it.
+"""Lengths of the tensors of a version of a loop (`element_versions`) are asked for before it.
 
     %ok : bool = prim::HasElements[dtype=7, rank=2, written=0](%a)
      = prim::If(%ok)

@@ -1,6 +1,6 @@
 """Which tensors in a loop are elements of others: numbers that need no tensor while the loop runs.
 
-In: a `prim::Loop`.  Out: an `Elements`, from which `passes.element_loops` makes a version of the loop.
+In: a `prim::Loop`.  Out: an `Elements`, from which `passes.element_versions` makes a version of the loop.
 
     for i in range(1, n):                     a     comes from outside, has one dimension, is written
         a[i] = t * (a[i - 1] + a[i])          a[i]  a view of a that is an element: loaded, stored

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ts import devices, dtypes
-from ts.ir.graph import Node, Value
+from ts.ir.graph import Graph, Node, Value
 from ts.ir.types import TensorType
 from ts.passes.control_flow import NOT_CONSTANT, constant_value
 
@@ -120,3 +120,13 @@ _FACTS: Final[dict[str, Callable[[Node, TensorType], Any]]] = {
 }
 _PLACES: Final = frozenset({"prim::is_cpu", "prim::is_cuda", "prim::is_meta"})
 ASKED: Final = _PLACES | frozenset(_FACTS)
+
+# What arguments of one kind may answer, where their own types do not: `specialize_to_arguments`.
+NONE_CHECKS: Final = frozenset({"aten::__is__", "aten::__isnot__"})
+OF_TENSORS: Final = ASKED | {"prim::requires_grad"}
+OF_ARGUMENTS: Final = NONE_CHECKS | {"prim::isinstance"}
+
+
+def may_ask(graph: Graph) -> bool:
+    """Whether there may be such questions in a graph."""
+    return not (graph.kinds().isdisjoint(OF_TENSORS) and graph.kinds().isdisjoint(OF_ARGUMENTS))

@@ -33,12 +33,11 @@ from ts.passes.erase_shapes import erase_shape_information
 from ts.passes.evaluate import NOT_EVALUATED
 from ts.passes.log import optimization_allowed, update
 from ts.passes.peephole import simplify
-from ts.passes.peephole_types import ASKED
+from ts.passes.peephole_types import OF_ARGUMENTS, OF_TENSORS, may_ask
 from ts.passes.shape_analysis import RANK_BY_LENGTHS, Analysis, is_elementwise, tensors_in
 
 _OPEN: Final = frozenset({"OptionalType", "AnyType", "UnionType"})  # types of which an argument tells more
 _CASTS: Final = frozenset({"prim::unchecked_cast", "prim::unchecked_unwrap_optional"})
-_NONE_CHECKS: Final = frozenset({"aten::__is__", "aten::__isnot__"})
 _CALLS: Final = frozenset({"prim::CallFunction", "prim::CallMethod", "prim::PythonOp", "prim::fork"})
 _MOST_ROUNDS: Final = 4  # each decides what the one before has made known
 
@@ -143,7 +142,7 @@ class _Questions:
 
     def arguments(self) -> list[int]:
         """The arguments that decide some question, in order."""
-        if any(node.kind() in _CALLS for node in self.graph.all_nodes()):
+        if not may_ask(self.graph) or any(node.kind() in _CALLS for node in self.graph.all_nodes()):
             return []  # others may make other views of tensors that they are given
         asked: set[int] = set()
         for node in self.graph.all_nodes():
@@ -217,17 +216,16 @@ def _is_question(node: Node) -> bool:
 
 
 def _asks_of_tensor(node: Node) -> bool:
-    kind = node.kind()
-    if len(node.outputs()) != 1 or not node.has_uses():
+    if node.kind() not in OF_TENSORS or len(node.outputs()) != 1 or not node.has_uses():
         return False
-    if kind == "aten::size":
+    if node.kind() == "aten::size":
         return len(node.inputs()) == 1 and any(u.user.kind() == "aten::len" for u in node.output().uses())
-    return kind in ASKED or kind == "prim::requires_grad"
+    return True
 
 
 def _asks_of_argument(node: Node) -> bool:
     """Whether it asks what an argument is whose type leaves that open."""
-    if node.kind() not in _NONE_CHECKS and node.kind() != "prim::isinstance":
+    if node.kind() not in OF_ARGUMENTS:
         return False
     return any(x.node().kind() == "prim::Param" and x.type().kind() in _OPEN for x in node.inputs())
 

@@ -258,6 +258,10 @@ def _prepared(function: ScriptFunction, form: Form) -> Made:
 
 def _entrance(function: ScriptFunction, form: Form, graph: Graph) -> Program | None:
     """What enters the plans of a function whose graph asks what its arguments are; None where it does not."""
+    from ts.passes.peephole_types import may_ask
+
+    if not may_ask(graph):
+        return None
     from ts.passes.specialize_to_arguments import asked_arguments
 
     asked = asked_arguments(graph)

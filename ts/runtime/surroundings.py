@@ -88,7 +88,7 @@ class _Names:
     """The names in a function's text, also those in its strings, which may be annotations."""
 
     def __init__(self, function: FunctionType, tree: ast.AST, text: str) -> None:
-        if re.search(r"#\s*type:", text):  # annotations that are no part of the tree
+        if "type:" in text and re.search(r"#\s*type:", text):  # annotations that are no part of the tree
             raise _UnsaidError
         self._function = function
         self._closure = closure_of(function)

@@ -19,6 +19,7 @@ from ts.dtypes import DEFAULT_NAMES
 
 # "Tensor(a!)", "t[](a!)", "Tensor(a -> *)"; not the parameter of "Future(t)".
 _ALIAS = r"(?<!Future)(?<!RRef)(?<!Await)\(([a-z*|]+)(!?)(?: -> [a-z*|]+)?\)"
+_STRUCTURE = r"""'[^']*'|"[^"]*"|[()\[\],]"""  # or a string, which has none
 _SIZED = r"^(.*)\[(\d+)\](\??)$"
 
 
@@ -131,16 +132,9 @@ def _split(text: str) -> list[str]:
 
 def _brackets_and_commas(text: str) -> Iterator[tuple[int, str]]:
     """The characters that structure a schema, with their places; those inside strings do not."""
-    quote = ""
-    escaped = False
-    for i, c in enumerate(text):
-        if quote:
-            quote = "" if c == quote and not escaped else quote
-            escaped = c == "\\" and not escaped
-        elif c in "'\"":
-            quote = c
-        elif c in "()[],":
-            yield i, c
+    for found in re.finditer(_STRUCTURE, text):
+        if len(found[0]) == 1:
+            yield found.start(), found[0]
 
 
 def _split_results(text: str) -> list[str]:
