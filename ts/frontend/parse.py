@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
 
@@ -71,11 +71,7 @@ _EXPRESSIONS = frozenset({
 })  # fmt: skip
 
 # Those of which not each form is in the language.
-_RESTRICTED = frozenset({
-    ast.While, ast.For, ast.AnnAssign, ast.AugAssign, ast.Raise,
-    ast.Name, ast.Constant, ast.UnaryOp, ast.Call, ast.Dict, ast.ListComp, ast.GeneratorExp, ast.DictComp,
-    ast.JoinedStr,
-})  # fmt: skip
+_RESTRICTED = frozenset({ast.While, ast.For, ast.AnnAssign, ast.AugAssign, ast.Raise})
 
 
 class ParsedFunction:
@@ -435,78 +431,108 @@ def _in_brackets(node: ast.Tuple) -> bool:
 
 _PARTS: Final = (ast.expr, ast.stmt)
 _WITHOUT_PARTS: Final = frozenset({"arg", "attr", "ctx", "id", "kind", "op", "ops", "type_comment"})
-_fields: dict[type[ast.AST], tuple[str, ...]] = {}  # by class: those that may have parts
+_fields: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}  # by class: those that may have parts
 _GROUPS: Final = (ast.keyword, ast.comprehension, ast.withitem)
 
 
-def _parts(node: ast.AST) -> Iterator[ast.stmt | ast.expr]:
+def _parts(node: ast.AST) -> list[Any]:
     """The expressions and statements directly under a node, in source order."""
     kind = type(node)
     names = _fields.get(kind)
     if names is None:
         names = _fields[kind] = tuple(name for name in kind._fields if name not in _WITHOUT_PARTS)
+    found: list[Any] = []
     for name in names:
         field = getattr(node, name, None)
         for child in field if isinstance(field, list) else (field,):
             if isinstance(child, _PARTS):
-                yield child
+                found.append(child)
             elif isinstance(child, _GROUPS):
-                yield from _parts(child)
+                found += _parts(child)
+    return found
 
 
 def _check_expression(node: ast.expr, parsed: ParsedFunction) -> None:
     deadline.spend(_CHECK_NS)
-    if type(node) not in _EXPRESSIONS:
+    kind = type(node)
+    if kind not in _EXPRESSIONS:
         raise _refuse(node, parsed)
-    if type(node) in _RESTRICTED:
-        _check_form(node, parsed)
+    check_form = _FORMS.get(kind)
+    if check_form is not None:
+        check_form(node, parsed)
     for child in _parts(node):
-        assert isinstance(child, ast.expr)
         _check_expression(child, parsed)
 
 
-def _check_form(node: ast.expr, parsed: ParsedFunction) -> None:
-    match node:
-        case ast.Name(id=name) if name.startswith(_RESERVED_PREFIX):
-            raise NotSupportedError(
-                f"names of variables used in JIT-ed functions can't start with {_RESERVED_PREFIX}",
-                parsed.range(node),
-            )
-        case ast.Constant(value=bytes(content)):
-            where = parsed.ranges.token(node, len(str(content)))
-            raise FrontendError("Unknown Constant expression type", where)
-        case ast.UnaryOp(op=ast.UAdd()):
-            raise NotSupportedError(
-                "unsupported unary operator: UAdd", parsed.ranges.token(node), "leave the + out"
-            )
-        case ast.Call(keywords=keywords):
-            for keyword in keywords:
-                if keyword.arg is None:
-                    where = parsed.range(keyword.value)
-                    hint = "write the arguments one by one"
-                    raise NotSupportedError("keyword-arg expansion is not supported", where, hint)
-        case ast.Dict(keys=keys) if None in keys:
-            raise NotSupportedError(
-                "Dict expansion (e.g. `{**dict}`) is not supported",
-                parsed.ranges.token(node),
-                "copy it with `dict(d)` and add the others with `update`",
-            )
-        case ast.ListComp() | ast.GeneratorExp() | ast.DictComp():
-            where = parsed.ranges.token(node)
-            if len(node.generators) != 1:
-                hint = "write nested `for` loops that append to a list"
-                raise NotSupportedError("Only a single generator is currently supported", where, hint)
-            if node.generators[0].ifs:
-                hint = "append to a list in a `for` loop"
-                raise NotSupportedError("Comprehension ifs are not supported yet", where, hint)
-            if node.generators[0].is_async:
-                raise NotSupportedError("async comprehensions aren't supported", where)
-        case ast.JoinedStr(values=values):
-            where = parsed.ranges.token(node)  # where its parts are depends on the version of Python
-            for part in values:
-                if getattr(part, "conversion", -1) != -1:
-                    hint = "leave `!r` and its like out"
-                    raise NotSupportedError("Don't support conversion in JoinedStr", where, hint)
-                if getattr(part, "format_spec", None) is not None:
-                    hint = 'use the method of strings: `"{:.2f}".format(x)`'
-                    raise NotSupportedError("Don't support formatting in JoinedStr", where, hint)
+def _check_name(node: ast.Name, parsed: ParsedFunction) -> None:
+    if node.id.startswith(_RESERVED_PREFIX):
+        raise NotSupportedError(
+            f"names of variables used in JIT-ed functions can't start with {_RESERVED_PREFIX}",
+            parsed.range(node),
+        )
+
+
+def _check_constant(node: ast.Constant, parsed: ParsedFunction) -> None:
+    if isinstance(node.value, bytes):
+        where = parsed.ranges.token(node, len(str(node.value)))
+        raise FrontendError("Unknown Constant expression type", where)
+
+
+def _check_unary(node: ast.UnaryOp, parsed: ParsedFunction) -> None:
+    if isinstance(node.op, ast.UAdd):
+        raise NotSupportedError(
+            "unsupported unary operator: UAdd", parsed.ranges.token(node), "leave the + out"
+        )
+
+
+def _check_call(node: ast.Call, parsed: ParsedFunction) -> None:
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            where = parsed.range(keyword.value)
+            hint = "write the arguments one by one"
+            raise NotSupportedError("keyword-arg expansion is not supported", where, hint)
+
+
+def _check_dict(node: ast.Dict, parsed: ParsedFunction) -> None:
+    if None in node.keys:
+        raise NotSupportedError(
+            "Dict expansion (e.g. `{**dict}`) is not supported",
+            parsed.ranges.token(node),
+            "copy it with `dict(d)` and add the others with `update`",
+        )
+
+
+def _check_comprehension(
+    node: ast.ListComp | ast.GeneratorExp | ast.DictComp, parsed: ParsedFunction
+) -> None:
+    where = parsed.ranges.token(node)
+    if len(node.generators) != 1:
+        hint = "write nested `for` loops that append to a list"
+        raise NotSupportedError("Only a single generator is currently supported", where, hint)
+    if node.generators[0].ifs:
+        hint = "append to a list in a `for` loop"
+        raise NotSupportedError("Comprehension ifs are not supported yet", where, hint)
+    if node.generators[0].is_async:
+        raise NotSupportedError("async comprehensions aren't supported", where)
+
+
+def _check_formatted(node: ast.JoinedStr, parsed: ParsedFunction) -> None:
+    where = parsed.ranges.token(node)  # where its parts are depends on the version of Python
+    for part in node.values:
+        if getattr(part, "conversion", -1) != -1:
+            hint = "leave `!r` and its like out"
+            raise NotSupportedError("Don't support conversion in JoinedStr", where, hint)
+        if getattr(part, "format_spec", None) is not None:
+            hint = 'use the method of strings: `"{:.2f}".format(x)`'
+            raise NotSupportedError("Don't support formatting in JoinedStr", where, hint)
+
+
+_FORMS: Final[dict[type[ast.expr], Callable[[Any, ParsedFunction], None]]] = {
+    ast.Name: _check_name,
+    ast.Constant: _check_constant,
+    ast.UnaryOp: _check_unary,
+    ast.Call: _check_call,
+    ast.Dict: _check_dict,
+    **dict.fromkeys((ast.ListComp, ast.GeneratorExp, ast.DictComp), _check_comprehension),
+    ast.JoinedStr: _check_formatted,
+}
