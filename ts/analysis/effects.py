@@ -94,23 +94,23 @@ GROUPS: Final = frozenset(
 
 def has_side_effects(node: Node) -> bool:
     """Whether `node` itself (not a node in its blocks) acts on the world outside of the function."""
-    kind = node.kind()
-    return kind in _SIDE_EFFECTS or (kind not in STRUCTURAL and _flags(node)[0])
+    return _flags(node)[0]
 
 
 def is_nondeterministic(node: Node) -> bool:
     """Whether running `node` twice may give two results."""
-    return node.kind() not in STRUCTURAL and _flags(node)[1]
+    return _flags(node)[1]
 
 
 def reshapes(node: Node) -> bool:
     """Whether `node` makes another view of its first input, as `resize_` and `t_` do."""
-    return node.kind() not in STRUCTURAL and _flags(node)[2]
+    return _flags(node)[2]
 
 
 def updates_moments(node: Node) -> bool:
     """Whether `node` is a norm that may write to running moments, of which schemas say nothing."""
-    if node.kind() in STRUCTURAL or not (flag := _flags(node)[3]):
+    flag = _flags(node)[3]
+    if not flag:
         return False
     schema = node.schema()
     assert schema is not None
@@ -120,7 +120,7 @@ def updates_moments(node: Node) -> bool:
 
 def calls_programs(node: Node) -> bool:
     """Whether `node` is an operator that runs programs of others, as a call does."""
-    return node.kind() not in STRUCTURAL and _flags(node)[4]
+    return _flags(node)[4]
 
 
 def reads_history(node: Node) -> bool:
@@ -187,7 +187,8 @@ def _is_iteration(node: Node) -> bool:
 
 
 Flags = tuple[bool, bool, bool, str, bool]
-_flags_by_kind: dict[str, Flags] = {}
+_NONE: Final[Flags] = (False, False, False, "", False)
+_flags_by_kind: dict[str, Flags] = dict.fromkeys(STRUCTURAL, _NONE)
 
 
 def _flags(node: Node) -> Flags:
@@ -196,15 +197,15 @@ def _flags(node: Node) -> Flags:
     flags = _flags_by_kind.get(kind)
     if flags is None:
         operator = node.operator()
-        if operator is None:
-            return False, False, False, "", False
-        record = operator.record  # None: an operator in C, on numbers, strings or containers
+        record = None if operator is None else operator.record  # an operator in C, on numbers, has none
+        acts = kind in _SIDE_EFFECTS
         if record is None:
-            flags = False, False, False, "", False
+            flags = (acts, *_NONE[1:])
         else:
             flags = (
-                record.side_effect, record.nondeterministic, record.reshapes, record.updates,
+                acts or record.side_effect, record.nondeterministic, record.reshapes, record.updates,
                 record.calls_programs,
             )  # fmt: skip
-        _flags_by_kind[kind] = flags
+        if operator is not None or acts:
+            _flags_by_kind[kind] = flags
     return flags

@@ -3,6 +3,7 @@
     any_mutable(node.inputs())      whether there is memory that somebody may write to
     writes_to_inputs(node)          whether an operator does
     is_written_by(value, use)       whether one that uses the value does
+    is_plainly_written(value)       whether any of them does
     may_write(graph)                whether anything in the graph does: else `ts.analysis.alias` is not needed
     is_only_read(value)             whether all users read the value and keep nothing of it
 """
@@ -30,16 +31,23 @@ def any_mutable(values: Iterable[Value]) -> bool:
 
 def writes_to_inputs(node: Node) -> bool:
     """Whether `node`, an operator, writes to one of its inputs."""
-    if not any_mutable(node.inputs()):
+    operator = node.operator()
+    if operator is None:
         return False
-    schema = node.schema()
-    return schema is not None and (schema.is_mutable or updates_moments(node))
+    if not operator.schema.is_mutable and (operator.record is None or not updates_moments(node)):
+        return False
+    return any_mutable(node.inputs())
 
 
 def is_written_by(value: Value, use: Use) -> bool:
     """Whether a use of a value is an operator's that writes to it."""
     node = use.user
     return writes_to_inputs(node) and any(value is written for written in written_inputs(node))
+
+
+def is_plainly_written(value: Value) -> bool:
+    """Whether one of the nodes that use a value writes to it; others may still, by other names of it."""
+    return any(is_written_by(value, use) for use in value.uses())
 
 
 def written_inputs(node: Node) -> list[Value]:

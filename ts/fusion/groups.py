@@ -76,6 +76,12 @@ def converts(node: Node) -> bool:
     return record is not None and record.converts
 
 
+def may_join(node: Node) -> bool:
+    """Whether it is an operator that belongs into groups, whatever it is given here."""
+    record = _record(node)
+    return record is not None and (record.ends or _has_row(record))
+
+
 def _record(node: Node) -> Record | None:
     operator = None if node.blocks() else node.operator()
     return None if operator is None else operator.record

@@ -41,8 +41,9 @@ class _Eliminator:
         scopes = [seen, *outer]
         read: dict[tuple[Any, ...], Node] = {}  # since something was written last
         for node in block.nodes():
-            if node.blocks():
-                for inner in node.blocks():
+            blocks = node.blocks()
+            if blocks:
+                for inner in blocks:
                     changed |= self.visit(inner, scopes)
                 read.clear()
                 continue

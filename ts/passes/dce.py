@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from typing import Final
 
 from ts.analysis.alias import AliasDb
-from ts.analysis.effects import has_side_effects, may_raise
+from ts.analysis.effects import STRUCTURAL, has_side_effects, may_raise
 from ts.analysis.writes import writes_to_inputs, written_inputs
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.control_flow import BODY_INPUTS, LOOP_INPUTS
@@ -37,6 +38,9 @@ def _is_endless(loop: Node) -> bool:
     if any(value.node().kind() != "prim::Constant" for value in values):
         return False
     return [value.to_ivalue() for value in values] == [sys.maxsize, True, True]
+
+
+_BY_OUTPUT: Final = frozenset({"prim::Param", "prim::If", "prim::Loop"})  # each output needs one of others
 
 
 class _Eliminator:
@@ -65,20 +69,19 @@ class _Eliminator:
 
     def _mark_effects(self, block: Block, writers: list[Node]) -> None:
         for node in block.nodes():
-            if node.kind() == "prim::Constant":
+            kind = node.kind()
+            if kind == "prim::Constant":
                 continue
-            blocks = node.blocks()
             if has_side_effects(node) or (self._keep_failing and may_raise(node)):
                 self._need_node(node)
-            elif not blocks:
+            elif kind not in STRUCTURAL:
                 if writes_to_inputs(node):
                     writers.append(node)
-                continue
-            elif node.kind() == "prim::Loop":
+            elif kind == "prim::Loop":
                 if _is_endless(node):
                     self._need_node(node)
                 self._mark_loop(node)
-            for inner in blocks:
+            for inner in node.blocks():
                 self._mark_effects(inner, writers)
 
     def _mark_loop(self, loop: Node) -> None:
@@ -135,46 +138,48 @@ class _Eliminator:
             writers = rest
         return writers
 
-    def _need_node(self, node: Node) -> None:
-        if node in self._needed:
-            return
-        self._needed.add(node)
-        owner = node.owning_block().owning_node()
-        if owner is not None and owner not in self._needed:
-            self._need_node(owner)
-        kind = node.kind()
-        self._need_all(node.inputs())  # of a loop, too: what enters it for nothing goes in a later run
-        if kind not in ("prim::If", "prim::Loop"):
-            for inner in node.blocks():
-                self._need_all(inner.outputs())
+    def _need_node(self, node: Node | None) -> None:
+        """A node, those around it, and what they take."""
+        while node is not None and node not in self._needed:
+            self._needed.add(node)
+            self._need_all(node.inputs())  # of a loop, too: what enters it for nothing goes in a later run
+            if node.kind() not in _BY_OUTPUT:
+                for inner in node.blocks():
+                    self._need_all(inner.outputs())
+            node = node.owning_block().owning_node()
 
     def _need_all(self, values: list[Value]) -> None:
         live = self._live
         for value in values:
             if value not in live:
                 live.add(value)
-                self._added.append(value)
                 self._pending.append(value)
 
     def _need(self, value: Value) -> None:
-        self._need_all([value])
+        if value not in self._live:
+            self._live.add(value)
+            self._pending.append(value)
 
     def _propagate(self) -> None:
         pending, needed = self._pending, self._needed
-        while pending:
-            value = pending.pop()
+        for value in pending:  # which grows meanwhile
             node = value.node()
             kind = node.kind()
+            if kind not in _BY_OUTPUT:
+                if node not in needed:
+                    self._need_node(node)
+                continue
             if kind == "prim::Param":
                 self._need_carried(value, node.owning_block())
                 continue
-            if node not in needed:
-                self._need_node(node)
+            self._need_node(node)
             if kind == "prim::If":
                 for block in node.blocks():
                     self._need(block.outputs()[value.offset()])
-            elif kind == "prim::Loop":
+            else:
                 self._need(node.blocks()[0].outputs()[value.offset() + 1])
+        self._added += pending
+        pending.clear()
 
     def _need_carried(self, value: Value, block: Block) -> None:
         owner = block.owning_node()
@@ -185,7 +190,7 @@ class _Eliminator:
 
     def _sweep(self, block: Block) -> None:
         """Last node first: a node's uses are gone when its turn comes."""
-        for node in reversed(list(block.nodes())):
+        for node in block.reverse_nodes():
             if node not in self._needed:
                 if not optimization_allowed("dce"):
                     continue
@@ -193,12 +198,14 @@ class _Eliminator:
                 node.destroy()
                 self._changed = True
                 continue
-            kind = node.kind()
-            if kind == "prim::If":
+            blocks = node.blocks()
+            if not blocks:
+                continue
+            if node.kind() == "prim::If":
                 self._remove_if_outputs(node)
-            elif kind == "prim::Loop":
+            elif node.kind() == "prim::Loop":
                 self._remove_loop_outputs(node)
-            for inner in node.blocks():
+            for inner in blocks:
                 self._sweep(inner)
 
     def _remove_if_outputs(self, node: Node) -> None:

@@ -29,6 +29,7 @@ from ts.fusion.groups import (
     ends,
     head_of,
     is_tensor,
+    may_join,
     operands,
     taken,
 )
@@ -39,7 +40,14 @@ from ts.passes.log import debug, optimization_allowed, update
 
 def fuse_graph(graph: Graph, refused: dict[Node, str] | None = None) -> bool:
     """Make groups in all blocks; `refused` gets the nodes that are in none of them, and why."""
+    if refused is None and not _may_have_groups(graph):
+        return False
     return _Fuser(graph.block(), {} if refused is None else refused).run()
+
+
+def _may_have_groups(graph: Graph) -> bool:
+    """Whether a node may join another: in programs on numbers there is none."""
+    return "prim::DifferentiableGraph" in graph.kinds() or any(map(may_join, graph.all_nodes()))
 
 
 class _Group:

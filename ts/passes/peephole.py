@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ts.analysis.alias import AliasDb
-from ts.analysis.writes import is_written_by
+from ts.analysis.writes import is_plainly_written
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import BOOL, INT, Type
 from ts.passes.control_flow import NOT_CONSTANT, constant_value
@@ -71,10 +71,11 @@ class _Rewriter:
             if list_rule is not None and node.has_uses():
                 changed |= self.replace(node, list_rule(node, self.is_written))
             rule = _RULES.get(kind)
-            if rule is None or not node.output().has_uses():
+            if rule is None or not node.has_uses():
                 continue
             replacement = rule(self, node)
-            changed |= self.replace(node, None if replacement is None else [replacement])
+            if replacement is not None:
+                changed |= self.replace(node, [replacement])
         return changed
 
     def replace(self, node: Node, results: list[Value] | None) -> bool:
@@ -99,7 +100,7 @@ class _Rewriter:
         return call.output().set_type(type)
 
     def is_written(self, value: Value) -> bool:
-        if any(is_written_by(value, use) for use in value.uses()):
+        if is_plainly_written(value):
             return True
         if self._aliases is None:
             self._aliases = AliasDb(self.graph)
