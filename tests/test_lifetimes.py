@@ -268,6 +268,7 @@ def growth(make):
     return len(gc.get_objects()) - before
 
 
+@pytest.mark.usefixtures("quick_collections")
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 def test_dies(make):
     """What is scripted goes when nobody holds it, and takes everything along that was made for it."""
