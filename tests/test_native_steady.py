@@ -1,6 +1,7 @@
 """Loops of machine code that do not look at indices: those, and only those, whose indices are known to be right."""
 
 import random
+from functools import cache
 from typing import List
 
 import pytest
@@ -382,6 +383,7 @@ CASES = {
     two_kinds: (True, [(VECTOR, HALVES, 8), (VECTOR, HALVES, 9), (VECTOR[:7], HALVES, 8), (VECTOR, HALVES[:7], 8)]),
     itself: (True, [(VECTOR, n) for n in (7, 8)]),
 }  # fmt: skip
+machine = cache(native)  # which takes longer than most runs
 EACH = pytest.mark.parametrize("function", CASES, ids=lambda function: function.__name__)
 
 
@@ -396,7 +398,7 @@ def test_it_is_known_which_loops_need_not_look(function):
 
 @EACH
 def test_results_and_errors_are_the_same(function):
-    plain, fast = fresh(function), native(function)
+    plain, fast = fresh(function), machine(function)
     for arguments in CASES[function][1]:
         assert outcome_of_copies(fast, arguments) == outcome_of_copies(plain, arguments)
 
@@ -418,7 +420,7 @@ def within(scripted, arguments, fuel):
 
 @EACH
 def test_fuel_is_the_same(function):
-    plain, fast = fresh(function), native(function)
+    plain, fast = fresh(function), machine(function)
     for scripted in (plain, fast):
         scripted.compiled_code
     for arguments in CASES[function][1]:
@@ -438,7 +440,7 @@ def test_it_may_be_suspended(function, steps):
 
         return run
 
-    plain, fast = fresh(function), native(function)
+    plain, fast = fresh(function), machine(function)
     for arguments in CASES[function][1]:
         expected, found = outcome_of_copies(plain, arguments), outcome_of_copies(by_steps(fast), arguments)
         if isinstance(expected[0], str):
