@@ -53,6 +53,7 @@ def test_as_the_record_has_it(name, dtype):
 @pytest.mark.parametrize("name", BACK)
 def test_other_layouts_and_dtypes(name):
     """Gaps, channels last, tensors that broadcast, 16-bit floats."""
+    ts.manual_seed(0)  # where 16 bits round to an edge, the gradient is another
     g, x = (ts.randn(2, 3, 4, 5) * 3 for _ in range(2))
     op = getattr(ts.ops.aten, name)
     expected = by_record(name, g, x, *BACK[name])
