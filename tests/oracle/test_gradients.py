@@ -12,7 +12,7 @@ import ts  # noqa: E402
 from tests.oracle import gradients  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
-PARTS = 8
+PARTS = 4  # half the time of eight goes into importing the database
 
 
 @pytest.mark.parametrize("part", range(PARTS))
