@@ -162,7 +162,7 @@ def layer(dtype, cell, inputs, batch, times, stacked):
 
 
 @pytest.mark.parametrize("stacked", [False, True])
-@pytest.mark.parametrize("reverse, biased", itertools.product([False, True], [False, True]))
+@pytest.mark.parametrize("reverse, biased", list(itertools.product([False, True], [False, True])))
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
 @pytest.mark.parametrize("cell, inputs, batch, times", [*SHAPES, (8, 3, 2, 1)])
 def test_layers_and_their_way_back(dtype, cell, inputs, batch, times, reverse, biased, stacked):

@@ -28,9 +28,18 @@ from ts._core.thread.context import is_grad_enabled
 from ts.autograd.function import Function
 from ts.autograd.grad_mode import enable_grad
 from ts.autograd.graph import saved_tensors_hooks
+from ts.utils.selective_checkpoint import (
+    SAC_IGNORED_OPS as SAC_IGNORED_OPS,
+)
+from ts.utils.selective_checkpoint import (
+    CheckpointPolicy,
+    SelectiveCheckpointContext,
+    create_selective_checkpoint_contexts,
+)
 
 __all__ = [
-    "CheckpointError", "CheckpointFunction", "check_backward_validity", "checkpoint", "checkpoint_sequential",
+    "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext",
+    "check_backward_validity", "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts",
     "detach_variable", "noop_context_fn", "set_checkpoint_early_stop",
 ]  # fmt: skip
 
@@ -168,7 +177,7 @@ class _Place:
         self.values: dict[Any, Tensor | None] = {}  # by pass; None: it was asked for
 
 
-class _Enough(Exception):
+class _Enough(BaseException):
     """The second run has saved all that it is to save."""
 
 

@@ -15,6 +15,13 @@ class Writer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
 
+class Keeper(Writer):
+    def __init__(
+        self,
+        given: Callable[[Operator, list[Any]], Any] | None = None,
+        seen: Callable[[Operator, list[Any], list[Any]], object] | None = None,
+    ) -> None: ...
+
 class Unwritten:
     def __enter__(self) -> None: ...
     def __exit__(

@@ -7,13 +7,15 @@
 An operator whose kernel calls others is one line, unless the tape looks into it: then those are lines.  A group of
 operators is left to run one by one.  Who reads the lines knows a tensor again by `identity`: a tensor and what was
 detached from it have the same elements.
+
+`Keeper` is in the same place, below the tape: it may see each operator's results, or give them instead of it.
 """
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t
 
 from ts._core.dispatch cimport operator
-from ts._core.dispatch.operator cimport Operator, invoke_limited
+from ts._core.dispatch.operator cimport Operator, invoke_limited, run_in_python
 from ts._core.tensor.tensor cimport Tensor
 from ts._core.thread.context cimport PROFILING, context_flags, set_flag
 from ts._core.value.container cimport List
@@ -61,6 +63,44 @@ cdef class Writer:
         self.outer = None
 
 
+cdef class Keeper(Writer):
+    """Is told between `with` and its end of each operator that is no composite, and writes nothing.
+
+    given(operator, arguments)             the results that it has, as one value or a tuple; None: the operator runs
+    seen(operator, arguments, results)     what it gave, a list
+    """
+
+    cdef object given                  # or None
+    cdef object seen
+    cdef object result                 # that is on its way to the registers
+    cdef bint failed                   # an error is on its way: operators that run meanwhile are for its text
+
+    def __init__(self, given=None, seen=None):
+        self.given, self.seen = given, seen
+
+    def __enter__(self):
+        self.failed = False
+        return Writer.__enter__(self)
+
+    cdef bint has(self, Operator op, list args) except -1:
+        """Whether it has the results, which are then in `result`."""
+        if self.given is None or self.failed:
+            return False
+        self.failed = True
+        with Unwritten():
+            self.result = self.given(op, args)
+        self.failed = False
+        return self.result is not None
+
+    cdef int see(self, Operator op, list args, list results) except -1:
+        if self.seen is not None and not self.failed:
+            self.failed = True
+            with Unwritten():
+                self.seen(op, args, results)
+            self.failed = False
+        return 0
+
+
 cdef class Unwritten:
     """What runs between `with` and its end is no part of what is written down: the compiler's work meanwhile."""
 
@@ -84,6 +124,8 @@ cdef int write_operator(Operator op, IValue *r, const int32_t *at, PyObject *cod
         return record_operator(op, r, at, code, instruction)
     if op.record is None:              # of the language: what it computes is known when the lines are written
         return invoke_limited(op, r, at)
+    if isinstance(writer, Keeper):
+        return invoke_limited(op, r, at) if op.whole else invoke_kept(<Keeper>writer, op, r, at)
     if writer.is_group(op):
         set_bool(&r[at[op.nargs]], False)
         for i in range(1, op.nrets):
@@ -105,12 +147,40 @@ cdef object write_call(Operator op, list args):
     cdef Writer writer = writers.get(PyThread_get_thread_ident()) if writers else None
     if writer is None:
         return record_call(op, args)
+    if isinstance(writer, Keeper) and (op.whole or (<Keeper>writer).has(op, args)):
+        return operator.call_limited(op, args) if op.whole else result_of(<Keeper>writer)
     set_flag(PROFILING, False)
     try:
         result = operator.call_limited(op, args)
     finally:
         set_flag(PROFILING, True)
-    writer.lines.append((op, args, list(result) if op.nrets > 1 else [result] if op.nrets else []))
+    results = list(result) if op.nrets > 1 else [result] if op.nrets else []
+    if isinstance(writer, Keeper):
+        (<Keeper>writer).see(op, args, results)
+    else:
+        writer.lines.append((op, args, results))
+    return result
+
+
+cdef int invoke_kept(Keeper keeper, Operator op, IValue *r, const int32_t *at) except -1:
+    cdef list args = [plain(box(&r[at[i]])) for i in range(op.nargs)]
+    cdef int i
+    if keeper.has(op, args):
+        return run_in_python(op, give_result, r, at)
+    set_flag(PROFILING, False)
+    try:
+        invoke_limited(op, r, at)
+    finally:
+        set_flag(PROFILING, True)
+    return keeper.see(op, args, [plain(box(&r[at[op.nargs + i]])) for i in range(op.nrets)])
+
+
+cdef object give_result(Operator op, list args):
+    return result_of(<Keeper>writers[PyThread_get_thread_ident()])
+
+
+cdef object result_of(Keeper keeper):
+    result, keeper.result = keeper.result, None
     return result
 
 

@@ -111,7 +111,7 @@ def _layers(
     directions = 2 if bidirectional else 1
     size = len(params) // (num_layers * directions)
     plain = 4 if has_biases else 2
-    whole = kind == "lstm" and not x.is_cuda and x.dtype in (ts.float32, ts.float64)
+    whole = kind == "lstm" and not x.is_cuda and x.numel() > 0 and x.dtype in (ts.float32, ts.float64)
     last_hidden: list[Tensor] = []
     last_cell: list[Tensor] = []
     for layer in range(num_layers):

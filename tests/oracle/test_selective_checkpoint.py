@@ -1,0 +1,81 @@
+"""Checkpoints that keep some results, against PyTorch's: what policies are asked, gradients, refusals."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+import torch.utils.checkpoint  # noqa: E402
+
+import ts  # noqa: E402
+
+
+def chain(library, x, y):
+    return (x @ y).sigmoid().mm(y).exp() * y
+
+
+def several(library, x, y):
+    values, places = library.max(x * y, 1)
+    return library.addmm(values, x, y.t()).tanh() + places
+
+
+def written(library, x, y):
+    z = x.mm(y)
+    w = z.sin()
+    z.add_(1)
+    return w * w
+
+
+def convolved(library, x, y):
+    return library.nn.functional.relu(library.conv2d(x[None, None], y[None, None, :2, :2])).cos()
+
+
+def run(library, function, names, mutation=False):
+    """What the policy was asked, and the gradients, or the error."""
+    asked = []
+
+    def policy(context, operator, *args, **kwargs):
+        # an operator is called by the name that users write
+        name = next((n for n in names if operator is getattr(getattr(library.ops.aten, n[0]), n[1])), None)
+        asked.append((name, tuple(getattr(context.op_output, "shape", ()))))
+        return name is not None
+
+    numbers = [
+        np.linspace(-1, 1, 9, dtype="f4").reshape(3, 3),
+        np.linspace(2, -1, 9, dtype="f4").reshape(3, 3),
+    ]
+    x, y = (library.from_numpy(n).requires_grad_() for n in numbers)
+    tools = library.utils.checkpoint
+    contexts = partial(
+        tools.create_selective_checkpoint_contexts, policy, allow_cache_entry_mutation=mutation
+    )
+    try:
+        tools.checkpoint(
+            partial(function, library), x, y, use_reentrant=False, context_fn=contexts
+        ).sum().backward()
+    except RuntimeError as error:
+        return str(error)
+    return [a for a in asked if a[0]], x.grad.numpy(), y.grad.numpy()
+
+
+@pytest.mark.parametrize(
+    "function, names",
+    [
+        (chain, [("mm", "default"), ("exp", "default")]),
+        (chain, [("sigmoid", "default"), ("mul", "Tensor")]),
+        (several, [("max", "dim"), ("addmm", "default"), ("tanh", "default")]),
+        (convolved, [("convolution", "default"), ("relu", "default")]),
+    ],
+)
+def test_policies_and_gradients(function, names):
+    theirs, ours = run(torch, function, names), run(ts, function, names)
+    assert ours[0] == theirs[0] and ours[0]
+    for x, y in zip(ours[1:], theirs[1:], strict=True):
+        np.testing.assert_allclose(x, y, 1e-5, 1e-6)
+
+
+@pytest.mark.parametrize("mutation", [False, True])
+def test_what_was_kept_is_written(mutation):
+    theirs, ours = (run(library, written, [("mm", "default")], mutation) for library in (torch, ts))
+    assert ours == theirs if isinstance(theirs, str) else np.allclose(ours[1], theirs[1], 1e-5)

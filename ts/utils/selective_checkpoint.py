@@ -1,0 +1,194 @@
+"""Checkpoints that keep the results of some operators: the second run takes them, and computes the rest.
+
+    keep = partial(create_selective_checkpoint_contexts, [ts.ops.aten.mm.default])
+    y = checkpoint(block, x, use_reentrant=False, context_fn=keep)
+
+A policy says of each operator whether its result is kept. What is kept is counted by operator: the second run
+takes them in the order of the first. Semantics are those of PyTorch's `torch.utils.checkpoint`.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from ts import ops
+from ts._core.dispatch.overloads import OverloadSet
+from ts._core.dispatch.writer import Keeper
+from ts._core.tensor.tensor import Tensor
+from ts.ops.namespace import Packet
+
+
+class CheckpointPolicy(enum.Enum):
+    """What becomes of an operator's result between the two runs; MUST and PREFER are the same."""
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+    MUST_CPU_OFFLOAD = 4
+    PREFER_CPU_OFFLOAD = 5
+
+
+_SAVED = (CheckpointPolicy.MUST_SAVE, CheckpointPolicy.PREFER_SAVE)
+_OFFLOADED = (CheckpointPolicy.MUST_CPU_OFFLOAD, CheckpointPolicy.PREFER_CPU_OFFLOAD)
+
+# Whose results are views of what they take for a moment only: they are run again, and no policy is asked.
+SAC_IGNORED_OPS = {ops.aten.detach.default}
+
+
+class SelectiveCheckpointContext:
+    """What a policy is told beside the operator and its arguments: `op_output`, what it gave."""
+
+    def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
+        self.is_recompute = is_recompute
+        self.op_output = op_output
+
+
+Policy = Callable[..., CheckpointPolicy | bool]
+
+
+class _Kept:
+    """A result that is kept: tensors without histories, with the number of writes that they had seen."""
+
+    def __init__(self, result: Any, offload: bool) -> None:
+        self._result = _each(result, lambda x: _KeptTensor(x, offload))
+
+    def value(self, mutation: bool) -> Any:
+        """The result; RuntimeError where it was written to and that is not allowed."""
+        return _each(self._result, lambda x: x.value(mutation), _KeptTensor)
+
+
+class _KeptTensor:
+    def __init__(self, x: Tensor, offload: bool) -> None:
+        self._device = x.device
+        self._tensor = x.detach().cpu() if offload else x.detach()
+        self._version = self._tensor._version
+
+    def value(self, mutation: bool) -> Tensor:
+        if self._tensor._version != self._version and not mutation:
+            raise RuntimeError("Tensor cached during selective activation checkpoint has been mutated")
+        return self._tensor.to(self._device).detach()
+
+
+def _each(x: Any, change: Callable[[Any], Any], kind: type = Tensor) -> Any:
+    """A result with its tensors changed."""
+    if isinstance(x, kind):
+        return change(x)
+    return type(x)(_each(y, change, kind) for y in x) if isinstance(x, list | tuple) else x
+
+
+class _Region:
+    """One call of a checkpointed function: what its first run kept, for its second."""
+
+    def __init__(self, policy: Policy, mutation: bool) -> None:
+        self._policy = policy
+        self._mutation = mutation
+        self._kept: dict[Any, list[_Kept | None]] = {}  # by operator, in the order of its calls
+        self._taken: dict[Any, int] = {}
+
+    def keep(self, operator: Any, args: list[Any], results: list[Any]) -> None:
+        """In the first run: keep an operator's result where the policy says so."""
+        named = _named(operator)
+        if named in SAC_IGNORED_OPS:
+            return
+        result = results[0] if len(results) == 1 else tuple(results)
+        context = SelectiveCheckpointContext(is_recompute=False, op_output=result)
+        said = self._policy(context, named, *args)
+        if isinstance(said, bool):
+            said = CheckpointPolicy.MUST_SAVE if said else CheckpointPolicy.PREFER_RECOMPUTE
+        kept = _Kept(result, said in _OFFLOADED) if said in _SAVED + _OFFLOADED else None
+        self._kept.setdefault(named, []).append(kept)
+
+    def given(self, operator: Any, args: list[Any]) -> Any:
+        """In the second run: the result that was kept; None where it is computed again."""
+        named = _named(operator)
+        if named in SAC_IGNORED_OPS:
+            return None
+        calls = self._kept.get(named)
+        if calls is None:
+            raise RuntimeError(
+                f"{operator.key.replace('::', '.')}{'' if operator.overload else '.default'} encountered "
+                "during backward but not found in storage. This can happen if the operations in the "
+                "checkpointed region are nondeterministic or depend on global state that changed between "
+                "forward and backward."
+            )
+        at = self._taken.get(named, 0)
+        self._taken[named] = at + 1
+        kept = calls[at] if at < len(calls) else None
+        return None if kept is None else kept.value(self._mutation)
+
+    def begin_again(self) -> None:
+        """Before the second run; RuntimeError before a third."""
+        if self._taken:
+            raise RuntimeError(
+                "Trying to backward an extra time. You are only allowed to backward once on any region "
+                "computed under selective activation checkpoint."
+            )
+
+
+class _Second:
+    """The context of the second run."""
+
+    def __init__(self, region: _Region) -> None:
+        self._region = region
+        self._keeper = Keeper(given=region.given)
+
+    def __enter__(self) -> None:
+        self._region.begin_again()
+        self._keeper.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._keeper.__exit__(*error)
+
+
+def _named(operator: Any) -> Any:
+    """The operator as users write it: `ts.ops.aten.mm.default`."""
+    namespace, _, name = operator.name.partition("::")
+    return getattr(getattr(getattr(ops, namespace), name), operator.overload or "default")
+
+
+def _written(operator: Any) -> str:
+    return operator.qualified_name.replace("::", ".") if isinstance(operator, Packet) else str(operator)
+
+
+def _checked(operators: Sequence[Any]) -> None:
+    for operator in operators:
+        if not isinstance(operator, OverloadSet):
+            hint = ""
+            if isinstance(operator, Packet):
+                hint = (
+                    "Please update the OpOverloadPacket to a specific OpOverload."
+                    "For example, if you have `torch.ops.aten.mm`, change it to `torch.ops.aten.mm.default`."
+                )
+            raise ValueError(
+                f"Expected op in `op_list` to be an OpOverload but got: {_written(operator)} of type "
+                f"{type(operator)}. {hint}"
+            )
+
+
+def create_selective_checkpoint_contexts(
+    policy_fn_or_list: Policy | Sequence[Any], allow_cache_entry_mutation: bool = False
+) -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
+    """The contexts of the two runs of a checkpointed function: what a `context_fn` of `checkpoint` gives.
+
+    policy_fn_or_list           policy(context, operator, *arguments) gives a `CheckpointPolicy`, or True for
+                                MUST_SAVE and False for PREFER_RECOMPUTE; or a list of operators to keep
+    allow_cache_entry_mutation  do not refuse what was written to since it was kept
+
+    TypeError for what is neither; ValueError for a list with something else than operators
+    (`ts.ops.aten.mm.default`). A pass back raises RuntimeError where a kept result was written to, where the
+    second run calls an operator that the first did not call, and for a second pass through the same region.
+    """
+    if isinstance(policy_fn_or_list, list):
+        saved = list(policy_fn_or_list)
+        _checked(saved)
+        return create_selective_checkpoint_contexts(
+            lambda context, operator, *args: operator in saved, allow_cache_entry_mutation
+        )
+    if not callable(policy_fn_or_list):
+        raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
+    region = _Region(policy_fn_or_list, allow_cache_entry_mutation)
+    return Keeper(seen=region.keep), _Second(region)
