@@ -200,10 +200,17 @@ def test_a_layer_refuses_what_does_not_fit():
     for wrong in (workspace[:-4], workspace.float(), ts.zeros(0, dtype=ts.uint8)):
         with pytest.raises(RuntimeError, match="a workspace of 480 bytes"):
             ts.ops.aten.mkldnn_rnn_layer_backward(*args, output, hy, cy, *rest, wrong)
-    for i in (0, 1, 2, 5, 6):
-        others = [x[..., :-1] if k == i else x for k, x in enumerate(args)]
-        with pytest.raises((RuntimeError, ValueError)):
-            ts.mkldnn_rnn_layer(*others, False, [], 2, 4, 1, True, False, False, True)
+    for i in range(7):
+        for change in (lambda x: x[..., :-1], lambda x: x.cfloat(), lambda x: x.double(), lambda x: x.sum()):
+            others = [change(x) if k == i else x for k, x in enumerate(args)]
+            with pytest.raises(RuntimeError, match="mkldnn"):
+                ts.mkldnn_rnn_layer(*others, False, [], 2, 4, 1, True, False, False, True)
+    for grad in (ts.ones(1, 1, 4), ts.ones(4, 2, 4), ts.ones(0, 2, 4)):
+        with pytest.raises(RuntimeError, match="expected a tensor of shape"):
+            ts.ops.aten.mkldnn_rnn_layer_backward(*args, output, hy, cy, grad, *rest[1:], workspace)
+    for mask in ([], [True] * 3, [True] * 9):
+        with pytest.raises(RuntimeError, match="output_mask must have 7 elements"):
+            ts.ops.aten._mkldnn_rnn_layer_backward(*args, output, hy, cy, *rest, workspace, mask)
 
 
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)

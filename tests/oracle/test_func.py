@@ -16,6 +16,20 @@ def numbers(m, *shape):
     return (m.arange(n, dtype=m.float64) * 0.7).sin().reshape(shape)
 
 
+def recurrent(m):
+    """Layers take the parameters that a call gives them."""
+    found = []
+    for kind in (m.nn.LSTM, m.nn.GRU, m.nn.RNN):
+        net = kind(3, 2)
+        parameters = {k: numbers(m, *v.shape) for k, v in net.named_parameters()}
+
+        def loss(p, net=net):
+            return m.func.functional_call(net, p, (numbers(m, 4, 1, 3),))[0].pow(2).sum()
+
+        found.append(m.func.grad_and_value(loss)(parameters))
+    return found
+
+
 def per_sample_gradients(m):
     net = m.nn.Sequential(m.nn.Conv2d(1, 2, 3), m.nn.ReLU(), m.nn.Flatten(0), m.nn.Linear(8, 3)).double()
     parameters = {name: numbers(m, *p.shape) for name, p in net.named_parameters()}
@@ -101,6 +115,12 @@ CASES = {
     "vjp": lambda m: m.func.vjp(lambda x, y: (x * y, y), numbers(m, 4), numbers(m, 4))[1](
         (numbers(m, 4), numbers(m, 4))
     ),
+    "vjp of one": lambda m: m.func.vjp(lambda d: d["a"] * 2, {"a": numbers(m, 4)})[1](numbers(m, 4)),
+    "other names of operators": lambda m: [
+        m.func.grad(f)(numbers(m, 3, 3) + 3 * m.eye(3))
+        for f in (m.det, lambda x: m.inverse(x).sum(), lambda x: x.multiply(x).sum())
+    ],
+    "weights of recurrent layers": recurrent,
     "linearize": lambda m: m.func.linearize(lambda x: (x**3, x.sum()), numbers(m, 4))[1](numbers(m, 4)),
     "per-sample gradients": per_sample_gradients,
     "ensemble": ensemble,

@@ -7,6 +7,13 @@ torch = pytest.importorskip("torch")
 
 import ts  # noqa: E402
 
+
+@pytest.fixture(autouse=True)
+def recording():
+    """Scripts that end with gradients switched off leave PyTorch's thread so."""
+    with torch.enable_grad():
+        yield
+
 SHAPES = [(3, 2, 4), (20, 4), (20, 5), (20,), (20,), (2, 5), (2, 5)]
 
 

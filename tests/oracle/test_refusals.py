@@ -22,6 +22,7 @@ OTHERS = {
     *"lstm gru rnn_tanh rnn_relu lstm_cell gru_cell rnn_tanh_cell rnn_relu_cell".split(),
     *"scaled_dot_product_attention scatter_reduce einsum vander linalg_matrix_rank".split(),
     *"to_padded_tensor norm linalg_pinv softmax log_softmax linalg_matrix_norm".split(),
+    "mkldnn_rnn_layer",  # of 16-bit floats PyTorch asks the processor
     *"conv_transpose1d conv_transpose2d conv_transpose3d".split(),  # of integers PyTorch's take int64 only
     *"_lazy_clone _fw_primal_copy convolution_overrideable _grouped_mm _histogramdd_from_bin_tensors".split(),
     *"_fft_c2r glu_jvp _neg_view _trilinear".split(),

@@ -11,6 +11,13 @@ import torch.utils.checkpoint  # noqa: E402
 import ts  # noqa: E402
 
 
+@pytest.fixture(autouse=True)
+def recording():
+    """Scripts that end with gradients switched off leave PyTorch's thread so."""
+    with torch.enable_grad():
+        yield
+
+
 def chain(library, x, y):
     return (x @ y).sigmoid().mm(y).exp() * y
 

@@ -197,17 +197,13 @@ def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
 
 
 def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
-    """func(*primals), and a function from gradients of its results to those of `primals`.
+    """func(*primals), and a function from gradients of its results to those of `primals`, a tuple.
 
     With `has_aux`, `func` gives (results, anything), and the last of what this gives is that.
     RuntimeError where a result is no tensor of floating point.
     """
     _, results, function, aux = recorded_vjp(func, primals, has_aux)
-
-    def alone(*cotangents: Any, **options: Any) -> Any:
-        return function(*cotangents, **options) if len(primals) != 1 else function(*cotangents, **options)[0]
-
-    return (results, alone, aux) if has_aux else (results, alone)
+    return (results, function, aux) if has_aux else (results, function)
 
 
 def recorded_vjp(

@@ -32,9 +32,31 @@ _LSTM_MODE = 2
 _NO_FLOATS = {"bic": "get_mkldnn_dtype: unsupported data type"}
 
 
-def _checked(mode: int) -> None:
+def _check(
+    mode: int, input: Array, w_ih: Array, w_hh: Array, biases: tuple[Array, ...], hx: Array, cx: Array
+) -> None:
+    """RuntimeError for what is no LSTM, or does not fit."""
     if mode != _LSTM_MODE:
         raise RuntimeError(f"mkldnn_rnn_layer: only an LSTM (mode {_LSTM_MODE}) has a layer, not mode {mode}")
+    if input.ndim != 3:
+        raise RuntimeError(f"mkldnn_rnn_layer: the input must have 3 dimensions, not {input.ndim}")
+    if hx.ndim not in (2, 3):
+        raise RuntimeError(f"mkldnn_rnn_layer: the states must have 2 or 3 dimensions, not {hx.ndim}")
+    _, batch, features = input.shape
+    hidden = hx.shape[-1]
+    state = (*(1,) * (hx.ndim - 2), batch, hidden)
+    shapes = [(4 * hidden, features), (4 * hidden, hidden), *[(4 * hidden,)] * len(biases), state, state]
+    _check_shapes(input, [w_ih, w_hh, *biases, hx, cx], shapes)
+
+
+def _check_shapes(input: Array, given: Sequence[Array | None], shapes: Sequence[tuple[int, ...]]) -> None:
+    for x, shape in zip(given, shapes, strict=True):
+        if x is not None and x.shape != shape:
+            raise RuntimeError(
+                f"mkldnn_rnn_layer: expected a tensor of shape {list(shape)}, but got {list(x.shape)}"
+            )
+        if x is not None and x.dtype != input.dtype:
+            raise RuntimeError("mkldnn_rnn_layer: input, weights and states must have the same dtype")
 
 
 def _layer_shape(
@@ -59,6 +81,7 @@ def _gradient_shapes(input: Array, *others: Any) -> list[Any]:
     where="f",
     refuses=_NO_FLOATS,
     shape=_layer_shape,
+    autocast={"cpu": "lower"},
 )
 def _layer(
     xp: Any,
@@ -77,7 +100,7 @@ def _layer(
     has_biases: bool,
     *others: bool,
 ) -> tuple[Array, ...]:
-    _checked(mode)
+    _check(mode, input, w_ih, w_hh, (b_ih, b_hh) if has_biases else (), hx, cx)
     hidden, cell = hx.reshape(hx.shape[-2:]), cx.reshape(cx.shape[-2:])
     given = linear(xp, input, w_ih, b_ih if has_biases else None)
     output = xp.empty((*given.shape[:-1], hidden.shape[-1]), dtype=given.dtype)
@@ -106,6 +129,8 @@ def _times(count: int, reverse: bool) -> Sequence[int]:
 def _masked_backward(xp: Any, *arguments: Any) -> tuple[Array, ...]:
     """Gradients of input, weights, biases and states: those of the mask, the others without elements."""
     *others, mask = arguments
+    if len(mask) != 7:
+        raise RuntimeError(f"mkldnn_rnn_layer_backward: output_mask must have 7 elements, not {len(mask)}")
     found = _backward(xp, *others)
     nothing = xp.empty((0,), dtype=found[0].dtype)
     return tuple(x if wanted else nothing for x, wanted in zip(found, mask, strict=True))
@@ -143,7 +168,9 @@ def _backward(
     batch_first: bool,
     workspace: Array,
 ) -> tuple[Array, ...]:
-    _checked(mode)
+    _check(mode, input, w_ih, w_hh, (b_ih, b_hh) if has_biases else (), hx, cx)
+    shape = (*input.shape[:2], hx.shape[-1])
+    _check_shapes(input, [output, grad_output, grad_hy, grad_cy], [shape, shape, hx.shape, hx.shape])
     gates, cells = _kept(xp, workspace, output)
     shape = hx.shape[-2:]
     of_hidden = xp.zeros(shape, output.dtype) if grad_hy is None else grad_hy.reshape(shape)

@@ -264,7 +264,7 @@ cdef Back back_through(IValue *r, const int32_t *at):
     cdef Job job
     cdef Times s
     cdef bint limited
-    b.w = layer_weights(r, at, dtype, False)
+    b.w = layer_weights(r, at, dtype, r[at[17]].v.i != 0)
     x, b.hx, cx = array_at(&r[at[0]], dtype, 3), state_at(&r[at[5]], dtype), state_at(&r[at[6]], dtype)
     b.output, workspace = array_at(&r[at[7]], dtype, 3), array_at(&r[at[22]], UINT8, 1)
     if (dtype != FLOAT and dtype != DOUBLE) or b.w is None or x is None or b.hx is None or cx is None or b.output is None:
@@ -331,7 +331,7 @@ cdef int layer_backward(Operator op, IValue *r, const int32_t *at) except -1:
     cdef Back b
     cdef list made = [None] * 7
     cdef int i, dtype
-    if not is_tensor(&r[at[0]]) or r[at[14]].v.i != MODE:
+    if not is_tensor(&r[at[0]]) or r[at[14]].v.i != MODE or (op.nargs == 24 and (<List>r[at[23]].v.o).size != 7):
         return run_record(op, r, at)
     dtype = scalar_type(&r[at[0]])
     b = back_through(r, at)

@@ -169,6 +169,7 @@ cdef int unpack(OperatorNode node, int i, list gradients, IValue *out) except -1
     """The value of a parameter, with a reference of its own."""
     cdef Source *source = &node.formula.sources[i]
     cdef Saved *saved
+    cdef Several several
     if source.origin == GRADIENT:
         put_gradient(node, source.at, gradients[source.at], out)
         return 0
@@ -179,7 +180,8 @@ cdef int unpack(OperatorNode node, int i, list gradients, IValue *out) except -1
     if saved.version != UNCHECKED:
         set_object(out, saved_tensor(saved, node))
     elif saved.value.tag == TAG_OBJECT and type(<object>saved.value.v.o) is Several:
-        set_object(out, saved_several(<Several>saved.value.v.o, node))
+        several = <Several>saved.value.v.o  # a hook may let go of it
+        set_object(out, saved_several(several, node))
     else:
         copy_value(out, &saved.value)
     return 0

@@ -130,8 +130,12 @@ cdef int pack_with(Saved *s, object pack, object unpack) except -1:
 
 cdef Tensor saved_tensor(Saved *s, Node owner):
     cdef Tensor t, made
+    cdef Packed packed
+    if s.version == LET_GO or s.value.tag != TAG_OBJECT:  # by another pass, which a hook may have let in
+        raise_released()
     if type(<object>s.value.v.o) is Packed:
-        return unpacked(<Packed>s.value.v.o, owner, s.output)
+        packed = <Packed>s.value.v.o
+        return unpacked(packed, owner, s.output)
     t = <Tensor>s.value.v.o
     if version_of(t) != s.version:
         raise_modified(t, s.version, owner, s.output)
@@ -263,7 +267,7 @@ cdef class SavedTensor:
     cdef int place
 
     cdef Saved *there(self) except NULL:
-        if self.node.saved == NULL:
+        if self.node.saved == NULL or self.node.saved[self.place].version == LET_GO:
             raise_released()
         return &self.node.saved[self.place]
 

@@ -111,6 +111,11 @@ class RNNBase(Module):
         """Collect the weights in the list that the operators take."""
         self._flat_weights = [weight for layer in self.all_weights for weight in layer]
 
+    def _update_flat_weights(self) -> None:
+        """What `functional_call` or a parametrization has put in place of the parameters counts."""
+        weights = [getattr(self, name) for names in self._all_weights for name in names]
+        self.__dict__["_flat_weights"] = weights
+
     def reset_parameters(self) -> None:
         """Draw the parameters anew."""
         bound = 1.0 / math.sqrt(self.hidden_size)
@@ -138,6 +143,8 @@ class RNNBase(Module):
 
     def check_input(self, input: Tensor) -> None:
         """Refuse another dtype than the weights', and another number of features than they take."""
+        if not ts.jit.is_scripting():
+            self._update_flat_weights()
         dtype = self._flat_weights[0].dtype
         if input.dtype != dtype:
             raise ValueError(

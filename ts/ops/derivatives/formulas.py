@@ -195,11 +195,11 @@ def _order(inputs: Inputs, read: set[str]) -> list[str]:
 
 
 def node_name(record: Record) -> str:
-    """What PyTorch calls the node of an operator: MulBackward0."""
+    """What PyTorch calls the node of an operator, or of one by another name: MulBackward0."""
     row = derivative_of(record)
     if row is not None and row.name:
         return row.name
-    base = (record.base or record).name.rpartition("::")[2]
+    base = ((record.base or record).name if row is None else row.key.partition(".")[0]).rpartition("::")[2]
     words = "".join(word.title() for word in base.split("_"))
     return f"{words}Backward0"
 

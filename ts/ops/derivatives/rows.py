@@ -173,8 +173,32 @@ def derivative_of(record: Record) -> Derivative | None:
     if found is None and record.same_as:
         same = record.same_as + (f".{record.overload}" if record.overload else "")
         other = registry.find(same)
-        return None if other is None else derivative_of(other)
+        return None if other is None else _renamed(derivative_of(other), other, record)
     return found
+
+
+@cache
+def _renamed(row: Derivative | None, before: Record, record: Record) -> Derivative | None:
+    """A row of one operator for another name of it, whose arguments may have other names, too."""
+    old, new = ([a.name for a in r.schema.arguments] for r in (before, record))
+    if row is None or old == new or len(old) != len(new):
+        return row
+    names = dict(zip(old, new, strict=True))
+    names |= {f"{a}_t": f"{b}_t" for a, b in names.items()}
+
+    def text(formula: str) -> str:
+        return _NAME.sub(lambda found: names.get(found[0], found[0]), formula)
+
+    forward = row.forward
+    if isinstance(forward, str) and forward not in (ELEMENTWISE, LINEAR):
+        forward = text(forward)
+    elif isinstance(forward, Mapping):
+        forward = {result: text(formula) for result, formula in forward.items()}
+    formulas = {tuple(names[i] for i in inputs): text(formula) for inputs, formula in row.formulas.items()}
+    return Derivative(
+        row.key, formulas, row.home, name=row.name, forward=forward, absent=row.absent,
+        differentiable=row.differentiable, decomposition=text(row.decomposition), reason=row.reason,
+    )  # fmt: skip
 
 
 def rows() -> Mapping[str, Derivative]:

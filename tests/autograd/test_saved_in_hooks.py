@@ -1,0 +1,66 @@
+"""What a node has saved, where hooks and whoever holds it outlive the pass back: an error, and the process goes on."""
+
+import threading
+
+import pytest
+
+import ts
+from ts.autograd.graph import saved_tensors_hooks
+
+AGAIN = "Trying to backward through the graph a second time"
+
+
+def cube(pack, unpack):
+    x = ts.ones(3, requires_grad=True)
+    with saved_tensors_hooks(pack, unpack):
+        return x, (x * x * x).sum()
+
+
+def test_a_hook_that_goes_back_itself():
+    again = []
+
+    def unpack(x):
+        if again:
+            again.pop().backward()
+        return x
+
+    _, y = cube(lambda x: x, unpack)
+    again.append(y)
+    with pytest.raises(RuntimeError, match=AGAIN):
+        y.backward()
+
+
+def test_two_threads_of_which_one_waits_in_a_hook():
+    entered, gone = threading.Event(), threading.Event()
+    errors = []
+
+    def unpack(x):
+        if threading.current_thread().name == "slow":
+            entered.set()
+            assert gone.wait(60)
+        return x
+
+    def slow():
+        try:
+            y.backward()
+        except RuntimeError as error:
+            errors.append(str(error))
+
+    _, y = cube(lambda x: x, unpack)
+    thread = threading.Thread(target=slow, name="slow")
+    thread.start()
+    assert entered.wait(60)
+    y.backward()
+    gone.set()
+    thread.join()
+    assert len(errors) == 1 and errors[0].startswith(AGAIN)
+
+
+@pytest.mark.parametrize("use", [lambda r: r.data, lambda r: r.register_hooks(lambda x: x, lambda x: x)])
+def test_saved_tensors_that_are_no_more(use):
+    x = ts.ones(3, requires_grad=True)
+    y = x * x
+    saved = y.grad_fn._raw_saved_self
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match=AGAIN):
+        use(saved)
