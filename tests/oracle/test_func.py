@@ -16,6 +16,17 @@ def numbers(m, *shape):
     return (m.arange(n, dtype=m.float64) * 0.7).sin().reshape(shape)
 
 
+def of_a_view(x):
+    y = x + 1
+    y[0].mul_(5)
+    return y * 1
+
+
+def and_then(x):
+    y = x + 1
+    return y.mul_(x), x * 1
+
+
 def recurrent(m):
     """Layers take the parameters that a call gives them."""
     found = []
@@ -115,6 +126,10 @@ CASES = {
     "vjp": lambda m: m.func.vjp(lambda x, y: (x * y, y), numbers(m, 4), numbers(m, 4))[1](
         (numbers(m, 4), numbers(m, 4))
     ),
+    "tangents that are written": lambda m: [
+        m.func.jvp(f, (numbers(m, 4),), (numbers(m, 4) + 2,))
+        for f in (lambda x: (x + 1).mul_(x), lambda x: m.relu_(x - 0.5) + x, of_a_view, and_then)
+    ],
     "vjp of one": lambda m: m.func.vjp(lambda d: d["a"] * 2, {"a": numbers(m, 4)})[1](numbers(m, 4)),
     "other names of operators": lambda m: [
         m.func.grad(f)(numbers(m, 3, 3) + 3 * m.eye(3))

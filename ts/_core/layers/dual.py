@@ -11,9 +11,11 @@ gradients, batched, or have tangents themselves, as what they are computed from.
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from ts._core.dispatch.signature import signature
+from ts._core.dispatch.writer import identity
 from ts._core.layers.layer import Layer
 from ts._core.layers.levels import Level, beneath, layered, of_level
 from ts._core.tensor.tensor import Tensor, detached, operator, set_layer
@@ -87,6 +89,8 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
         several = isinstance(found, (tuple, list))
         results = list(found) if several else [found]
         given = tangents_of(record, before, tangents, results)
+        if not written:
+            given = [_own(r, t, pairs) for r, t in zip(results, given, strict=True)]
     if written:
         for i in written:
             _write_tangent(level, args[i], x=primals[i], tangent=given[0] if given else None)
@@ -97,6 +101,17 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     if not several:
         return values[0]
     return values if isinstance(found, list) else type(found)(values)
+
+
+def _own(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Tensor | None:
+    """A tangent that an argument handed on is copied, unless the result is that argument."""
+    if tangent is None or not isinstance(result, Tensor):
+        return tangent
+    for primal, old in itertools.chain(*(x if isinstance(x, list) else [x] for x in pairs)):
+        if old is not None and identity(old) == identity(tangent) and identity(primal) != identity(result):
+            copy: Tensor = operator("clone")(tangent)  # each may be written in place
+            return copy
+    return tangent
 
 
 def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None) -> None:
