@@ -88,9 +88,3 @@ def test_coins_into_tensors_of_any_dtype(dtype):
         return t.bernoulli(t.linspace(0, 1, 12).reshape(3, 4), out=t.empty(3, 4, dtype=getattr(t, dtype)))
 
     check(drawn)
-
-
-@pytest.mark.parametrize("upper", [False, True])
-def test_cholesky_inverse_reads_one_triangle(upper):
-    factor = [[2.0, 1, 3], [1, 3, 4], [5, 6, 9]]
-    check(lambda t: (t.cholesky_inverse(t.tensor(factor), upper) * 1e4).round())

@@ -187,9 +187,8 @@ derive(
 )  # fmt: skip
 derive("aten::linalg_cholesky_ex", self="_of_cholesky(grad, L, upper)", differentiable="L")
 derive(
-    "aten::cholesky_inverse",
-    self="-_of_product(result.matmul(grad).matmul(result), self.triu() if upper else self.tril(), upper)",
-)
+    "aten::cholesky_inverse", self="-_of_product(result.matmul(grad).matmul(result), self, upper)"
+)  # fmt: skip
 derive("aten::cholesky_solve", {"self, input2": "_of_cholesky_solve(grad, result, input2, upper)"})
 derive("aten::_cholesky_solve_helper", {"self, A": "_of_cholesky_solve(grad, result, A, upper)"})
 
