@@ -108,13 +108,9 @@ class RNNBase(Module):
         self.flatten_parameters()
 
     def flatten_parameters(self) -> None:
-        """Collect the weights in the list that the operators take."""
-        self._flat_weights = [weight for layer in self.all_weights for weight in layer]
-
-    def _update_flat_weights(self) -> None:
-        """What `functional_call` or a parametrization has put in place of the parameters counts."""
-        weights = [getattr(self, name) for names in self._all_weights for name in names]
-        self.__dict__["_flat_weights"] = weights
+        """Collect the weights in the list that the operators take: what stands in their place now counts."""
+        weights = [weight for layer in self.all_weights for weight in layer]
+        self.__dict__["_flat_weights"] = weights  # it is no parameter's name, of which `__setattr__` asks
 
     def reset_parameters(self) -> None:
         """Draw the parameters anew."""
@@ -144,7 +140,7 @@ class RNNBase(Module):
     def check_input(self, input: Tensor) -> None:
         """Refuse another dtype than the weights', and another number of features than they take."""
         if not ts.jit.is_scripting():
-            self._update_flat_weights()
+            self.flatten_parameters()  # `functional_call` and parametrizations put others in their place
         dtype = self._flat_weights[0].dtype
         if input.dtype != dtype:
             raise ValueError(
