@@ -50,24 +50,16 @@ class SelectiveCheckpointContext:
 Policy = Callable[..., CheckpointPolicy | bool]
 
 
-class _Kept:
-    """A result that is kept: tensors without histories, with the number of writes that they had seen."""
-
-    def __init__(self, result: Any, offload: bool) -> None:
-        self._result = _each(result, lambda x: _KeptTensor(x, offload))
-
-    def value(self, mutation: bool) -> Any:
-        """The result; RuntimeError where it was written to and that is not allowed."""
-        return _each(self._result, lambda x: x.value(mutation), _KeptTensor)
-
-
 class _KeptTensor:
+    """A tensor that is kept, without its history, with the number of writes that it had seen."""
+
     def __init__(self, x: Tensor, offload: bool) -> None:
         self._device = x.device
         self._tensor = x.detach().cpu() if offload else x.detach()
         self._version = self._tensor._version
 
     def value(self, mutation: bool) -> Tensor:
+        """The tensor; RuntimeError where it was written to and that is not allowed."""
         if self._tensor._version != self._version and not mutation:
             raise RuntimeError("Tensor cached during selective activation checkpoint has been mutated")
         return self._tensor.to(self._device).detach()
@@ -86,7 +78,7 @@ class _Region:
     def __init__(self, policy: Policy, mutation: bool) -> None:
         self._policy = policy
         self._mutation = mutation
-        self._kept: dict[Any, list[_Kept | None]] = {}  # by operator, in the order of its calls
+        self._kept: dict[Any, list[Any]] = {}  # by operator, a result or None for each call
         self._taken: dict[Any, int] = {}
 
     def keep(self, operator: Any, args: list[Any], results: list[Any]) -> None:
@@ -99,7 +91,9 @@ class _Region:
         said = self._policy(context, named, *args)
         if isinstance(said, bool):
             said = CheckpointPolicy.MUST_SAVE if said else CheckpointPolicy.PREFER_RECOMPUTE
-        kept = _Kept(result, said in _OFFLOADED) if said in _SAVED + _OFFLOADED else None
+        kept = None
+        if said in _SAVED + _OFFLOADED:
+            kept = _each(result, lambda x: _KeptTensor(x, said in _OFFLOADED))
         self._kept.setdefault(named, []).append(kept)
 
     def given(self, operator: Any, args: list[Any]) -> Any:
@@ -118,7 +112,7 @@ class _Region:
         at = self._taken.get(named, 0)
         self._taken[named] = at + 1
         kept = calls[at] if at < len(calls) else None
-        return None if kept is None else kept.value(self._mutation)
+        return _each(kept, lambda x: x.value(self._mutation), _KeptTensor)
 
     def begin_again(self) -> None:
         """Before the second run; RuntimeError before a third."""

@@ -131,15 +131,11 @@ cdef int write_operator(Operator op, IValue *r, const int32_t *at, PyObject *cod
         for i in range(1, op.nrets):
             copy_value(&r[at[op.nargs + i]], &r[at[op.tensor_at]])
         return 0
-    args = [plain(box(&r[at[i]])) for i in range(op.nargs)]
+    args = values_at(r, at, op.nargs)
     if writer.looks_inside(op, args):
         return invoke_limited(op, r, at)
-    set_flag(PROFILING, False)
-    try:
-        invoke_limited(op, r, at)
-    finally:
-        set_flag(PROFILING, True)
-    writer.lines.append((op, args, [plain(box(&r[at[op.nargs + i]])) for i in range(op.nrets)]))
+    invoke_quietly(op, r, at)
+    writer.lines.append((op, args, values_at(r, at + op.nargs, op.nrets)))
     return 0
 
 
@@ -163,16 +159,11 @@ cdef object write_call(Operator op, list args):
 
 
 cdef int invoke_kept(Keeper keeper, Operator op, IValue *r, const int32_t *at) except -1:
-    cdef list args = [plain(box(&r[at[i]])) for i in range(op.nargs)]
-    cdef int i
+    cdef list args = values_at(r, at, op.nargs)
     if keeper.has(op, args):
         return run_in_python(op, give_result, r, at)
-    set_flag(PROFILING, False)
-    try:
-        invoke_limited(op, r, at)
-    finally:
-        set_flag(PROFILING, True)
-    return keeper.see(op, args, [plain(box(&r[at[op.nargs + i]])) for i in range(op.nrets)])
+    invoke_quietly(op, r, at)
+    return keeper.see(op, args, values_at(r, at + op.nargs, op.nrets))
 
 
 cdef object give_result(Operator op, list args):
@@ -182,6 +173,20 @@ cdef object give_result(Operator op, list args):
 cdef object result_of(Keeper keeper):
     result, keeper.result = keeper.result, None
     return result
+
+
+cdef int invoke_quietly(Operator op, IValue *r, const int32_t *at) except -1:
+    """Run an operator whose parts nobody is told of."""
+    set_flag(PROFILING, False)
+    try:
+        return invoke_limited(op, r, at)
+    finally:
+        set_flag(PROFILING, True)
+
+
+cdef list values_at(IValue *r, const int32_t *at, int count):
+    """What registers hold, lists as they are now."""
+    return [plain(box(&r[at[i]])) for i in range(count)]
 
 
 cdef object plain(object x):
