@@ -97,7 +97,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     made: Tensor = tensor.view_as(tensor)
     with levels.beneath(here):
         fitted = dual.fitting(tangent, inner)
-    set_layer(made, dual.Dual(here.number, inner, fitted))
+    set_layer(made, dual.Dual(here.number, inner, fitted, seen=dual.writes(here, made)))
     return made
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import ts
 from ts import Tensor
 from ts._core.autograd.backward import grad as autograd_grad
-from ts._core.layers.levels import of_level, top, tracked
+from ts._core.layers.levels import of_level, top, tracked, wanted_beneath
 from ts._core.tensor.tensor import detached
 from ts._core.thread.context import GradMode, is_grad_enabled
 from ts.func.trees import Shape, flatten, map_leaves, unflatten
@@ -47,7 +47,9 @@ class Recorded:
 
     def goes_on(self, tensors: list[Any]) -> bool:
         """Whether somebody outside wants gradients of these."""
-        return self.attached or (self.outer_grad and _leads_outside(tensors, self.leaves))
+        return self.attached or (
+            self.outer_grad and (any(map(wanted_beneath, tensors)) or _leads_outside(tensors, self.leaves))
+        )
 
     def out(self, x: Any, goes_on: bool) -> Any:
         """A result for those outside."""

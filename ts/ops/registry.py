@@ -37,6 +37,7 @@ import numpy as np
 from ts import backends
 from ts._core.dispatch.operator import Operator, set_layouts, set_schema_parser
 from ts._core.dispatch.overloads import OverloadSet, overloads, set_lookup
+from ts._core.dispatch.signature import signature
 from ts._core.dispatch.work import set_work_rules
 from ts._core.prims import registry as prims
 from ts._core.tensor.tensor import connect, install_methods
@@ -161,6 +162,13 @@ class Record:
     def guarded(self, kernel: Kernel) -> Kernel:
         """A kernel of this record, refusing the dtypes that PyTorch has none for on the CPU."""
         return refusals.guarded((self.base or self).refuses, kernel)
+
+    @cached_property
+    def functional(self) -> Record:
+        """The record that gives what this one writes, and writes nothing; itself where there is none."""
+        if self.base is not None or self.variant != "inplace":
+            return self.base or self
+        return next((r for r in records(self.name.removesuffix("_")) if _takes_the_same(r, self)), self)
 
     @property
     def operator(self) -> Operator:
@@ -428,6 +436,22 @@ def find(key: str) -> Record | None:
     """The record with this name and overload."""
     _load_name(key.partition(".")[0])
     return _by_key.get(key)
+
+
+def same(record: Record) -> Record | None:
+    """The record that this one is another name of: the overload that takes the same types."""
+    if not record.same_as:
+        return None
+    return next((r for r in records(record.same_as) if _takes_the_same(r, record)), None)
+
+
+def _takes_the_same(functional: Record, record: Record) -> bool:
+    """Whether a record that writes nothing takes arguments of the same types as another."""
+    if functional.variant:
+        return False
+    pairs = (signature(r.schema_text).parameters for r in (functional, record))
+    one, other = ([(p.kind, p.optional) for p in parameters] for parameters in pairs)
+    return one == other
 
 
 def lookup(name: str) -> tuple[Any, ...]:

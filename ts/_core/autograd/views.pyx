@@ -75,6 +75,26 @@ cdef class ViewNode(Node):
             last += (n - 1) * step
         return last + 2 - last % 2     # an even number
 
+    cdef object in_memory(self, whole):
+        """The elements of what looks like the base, in a row, as they lie in the base's memory, for the view."""
+        run = operator_function
+        flat = run("zeros")([self.length()], dtype=whole.dtype, device=whole.device)
+        places = self.places(self.base_size, self.base_stride, 0, whole)
+        return self.for_view(run("scatter")(flat, 0, places, run("reshape")(whole, [-1])))
+
+    cdef object part_of(self, flat):
+        """Those of the view, of such a row."""
+        places = self.places(self.size, self.stride, self.offset, flat)
+        return operator_function("reshape")(operator_function("index_select")(flat, 0, places), self.size)
+
+    cdef object with_part(self, flat, part):
+        """What looks like the base, of such a row, with others in place of the view's."""
+        run = operator_function
+        places = self.places(self.size, self.stride, self.offset, flat)
+        flat = self.for_base(run("scatter")(flat, 0, places, run("reshape")(part, [-1])))
+        places = self.places(self.base_size, self.base_stride, 0, flat)
+        return run("reshape")(run("index_select")(flat, 0, places), self.base_size)
+
     cdef object whole_like(self, object gradient):
         """Room for the gradient of the base."""
         return operator_function("empty_strided")(
@@ -140,19 +160,28 @@ cdef class CopySlices(ViewNode):
     cdef list apply_elsewhere(self, gradient):
         """The same without writing: for a gradient of its own, or of a batch, for which memory like the base has no room."""
         cdef list given, found
-        run = operator_function
-        of_base = self.places(self.base_size, self.base_stride, 0, gradient)
-        of_view = self.places(self.size, self.stride, self.offset, gradient)
-        flat = run("zeros")([self.length()], dtype=gradient.dtype, device=gradient.device)
-        flat = self.for_view(run("scatter")(flat, 0, of_base, run("reshape")(gradient, [-1])))
+        flat = self.in_memory(gradient)
         given = [None] * self.written.result_count
-        given[self.output] = run("reshape")(run("index_select")(flat, 0, of_view), self.size)
+        given[self.output] = self.part_of(flat)
         found = self.written.apply(given)
         inner = found.pop(self.edge) if self.edge >= 0 else None
         if inner is None:
-            inner = run("zeros_like")(given[self.output])
-        flat = self.for_base(run("scatter")(flat, 0, of_view, run("reshape")(inner, [-1])))
-        return [run("reshape")(run("index_select")(flat, 0, of_base), self.base_size), *found]
+            inner = operator_function("zeros_like")(given[self.output])
+        return [self.with_part(flat, inner), *found]
+
+
+def part_at(Tensor view not None, Tensor base not None, Tensor whole not None):
+    """The elements of `whole`, which looks like `base`, where `view` is in that; a copy."""
+    cdef ViewNode where = ViewNode.__new__(ViewNode)
+    where.place(view, base)
+    return where.part_of(where.in_memory(whole))
+
+
+def with_part_at(Tensor view not None, Tensor base not None, Tensor whole not None, Tensor part not None):
+    """`whole`, which looks like `base`, but `part` where `view` is in that; a copy."""
+    cdef ViewNode where = ViewNode.__new__(ViewNode)
+    where.place(view, base)
+    return where.with_part(where.in_memory(whole), part)
 
 
 cdef Node node_of_whole(Tensor t, int *output):

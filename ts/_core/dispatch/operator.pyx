@@ -683,12 +683,12 @@ cdef object wrapped_one(object declared, object result, list args):
         for x in args:  # a kernel that gives an argument back unchanged gives back the tensor
             if isinstance(x, Tensor) and (<Tensor>x).array is result:
                 return x
-        return wrap(result) if declared.view_of < 0 else counted(wrap(result), args[declared.view_of])
+        return wrap(result) if declared.view_of < 0 else known_as_view(wrap(result), args[declared.view_of])
     if kind == "Tensor[]":
         parts = [x if isinstance(x, Tensor) else wrap(x) for x in result]
         if declared.view_of >= 0:
             for x in parts:
-                counted(x, args[declared.view_of])
+                known_as_view(x, args[declared.view_of])
         return parts
     if kind == "Tensor?":
         return None if result is None else wrap(result)
@@ -697,8 +697,8 @@ cdef object wrapped_one(object declared, object result, list args):
     return result
 
 
-cdef Tensor counted(Tensor made, object source):
-    """Count writes to `made` with those to `source`, where it is a view of that."""
+cpdef Tensor known_as_view(Tensor made, object source):
+    """Count writes to `made` with those to `source`, and take that for its base, where it is a view of that."""
     if isinstance(source, Tensor) and made is not source and (
         root_of(made.array) is root_of((<Tensor>source).array) or made.array.size == 0
     ):

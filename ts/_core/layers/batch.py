@@ -21,6 +21,7 @@ from ts._core.dispatch.signature import signature
 from ts._core.layers.layer import Layer
 from ts._core.layers.levels import Level, beneath, layered, of_level, opened
 from ts._core.tensor.tensor import Tensor, operator, set_layer
+from ts._core.thread.context import is_grad_enabled
 
 
 class Batched(Layer):
@@ -46,10 +47,10 @@ def the_same(level: Level, x: Tensor) -> Batched:
     return Batched(level.number, x, False)
 
 
-def batched(level: Level, inner: Tensor) -> Tensor:
+def batched(level: Level, inner: Tensor, viewed: Tensor | None = None) -> Tensor:
     """The batch whose elements lie along the first dimension of `inner`."""
     shown = inner.select(0, 0) if inner.shape[0] else inner.new_empty(inner.shape[1:])
-    return layered(shown, Batched(level.number, inner, True))
+    return layered(shown, Batched(level.number, inner, True), viewed)
 
 
 def parts(level: Level, x: Any) -> tuple[Any, bool]:
@@ -77,7 +78,7 @@ class Call:
         self.level = level
         self.size = level.size
         self.operator = op
-        self.record = op.record.base or op.record
+        self.record = op.record.functional
         self.names = [p.name for p in signature(self.record.schema_text).parameters]
         self.values: list[Any] = [[v for v, _ in x] if isinstance(x, list) else x[0] for x in pairs]
         self.wholes: list[Any] = [[w for _, w in x] if isinstance(x, list) else x[1] for x in pairs]
@@ -144,21 +145,23 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
         else:
             found = on_batch(call)
             found, of_batch = (found.value, False) if isinstance(found, Same) else (found, True)
-    return _wrapped(level, found, of_batch, returns, args)
+    if isinstance(found, Tensor) and returns and returns[0].alias_of >= 0:
+        return args[returns[0].alias_of]
+    viewed = args[returns[0].view_of] if len(returns) == 1 and returns[0].view_of >= 0 else None
+    return _wrapped(level, found, of_batch, viewed)
 
 
-def _wrapped(level: Level, found: Any, of_batch: bool, returns: Any, args: list[Any]) -> Any:
+def _wrapped(level: Level, found: Any, of_batch: bool, viewed: Tensor | None) -> Any:
+    """Results for those inside; views of `viewed`, where that is known."""
     if isinstance(found, (tuple, list)):
-        values = [_wrapped(level, x, of_batch, (), args) for x in found]
+        values = [_wrapped(level, x, of_batch, viewed) for x in found]
         return values if type(found) is list else type(found)(values)
     if not isinstance(found, Tensor):
         return found
-    if returns and returns[0].alias_of >= 0:
-        return args[returns[0].alias_of]
     with beneath(level):
         if of_batch:
-            return batched(level, found)
-    return layered(found, the_same(level, found))
+            return batched(level, found, viewed)
+    return layered(found, the_same(level, found), viewed)
 
 
 def _in_place(call: Call, args: list[Any]) -> Any:
@@ -177,9 +180,11 @@ def _in_place(call: Call, args: list[Any]) -> Any:
             "operator is "
             "being called inside the PyTorch framework, please file a bug report instead."
         )
-    found = on_batch(call)
     layer = of_level(target, call.level)
     assert layer is not None
+    if is_grad_enabled() and not call.operator.record.reshapes:
+        call.values[0] = operator("clone")(layer.inner)  # what is saved of it is not what is written
+    found = on_batch(call)
     if call.operator.record.reshapes:  # another view from now on
         made = batched(call.level, found)
         set_layer(target, Batched(call.level.number, found, True))

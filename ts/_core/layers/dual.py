@@ -14,19 +14,27 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+from ts._core.autograd.views import part_at, with_part_at
 from ts._core.dispatch.signature import signature
-from ts._core.dispatch.writer import identity
 from ts._core.layers.layer import Layer
-from ts._core.layers.levels import Level, beneath, layered, of_level
-from ts._core.tensor.tensor import Tensor, detached, operator, set_layer
+from ts._core.layers.levels import Level, beneath, layered, of_level, wanted_beneath
+from ts._core.tensor.tensor import Tensor, layer_of, operator, set_layer, share_memory, sunk
 
 
 class Dual(Layer):
-    """A tensor and its tangent, which may be None: zero."""
+    """A tensor and its tangent, which may be None: zero.
 
-    def __init__(self, level: int, inner: Tensor, tangent: Tensor | None) -> None:
+    writes  how often the tangent was written
+    seen    of a view: `writes` of its base, when the tangent was taken from there
+    """
+
+    def __init__(
+        self, level: int, inner: Tensor, tangent: Tensor | None, writes: int = 0, seen: int = 0
+    ) -> None:
         super().__init__(level, inner)
         self.tangent = tangent
+        self.writes = writes
+        self.seen = seen
 
 
 def without_tangent(level: Level, x: Tensor) -> Dual:
@@ -34,11 +42,22 @@ def without_tangent(level: Level, x: Tensor) -> Dual:
     return Dual(level.number, x, None)
 
 
-def with_tangent(level: Level, x: Any, tangent: Tensor | None) -> Any:
-    """`x`, with a tangent if there is one and it can have any."""
-    if tangent is None or not isinstance(x, Tensor) or not (x.is_floating_point() or x.is_complex()):
+def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | None = None) -> Any:
+    """`x`, with a tangent if there is one and it can have any; a view of `viewed`."""
+    if not isinstance(x, Tensor) or not (x.is_floating_point() or x.is_complex()):
+        tangent = None
+    if not isinstance(x, Tensor) or (tangent is None and viewed is None):
         return x
-    return layered(x, Dual(level.number, x, fitting(tangent, x)))
+    made = Dual(level.number, x, None if tangent is None else fitting(tangent, x))
+    if viewed is not None:
+        made.seen = writes(level, viewed)
+    return layered(x, made, viewed)
+
+
+def writes(level: Level, x: Tensor) -> int:
+    """How often the tangent of a tensor was written; of a view, that of its base."""
+    layer = of_level(x if x._base is None else x._base, level)
+    return 0 if layer is None else layer.writes  # type: ignore[attr-defined,no-any-return]
 
 
 def fitting(tangent: Tensor, x: Tensor) -> Tensor:
@@ -53,9 +72,18 @@ def fitting(tangent: Tensor, x: Tensor) -> Tensor:
 
 
 def parts(level: Level, x: Any) -> tuple[Tensor, Tensor | None]:
-    """A tensor and its tangent at a level."""
-    layer = of_level(x, level)
-    return (x, None) if layer is None else (layer.inner, layer.tangent)  # type: ignore[attr-defined]
+    """A tensor and its tangent at a level; a view's is looked for again where its base was written since."""
+    layer: Any = of_level(x, level)
+    base = x._base if isinstance(x, Tensor) else None
+    now = 0 if base is None else writes(level, x)
+    if base is None or now == (0 if layer is None else layer.seen):
+        return (x, None) if layer is None else (layer.inner, layer.tangent)
+    whole: Any = of_level(base, level)
+    inner = sunk(x, whole.inner) if layer is None else layer.inner
+    with beneath(level):
+        tangent = part_at(inner, whole.inner, whole.tangent)
+    set_layer(x, Dual(level.number, inner, tangent, 0, now))
+    return inner, tangent
 
 
 def run(level: Level, op: Any, args: list[Any]) -> Any:
@@ -93,40 +121,96 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
             given = [_own(r, t, pairs) for r, t in zip(results, given, strict=True)]
     if written:
         for i in written:
-            _write_tangent(level, args[i], x=primals[i], tangent=given[0] if given else None)
+            tangent = given[0] if given else None
+            if record.reshapes and args[i] is not primals[i]:
+                _turn(level, args[i], primals[i], tangent)
+            else:
+                _write_tangent(level, args[i], primals[i], tangent)
         alias = [r.alias_of for r in declared.returns]
         values = [args[a] if a >= 0 else r for a, r in zip(alias, results, strict=True)]
         return tuple(values) if len(values) > 1 else values[0] if values else None
-    values = [with_tangent(level, r, t) for r, t in zip(results, given, strict=True)]
+    returns = declared.returns
+    viewed = args[returns[0].view_of] if len(returns) == 1 and returns[0].view_of >= 0 else None
+    values = [with_tangent(level, r, t, viewed) for r, t in zip(results, given, strict=True)]
     if not several:
         return values[0]
     return values if isinstance(found, list) else type(found)(values)
 
 
 def _own(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Tensor | None:
-    """A tangent that an argument handed on is copied, unless the result is that argument."""
+    """A tangent on memory of the arguments' is copied, unless the result is a view: each may be written."""
     if tangent is None or not isinstance(result, Tensor):
         return tangent
     for primal, old in itertools.chain(*(x if isinstance(x, list) else [x] for x in pairs)):
-        if old is not None and identity(old) == identity(tangent) and identity(primal) != identity(result):
-            copy: Tensor = operator("clone")(tangent)  # each may be written in place
+        if old is not None and share_memory(old, tangent) and not share_memory(primal, result):
+            copy: Tensor = operator("clone")(tangent)
             return copy
     return tangent
 
 
+def _turn(level: Level, target: Tensor, inner: Any, tangent: Tensor | None) -> None:
+    """A tensor is another view from now on, and so is its tangent."""
+    layer: Any = of_level(target, level)
+    target.data = inner
+    set_layer(target, Dual(level.number, inner, tangent, layer.writes, layer.seen))
+
+
 def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None) -> None:
-    """What was written in place has another tangent; views of it that share the old one see that."""
-    layer = of_level(target, level)
-    old = None if layer is None else layer.tangent  # type: ignore[attr-defined]
-    if tangent is None:
-        if old is None:
-            return
-        with beneath(level):
-            tangent = operator("zeros_like")(x)
+    """What was written in place has another tangent, and so has what it is a view of, at that place.
+
+    Other views of that find theirs again when somebody asks (`parts`).
+    """
+    _, old = parts(level, target)
+    if tangent is None and old is None:
+        return
+    base = target._base
     with beneath(level):
-        tangent = fitting(tangent, x)
-        if old is not None and old.shape == tangent.shape and not (old.requires_grad and old.is_leaf):
+        tangent = fitting(operator("zeros_like")(x) if tangent is None else tangent, x)
+        if old is not None and _has_room(old, tangent) and (base is None or _lies_in(level, old, base)):
             old.copy_(tangent)
-            return
-    inner = detached(x) if layer is None else x  # the tensor itself is the one with the tangent now
-    set_layer(target, Dual(level.number, inner, tangent))
+            _written(level, target if base is None else base)
+        elif base is None:
+            _written(level, target, tangent)
+        else:
+            below, before = parts(level, base)
+            room = tangent.new_zeros(below.shape, dtype=below.dtype)
+            whole = with_part_at(target, base, room if before is None else room + before, tangent)
+            _written(level, base, whole)
+    parts(level, target)
+
+
+def _has_room(old: Tensor, new: Tensor) -> bool:
+    """Whether a tangent can be written over another: not one of a batch over one that is the same for all.
+
+    Where gradients are wanted it stays as it is, since somebody may have saved it.
+    """
+    if old.shape != new.shape or any(x.requires_grad or wanted_beneath(x) for x in (old, new)):
+        return False
+    return _batches(new) <= _batches(old)
+
+
+def _batches(x: Tensor | None) -> set[int]:
+    """The levels of the batches that a tensor is of."""
+    found = set()
+    while x is not None and (layer := layer_of(x)) is not None:
+        if getattr(layer, "whole", False):
+            found.add(layer.level)
+        x = layer.inner
+    return found
+
+
+def _lies_in(level: Level, tangent: Tensor, base: Tensor) -> bool:
+    """Whether the tangent of a view is itself a view of that of its base."""
+    of_base = getattr(of_level(base, level), "tangent", None)
+    return of_base is not None and tangent._base is (of_base if of_base._base is None else of_base._base)
+
+
+def _written(level: Level, x: Tensor, tangent: Tensor | None = None) -> None:
+    """Count a write to the tangent of a tensor that is no view; give it another."""
+    layer: Any = of_level(x, level)
+    if layer is None:  # from now on the tensor is the one with the tangent
+        set_layer(x, Dual(level.number, sunk(x, None), tangent, writes=1))
+        return
+    layer.writes += 1
+    if tangent is not None:
+        layer.tangent = tangent

@@ -36,7 +36,10 @@ def watch(bint on):
 
 
 cdef inline int level_of(Tensor t) noexcept:
-    return (<Layer>t.history.layer).level if is_layered(t) and isinstance(t.history.layer, Layer) else 0
+    """The level of its layer; of a view without one, that of what it is a view of, which was written since."""
+    if is_layered(t) and isinstance(t.history.layer, Layer):
+        return (<Layer>t.history.layer).level
+    return level_of(t.base) if t.base is not None else 0
 
 
 cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:

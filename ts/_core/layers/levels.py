@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ts._core.dispatch.operator import known_as_view
 from ts._core.layers import gate
 from ts._core.layers.layer import Layer
 from ts._core.tensor.tensor import Tensor, detached, layer_of, set_layer
@@ -87,9 +88,10 @@ def beneath(level: Level) -> Iterator[None]:
         gate.watch(True)
 
 
-def layered(x: Tensor, layer: Layer) -> Tensor:
-    """A new tensor on the memory of `x`, without history, with that layer."""
+def layered(x: Tensor, layer: Layer, viewed: Tensor | None = None) -> Tensor:
+    """A new tensor on the memory of `x`, without history, with that layer; known as a view of `viewed`."""
     made = detached(x)
+    known_as_view(made, viewed)
     set_layer(made, layer)
     return made
 
@@ -108,6 +110,12 @@ def tracked(x: Tensor) -> Tensor:
     return x.view_as(x) if x.requires_grad else detached(x).requires_grad_()
 
 
+def wanted_beneath(x: Any) -> bool:
+    """Whether gradients are wanted of what a tensor is made from at the levels below its own."""
+    layer = layer_of(x) if isinstance(x, Tensor) else None
+    return layer is not None and (layer.inner.requires_grad or wanted_beneath(layer.inner))
+
+
 def _run(op: Any, args: list[Any], number: int) -> Any:
     if number == 0:
         return _run_plain(op, args)
@@ -122,6 +130,8 @@ def _without(x: Any, number: int) -> Any:
     if isinstance(x, list):
         return [_without(y, number) for y in x]
     layer = layer_of(x) if isinstance(x, Tensor) else None
+    if layer is None and isinstance(x, Tensor):  # a view of one that has a layer
+        return detached(x)
     if layer is None or layer.level != number:
         return x
     layer.check_elements()

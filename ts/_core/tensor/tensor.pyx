@@ -423,6 +423,15 @@ def set_layer(Tensor x not None, layer):
     history_of(x).layer = layer
 
 
+def sunk(Tensor x not None, Tensor base):
+    """What `x` has been so far, with its history and layer, as a view of `base`; `x` has none from now on."""
+    cdef Tensor t = shared(x)
+    follow(t, x)
+    t.base, t.wants_grad, t.history = base, x.wants_grad, x.history
+    x.wants_grad, x.history = False, None
+    return t
+
+
 def detached(Tensor x not None):
     """A tensor on the same memory that wants no gradient; writes to one count for both."""
     return detached_from(x)
@@ -456,6 +465,11 @@ cdef object root_of(object array):
             array = <object>base
     base_array = getattr(array, "base", None)
     return array if base_array is None else base_array
+
+
+def share_memory(Tensor x not None, Tensor y not None):
+    """Whether two tensors are views of one array."""
+    return root_of(x.array) is root_of(y.array)
 
 
 def view_of(Tensor x not None, array):

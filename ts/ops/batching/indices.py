@@ -64,18 +64,20 @@ def _index(call: Call) -> Any:
 
 
 def _index_put(call: Call) -> Any:
-    """One index for the batch, and the values in the order in which the places come."""
+    """One index for the batch; meanwhile the dimensions that have one come first, as among the values."""
     made, first, rank = _indices(call, 1)
-    if first:
-        return one_by_one(call)
-    values, accumulate = call.values[2], call.values[3]
+    places = [k + 1 for k, m in enumerate(made) if m is not None]
     x = call.expanded(0)
-    size = call.size
-    numbers = ts.arange(size).reshape([size, *[1] * rank])
-    if call.wholes[2]:
-        taken = sum(m is not None for m in made)
-        values = padded(values, 1 + rank + x.dim() - 1 - taken)
-    return ts.index_put(x, [numbers, *made], values, accumulate)
+    order = [0, *places, *(k for k in range(1, x.dim()) if k not in places)]
+    dims = x.dim() - len(places) + rank
+    values = call.values[2] if call.wholes[2] else call.values[2].unsqueeze(0)
+    values = padded(values, dims)
+    if first:  # what lies before the index in an element
+        values = values.movedim([*range(1 + first, 1 + first + rank)], [*range(1, 1 + rank)])
+    numbers = ts.arange(call.size).reshape([call.size, *[1] * rank])
+    indices = [numbers, *(m for m in made if m is not None)]
+    found = ts.index_put(x.permute(order), indices, values, call.values[3])
+    return found.permute([order.index(k) for k in range(x.dim())])
 
 
 def _index_select(call: Call) -> Any:

@@ -49,7 +49,7 @@ def row_of(record: Record) -> Rule | None:
     record = record.base or record
     _load()
     found = _rows.get(record.key.removeprefix("aten::"))
-    if found is None and record.same_as:
-        other = registry.find(record.same_as + (f".{record.overload}" if record.overload else ""))
+    if found is None:
+        other = registry.same(record)
         return None if other is None else row_of(other)
     return found

@@ -191,6 +191,18 @@ def _as_strided(call: Call) -> Any:
     return x.as_strided([call.size, *call["size"]], [x.stride(0), *call["stride"]], at)
 
 
+def _as_strided_scatter(call: Call) -> Any:
+    """Elements of the batch lie one after the other, each in memory as it does by itself."""
+    x, offset = call.values[0], call["storage_offset"]
+    one = x.select(0, 0) if call.wholes[0] else x
+    length = 1 + sum((n - 1) * step for n, step in zip(one.shape, one.stride(), strict=True))
+    room = ts.empty_strided([call.size, *one.shape], [length, *one.stride()], dtype=x.dtype, device=x.device)
+    at = 0 if offset is None else offset - one.storage_offset() + room.storage_offset()
+    room.copy_(call.expanded(0))
+    size, stride = [call.size, *call["size"]], [length, *call["stride"]]
+    return room.as_strided_scatter(call.expanded(1), size, stride, at)
+
+
 def _block_parts(call: Call) -> Any:
     """Results of several, whose shapes are those of `like` in a list."""
     rank = max(x.dim() - int(w) for x, w in zip(call.values[0], call.wholes[0], strict=True))
@@ -245,6 +257,7 @@ batch("diagonal", _diagonals)
 batch("diag_embed", _embedded)
 batch("linalg_diagonal", _diagonals)
 batch("as_strided", _as_strided)
+batch("as_strided_scatter", _as_strided_scatter)
 batch(
     "real imag view_as_real view_as_complex conj _conj _conj_copy resolve_conj resolve_neg _neg_view alias "
     "lift lift_fresh "

@@ -90,6 +90,7 @@ class Inputs:
     """The arguments and results of an operator by the names that formulas have for them."""
 
     def __init__(self, record: Record) -> None:
+        self.derivative = derivative_of(record)
         self.record = record.base or record
         found = signature(self.record.schema_text)
         self.parameters = {p.name if p.name != "grad" else "grad_": p for p in found.parameters}
@@ -99,11 +100,6 @@ class Inputs:
             name = r.name or (f"result{i}" if several else "result")
             gradient = f"grad_{r.name}" if r.name and several else f"grad{i}" if several else "grad"
             self.results.append(Result(name, "grads" if r.kind == "Tensor[]" else gradient, r.kind))
-
-    @cached_property
-    def derivative(self) -> Derivative | None:
-        """The operator's row."""
-        return derivative_of(self.record)
 
     @cached_property
     def differentiable(self) -> tuple[int, ...]:

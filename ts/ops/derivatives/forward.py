@@ -46,28 +46,26 @@ def tangents_of(
     row = derivative_of(record)
     if (row is not None and row.reason) or not any(_is_there(t) for t in tangents):
         return [None] * len(results)
-    base = record.base or record
     if row is None and not any(isinstance(y, Tensor) and _continuous(y) for y in results):
         return [None] * len(results)
     if row is None:
         raise NotImplementedError(
-            f"Trying to use forward AD with {base.name.removeprefix('aten::')} that does not support it "
-            "because it "
-            "has not been implemented yet."
+            f"Trying to use forward AD with {record.functional.name.removeprefix('aten::')} that does not "
+            "support it because it has not been implemented yet."
         )
     if row.decomposition:
-        return _by_two_passes(base, primals, tangents, results)
-    inputs = Inputs(base)
+        return _by_two_passes(record, primals, tangents, results)
+    inputs = Inputs(record)
     places = [i for i, name in enumerate(inputs.parameters) if name in row.inputs]
     if not any(_is_there(tangents[i]) for i in places):
         return [None] * len(results)
     if row.forward == ELEMENTWISE:
-        return _elementwise(base, inputs, places, primals, tangents, results)
+        return _elementwise(record, inputs, places, primals, tangents, results)
     if row.forward == LINEAR:
-        return _linear(base, inputs, places, primals, tangents, len(results))
+        return _linear(record, places, primals, tangents, len(results))
     if row.forward is not None:
-        return _by_formula(base, inputs, row, places, primals, tangents, results)
-    return _by_two_passes(base, primals, tangents, results)
+        return _by_formula(record, inputs, row, places, primals, tangents, results)
+    return _by_two_passes(record, primals, tangents, results)
 
 
 def _continuous(x: Tensor) -> bool:
@@ -88,17 +86,17 @@ def _or_zero(x: Any, t: Any) -> Any:
 
 
 def _linear(
-    base: Record, inputs: Inputs, places: list[int], primals: list[Any], tangents: list[Any], count: int
+    record: Record, places: list[int], primals: list[Any], tangents: list[Any], count: int
 ) -> list[Tensor | None]:
     given = list(primals)
     for i in places:
         given[i] = _or_zero(primals[i], tangents[i])
-    found = base.operator.call_list(given)
+    found = record.functional.operator.call_list(given)
     return list(found) if isinstance(found, (tuple, list)) else [found] * count
 
 
 def _elementwise(
-    base: Record,
+    record: Record,
     inputs: Inputs,
     places: list[int],
     primals: list[Any],
@@ -110,7 +108,7 @@ def _elementwise(
     for i in places:
         if tangents[i] is None:
             continue
-        formula = gradient(base, [names[i]])
+        formula = gradient(record, [names[i]])
         known = (
             _known(inputs, primals, results)
             | {result.gradient: tangents[i].conj() for result in inputs.results}
@@ -146,10 +144,10 @@ def _value(x: Any, fact: str) -> Any:
 
 
 @cache
-def _function(base: Record, text: str) -> tuple[Any, tuple[str, ...]]:
+def _function(record: Record, text: str) -> tuple[Any, tuple[str, ...]]:
     """A formula over arguments, tangents and results as a function, and what it reads."""
-    inputs = Inputs(base)
-    row = derivative_of(base)
+    inputs = Inputs(record)
+    row = derivative_of(record)
     assert row is not None
     used = names_in(text)
     types: dict[str, str] = {}
@@ -162,15 +160,20 @@ def _function(base: Record, text: str) -> tuple[Any, tuple[str, ...]]:
         if result.name in used:
             types.setdefault(result.name, inputs.annotation(result.name, False) or "Tensor")
     reads = tuple(types)
-    name = node_name(base).replace("Backward", "Forward")
+    name = node_name(record).replace("Backward", "Forward")
     declared = ", ".join(f"{n}: {types[n]}" for n in reads)
     return _compiled(name, f"def {name}({declared}):\n    return {text}\n", row.namespace), reads
 
 
 def _by_formula(
-    base: Record, inputs: Inputs, row: Derivative, places: list[int], primals: list[Any], tangents: list[Any],
+    record: Record,
+    inputs: Inputs,
+    row: Derivative,
+    places: list[int],
+    primals: list[Any],
+    tangents: list[Any],
     results: list[Any],
-) -> list[Tensor | None]:  # fmt: skip
+) -> list[Tensor | None]:
     known = _known(inputs, primals, results)
     for i in places:
         name = list(inputs.parameters)[i]
@@ -184,13 +187,13 @@ def _by_formula(
         if result.name not in texts:
             found.append(None)
             continue
-        function, reads = _function(base, texts[result.name])
+        function, reads = _function(record, texts[result.name])
         found.append(function(*[known[name] for name in reads]))
     return found if len(found) == len(results) else found * len(results)
 
 
 def _by_two_passes(
-    base: Record, primals: list[Any], tangents: list[Any], results: list[Any]
+    record: Record, primals: list[Any], tangents: list[Any], results: list[Any]
 ) -> list[Tensor | None]:
     recorded = is_grad_enabled()
     xs: list[Tensor] = []
@@ -206,7 +209,8 @@ def _by_two_passes(
             ds.append(t)
             return xs[-1]
 
-        found = base.operator.call_list([place(x, t) for x, t in zip(primals, tangents, strict=True)])
+        placed = [place(x, t) for x, t in zip(primals, tangents, strict=True)]
+        found = record.functional.operator.call_list(placed)
         ys = list(found) if isinstance(found, (tuple, list)) else [found]
         roots = [y for y in ys if isinstance(y, Tensor) and y.requires_grad]
         if not roots:

@@ -204,3 +204,19 @@ derive(
     other="grad * -self * ts.special.zeta(self + 1.0, other)",
 )  # fmt: skip
 derive("aten::special_zeta.other_scalar", name="SpecialZetaBackward2", self="underivable('zeta')")
+
+# Comparisons in place give numbers: steps, whose slopes are zero.
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    derive(
+        f"aten::{_name}_.Tensor", name=f"{_name.title()}Backward1",
+        self="ts.zeros_like(grad)", other="ts.zeros_like(other)", result="ts.zeros_like(self)",
+    )  # fmt: skip
+    derive(
+        f"aten::{_name}_.Scalar", name=f"{_name.title()}Backward0",
+        self="ts.zeros_like(grad)", result="ts.zeros_like(self)",
+    )  # fmt: skip
+for _name in ("and", "or", "xor"):
+    derive(
+        f"aten::logical_{_name}_", name=f"Logical{_name.title()}Backward0",
+        self="ts.zeros_like(grad)", other="ts.zeros_like(other)", result="ts.zeros_like(self)",
+    )  # fmt: skip

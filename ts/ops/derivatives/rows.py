@@ -167,12 +167,14 @@ def derivative_of(record: Record) -> Derivative | None:
     """The row of an operator: its own, or that of what it computes with or is another name of."""
     from ts.ops import registry
 
-    record = record.base or record
     _load(registry.home(record))
+    own = _rows.get(record.key) if record.variant == "inplace" else None
+    if own is not None:
+        return own
+    record = record.base or record
     found = _rows.get(record.key)
-    if found is None and record.same_as:
-        same = record.same_as + (f".{record.overload}" if record.overload else "")
-        other = registry.find(same)
+    if found is None:
+        other = registry.same(record)
         return None if other is None else _renamed(derivative_of(other), other, record)
     return found
 

@@ -122,3 +122,7 @@ constant(
 
 derive("aten::angle", self="of_angle(grad, self)", result="ts.real(of_angle(self_t.conj(), self).conj())")
 compose("aten::square", "ts.pow(self, 2)")
+derive(
+    "aten::logical_not_", name="LogicalNotBackward0",
+    self="ts.zeros_like(grad)", result="ts.zeros_like(self)",
+)  # fmt: skip
