@@ -1,11 +1,14 @@
 """Every operator with a row, on the samples of its record: parts compute what kernels do, gradients are as the leaves."""
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import ts
+from ts import Tensor
+from ts.autograd import gradcheck
 from tests import samples
 from ts.ops import registry
 from ts.ops.derivatives.rows import derivative_of
@@ -96,3 +99,34 @@ def test_gradients_have_the_shape_and_dtype_of_their_tensors(record):
             if gradient is not None:
                 assert gradient.shape == x.shape, dtype
                 assert gradient.dtype is x.dtype
+
+
+@pytest.mark.parametrize("name", ["eq", "not_equal", "less", "ge", "logical_and"])
+def test_comparisons_in_place_are_steps(name: str) -> None:
+    x = ts.rand(3, requires_grad=True)
+    y = x * 2
+    getattr(y, f"{name}_")(ts.ones(3))
+    assert y.requires_grad and not getattr(x, name)(ts.ones(3)).requires_grad
+    y.sum().backward()
+    assert x.grad.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.swapaxes(0, 1), lambda x: ts.swapdims(x, 0, 1), lambda x: ts.special.softmax(x, 1),
+        lambda x: ts.special.log_softmax(x, 1), lambda x: ts.special.xlogy(x, x + 1),
+        lambda x: ts.special.xlogy(2.0, x), lambda x: ts.special.xlogy(x, 2.0),
+    ],
+)  # fmt: skip
+def test_other_names_of_overloads(call: Callable[[Tensor], Tensor]) -> None:
+    x = ts.rand(2, 3, dtype=ts.float64, requires_grad=True)
+    assert gradcheck(call, (x,))
+
+
+def test_what_is_differentiated_is_not_resized() -> None:
+    y = ts.rand(2, 3, requires_grad=True) * 2
+    for call in (lambda: y.resize_(3, 2), lambda: y.resize_as_(ts.ones(3, 2))):
+        with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
+            call()
+    assert y.shape == (2, 3)

@@ -55,6 +55,7 @@ class Derivative:
     differentiable  the results that have a gradient; (): all of floating point
     decomposition   what to compute instead, out of operators that have rows; formulas are empty then
     reason          why there is none
+    refused         the operator takes no tensors that want gradients; `reason` is what it says
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class Derivative:
         differentiable: tuple[str, ...] = (),
         decomposition: str = "",
         reason: str = "",
+        refused: bool = False,
     ) -> None:
         self.key = key
         self.name = name
@@ -79,6 +81,7 @@ class Derivative:
         self.differentiable = differentiable
         self.decomposition = decomposition
         self.reason = reason
+        self.refused = refused
 
     def __repr__(self) -> str:
         return f"<derivative of {self.key}>"
@@ -155,6 +158,12 @@ def constant(keys: str, reason: str, /) -> None:
         _add(Derivative(key, {}, _caller(), reason=reason))
 
 
+def refuse(keys: str, text: str, /) -> None:
+    """Declare that an operator takes no tensors that want gradients: RuntimeError with that text."""
+    for key in keys.split():
+        _add(Derivative(key, {}, _caller(), reason=text, refused=True))
+
+
 @cache
 def _load(family: str) -> None:
     """Import the rows of a family of records, if it has any: they stand in a module of its name."""
@@ -168,9 +177,10 @@ def derivative_of(record: Record) -> Derivative | None:
     from ts.ops import registry
 
     _load(registry.home(record))
-    own = _rows.get(record.key) if record.variant == "inplace" else None
-    if own is not None:
-        return own
+    if record.variant == "inplace":
+        own = _rows.get(f"{record.same_as or record.name}.{record.overload}".removesuffix("."))
+        if own is not None:
+            return own
     record = record.base or record
     found = _rows.get(record.key)
     if found is None:
@@ -200,6 +210,7 @@ def _renamed(row: Derivative | None, before: Record, record: Record) -> Derivati
     return Derivative(
         row.key, formulas, row.home, name=row.name, forward=forward, absent=row.absent,
         differentiable=row.differentiable, decomposition=text(row.decomposition), reason=row.reason,
+        refused=row.refused,
     )  # fmt: skip
 
 

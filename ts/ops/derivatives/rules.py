@@ -32,7 +32,7 @@ def rule_of(record: Record) -> Rule:
     inputs = Inputs(record)
     row = inputs.derivative
     if row is not None and row.reason:
-        return Rule(How.PLAIN)
+        return Rule(How.REFUSED, text=row.reason) if row.refused else Rule(How.PLAIN)
     if record.variant == "out":
         name = record.name.removeprefix("aten::")
         text = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ts
 from ts import Tensor
 from ts.ops.derivatives.common import underivable  # of the formulas
-from ts.ops.derivatives.rows import LINEAR, compose, derive
+from ts.ops.derivatives.rows import LINEAR, compose, derive, refuse
 
 derive("aten::clone aten::_lazy_clone", self="grad", result=LINEAR)
 
@@ -67,3 +67,4 @@ derive(
 )
 for _name in ("resize", "resize_as", "set", "set.source_Tensor", "slice_inverse"):
     derive(f"aten::{_name}", self=f"underivable('aten::{_name}')")
+refuse("aten::resize_ aten::resize_as_", "cannot resize variables that require grad")
