@@ -17,7 +17,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ts._core.dispatch.signature import signature
 from ts._core.layers.layer import Layer
 from ts._core.layers.levels import Level, beneath, layered, of_level, opened
 from ts._core.tensor.tensor import Tensor, operator, set_layer
@@ -79,7 +78,7 @@ class Call:
         self.size = level.size
         self.operator = op
         self.record = op.record.functional
-        self.names = [p.name for p in signature(self.record.schema_text).parameters]
+        self.names = [p.name for p in self.record.operator.signature.parameters]
         self.values: list[Any] = [[v for v, _ in x] if isinstance(x, list) else x[0] for x in pairs]
         self.wholes: list[Any] = [[w for _, w in x] if isinstance(x, list) else x[1] for x in pairs]
 
@@ -128,7 +127,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
         return whole(*args)
     call = Call(level, op, args)
     some = any(call.is_whole(i) for i in range(len(args)))
-    returns = signature(record.schema_text).returns
+    returns = op.signature.returns
     if record.variant == "out":
         raise RuntimeError(
             f"vmap: {record.name.removeprefix('aten::')}.{record.overload} is not possible: an operator that "

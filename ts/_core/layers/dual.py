@@ -15,7 +15,6 @@ import itertools
 from typing import Any
 
 from ts._core.autograd.views import part_at, with_part_at
-from ts._core.dispatch.signature import signature
 from ts._core.layers.layer import Layer
 from ts._core.layers.levels import Level, beneath, layered, of_level, wanted_beneath
 from ts._core.tensor.tensor import Tensor, layer_of, operator, set_layer, share_memory, sunk
@@ -103,7 +102,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     pairs = [[parts(level, y) for y in x] if isinstance(x, list) else parts(level, x) for x in args]
     primals = [[p for p, _ in x] if isinstance(x, list) else x[0] for x in pairs]
     tangents = [[t for _, t in x] if isinstance(x, list) else x[1] for x in pairs]
-    declared = signature(record.schema_text)
+    declared = op.signature
     given_back = {r.alias_of for r in declared.returns}  # what else it writes has no tangent
     written = [
         i for i, p in enumerate(declared.parameters)

@@ -75,16 +75,21 @@ def pop(level: Level) -> None:
     gate.watch(bool(_here.open))
 
 
-@contextmanager
-def beneath(level: Level) -> Iterator[None]:
-    """As if that level were not open, nor those inside of it."""
-    before = _here.open
-    _here.open = before[: before.index(level)]
-    gate.watch(bool(_here.open))
-    try:
-        yield
-    finally:
-        _here.open = before
+class beneath:
+    """Context manager: as if that level were not open, nor those inside of it."""
+
+    __slots__ = ("before", "level")
+
+    def __init__(self, level: Level) -> None:
+        self.level = level
+
+    def __enter__(self) -> None:
+        self.before = before = _here.open
+        _here.open = before[: before.index(self.level)]
+        gate.watch(bool(_here.open))
+
+    def __exit__(self, *error: Any) -> None:
+        _here.open = self.before
         gate.watch(True)
 
 

@@ -11,7 +11,6 @@ from functools import cache
 from typing import Any
 
 import ts
-from ts._core.dispatch.signature import signature
 from ts._core.layers.batch import Batched, Call
 from ts._core.tensor.tensor import Tensor
 from ts.ops.batching.rows import row_of
@@ -38,7 +37,7 @@ def composite(record: Record) -> Callable[..., Any] | None:
 
 def written_elsewhere(record: Record) -> bool:
     """Whether an operator writes to its first argument though it has no form that does not."""
-    found = signature(record.schema_text).parameters
+    found = record.operator.signature.parameters
     return bool(found) and found[0].written and not record.variant
 
 
@@ -47,7 +46,7 @@ def on_batch(call: Call) -> Any:
     rule = row_of(call.record)
     if rule is not None:
         return rule(call)
-    if not any("Tensor" in r.kind for r in signature(call.record.schema_text).returns):
+    if not any("Tensor" in r.kind for r in call.record.operator.signature.returns):
         return answered(call)
     if call.record.elementwise or call.record.keeps_dtype or call.record.family in _POINTWISE:
         return pointwise(call)

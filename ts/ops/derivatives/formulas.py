@@ -16,7 +16,7 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Optional, Union
 from zlib import crc32
@@ -121,6 +121,12 @@ class Inputs:
             if name == result.gradient or (name == "grad" and i == self.differentiable[0]):
                 return _gradient_type(result.kind, absent)
         return "List[bool]" if name == "output_mask" else None
+
+
+@cache
+def inputs_of(record: Record) -> Inputs:
+    """The names of an operator, made once."""
+    return Inputs(record)
 
 
 def _annotation(parameter: Parameter) -> str:

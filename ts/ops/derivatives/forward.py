@@ -20,7 +20,7 @@ from ts._core.autograd.backward import grad as autograd_grad
 from ts._core.layers.levels import tracked
 from ts._core.tensor.tensor import detached
 from ts._core.thread.context import GradMode, is_grad_enabled
-from ts.ops.derivatives.formulas import Inputs, _compiled, decomposed, gradient, node_name
+from ts.ops.derivatives.formulas import Inputs, Read, _compiled, decomposed, gradient, inputs_of, node_name
 from ts.ops.derivatives.rows import ELEMENTWISE, LINEAR, Derivative, derivative_of, names_in
 from ts.ops.registry import Record
 
@@ -55,7 +55,7 @@ def tangents_of(
         )
     if row.decomposition:
         return _by_two_passes(record, primals, tangents, results)
-    inputs = Inputs(record)
+    inputs = inputs_of(record)
     places = [i for i, name in enumerate(inputs.parameters) if name in row.inputs]
     if not any(_is_there(tangents[i]) for i in places):
         return [None] * len(results)
@@ -108,15 +108,20 @@ def _elementwise(
     for i in places:
         if tangents[i] is None:
             continue
-        formula = gradient(record, [names[i]])
-        known = (
-            _known(inputs, primals, results)
-            | {result.gradient: tangents[i].conj() for result in inputs.results}
-            | {"grad": tangents[i].conj()}
-        )
-        found = formula.function()(*[_value(known[read.of], read.fact) for read in formula.reads]).conj()
+        function, reads = _gradient(record, names[i])
+        along = tangents[i].conj()
+        known = _known(inputs, primals, results)
+        known |= {result.gradient: along for result in inputs.results} | {"grad": along}
+        found = function(*[_value(known[read.of], read.fact) for read in reads]).conj()
         total = found if total is None else total + found
     return [total]
+
+
+@cache
+def _gradient(record: Record, name: str) -> tuple[Any, tuple[Read, ...]]:
+    """The function that gives the gradient of one argument, and what it reads."""
+    formula = gradient(record, [name])
+    return formula.function(), formula.reads
 
 
 def _known(inputs: Inputs, primals: list[Any], results: list[Any]) -> dict[str, Any]:
@@ -146,7 +151,7 @@ def _value(x: Any, fact: str) -> Any:
 @cache
 def _function(record: Record, text: str) -> tuple[Any, tuple[str, ...]]:
     """A formula over arguments, tangents and results as a function, and what it reads."""
-    inputs = Inputs(record)
+    inputs = inputs_of(record)
     row = derivative_of(record)
     assert row is not None
     used = names_in(text)
