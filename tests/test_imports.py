@@ -8,7 +8,7 @@ import pytest
 import ts
 from tests.import_graph import ROOT, circles, edges, files, with_packages
 
-VOCABULARY = "errors dtypes devices"  # which every room may import
+VOCABULARY = "errors dtypes devices absent"  # which every room may import
 
 # Rooms from the bottom to the top, and what each may import besides itself and the vocabulary: rooms with what is in
 # them.  `ts` is the package itself, a table of the public names, for what is written over those.  An import inside of a
@@ -17,6 +17,7 @@ MAY_IMPORT = {
     "errors": "",
     "dtypes": "",
     "devices": "",
+    "absent": "",  # what is not there
     # the machine, and what it runs on
     "_core.thread": "",
     "_core.value": "_core.thread",
@@ -62,10 +63,11 @@ MAY_IMPORT = {
     "random": "_core ops cuda",
     "func": "ts _core random",
     "quasirandom": "ts _core random",
-    "utils": "ts _core ops cuda nn random autograd functions",
     # compiled functions, and what is done with them
     "archive": "_core ir ops passes bytecode frontend nn",
     "serialization": "archive",
+    "hub": "ts archive",
+    "utils": "ts _core ops cuda nn random autograd functions hub",
     "runtime": "fusion _core ir ops analysis passes bytecode frontend nn archive",
     "ops.derivatives": "ts _core ops fusion fft linalg special functional nn runtime",
     "ops.batching": "ts _core ops",
@@ -78,10 +80,13 @@ MAY_IMPORT = {
     "__main__": "cli",
     # names that PyTorch has
     "__config__": "ts _core backends functions",
-    "_C": "ir analysis passes runtime",
     "compiler": "",
+    "_dynamo": "compiler",
+    "torch_version": "",
+    "as_torch": "ts torch_version",
+    "library": "ts _core ops autograd",
+    "_C": "ir analysis passes runtime",
     "distributed": "",
-    "hub": "",
     "multiprocessing": "",
     "types": "ir",
     "version": "ts",

@@ -90,6 +90,7 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     ),
     "ts.autograd.anomaly": ("is_anomaly_enabled", "is_anomaly_check_nan_enabled"),
     "ts.compiler": ("compile",),
+    "ts.as_torch": ("install_as_torch",),
     "ts.functions.tensor_types": (
         "FloatTensor", "DoubleTensor", "HalfTensor", "BFloat16Tensor", "ByteTensor", "CharTensor",
         "ShortTensor", "IntTensor", "LongTensor", "BoolTensor", "set_default_tensor_type",
@@ -111,10 +112,10 @@ _HOMES = {name: module for module, names in _NAMES_OF.items() for name in names}
 _NUMBERS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
 WRITTEN = frozenset(_NAMES_OF["ts.functional"])  # functions in the scripted subset
 _MODULES = frozenset({
-    "__config__",
+    "__config__", "_dynamo", "absent", "as_torch", "torch_version",
     "accelerator", "amp", "analysis", "archive", "autograd", "backends", "bytecode", "cli", "compiler", "cpu",
     "cuda", "debugger", "devices", "distributed", "distributions", "dtypes", "errors", "fft", "frontend",
-    "func", "functional", "functions", "futures", "hub", "ir", "jit", "linalg", "masked", "mps",
+    "func", "functional", "functions", "futures", "hub", "ir", "jit", "library", "linalg", "masked", "mps",
     "multiprocessing", "nn", "ops", "optim", "passes", "profiler", "quasirandom", "random", "runtime",
     "serialization", "signal", "special", "testing", "tracing", "types", "utils", "version", "xpu",
 })  # fmt: skip
@@ -146,7 +147,26 @@ def _find(name: str) -> Any:
     dtypes = importlib.import_module("ts.dtypes").NAMES
     if name in dtypes:
         return dtypes[name]
-    return importlib.import_module("ts.ops.registry").function(name)
+    try:
+        return importlib.import_module("ts.ops.registry").function(name)
+    except AttributeError:
+        placeholder = importlib.import_module("ts.absent").find(name)
+        if placeholder is None:
+            raise
+        return placeholder
+
+
+class _Absent:
+    """Finds the modules that PyTorch has and `ts` has not, which only import (`ts.absent`)."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
+        if not name.startswith("ts."):
+            return None
+        return importlib.import_module("ts.absent").spec_of(name)
+
+
+sys.meta_path.append(_Absent)  # type: ignore[arg-type]
 
 
 def __dir__() -> list[str]:

@@ -1,24 +1,170 @@
-"""Models from the network: refused, as their code is written for PyTorch and would be run unseen.
+"""Models by name: from a folder on this machine, and weights from the cache; nothing is downloaded.
 
-ts.hub.load("pytorch/vision", "resnet18")          NotImplementedError that says what to do
+ts.hub.load("path/to/repository", "resnet18", source="local")     calls resnet18() of its hubconf.py
+ts.hub.load_state_dict_from_url(url)                              the file of that name in the cache
 """
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
+import os
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
 from typing import Any, NoReturn
+from urllib.parse import urlparse
+
+import ts
+
+__all__ = [
+    "download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir",
+]  # fmt: skip
+
+ENV_TORCH_HOME = "TORCH_HOME"
+ENV_XDG_CACHE_HOME = "XDG_CACHE_HOME"
+DEFAULT_CACHE_DIR = "~/.cache"
+ENV_GITHUB_TOKEN = "GITHUB_TOKEN"
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # in the names of files of weights
+READ_DATA_CHUNK = 128 * 1024
+MODULE_HUBCONF = "hubconf.py"
+VAR_DEPENDENCY = "dependencies"
+
+_chosen: str | None = None
 
 
-def load(repo_or_dir: str, model: str, *args: Any, **kwargs: Any) -> NoReturn:
-    """Refused."""
+class _Silent:
+    """In place of a progress bar where `tqdm` is not installed: the items, and nothing shown."""
+
+    def __init__(self, iterable: Iterable[Any] = (), **options: Any) -> None:
+        self.iterable = iterable
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.iterable)
+
+    def __enter__(self) -> _Silent:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        """Nothing to close."""
+
+    def update(self, n: float = 1) -> None:
+        """Nothing to show."""
+
+
+def __getattr__(name: str) -> Any:
+    if name != "tqdm":
+        raise AttributeError(f"module 'ts.hub' has no attribute {name!r}")
+    found = importlib.util.find_spec("tqdm")
+    return _Silent if found is None else importlib.import_module("tqdm").tqdm
+
+
+def _get_torch_home() -> str:
+    """The folder that PyTorch keeps its files in: $TORCH_HOME, or `torch` in the user's cache."""
+    cache = os.getenv(ENV_XDG_CACHE_HOME, DEFAULT_CACHE_DIR)
+    return os.path.expanduser(os.getenv(ENV_TORCH_HOME, os.path.join(cache, "torch")))
+
+
+def get_dir() -> str:
+    """The folder of what was fetched: what `set_dir` said, or `hub` in PyTorch's."""
+    if os.getenv("TORCH_HUB"):
+        warnings.warn("TORCH_HUB is deprecated, please use env TORCH_HOME instead", stacklevel=2)
+    return os.path.join(_get_torch_home(), "hub") if _chosen is None else _chosen
+
+
+def set_dir(d: str | os.PathLike[str]) -> None:
+    """Keep such files in another folder."""
+    global _chosen
+    _chosen = os.path.expanduser(d)
+
+
+def load(
+    repo_or_dir: str | os.PathLike[str], model: str, *args: Any, source: str = "github", **kwargs: Any
+) -> Any:
+    """What `model(*args, **kwargs)` of the folder's `hubconf.py` gives.
+
+    NotImplementedError where the folder is to be fetched, RuntimeError for names that are not there.
+    """
+    for option in ("trust_repo", "force_reload", "verbose", "skip_validation"):
+        kwargs.pop(option, None)
+    return _entry(_hubconf(repo_or_dir, source, f"load({repo_or_dir!r}, {model!r})"), model)(*args, **kwargs)
+
+
+def list(github: str | os.PathLike[str], *args: Any, source: str = "github", **kwargs: Any) -> Any:
+    """The names of the functions in a folder's `hubconf.py`."""
+    module = _hubconf(github, source, f"list({github!r})")
+    return [name for name, f in vars(module).items() if callable(f) and not name.startswith("_")]
+
+
+def help(
+    github: str | os.PathLike[str], model: str, *args: Any, source: str = "github", **kwargs: Any
+) -> str | None:
+    """The docstring of a function in a folder's `hubconf.py`."""
+    found: str | None = _entry(_hubconf(github, source, f"help({github!r}, {model!r})"), model).__doc__
+    return found
+
+
+def _hubconf(folder: str | os.PathLike[str], source: str, call: str) -> ModuleType:
+    if source not in ("github", "local"):
+        raise ValueError(f'Unknown source: "{source}". Allowed values: "github" | "local".')
+    if source == "github":
+        raise NotImplementedError(
+            f"hub.{call} is not implemented: nothing is downloaded; fetch the repository, and name its "
+            'folder with source="local"'
+        )
+    path = Path(folder, MODULE_HUBCONF)
+    spec = importlib.util.spec_from_file_location("hubconf", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(folder))
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(str(folder))
+    absent = [name for name in getattr(module, VAR_DEPENDENCY, []) if not importlib.util.find_spec(name)]
+    if absent:
+        raise RuntimeError(f"Missing dependencies: {', '.join(absent)}")
+    return module
+
+
+def _entry(module: ModuleType, name: str) -> Callable[..., Any]:
+    found = getattr(module, name, None)
+    if not callable(found):
+        raise RuntimeError(f"Cannot find callable {name} in hubconf")
+    return found  # type: ignore[no-any-return]
+
+
+def download_url_to_file(
+    url: str, dst: str, hash_prefix: str | None = None, progress: bool = True
+) -> NoReturn:
+    """Refused: nothing is downloaded."""
     raise NotImplementedError(
-        f"hub.load({repo_or_dir!r}, {model!r}) is not implemented: nothing is downloaded; install the "
-        "package that has the model, and load its weights from a file with `ts.load`"
+        f"hub.download_url_to_file({url!r}) is not implemented: nothing is downloaded; save it as {dst}"
     )
 
 
-def load_state_dict_from_url(url: str, *args: Any, **kwargs: Any) -> NoReturn:
-    """Refused."""
-    raise NotImplementedError(
-        f"hub.load_state_dict_from_url({url!r}) is not implemented: nothing is downloaded; fetch the file "
-        "and load it with `ts.load`"
-    )
+def load_state_dict_from_url(
+    url: str,
+    model_dir: str | os.PathLike[str] | None = None,
+    map_location: Any = None,
+    progress: bool = True,
+    check_hash: bool = False,
+    file_name: str | None = None,
+    weights_only: bool = True,
+) -> Mapping[str, Any]:
+    """The weights in the file of that name in `model_dir`, by default `checkpoints` of `get_dir()`.
+
+    NotImplementedError where it is not there: nothing is downloaded.
+    """
+    folder = Path(get_dir(), "checkpoints") if model_dir is None else Path(model_dir)
+    path = folder / (file_name or os.path.basename(urlparse(url).path))
+    if not path.exists():
+        raise NotImplementedError(
+            f"hub.load_state_dict_from_url({url!r}) is not implemented: nothing is downloaded; save the "
+            f"file as {path}"
+        )
+    found: Mapping[str, Any] = ts.load(path, map_location=map_location, weights_only=weights_only)
+    return found

@@ -5,6 +5,8 @@ ts.mps.is_available()            False
 
 from __future__ import annotations
 
+from ts.absent import names_for
+
 
 def is_available() -> bool:
     """Whether there is a device to use: no."""
@@ -14,3 +16,6 @@ def is_available() -> bool:
 def device_count() -> int:
     """How many there are: none."""
     return 0
+
+
+__getattr__ = names_for(__name__)

@@ -9,6 +9,7 @@ import os
 import zipfile
 from typing import IO, Any
 
+from ts.absent import names_for
 from ts.archive.safe_globals import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
 from ts.archive.saving import load, save
 
@@ -29,3 +30,7 @@ def is_zipfile(f: str | os.PathLike[str] | IO[Any]) -> bool:
 
 
 _is_zipfile = is_zipfile
+DEFAULT_PROTOCOL = 2  # of the pickles in files
+
+
+__getattr__ = names_for(__name__)

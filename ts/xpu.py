@@ -5,6 +5,8 @@ ts.xpu.is_available()            False
 
 from __future__ import annotations
 
+from ts.absent import names_for
+
 
 def is_available() -> bool:
     """Whether there is a device to use: no."""
@@ -19,3 +21,6 @@ def device_count() -> int:
 def is_initialized() -> bool:
     """Whether one was used: no."""
     return False
+
+
+__getattr__ = names_for(__name__)

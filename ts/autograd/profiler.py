@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts.absent import names_for
 from ts.profiler.averages import EventList, FunctionEventAvg
 from ts.profiler.events import FunctionEvent
 from ts.profiler.labels import record_function
@@ -83,3 +84,6 @@ class profile:
     def export_stacks(self, path: Any, metric: str = "self_cpu_time_total") -> None:
         """Write stacks with their time, as `flamegraph.pl` takes them."""
         self.function_events.export_stacks(path, metric)
+
+
+__getattr__ = names_for(__name__)

@@ -10,6 +10,7 @@ import importlib
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from ts.absent import names_for
 from ts.devices import Stream
 
 
@@ -49,4 +50,4 @@ def stream(stream: Stream | None) -> AbstractContextManager[None]:
 def __getattr__(name: str) -> Any:
     if name == "amp":
         return importlib.import_module("ts.cpu.amp")
-    raise AttributeError(f"module 'ts.cpu' has no attribute {name!r}")
+    return names_for(__name__)(name)

@@ -16,6 +16,7 @@ import importlib
 from types import TracebackType
 from typing import Any
 
+from ts.absent import names_for
 from ts.cuda import graphs, memory, random, streams
 from ts.cuda._devices import Device, backend, usable
 from ts.cuda._devices import number as _number
@@ -171,4 +172,4 @@ def __getattr__(name: str) -> Any:
 
         if name in CUDA:
             return CUDA[name]
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return names_for(__name__)(name)

@@ -9,6 +9,7 @@ Allocations are rounded up to 512 bytes.  Without a device nothing is in use.
 
 from __future__ import annotations
 
+from ts.absent import names_for
 from ts.cuda._devices import Device, backend, checked, usable
 
 
@@ -64,3 +65,6 @@ def mem_get_info(device: Device = None) -> tuple[int, int]:
     """Bytes of a device that are free, and that it has."""
     found: tuple[int, int] = backend().free_and_total(checked(device))
     return found
+
+
+__getattr__ = names_for(__name__)

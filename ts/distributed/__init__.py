@@ -5,6 +5,8 @@ ts.distributed.is_available()         False
 
 from __future__ import annotations
 
+from ts.absent import names_for
+
 
 def is_available() -> bool:
     """Whether processes can form a group: no."""
@@ -14,3 +16,6 @@ def is_available() -> bool:
 def is_initialized() -> bool:
     """Whether this process is part of a group: no."""
     return False
+
+
+__getattr__ = names_for(__name__)

@@ -50,7 +50,7 @@ class Transform:
         """The inverse."""
         inverse = None if self._inverted is None else self._inverted()
         if inverse is None:
-            inverse = _Inverse(self)
+            inverse = _InverseTransform(self)
             self._inverted = weakref.ref(inverse)
         return inverse
 
@@ -110,7 +110,7 @@ class Transform:
         return f"{type(self).__name__}()"
 
 
-class _Inverse(Transform):
+class _InverseTransform(Transform):
     """The inverse of a transform, which it keeps alive."""
 
     def __init__(self, transform: Transform) -> None:
@@ -144,7 +144,7 @@ class _Inverse(Transform):
         return self._transform.with_cache(cache_size).inv
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Inverse) and self._transform == other._transform
+        return isinstance(other, _InverseTransform) and self._transform == other._transform
 
     __hash__ = object.__hash__
 

@@ -15,6 +15,7 @@ from ts.distributions.transform import (
     IndependentTransform,
     ReshapeTransform,
     Transform,
+    _InverseTransform,  # noqa: F401  # programs name it
     identity_transform,
 )
 from ts.distributions.vector_transforms import (

@@ -99,3 +99,16 @@ def _triangle(size: int, diag: int) -> int:
         return rows * (rows + 1) // 2
     above = max(size - 1 - diag, 0)
     return size * size - above * (above + 1) // 2
+
+
+def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:
+    """A sample of the standard normal distribution."""
+    sample: Tensor = ts.empty(shape, dtype=dtype, device=device).normal_()
+    return sample
+
+
+def _sum_rightmost(value: Any, dim: int) -> Any:
+    """Sums over the last `dim` dimensions."""
+    if dim == 0:
+        return value
+    return value.reshape(*value.shape[:-dim], -1).sum(-1)

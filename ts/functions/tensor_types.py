@@ -11,7 +11,7 @@ They are no classes: every tensor is a `Tensor`.
 from __future__ import annotations
 
 import warnings
-from typing import Any, Final
+from typing import Any, Final, Union
 
 from ts import backends, dtypes
 from ts._core.tensor import construct
@@ -43,6 +43,12 @@ class TensorType:
 
     def __repr__(self) -> str:
         return f"<class '{self.__module__}.{self.__name__}'>"
+
+    def __or__(self, other: Any) -> Any:
+        return Union.__getitem__((self, other))  # as in `LongTensor | None`
+
+    def __ror__(self, other: Any) -> Any:
+        return Union.__getitem__((other, self))
 
     def __instancecheck__(self, instance: object) -> bool:
         if not isinstance(instance, Tensor):

@@ -12,6 +12,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 from ts._core.value.turns import import_turn
+from ts.absent import names_for
 
 if TYPE_CHECKING:
     from ts.nn.modules.container import ModuleDict as ModuleDict
@@ -48,7 +49,7 @@ def _find(name: str) -> Any:
     modules = importlib.import_module("ts.nn.modules")
     if name in modules.HOMES:
         return getattr(modules, name)
-    raise AttributeError(f"module 'ts.nn' has no attribute '{name}'")
+    return names_for(__name__)(name)
 
 
 def __dir__() -> list[str]:

@@ -1,10 +1,12 @@
 """Operator records, by family; and `ts.ops.aten`, the operators by their full names."""
 
+import importlib.util
 from typing import Any
 
 aten: Any  # these are made when somebody asks for them
 prim: Any
 profiler: Any
+WRITTEN = ()  # no functions in the scripted subset: any other name is a namespace
 
 
 def __getattr__(name: str) -> Any:
@@ -13,8 +15,16 @@ def __getattr__(name: str) -> Any:
 
         found = globals()[name] = Namespace(name)
         return found
+    if name == "load_library":
+        from ts.ops.namespace import load_library
+
+        return load_library
     if name == "OpNamespace":
         from ts.ops.namespace import Namespace
 
         return Namespace
-    raise AttributeError(f"module 'ts.ops' has no attribute '{name}'")
+    if name.startswith("__") or importlib.util.find_spec(f"ts.ops.{name}") is not None:
+        raise AttributeError(f"module 'ts.ops' has no attribute '{name}'")
+    from ts.ops.namespace import Namespace
+
+    return Namespace(name)

@@ -61,3 +61,10 @@ class Namespace:
         found = Packet(qualified)
         setattr(self, name, found)
         return found
+
+
+def load_library(path: Any) -> None:
+    """OSError: operators in C++ are linked with PyTorch's libraries."""
+    raise OSError(
+        f"Could not load this library: {path}: ts loads no operators in C++; `ts.library` takes functions"
+    )

@@ -10,13 +10,15 @@ from __future__ import annotations
 import importlib
 from typing import Any, Final
 
-_MODULES: Final = frozenset({"checkpoint", "data", "dlpack", "hooks"})
+from ts.absent import names_for
+
+_MODULES: Final = frozenset({"checkpoint", "data", "dlpack", "hooks", "model_zoo"})
 
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"ts.utils.{name}")
-    raise AttributeError(f"module 'ts.utils' has no attribute '{name}'")
+    return names_for(__name__)(name)
 
 
 def __dir__() -> list[str]:

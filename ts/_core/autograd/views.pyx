@@ -11,7 +11,7 @@ cimport cython
 
 from ts._core.autograd.leaf cimport accumulator_of
 from ts._core.autograd.node cimport Node, connect, expect, make_room, next_sequence
-from ts._core.tensor.tensor cimport Tensor, operator_function
+from ts._core.tensor.tensor cimport Tensor, operator_function, root_of
 from ts._core.thread.context cimport GRAD_DISABLED, LAYERED, context_flags
 from ts._core.value.sealed cimport seal
 
@@ -170,17 +170,25 @@ cdef class CopySlices(ViewNode):
         return [self.with_part(flat, inner), *found]
 
 
+cdef ViewNode place_of(Tensor view, Tensor base, Tensor whole):
+    cdef ViewNode where = ViewNode.__new__(ViewNode)
+    if root_of(view.array) is not root_of(base.array) and view.array.size:
+        raise ValueError("the tensor is no view of that base")
+    if whole.array.shape != base.array.shape:
+        raise ValueError(f"a tensor of shape {whole.array.shape} does not look like a base of shape {base.array.shape}")
+    where.place(view, base)
+    return where
+
+
 def part_at(Tensor view not None, Tensor base not None, Tensor whole not None):
     """The elements of `whole`, which looks like `base`, where `view` is in that; a copy."""
-    cdef ViewNode where = ViewNode.__new__(ViewNode)
-    where.place(view, base)
+    where = place_of(view, base, whole)
     return where.part_of(where.in_memory(whole))
 
 
 def with_part_at(Tensor view not None, Tensor base not None, Tensor whole not None, Tensor part not None):
     """`whole`, which looks like `base`, but `part` where `view` is in that; a copy."""
-    cdef ViewNode where = ViewNode.__new__(ViewNode)
-    where.place(view, base)
+    where = place_of(view, base, whole)
     return where.with_part(where.in_memory(whole), part)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts.absent import names_for
 from ts.nn.modules.module import Module
 
 
@@ -34,3 +35,6 @@ class DistributedDataParallel(Module):
         raise ValueError(
             "Default process group has not been initialized, please make sure to call init_process_group."
         )
+
+
+__getattr__ = names_for(__name__)

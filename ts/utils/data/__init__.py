@@ -8,6 +8,7 @@ The order is PyTorch's for the same seed.
 
 from __future__ import annotations
 
+from ts.absent import names_for
 from ts.utils.data.collate import default_collate, default_convert
 from ts.utils.data.dataloader import DataLoader
 from ts.utils.data.dataset import (
@@ -37,3 +38,6 @@ __all__ = [
     "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "default_collate", "default_convert",
     "get_worker_info", "random_split",
 ]  # fmt: skip
+
+
+__getattr__ = names_for(__name__)

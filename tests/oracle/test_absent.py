@@ -1,0 +1,43 @@
+"""The table of what `ts` has not is PyTorch's: its modules, and the public names in them."""
+
+import importlib
+import types
+import warnings
+
+import pytest
+
+import ts
+from ts.absent.names import MARKERS, NAMES
+
+torch = pytest.importorskip("torch")
+
+BY_ACCIDENT = (
+    "typing", "typing_extensions", "collections", "contextlib", "functools", "warnings", "builtins", "abc", "enum",
+    "dataclasses",
+)  # fmt: skip
+def public(module, name):
+    """Whether a name is one that the module declares."""
+    value = getattr(module, name, None)
+    if name.startswith("_") or name == "annotations" or isinstance(value, types.ModuleType):
+        return False
+    home = getattr(value, "__module__", None) or ""
+    return hasattr(module, "__all__") or home.split(".")[0] not in BY_ACCIDENT
+
+
+@pytest.mark.parametrize("path", sorted(set(NAMES) - {""}))
+def test_the_names_are_pytorchs(path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = importlib.import_module(f"torch.{path}")
+    names = getattr(theirs, "__all__", None) or dir(theirs)
+    wanted = {name for name in names if hasattr(theirs, name) and public(theirs, name)}
+    ours = importlib.import_module(f"ts.{path}")
+    table = set(NAMES[path].split())
+    assert {name for name in wanted if not hasattr(ours, name)} == set()
+    assert {name for name in table if not hasattr(theirs, name)} == set()
+
+
+def test_names_at_the_top():
+    assert [name for name in NAMES[""].split() if not hasattr(torch, name)] == []
+    assert [name for name in MARKERS.split() if name.startswith("fx.wrap") and not hasattr(torch.fx, "wrap")] == []
+    assert not hasattr(ts, "no_such_name")

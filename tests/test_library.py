@@ -1,0 +1,146 @@
+"""Operators that programs add (`ts.library`), in eager code, scripts, on the meta device and with gradients."""
+
+import itertools
+
+import pytest
+
+import ts
+from ts import Tensor
+
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def name() -> str:
+    """A name that no other test has: operators stay."""
+    return f"tests_library::op{next(_numbers)}"
+
+
+def operator(name: str):
+    namespace, _, short = name.partition("::")
+    return getattr(getattr(ts.ops, namespace), short)
+
+
+def test_a_function_becomes_an_operator(name):
+    @ts.library.custom_op(name, mutates_args=())
+    def scale(x: Tensor, by: float = 2.0) -> Tensor:
+        """Scaled."""
+        return x * by
+
+    x = ts.ones(3)
+    assert scale(x).tolist() == [2, 2, 2] and scale(x, by=3.0).tolist() == [3, 3, 3]
+    assert operator(name)(x, 0.5).tolist() == [0.5] * 3
+    assert operator(name).default(x).tolist() == [2, 2, 2]
+    assert repr(scale) == f"<CustomOpDef({name})>" and scale.__doc__ == "Scaled."
+    with pytest.raises(TypeError):
+        scale(1)
+    with pytest.raises(RuntimeError, match="declared already"):
+        ts.library.custom_op(name, lambda x: x, mutates_args=(), schema="(Tensor x) -> Tensor")
+
+
+def test_scripts_and_traces_call_it(name):
+    @ts.library.custom_op(name, mutates_args=())
+    def shifted(x: Tensor, by: int) -> Tensor:
+        return x + by
+
+    short = name.partition("::")[2]
+    unit = ts.jit.CompilationUnit(f"def f(x: Tensor):\n    return torch.ops.tests_library.{short}(x, 4) * 2\n")
+    assert unit.f(ts.ones(2)).tolist() == [10, 10]
+    assert f"tests_library::{short}" in str(unit.f.graph)
+    traced = ts.jit.trace(lambda x: shifted(x, 1), (ts.ones(2),))
+    assert traced(ts.zeros(2)).tolist() == [1, 1]
+
+
+def test_shapes_without_elements(name):
+    @ts.library.custom_op(name, mutates_args=())
+    def rows(x: Tensor) -> Tensor:
+        return x.sum(1)
+
+    rows.register_fake(lambda x: x.new_empty(x.shape[0]))
+    found = rows(ts.empty(3, 5, device="meta"))
+    assert found.device.type == "meta" and found.shape == (3,)
+
+
+def test_gradients(name):
+    @ts.library.custom_op(name, mutates_args=())
+    def cube(x: Tensor, by: float) -> Tensor:
+        return x.clone() ** 3 * by
+
+    x = ts.tensor([1.0, 2.0], requires_grad=True)
+    with pytest.raises(RuntimeError, match="no autograd formula was registered"):
+        cube(x, 2.0).sum().backward()
+
+    def setup(ctx, inputs, output):
+        x, ctx.by = inputs
+        ctx.save_for_backward(x)
+
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return 3 * x**2 * ctx.by * grad, None
+
+    cube.register_autograd(backward, setup_context=setup)
+    cube(x, 2.0).sum().backward()
+    assert x.grad.tolist() == [6, 24]
+    assert ts.autograd.gradcheck(lambda x: cube(x, 0.5), (x.detach().double().requires_grad_(),))
+
+
+def test_writes_to_an_argument(name):
+    @ts.library.custom_op(name, mutates_args={"out"})
+    def fill(out: Tensor, value: int) -> None:
+        out.fill_(value)
+
+    x = ts.zeros(2)
+    fill(x, 7)
+    assert x.tolist() == [7, 7]
+
+
+def test_step_by_step():
+    namespace = f"tests_steps{next(_numbers)}"
+    library = ts.library.Library(namespace, "DEF")
+    assert library.define("twice(Tensor x, *, int more=0) -> Tensor") == "twice"
+    twice = getattr(ts.ops, namespace).twice
+    with pytest.raises(NotImplementedError, match="from the 'CPU' backend"):
+        twice(ts.ones(2))
+    library.impl("twice", lambda x, more: x + x + more, "CPU")
+    assert twice(ts.ones(2), more=1).tolist() == [3, 3]
+
+    @ts.library.register_fake(f"{namespace}::twice")
+    def _(x, more):
+        return ts.empty_like(x)
+
+    assert twice(ts.ones(2, device="meta")).shape == (2,)
+    ts.library.define(f"{namespace}::pair", "(Tensor x) -> (Tensor, Tensor)")
+    ts.library.impl(f"{namespace}::pair", "default")(lambda x: (x + 1, x + 2))
+    first, second = getattr(ts.ops, namespace).pair(ts.zeros(1))
+    assert (first.item(), second.item()) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: ts.library.Library("x", "WHAT"), "Unsupported kind"),
+        (lambda: ts.library.Library("aten", "DEF"), "reserved namespace"),
+        (lambda: ts.library.define("nothing", "() -> ()"), 'of the form "namespace::name"'),
+        (lambda: ts.library.infer_schema(lambda x: x, mutates_args=()), "must have a type annotation"),
+    ],
+)
+def test_refusals(make, says):
+    with pytest.raises(ValueError) as error:
+        make()
+    assert says in str(error.value)
+
+
+def test_schemas_of_functions():
+    def f(x: Tensor, n: int, ys: list[Tensor], *, scale: float | None = None, name: str = "a") -> tuple[Tensor, int]:
+        return x, n
+
+    wanted = '(Tensor x, SymInt n, Tensor[] ys, *, float? scale=None, str name="a") -> (Tensor, SymInt)'
+    assert ts.library.infer_schema(f, mutates_args=()) == wanted
+    assert ts.library.infer_schema(f, mutates_args={"x"}).startswith("(Tensor(a0!) x, ")
+
+
+def test_nothing_is_loaded_from_cpp():
+    with pytest.raises(OSError, match=r"Could not load this library: nothing.so"):
+        ts.ops.load_library("nothing.so")
+    with pytest.raises(AttributeError):
+        ts.ops.no_such_namespace.no_such_operator

@@ -1,0 +1,58 @@
+"""What programs say to the compiler of Python's bytecode that PyTorch has, and `ts` has not.
+
+    @ts._dynamo.disable          a function that is never compiled: itself
+    ts._dynamo.is_compiling()    False
+
+Nothing is compiled behind a program's back, so what keeps functions from it, or tells it about tensors, has
+nothing to do.  What asks for compiled code (`optimize`, `export`, `explain`) refuses when it is called.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.absent import names_for
+from ts.compiler import allow_in_graph, assume_constant_result, disable, is_compiling
+
+__all__ = [
+    "allow_in_graph", "assume_constant_result", "disable", "disallow_in_graph", "forbid_in_graph",
+    "graph_break", "is_compiling", "mark_dynamic", "mark_static", "mark_static_address", "maybe_mark_dynamic",
+    "reset",
+]  # fmt: skip
+
+
+def disallow_in_graph(fn: Any) -> Any:
+    """The function itself."""
+    return fn
+
+
+def forbid_in_graph(fn: Any) -> Any:
+    """The function itself."""
+    return fn
+
+
+def graph_break(msg: str = "") -> None:
+    """Nothing: there is no graph to break."""
+
+
+def mark_dynamic(t: Any, index: Any, **options: Any) -> None:
+    """Nothing: no dimension is taken for fixed."""
+
+
+def maybe_mark_dynamic(t: Any, index: Any) -> None:
+    """Nothing: no dimension is taken for fixed."""
+
+
+def mark_static(t: Any, index: Any = None) -> None:
+    """Nothing: nobody asks whether a dimension is fixed."""
+
+
+def mark_static_address(t: Any, guard: bool = True) -> None:
+    """Nothing: nobody asks whether a tensor moves."""
+
+
+def reset() -> None:
+    """Nothing: no compiled code is kept."""
+
+
+__getattr__ = names_for(__name__)

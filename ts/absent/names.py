@@ -1,0 +1,511 @@
+"""The names of PyTorch 2.13 that `ts` has not, by module: the public ones, which a test compares.
+
+A module that is not there at all stands here too, with all of its names.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+NAMES: Final = {
+    "": """
+        AcceleratorError AggregationType AnyType AwaitType BoolType ClassType ComplexType ConcreteModuleType
+        ConcreteModuleTypeBuilder DeviceObjType DictType EnumType ErrorReport FloatType FutureType
+        InferredType IntType InterfaceType ListType NoneType NumberType OptionalType OutOfMemoryError
+        PyObjectType RRefType StreamObjType StringType SymBool SymBoolType SymFloat SymInt SymIntType
+        TensorType TupleType UnionType cond while_loop complex32 chalf float8_e4m3fn float8_e4m3fnuz
+        float8_e5m2 float8_e5m2fnuz float8_e8m0fnu float4_e2m1fn_x2 bits16 bits1x8 bits2x4 bits4x2 bits8
+        int1 int2 int3 int4 int5 int6 int7 uint1 uint2 uint3 uint4 uint5 uint6 uint7 qint32 qint8 quint2x4
+        quint4x2 quint8
+    """,
+    "onnx": """
+        ExportableModule InputObserver JitScalarType ONNXProgram OnnxExporterError
+        OperatorExportTypes TensorProtoDataType TrainingMode export register_custom_op_symbolic
+        unregister_custom_op_symbolic
+    """,
+    "onnx.operators": """
+        reshape_from_tensor_shape shape_as_tensor
+    """,
+    "onnx.utils": """
+        disable_apex_o2_state_dict_hook export exporter_context model_signature
+        select_model_mode_for_export setup_onnx_logging unconvertible_ops unpack_quantized_tensor
+        warn_on_static_input_change
+    """,
+    "onnx.symbolic_helper": """
+        args_have_same_dtype cast_pytorch_to_onnx check_training_mode dequantize_helper
+        is_complex_value pytorch_name_to_type quantize_helper requantize_bias_helper
+        scalar_name_to_pytorch scalar_type_to_onnx scalar_type_to_pytorch_type
+    """,
+    "onnx.errors": """
+        OnnxExporterWarning SymbolicValueError UnsupportedOperatorError
+    """,
+    "ao": "",
+    "ao.quantization": """
+        AffineQuantizedObserverBase DeQuantStub FakeQuantize FakeQuantizeBase
+        FixedQParamsFakeQuantize FixedQParamsObserver FusedMovingAvgObsFakeQuantize Granularity
+        HistogramObserver MappingType MinMaxObserver MovingAverageMinMaxObserver
+        MovingAveragePerChannelMinMaxObserver NoopObserver ObserverBase ObserverOrFakeQuantize
+        PerAxis PerBlock PerChannelMinMaxObserver PerGroup PerRow PerTensor PerToken
+        PlaceholderObserver QConfig QConfigAny QConfigDynamic QConfigMapping QuantStub QuantType
+        QuantWrapper RecordingObserver ReuseInputObserver TorchAODType
+        UniformQuantizationObserverBase ZeroPointDomain add_quant_dequant convert
+        convert_dynamic_jit convert_jit default_affine_fixed_qparams_fake_quant
+        default_affine_fixed_qparams_observer default_debug_observer default_dynamic_fake_quant
+        default_dynamic_quant_observer default_embedding_fake_quant
+        default_embedding_fake_quant_4bit default_eval_fn default_fake_quant
+        default_fixed_qparams_range_0to1_fake_quant default_fixed_qparams_range_0to1_observer
+        default_fixed_qparams_range_neg1to1_fake_quant default_fixed_qparams_range_neg1to1_observer
+        default_float_qparams_observer default_float_qparams_observer_4bit
+        default_fused_act_fake_quant default_fused_per_channel_wt_fake_quant
+        default_fused_wt_fake_quant default_histogram_fake_quant default_histogram_observer
+        default_observer default_per_channel_weight_fake_quant default_per_channel_weight_observer
+        default_placeholder_observer default_reuse_input_observer
+        default_symmetric_fixed_qparams_fake_quant default_symmetric_fixed_qparams_observer
+        default_weight_fake_quant default_weight_observer disable_fake_quant disable_observer
+        enable_fake_quant enable_observer fuse_conv_bn fuse_conv_bn_jit fuse_conv_bn_relu
+        fuse_convtranspose_bn fuse_linear_bn fuse_modules fuse_modules_qat
+        fused_per_channel_wt_fake_quant_range_neg_127_to_127
+        fused_wt_fake_quant_range_neg_127_to_127 get_block_size
+        get_default_compare_output_module_list get_default_custom_config_dict
+        get_default_dynamic_quant_module_mappings get_default_dynamic_sparse_quant_module_mappings
+        get_default_float_to_quantized_operator_mappings get_default_qat_module_mappings
+        get_default_qat_qconfig get_default_qat_qconfig_dict get_default_qat_qconfig_mapping
+        get_default_qconfig get_default_qconfig_dict get_default_qconfig_mapping
+        get_default_qconfig_propagation_list get_default_static_quant_module_mappings
+        get_default_static_quant_reference_module_mappings
+        get_default_static_sparse_quant_module_mappings get_dynamic_quant_module_class
+        get_embedding_qat_module_mappings get_embedding_static_quant_module_mappings
+        get_fuser_method get_fuser_method_new get_observer_state_dict get_quantized_operator
+        get_static_quant_module_class load_observer_state_dict no_observer_set
+        per_channel_weight_observer_range_neg_127_to_127 prepare prepare_dynamic_jit prepare_jit
+        prepare_qat propagate_qconfig_ qconfig_equals quantize quantize_dynamic quantize_dynamic_jit
+        quantize_jit quantize_qat script_qconfig script_qconfig_dict swap_module
+        weight_observer_range_neg_127_to_127
+    """,
+    "ao.nn": "",
+    "ao.nn.quantized": """
+        BatchNorm2d BatchNorm3d Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d
+        DeQuantize Dropout ELU Embedding EmbeddingBag FXFloatFunctional FloatFunctional GroupNorm
+        Hardswish InstanceNorm1d InstanceNorm2d InstanceNorm3d LSTM LayerNorm LeakyReLU Linear
+        MultiheadAttention PReLU QFunctional Quantize ReLU6 Sigmoid Softmax
+    """,
+    "ao.nn.intrinsic": """
+        BNReLU2d BNReLU3d ConvAdd2d ConvAddReLU2d ConvBn1d ConvBn2d ConvBn3d ConvBnReLU1d
+        ConvBnReLU2d ConvBnReLU3d ConvReLU1d ConvReLU2d ConvReLU3d LinearBn1d LinearLeakyReLU
+        LinearReLU LinearTanh
+    """,
+    "ao.pruning": """
+        BaseScheduler BaseSparsifier CubicSL FakeSparsity LambdaSL NearlyDiagonalSparsifier
+        WeightNormSparsifier fqn_to_module get_arg_info_from_tensor_fqn
+        get_dynamic_sparse_quantized_mapping get_static_sparse_quantized_mapping module_to_fqn
+    """,
+    "quantization": """
+        DeQuantStub HistogramObserver ObserverBase QConfig QuantStub QuantType QuantWrapper
+        add_quant_dequant convert default_dynamic_qconfig default_eval_fn default_fake_quant
+        default_fixed_qparams_range_0to1_fake_quant default_fixed_qparams_range_neg1to1_fake_quant
+        default_histogram_fake_quant default_observer default_per_channel_weight_fake_quant
+        default_per_channel_weight_observer default_placeholder_observer default_qat_qconfig
+        default_qconfig default_weight_fake_quant default_weight_observer float16_dynamic_qconfig
+        float_qparams_weight_only_qconfig fuse_modules get_default_compare_output_module_list
+        get_default_dynamic_quant_module_mappings get_default_qat_module_mappings
+        get_default_qconfig_propagation_list get_default_static_quant_module_mappings
+        get_fuser_method get_quantized_operator get_static_quant_module_class prepare prepare_qat
+        propagate_qconfig_ quantize quantize_dynamic quantize_dynamic_jit quantize_jit quantize_qat
+        swap_module
+    """,
+    "quantization.observer": """
+        HistogramObserver MinMaxObserver MovingAverageMinMaxObserver
+        MovingAveragePerChannelMinMaxObserver NoopObserver ObserverBase PerChannelMinMaxObserver
+        PlaceholderObserver RecordingObserver default_debug_observer
+        default_dynamic_quant_observer default_float_qparams_observer
+        default_histogram_observer default_observer default_per_channel_weight_observer
+        default_placeholder_observer default_weight_observer get_observer_state_dict
+        load_observer_state_dict
+    """,
+    "quantization.fake_quantize": """
+        FakeQuantize FakeQuantizeBase FixedQParamsFakeQuantize FusedMovingAvgObsFakeQuantize
+        default_fake_quant default_fixed_qparams_range_0to1_fake_quant
+        default_fixed_qparams_range_neg1to1_fake_quant default_fused_act_fake_quant
+        default_fused_per_channel_wt_fake_quant default_fused_wt_fake_quant
+        default_histogram_fake_quant default_per_channel_weight_fake_quant
+        default_weight_fake_quant disable_fake_quant disable_observer enable_fake_quant
+        enable_observer
+    """,
+    "nn.quantized": """
+        BatchNorm2d BatchNorm3d Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d
+        DeQuantize Dropout ELU Embedding EmbeddingBag FXFloatFunctional FloatFunctional GroupNorm
+        Hardswish InstanceNorm1d InstanceNorm2d InstanceNorm3d LSTM LayerNorm LeakyReLU Linear
+        MultiheadAttention PReLU QFunctional Quantize ReLU6 Sigmoid Softmax
+    """,
+    "nn.qat": """
+        Conv1d Conv2d Conv3d Embedding EmbeddingBag Linear
+    """,
+    "nn.quantizable": """
+        LSTM LSTMCell MultiheadAttention
+    """,
+    "nn.intrinsic": """
+        BNReLU2d BNReLU3d ConvBn1d ConvBn2d ConvBn3d ConvBnReLU1d ConvBnReLU2d ConvBnReLU3d
+        ConvReLU1d ConvReLU2d ConvReLU3d LinearBn1d LinearReLU
+    """,
+    "nn.intrinsic.quantized": """
+        BNReLU2d BNReLU3d ConvReLU1d ConvReLU2d ConvReLU3d LinearReLU
+    """,
+    "nn.attention.flex_attention": """
+        AuxOutput AuxRequest BlockMask FlexKernelOptions and_masks create_block_mask
+        create_mask flex_attention noop_mask or_masks
+    """,
+    "nn.attention.bias": """
+        CausalBias CausalVariant causal_lower_right causal_upper_left
+    """,
+    "fx.experimental": "",
+    "fx.passes": "",
+    "fx.experimental.proxy_tensor": """
+        DecompositionInterpreter PythonKeyTracer dispatch_trace get_innermost_proxy_mode
+        get_proxy_mode handle_sym_dispatch make_fx maybe_disable_thunkify
+        maybe_enable_thunkify py_sym_types selective_decompose
+    """,
+    "fx.experimental.symbolic_shapes": """
+        CURRENT_NODE_KEY ConvertIntKey SHAPEENV_EVENT_KEY SYMPY_INTERP ShapeEnv Specialization
+        StatefulSymbolicContext StatelessSymbolicContext SubclassSymbolicContext SymIntEqByExpr
+        SymIntSymbolicContext SymbolicContext TrackedFake ValueRangesSLoc canonicalize_bool_expr
+        check_consistent compute_unbacked_bindings create_contiguous free_symbols
+        guard_float guard_int guard_or_false guard_or_true guard_scalar
+        guard_size_oblivious guarding_hint_or_throw has_free_symbols
+        has_free_unbacked_symbols has_static_value has_symbolic_sizes_strides
+        is_accessor_node is_concrete_bool is_concrete_float is_concrete_int is_nested_int
+        is_symbol_binding_fx_node optimization_hint rebind_unbacked
+        resolve_unbacked_bindings statically_known_false statically_known_true sym_and
+        sym_eq sym_or
+    """,
+    "fx.node": """
+        Node has_side_effect map_aggregate map_arg
+    """,
+    "fx.graph": """
+        CodeGen Graph PythonCode
+    """,
+    "fx.graph_module": """
+        GraphModule reduce_graph_module reduce_package_graph_module
+    """,
+    "fx.proxy": """
+        Attribute GraphAppendingTracer MetaProxy ParameterProxy Proxy Scope ScopeContextManager
+        TraceError TracerBase
+    """,
+    "fx.interpreter": """
+        Interpreter Transformer
+    """,
+    "fx.operator_schemas": """
+        ArgsKwargsPair check_for_mutable_operation create_type_hint get_signature_for_torch_op
+        normalize_function normalize_module type_matches
+    """,
+    "fx": """
+        Graph GraphModule Interpreter Node Proxy Tracer Transformer has_side_effect map_arg
+        replace_pattern symbolic_trace
+    """,
+    "export": """
+        AdditionalInputs Constraint CustomDecompTable Dim ExportBackwardSignature
+        ExportGraphSignature ExportedProgram FlatArgsAdapter ModuleCallEntry ModuleCallSignature
+        ShapesCollection UnflattenedModule default_decompositions dims draft_export export
+        load register_dataclass save unflatten
+    """,
+    "export.dynamic_shapes": """
+        AdditionalInputs Constraint Dim dims refine_dynamic_shapes_from_suggested_fixes
+    """,
+    "package": """
+        Directory EmptyMatchError GlobGroup Importer ObjMismatchError ObjNotFoundError
+        OrderedImporter PackageExporter PackageImporter PackagingError is_from_package
+        sys_importer
+    """,
+    "monitor": """
+        Aggregation COUNT Event EventHandlerHandle MAX MEAN MIN STAT_EVENT SUM Stat
+        TYPE_CHECKING TensorboardEventHandler VALUE data_value_t log_event
+        register_event_handler unregister_event_handler
+    """,
+    "sparse": """
+        SparseSemiStructuredTensor SparseSemiStructuredTensorCUSPARSELT
+        SparseSemiStructuredTensorCUTLASS addmm as_sparse_gradcheck check_sparse_tensor_invariants
+        log_softmax mm softmax sum to_sparse_semi_structured
+    """,
+    "nested": """
+        as_nested_tensor masked_select narrow nested_tensor nested_tensor_from_jagged
+        to_padded_tensor
+    """,
+    "utils.cpp_extension": """
+        BuildExtension CUDAExtension CppExtension SyclExtension check_compiler_is_gcc
+        check_compiler_ok_for_platform get_compiler_abi_compatibility_and_version
+        get_cxx_compiler get_default_build_root include_paths is_ninja_available
+        library_paths load load_inline remove_extension_h_precompiler_headers
+        verify_ninja_availability
+    """,
+    "utils.flop_counter": """
+        FlopCounterMode register_flop_formula
+    """,
+    "utils.bundled_inputs": """
+        InflatableArg ListType MAX_RAW_TENSOR_SIZE T TupleType
+        augment_many_model_functions_with_bundled_inputs augment_model_with_bundled_inputs
+        bundle_inputs bundle_large_tensor bundle_randn wrap_cpp_module
+    """,
+    "utils.mobile_optimizer": """
+        LintCode MobileOptimizerType generate_mobile_module_lints optimize_for_mobile
+    """,
+    "utils.throughput_benchmark": """
+        ExecutionStats ThroughputBenchmark format_time
+    """,
+    "utils.module_tracker": """
+        ModuleTracker
+    """,
+    "utils.mkldnn": """
+        MkldnnBatchNorm MkldnnConv1d MkldnnConv2d MkldnnConv3d MkldnnLinear MkldnnPrelu to_mkldnn
+    """,
+    "utils.data.datapipes": "",
+    "distributed": """
+        AllToAllOptions AllreduceCoalescedOptions AllreduceOptions Backend BackendConfig
+        BarrierOptions BroadcastOptions BuiltinCommHookType DebugLevel DeviceMesh DistBackendError
+        DistError DistNetworkError DistStoreError FileStore GatherOptions GradBucket GroupMember
+        GroupName HashStore Logger P2POp PrefixStore ProcessGroup ProcessGroupGloo QueueEmptyError
+        RankType ReduceOp ReduceOptions ReduceScatterOptions Reducer ScatterOptions Store TCPStore
+        Work all_gather all_gather_coalesced all_gather_into_tensor all_gather_object
+        all_gather_single all_reduce all_reduce_coalesced all_to_all all_to_all_single barrier
+        batch_isend_irecv breakpoint broadcast broadcast_object_list default_pg_timeout
+        destroy_process_group gather gather_object get_backend get_backend_config get_debug_level
+        get_default_backend_for_device get_global_rank get_group_rank get_node_local_rank
+        get_pg_count get_process_group_ranks get_rank get_world_size group init_device_mesh
+        init_process_group irecv is_backend_available isend log monitored_barrier new_group
+        new_subgroups new_subgroups_by_enumeration record_comm recv recv_object_list reduce
+        reduce_op reduce_scatter reduce_scatter_single reduce_scatter_tensor
+        register_rendezvous_handler rendezvous scatter scatter_object_list send send_object_list
+        set_debug_level set_debug_level_from_env shrink_group split_group supports_complex timedelta
+    """,
+    "distributed.nn": """
+        Function ReduceOp RemoteModule all_gather all_reduce all_to_all all_to_all_single
+        broadcast gather group reduce reduce_scatter scatter
+    """,
+    "distributed.tensor": """
+        DTensor Partial Placement Replicate Shard distribute_module distribute_tensor empty
+        full ones rand randn zeros
+    """,
+    "distributed.fsdp": """
+        BackwardPrefetch CPUOffload CPUOffloadPolicy DataParallelMeshDims FSDPModule
+        FullOptimStateDictConfig FullStateDictConfig FullyShardedDataParallel
+        LocalOptimStateDictConfig LocalStateDictConfig MixedPrecision MixedPrecisionPolicy
+        OffloadPolicy OptimStateDictConfig OptimStateKeyType ShardedOptimStateDictConfig
+        ShardedStateDictConfig ShardingStrategy StateDictConfig StateDictSettings StateDictType
+        UnshardHandle fully_shard register_fsdp_forward_method share_comm_ctx
+    """,
+    "distributed.device_mesh": """
+        DeviceMesh init_device_mesh
+    """,
+    "distributed.algorithms": """
+        Join JoinHook Joinable
+    """,
+    "distributed.optim": """
+        DistributedOptimizer PostLocalSGDOptimizer ZeroRedundancyOptimizer as_functional_optim
+    """,
+    "distributed.pipelining": """
+        Pipe PipelineStage Schedule1F1B ScheduleDualPipeV ScheduleGPipe ScheduleInterleaved1F1B
+        ScheduleInterleavedZeroBubble ScheduleLoopedBFS ScheduleZBVZeroBubble SplitPoint
+        build_stage pipe_split pipeline
+    """,
+    "distributed.rpc": """
+        AllGatherStates BackendType RRef TensorPipeRpcBackendOptions get_worker_info init_rpc
+        is_available method_factory new_method remote rpc_async rpc_sync shutdown
+    """,
+    "distributed.checkpoint": """
+        BytesStorageMetadata CheckpointException ChunkStorageMetadata DefaultLoadPlanner
+        DefaultSavePlanner FileSystemReader FileSystemWriter HuggingFaceStorageReader
+        HuggingFaceStorageWriter LoadPlan LoadPlanner Metadata QuantizedHuggingFaceStorageReader
+        ReadItem SavePlan SavePlanner StorageReader StorageWriter TensorStorageMetadata WriteItem
+        async_save load load_sharded_optimizer_state_dict load_state_dict save
+        save_state_dict
+    """,
+    "distributed.distributed_c10d": """
+        AllToAllOptions AllreduceCoalescedOptions AllreduceOptions Backend BackendConfig
+        BarrierOptions BroadcastOptions DebugLevel GatherOptions GroupMember GroupName P2POp
+        PrefixStore ProcessGroup ProcessGroupGloo ReduceOp ReduceOptions ReduceScatterOptions
+        ScatterOptions Store Work all_gather all_gather_coalesced all_gather_into_tensor
+        all_gather_object all_gather_single all_reduce all_reduce_coalesced all_to_all
+        all_to_all_single barrier batch_isend_irecv broadcast broadcast_object_list
+        default_pg_timeout destroy_process_group gather gather_object get_backend
+        get_backend_config get_debug_level get_default_backend_for_device get_global_rank
+        get_group_rank get_node_local_rank get_pg_count get_process_group_ranks get_rank
+        get_world_size group init_process_group irecv is_backend_available
+        is_gloo_available is_initialized is_mpi_available is_nccl_available
+        is_torchelastic_launched is_ucc_available is_xccl_available isend
+        monitored_barrier new_group new_subgroups new_subgroups_by_enumeration record_comm
+        recv recv_object_list reduce reduce_op reduce_scatter reduce_scatter_single
+        reduce_scatter_tensor scatter scatter_object_list send send_object_list
+        shrink_group split_group supports_complex
+    """,
+    "distributed.utils": """
+        Any Callable Container Optional OrderedDict PackedSequence Q R S T TypeVar overload
+    """,
+    "distributed.autograd": """
+        context is_available
+    """,
+    "distributed.tensor.parallel": """
+        ColwiseParallel ParallelStyle PrepareModuleInput PrepareModuleInputOutput
+        PrepareModuleOutput RowwiseParallel SequenceParallel loss_parallel parallelize_module
+    """,
+    "nn.parallel": """
+        data_parallel gather parallel_apply replicate scatter
+    """,
+    "nn.parallel.distributed": """
+        DistributedDataParallel
+    """,
+    "multiprocessing.reductions": """
+        SharedCache StorageWeakRef fd_id init_reductions rebuild_cuda_tensor rebuild_event
+        rebuild_meta_tensor rebuild_nested_tensor rebuild_sparse_compressed_tensor
+        rebuild_sparse_coo_tensor rebuild_storage_empty rebuild_storage_fd
+        rebuild_storage_filename rebuild_tensor rebuild_typed_storage
+        rebuild_typed_storage_child reduce_event reduce_nested_tensor reduce_sparse_tensor
+        reduce_storage reduce_tensor reduce_typed_storage reduce_typed_storage_child
+        register_after_fork shared_cache storage_from_cache
+    """,
+    "cuda": """
+        BFloat16Storage BoolStorage ByteStorage CUDAPluggableAllocator CharStorage
+        ComplexDoubleStorage ComplexFloatStorage CudaError DeferredCudaCallError DoubleStorage
+        FloatStorage GreenContext HalfStorage IntStorage LongStorage MemPool ShortStorage
+        caching_allocator_alloc caching_allocator_delete caching_allocator_disabled
+        caching_allocator_enable change_current_allocator check_error clock_rate cudaStatus
+        cudart current_blas_handle current_solver_handle default_generators
+        device_memory_used get_allocator_backend get_arch_list get_gencode_flags
+        get_per_process_memory_fraction get_stream_from_external get_sync_debug_mode has_half
+        has_magma host_memory_stats host_memory_stats_as_nested_dict ipc_collect
+        is_tf32_supported list_gpu_processes max_memory_cached memory_cached
+        memory_snapshot memory_stats_as_nested_dict memory_summary memory_usage power_draw
+        reset_accumulated_host_memory_stats reset_accumulated_memory_stats
+        reset_max_memory_cached reset_peak_host_memory_stats set_per_process_memory_fraction
+        set_sync_debug_mode temperature use_mem_pool utilization
+    """,
+    "cuda.nvtx": """
+        mark range range_end range_pop range_push range_start
+    """,
+    "cuda.nccl": """
+        all_gather all_reduce broadcast reduce reduce_scatter
+    """,
+    "cuda.tunable": """
+        enable get_filename get_max_tuning_duration get_max_tuning_iterations get_results
+        get_rotating_buffer_size get_validators is_enabled mgpu_tune_gemm_in_file
+        read_file record_untuned_enable record_untuned_is_enabled set_filename
+        set_max_tuning_duration set_max_tuning_iterations set_numerical_check_tolerances
+        set_rotating_buffer_size tune_gemm_in_file tuning_enable tuning_is_enabled
+    """,
+    "cuda.jiterator": """
+        Callable Tensor
+    """,
+    "cuda.memory": """
+        CUDAPluggableAllocator MemPool caching_allocator_alloc caching_allocator_delete
+        caching_allocator_disabled caching_allocator_enable change_current_allocator
+        get_allocator_backend get_per_process_memory_fraction host_memory_stats
+        host_memory_stats_as_nested_dict list_gpu_processes max_memory_cached memory_cached
+        memory_snapshot memory_stats_as_nested_dict memory_summary
+        reset_accumulated_host_memory_stats reset_accumulated_memory_stats
+        reset_max_memory_cached reset_peak_host_memory_stats set_per_process_memory_fraction
+        use_mem_pool
+    """,
+    "cuda.profiler": """
+        profile start stop
+    """,
+    "cuda.comm": """
+        broadcast broadcast_coalesced gather reduce_add reduce_add_coalesced scatter
+    """,
+    "mtia": """
+        MTIAGraph attach_out_of_memory_observer current_device current_stream default_stream
+        device device_count empty_cache get_device_capability get_device_properties
+        get_rng_state get_rng_state_all graph graph_pool_handle init initial_seed
+        is_available is_bf16_supported is_initialized manual_seed manual_seed_all
+        max_memory_allocated memory_allocated memory_stats record_memory_history
+        reset_peak_memory_stats seed seed_all set_device set_rng_state set_rng_state_all
+        set_stream snapshot stream synchronize
+    """,
+    "xpu": """
+        Event MemPool Stream StreamContext XPUGraph XPUPluggableAllocator can_device_access_peer
+        change_current_allocator clock_rate current_device current_stream
+        default_generators device device_memory_used device_of empty_cache get_arch_list
+        get_device_capability get_device_name get_device_properties get_gencode_flags
+        get_per_process_memory_fraction get_rng_state get_rng_state_all
+        get_stream_from_external graph graph_pool_handle init initial_seed
+        is_bf16_supported is_current_stream_capturing is_tf32_supported
+        make_graphed_callables manual_seed manual_seed_all max_memory_allocated
+        max_memory_reserved mem_get_info memory_allocated memory_reserved memory_snapshot
+        memory_stats memory_stats_as_nested_dict memory_usage power_draw
+        reset_accumulated_memory_stats reset_peak_memory_stats seed seed_all set_device
+        set_per_process_memory_fraction set_rng_state set_rng_state_all set_stream stream
+        synchronize temperature use_mem_pool utilization
+    """,
+    "mps": """
+        Event compile_shader current_allocated_memory driver_allocated_memory empty_cache
+        get_rng_state load_metallib manual_seed recommended_max_memory seed
+        set_per_process_memory_fraction set_rng_state synchronize
+    """,
+    "cpu": """
+        Event StreamContext current_stream get_capabilities
+    """,
+    "profiler.itt": """
+        is_available mark range range_pop range_push
+    """,
+    "autograd.profiler": """
+        EnforceUnique KinetoStepTracker MemRecordsAcc emit_itt emit_nvtx load_nvprof
+        parse_nvprof_trace
+    """,
+    "autograd.profiler_util": """
+        EventList EventMetadata FormattedTimesMixin FunctionEvent FunctionEventAvg Interval Kernel
+        MemRecordsAcc StringTable
+    """,
+    "sparse.semi_structured": """
+        SparseSemiStructuredTensor SparseSemiStructuredTensorCUSPARSELT
+        SparseSemiStructuredTensorCUTLASS to_sparse_semi_structured
+    """,
+    "masked.maskedtensor": """
+        MaskedTensor is_masked_tensor
+    """,
+    "jit.mobile": """
+        LiteScriptModule validate_map_location
+    """,
+    "jit.quantized": """
+        QuantizedGRU QuantizedGRUCell QuantizedLSTM QuantizedLSTMCell QuantizedLinear
+        QuantizedLinearFP16 QuantizedRNNBase QuantizedRNNCell QuantizedRNNCellBase
+        quantize_linear_modules quantize_rnn_cell_modules quantize_rnn_modules
+    """,
+    "utils.data": """
+        DFIterDataPipe DataChunk IterDataPipe MapDataPipe argument_validation
+        guaranteed_datapipes_determinism non_deterministic runtime_validation
+        runtime_validation_disabled
+    """,
+}  # fmt: skip
+
+# Functions whose answer is known though what they ask about is not there.
+ANSWERS: Final = {
+    "onnx.is_in_onnx_export": False,
+    "distributed.is_gloo_available": False,
+    "distributed.is_mpi_available": False,
+    "distributed.is_nccl_available": False,
+    "distributed.is_torchelastic_launched": False,
+    "distributed.is_ucc_available": False,
+    "distributed.is_xccl_available": False,
+    "distributed.rpc.is_available": False,
+    "utils._triton.has_triton": False,
+    "utils._triton.has_triton_package": False,
+}
+
+# What only marks or registers a function for what is absent: a decorator gives it back as it is.
+MARKERS: Final = """
+    fx.wrap fx._symbolic_trace.wrap onnx.register_custom_op_symbolic onnx.unregister_custom_op_symbolic
+    onnx.symbolic_helper.parse_args onnx.symbolic_helper.quantized_args
+    onnx.utils.register_custom_op_symbolic onnx.utils.unregister_custom_op_symbolic
+    utils.data.functional_datapipe
+"""
+
+# Modules that are no part of PyTorch's interface, but that programs mention: whatever they are asked for,
+# there is a placeholder.
+PRIVATE: Final = """
+    _awaits _classes _compile _custom_op _custom_ops _decomp _dispatch _dynamo _export _functorch _guards
+    _higher_order_ops _inductor _lazy _library _logging _meta_registrations _numpy _ops _prims _prims_common
+    _python_dispatcher _refs _sources _subclasses _vmap_internals onnx._constants onnx._flags onnx._globals
+    onnx._internal onnx._type_utils onnx.ops onnx.testing onnx.verification utils._content_store
+    utils._contextlib utils._foreach_utils utils._mode_utils utils._python_dispatch utils._stats
+    utils._traceback utils._triton utils._typing_utils utils.data._utils
+    onnx.symbolic_opset7 onnx.symbolic_opset8 onnx.symbolic_opset9 onnx.symbolic_opset10
+    onnx.symbolic_opset11 onnx.symbolic_opset12 onnx.symbolic_opset13 onnx.symbolic_opset14
+    onnx.symbolic_opset15 onnx.symbolic_opset16 onnx.symbolic_opset17 onnx.symbolic_opset18
+    onnx.symbolic_opset19 onnx.symbolic_opset20
+"""

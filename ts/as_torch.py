@@ -1,0 +1,132 @@
+"""`import torch` gives `ts`, in this process: packages that were written for PyTorch run as they are.
+
+    import ts
+    ts.install_as_torch()
+    import timm                                 what it takes from torch, torch.nn ... is of ts
+
+    python -m ts.as_torch program.py ARGUMENTS          the same for a program, from its first line on
+    python -m ts.as_torch -m module ARGUMENTS
+
+`torch` and all modules in it are those of `ts`, not copies.  `torch.__version__` says which version of
+PyTorch they behave as, and so does the metadata of the distribution `torch`, whether one is installed or
+not.  What `ts` has not refuses when it is used (`ts.absent`).
+
+Not everything goes: extensions in C++ that are linked with PyTorch's libraries do not load, and neither do
+packages that ask for its compiler.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.metadata
+import runpy
+import sys
+from collections.abc import Iterable
+from types import ModuleType
+from typing import Any
+
+import ts
+from ts.torch_version import TorchVersion
+
+__all__ = ["BEHAVES_AS", "install_as_torch"]
+
+_ANY = importlib.metadata.DistributionFinder.Context()
+BEHAVES_AS = TorchVersion(f"2.13.0+ts{ts.__version__}")
+
+
+class _Distribution(importlib.metadata.Distribution):
+    """What is asked of an installed PyTorch."""
+
+    def read_text(self, filename: str) -> str | None:
+        if filename == "METADATA":
+            return f"Metadata-Version: 2.1\nName: torch\nVersion: {BEHAVES_AS}\nSummary: ts, as torch\n"
+        return None
+
+    def locate_file(self, path: Any) -> Any:
+        raise FileNotFoundError(f"the distribution torch is ts, which has no file {path}")
+
+
+class _Same(importlib.abc.Loader):
+    """Gives a module that is imported already, as it is."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self.module = module
+        self.spec = module.__spec__
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        return self.module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self.spec  # the import has put that of `torch` there
+        module.__loader__ = None if self.spec is None else self.spec.loader
+
+
+class _Finder(importlib.metadata.DistributionFinder):
+    """First on the path of imports: `torch.x` is the module `ts.x`."""
+
+    def find_spec(
+        self, name: str, path: Any = None, target: Any = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name != "torch" and not name.startswith("torch."):
+            return None
+        own = f"ts{name[5:]}"
+        try:
+            module = importlib.import_module(own)
+        except ModuleNotFoundError as error:
+            if error.name != own:
+                raise
+            message = f"No module named {name!r}: PyTorch 2.13 has none such, or ts has no {own}"
+            raise ModuleNotFoundError(message, name=name) from None
+        is_package = hasattr(module, "__path__")
+        return importlib.machinery.ModuleSpec(name, _Same(module), is_package=is_package)
+
+    def find_distributions(
+        self, context: importlib.metadata.DistributionFinder.Context = _ANY
+    ) -> Iterable[importlib.metadata.Distribution]:
+        if context.name is not None and context.name.lower() == "torch":
+            yield _Distribution()
+
+
+_FINDER = _Finder()
+
+
+def install_as_torch() -> None:
+    """Let `import torch` give `ts`, and `ts.__version__` be that of the PyTorch it behaves as.
+
+    RuntimeError where PyTorch itself is imported already: its objects would mix with those of `ts`.
+    A second call changes nothing.
+    """
+    if sys.modules.get("torch") is ts:
+        return
+    if "torch" in sys.modules:
+        raise RuntimeError(
+            "PyTorch is imported already: call ts.install_as_torch() before anything that imports torch, "
+            "or start the program with `python -m ts.as_torch`"
+        )
+    sys.meta_path.insert(0, _FINDER)
+    ts.__version__ = BEHAVES_AS
+    importlib.import_module("torch")
+
+
+def main(arguments: list[str]) -> None:
+    """Run a program, or a module with `-m`."""
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print("usage: python -m ts.as_torch PROGRAM.py [ARGUMENTS]")
+        print("       python -m ts.as_torch -m MODULE [ARGUMENTS]")
+        raise SystemExit(0 if arguments else 2)
+    install_as_torch()
+    if arguments[0] != "-m":
+        sys.argv = arguments
+        sys.path[0] = str(importlib.import_module("pathlib").Path(arguments[0]).resolve().parent)
+        runpy.run_path(arguments[0], run_name="__main__")
+    elif len(arguments) > 1:
+        sys.argv = arguments[1:]
+        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+    else:
+        raise SystemExit("python -m ts.as_torch: -m needs the name of a module")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,61 @@
+"""PyTorch's version that `ts` behaves as, as text that compares with texts and tuples of numbers.
+
+>>> TorchVersion("2.13.0+ts") >= (2, 1), TorchVersion("2.13.0") < "2.9"
+(True, False)
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+__all__ = ["TorchVersion"]
+
+
+def _release(version: Any) -> tuple[int, ...] | None:
+    if isinstance(version, str):
+        found = re.match(r"\s*v?(\d+(?:\.\d+)*)", version)
+        return None if found is None else tuple(map(int, found[1].split(".")))
+    if isinstance(version, (tuple, list)):
+        return tuple(int(part) for part in version)
+    return None
+
+
+class TorchVersion(str):
+    """A version; as text it is what it was made from.  Compared by the numbers of its release."""
+
+    __slots__ = ()
+
+    def _compared(self, other: Any) -> int | None:
+        one, two = _release(self), _release(other)
+        if one is None or two is None:
+            return None
+        length = max(len(one), len(two))
+        one, two = (v + (0,) * (length - len(v)) for v in (one, two))
+        return (one > two) - (one < two)
+
+    def __lt__(self, other: Any) -> bool:
+        found = self._compared(other)
+        return NotImplemented if found is None else found < 0
+
+    def __le__(self, other: Any) -> bool:
+        found = self._compared(other)
+        return NotImplemented if found is None else found <= 0
+
+    def __gt__(self, other: Any) -> bool:
+        found = self._compared(other)
+        return NotImplemented if found is None else found > 0
+
+    def __ge__(self, other: Any) -> bool:
+        found = self._compared(other)
+        return NotImplemented if found is None else found >= 0
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str) and str(self) == str(other):
+            return True
+        return self._compared(other) == 0
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = str.__hash__
