@@ -13,7 +13,7 @@ import torch.signal.windows  # noqa: E402
 import ts  # noqa: E402
 
 EXCUSED = {
-    "sparse, quantized and tensors do not exist here": """
+    "sparse and quantized tensors do not exist here": """
         *sparse* *quantize* quantized_* q_* fused_moving_avg* choose_qparams* empty_quantized
         int_repr per_channel_* per_tensor_* qint* quint* QInt* QUInt* qscheme *indices *indices_copy values
         coalesce is_coalesced resize_as_sparse_ smm sspaddmm saddmm hsmm hspmm dsmm spmm
@@ -52,9 +52,7 @@ EXCUSED = {
     """,
     "other parts of PyTorch, or not yet: gradients, modes, compilation, distribution, pickles": """
         *autocast_ipu* *autocast_xla* *anomaly*
-        cond while_loop classes
-         overrides
-        return_types AcceleratorError OutOfMemoryError Event
+        cond while_loop classes overrides return_types AcceleratorError OutOfMemoryError Event
         from_file lobpcg MaskedTensor *masked_tensor maskedtensor
         storage
     """,
