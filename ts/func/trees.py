@@ -61,8 +61,6 @@ def _branches(x: Any) -> tuple[tuple[Any, ...], list[Any]] | None:
         return (), list(x)
     if isinstance(x, tuple) and hasattr(kind, "_fields"):
         return kind._fields, list(x)
-    if isinstance(x, tuple) and kind.__module__ == "ts.return_types":
-        return (), list(x)
     return None
 
 
@@ -94,7 +92,7 @@ def unflatten(leaves: Iterable[Any], shape: Shape) -> Any:
         if shape.kind in (dict, OrderedDict):
             return shape.kind(zip(shape.names, items, strict=True))
         if hasattr(shape.kind, "_fields"):
-            return shape.kind(*items)
+            return shape.kind._make(items)
         return shape.kind(items)
 
     return build(shape)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ts.absent import names_for
 
-_MODULES: Final = frozenset({"checkpoint", "data", "dlpack", "hooks", "model_zoo"})
+_MODULES: Final = frozenset({"_pytree", "checkpoint", "data", "dlpack", "hooks", "model_zoo"})
 
 
 def __getattr__(name: str) -> Any:

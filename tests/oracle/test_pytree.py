@@ -1,0 +1,531 @@
+"""Trees against `torch.utils._pytree`: leaves, specs and their texts, what is built again, errors, names."""
+
+import copy
+import dataclasses
+import enum
+import os
+import pickle
+import random
+import time
+import warnings
+from collections import OrderedDict, defaultdict, deque, namedtuple
+
+import pytest
+
+torch = pytest.importorskip("torch")
+import torch.utils._pytree as theirs  # noqa: E402
+
+import ts  # noqa: E402
+import ts.utils._pytree as ours  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
+
+Point = namedtuple("Point", "x y")
+Named = namedtuple("Named", "a")  # with a name in JSON
+Twin = namedtuple("Twin", "x y")  # the fields of another
+
+
+class Inherited(Point):
+    """A class over a named tuple is one too."""
+
+
+class Pair:
+    """Registered, with keys and a context."""
+
+    def __init__(self, left, right, note=None):
+        self.left, self.right, self.note = left, right, note
+
+    def __repr__(self):
+        return f"Pair({self.left!r}, {self.right!r}, {self.note!r})"
+
+
+class Bare(Pair):
+    """Registered without keys."""
+
+
+class Plain(list):
+    """Not registered: a leaf."""
+
+
+class Color(enum.Enum):
+    RED = 1
+
+
+@dataclasses.dataclass
+class Fields:
+    a: object
+    b: object = None
+    c: int = dataclasses.field(default=3, init=False)
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    value: int
+
+
+class Loose:
+    """No dataclass."""
+
+    def __init__(self, first, second):
+        self.first, self.second = first, second
+
+    def __repr__(self):
+        return f"Loose({self.first!r}, {self.second!r})"
+
+
+def register(pytree):
+    def keys(pair):
+        return [(pytree.GetAttrKey("left"), pair.left), (pytree.GetAttrKey("right"), pair.right)], pair.note
+
+    def flatten(pair):
+        return [pair.left, pair.right], pair.note
+
+    pytree.register_pytree_node(
+        Pair,
+        flatten,
+        lambda values, note: Pair(*values, note),
+        serialized_type_name="Pair",
+        flatten_with_keys_fn=keys,
+    )
+    pytree.register_pytree_node(Bare, flatten, lambda values, note: Bare(*values, note))
+    pytree.register_dataclass(Fields, serialized_type_name="Fields")
+    pytree.register_dataclass(Loose, field_names=["first", "second"])
+    pytree.register_constant(Setting)
+    pytree._register_namedtuple(Named, serialized_type_name="Named")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def registered():
+    """The classes above are nodes in both libraries, for these tests only."""
+    for pytree in (theirs, ours):
+        register(pytree)
+    yield
+    for pytree in (theirs, ours):
+        for cls in (Pair, Named, Fields):
+            pytree._deregister_pytree_node(cls)
+        for cls in (Bare, Loose, Setting):  # these have no name in JSON
+            del pytree.SUPPORTED_NODES[cls], pytree.SUPPORTED_SERIALIZED_TYPES[cls]
+            pytree.CONSTANT_NODES.discard(cls)
+
+
+TREES = [
+    1,
+    None,
+    "text",
+    (),
+    [],
+    {},
+    (1,),
+    [None],
+    {"b": 1, "a": [2, (3,)]},
+    {2: 1, "x": {None: (), "y": {}}, (1, 2): 5},
+    OrderedDict(z=1, a=(2, None)),
+    OrderedDict(),
+    defaultdict(list, q=1, b=[2]),
+    defaultdict(None),
+    deque([1, [2]], 3),
+    deque([1]),
+    deque(),
+    Point(1, [2, 3]),
+    Point(Point(1, 2), Twin(3, 4)),
+    Inherited(1, 2),
+    Named({"a": 1}),
+    time.gmtime(0),
+    [os.terminal_size((1, 2)), (3,)],
+    {1, 2},
+    frozenset(),
+    range(3),
+    Plain([1, 2]),
+    [Plain([1]), {"a": Plain()}],
+    Pair(1, [2, 3], "note"),
+    Pair(Pair(1, 2), None, ["a", 1]),
+    [Pair({"k": 1}, (2,), {"a": Color.RED})],
+    Bare(1, 2),
+    (0, Bare([1], 2, "note")),
+    Fields(1, [2]),
+    Fields(1),
+    Fields(None, None),
+    [Fields((1, 2), Fields(3))],
+    Loose(1, None),
+    Loose([1], 2),
+    Setting(3),
+    {"a": Setting(3), "b": [Setting(4), 1]},
+    [{}, (), [], OrderedDict(), 1],
+    [[[[[[1]]]]]],
+    [int, len, ...],
+]
+
+
+def random_tree(source, depth):
+    """A tree of all kinds of nodes."""
+    if depth == 0 or source.random() < 0.2:
+        return source.choice([0, 1.5, None, "leaf", Color.RED, Plain([1]), time.gmtime(0)])
+    items = [random_tree(source, depth - 1) for _ in range(source.randrange(4))]
+    two = (items * 2 + [1, 2])[:2]
+    keys = source.sample(["a", "b", "c", "d", 1, 2, None], len(items))
+    pairs = list(zip(keys, items))
+    return source.choice(
+        [
+            lambda: items,
+            lambda: tuple(items),
+            lambda: dict(pairs),
+            lambda: OrderedDict(pairs),
+            lambda: defaultdict(source.choice([list, int, None]), pairs),
+            lambda: deque(items, source.choice([None, 5])),
+            lambda: Point(*two),
+            lambda: Twin(*two),
+            lambda: Pair(*two, source.choice([None, "n", [1]])),
+            lambda: Fields(*two),
+            lambda: Loose(*two),
+            lambda: Setting(source.randrange(2)),
+        ]
+    )()
+
+
+TREES += [random_tree(random.Random(seed), 4) for seed in range(60)]
+RULES = [
+    None,
+    lambda x: isinstance(x, tuple),
+    lambda x: isinstance(x, dict) and len(x) > 1,
+    lambda x: x is None or [] if isinstance(x, Pair) else [1] if isinstance(x, deque) else "",  # truth is enough
+    lambda x: True,
+]
+
+
+def shown(value):
+    """What a value is, in words that both libraries share."""
+    text = repr(value).replace("ts.utils._pytree_nodes", "_pytree").replace("ts.utils._pytree_specs", "_pytree")
+    return text.replace("ts.utils._pytree", "_pytree").replace("torch.utils._pytree", "_pytree")
+
+
+def outcome(run):
+    """The result, or the error, and the warnings."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        try:
+            result = shown(run())
+        except Exception as error:
+            result = type(error), shown(str(error))
+    return result, sorted({(w.category, str(w.message)) for w in seen}, key=repr)
+
+
+def same(run):
+    """`run(pytree)` does the same in both libraries; what it does."""
+    expected, found = outcome(lambda: run(theirs)), outcome(lambda: run(ours))
+    assert found == expected
+    return found[0]
+
+
+def everything_of(spec):
+    """What a spec says of itself, and of its children."""
+    return (
+        spec.type,
+        spec.context,
+        spec.num_nodes,
+        spec.num_leaves,
+        spec.num_children,
+        spec.is_leaf(),
+        type(spec).__name__,
+        [everything_of(child) for child in spec.children()],
+        [child is spec.child(i) for i, child in enumerate(spec.children())],
+    )
+
+
+@pytest.mark.parametrize("rule", range(len(RULES)))
+def test_flatten(rule):
+    """Leaves, specs, paths, and what is built of them."""
+    for tree in TREES:
+        is_leaf = RULES[rule]
+        same(lambda pytree: pytree.tree_flatten(tree, is_leaf))
+        same(lambda pytree: everything_of(pytree.tree_structure(tree, is_leaf)))
+        same(lambda pytree: pytree.tree_leaves(tree, is_leaf))
+        same(lambda pytree: list(pytree.tree_iter(tree, is_leaf)))
+        same(lambda pytree: pytree.tree_is_leaf(tree, is_leaf))
+        same(lambda pytree: pytree.tree_flatten_with_path(tree, is_leaf))
+        same(lambda pytree: pytree.tree_leaves_with_path(tree, is_leaf=is_leaf))
+        same(lambda pytree: pytree.tree_map(lambda x: (x,), tree, is_leaf=is_leaf))
+        same(lambda pytree: pytree.tree_map_with_path(lambda p, x: pytree.keystr(p), tree, is_leaf=is_leaf))
+        same(lambda pytree: pytree.tree_map_only(int, lambda x: -x, tree, is_leaf))
+        same(lambda pytree: pytree.tree_any(lambda x: x is None, tree, is_leaf))
+        same(lambda pytree: pytree.tree_all(lambda x: x is None, tree, is_leaf))
+
+
+@pytest.mark.parametrize("number", range(len(TREES)))
+def test_specs(number):
+    """A spec's text, its copies, JSON, equality with others, and what it refuses to build."""
+    tree = TREES[number]
+    same(lambda pytree: pytree.treespec_pprint(pytree.tree_structure(tree)))
+    same(lambda pytree: pytree.treespec_dumps(pytree.tree_structure(tree)))
+    same(lambda pytree: pytree.treespec_loads(pytree.treespec_dumps(pytree.tree_structure(tree))))
+    same(lambda pytree: pytree.tree_unflatten(range(100), pytree.tree_structure(tree)))
+    same(lambda pytree: pytree.arg_tree_leaves(tree, 1, key=tree))
+    same(lambda pytree: [pytree.tree_structure(tree) == pytree.tree_structure(other) for other in TREES])
+    for pytree in (theirs, ours):
+        leaves, spec = pytree.tree_flatten(tree)
+        assert shown(copy.deepcopy(spec)) == shown(spec)
+        assert shown(pickle.loads(pickle.dumps(spec))) == shown(spec)
+        assert hash(spec) == hash(pytree.tree_structure(tree))
+        written = rewritten(pytree, spec)
+        assert written == spec and hash(written) == hash(spec)
+        assert shown(pytree.tree_unflatten(leaves, written)) == shown(pytree.tree_unflatten(spec, iter(leaves)))
+
+
+def rewritten(pytree, spec):
+    """The same spec, written by hand."""
+    if spec.is_leaf():
+        return pytree.treespec_leaf()
+    return pytree.TreeSpec(spec.type, spec.context, [rewritten(pytree, child) for child in spec.children()])
+
+
+@pytest.mark.parametrize("number", range(len(TREES)))
+def test_several_trees(number):
+    """Trees that others are prefixes of, and those that do not fit."""
+    tree = TREES[number]
+    for other in TREES:
+        same(lambda pytree: pytree.tree_structure(tree).flatten_up_to(other))
+        same(lambda pytree: rewritten(pytree, pytree.tree_structure(tree)).flatten_up_to(other))
+        same(lambda pytree: pytree.tree_map(lambda *leaves: leaves, tree, other, tree))
+        same(lambda pytree: pytree.tree_map_with_path(lambda *leaves: leaves, tree, other))
+        same(lambda pytree: pytree._broadcast_to_and_flatten(tree, pytree.tree_structure(other)))
+        same(lambda pytree: pytree._broadcast_to_and_flatten(tree, pytree.tree_structure(other), RULES[1]))
+
+
+def test_dictionaries_fit_each_other():
+    """The kind of a dictionary and the order of its keys do not matter to the other trees; its keys do."""
+    one = {"a": 1, "b": 2}
+    for other in [
+        {"b": 3, "a": 4},
+        OrderedDict(b=3, a=4),
+        defaultdict(list, b=3, a=4),
+        {"a": 1},
+        {"a": 1, "c": 2},
+        {"a": 1, "b": 2, "c": 3},
+        [1, 2],
+        None,
+    ]:
+        for first in (one, OrderedDict(one), defaultdict(int, one)):
+            same(lambda pytree: pytree.tree_map(lambda x, y: (x, y), first, other))
+            same(lambda pytree: pytree.tree_structure(first) == pytree.tree_structure(other))
+
+
+def test_changed_nodes_are_refused():
+    """Custom nodes want the same context, and results of different lengths are told apart."""
+    for first, second in [
+        (Pair(1, 2, "a"), Pair(3, 4, "b")),
+        (Pair(1, 2), Bare(1, 2)),
+        (Fields(1), Fields(1, 2)),
+        (Setting(1), Setting(2)),
+        (deque([1, 2], 3), deque([1, 2], 4)),
+        (deque([1, 2], 3), deque([1])),
+        ((1, 2), (1, 2, 3)),
+        (Point(1, 2), Twin(1, 2)),
+        (Point(1, 2), (1, 2)),
+        ([1], 1),
+    ]:
+        same(lambda pytree: pytree.tree_map(lambda x, y: (x, y), first, second))
+
+
+def test_order_of_calls():
+    """The rule for leaves is asked of a node before its children, and of every leaf."""
+    for tree in TREES:
+
+        def asked(pytree):
+            seen = []
+            pytree.tree_flatten(tree, lambda x: seen.append(x))
+            return seen
+
+        same(asked)
+
+
+def test_hand_written_specs():
+    """Specs for tuples and dictionaries, and wrong ones."""
+    same(lambda pytree: pytree.treespec_tuple([pytree.treespec_leaf(), pytree.treespec_tuple()]))
+    same(lambda pytree: pytree.treespec_tuple([1]))
+    same(lambda pytree: pytree.treespec_dict({"a": pytree.treespec_leaf()}, b=pytree.treespec_tuple()))
+    same(lambda pytree: pytree.treespec_dict([("a", pytree.treespec_leaf())]).unflatten([5]))
+    same(lambda pytree: pytree.treespec_dict(a=1))
+    same(lambda pytree: pytree.TreeSpec(None, 1, []))
+    same(lambda pytree: pytree.TreeSpec(None, None, [pytree.treespec_leaf()]))
+    same(lambda pytree: pytree.TreeSpec(None, None, []) == pytree.treespec_leaf())
+    same(lambda pytree: pytree.TreeSpec(list, None, [pytree.treespec_leaf()]).children_specs)
+    same(lambda pytree: pytree.tree_structure([1]).children_specs)
+    same(lambda pytree: pytree.LeafSpec())
+    same(lambda pytree: (pytree.LeafSpec() == pytree.treespec_leaf(), pytree.LeafSpec().num_leaves))
+    same(lambda pytree: pytree.TreeSpec(Plain, None, [pytree.treespec_leaf()]))
+    same(lambda pytree: pytree.TreeSpec(Plain, None, [pytree.treespec_leaf()]).unflatten([1]))
+    same(lambda pytree: pytree.TreeSpec(list, None, []) == [])
+    same(lambda pytree: setattr(pytree.tree_structure([1]), "type", 1))
+    same(lambda pytree: setattr(pytree.treespec_leaf(), "num_leaves", 1))
+    same(lambda pytree: delattr(pytree.tree_structure([1]), "type"))
+    same(lambda pytree: pytree.tree_structure([1]).nothing)
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda pytree: pytree.tree_unflatten([1], [1]),
+        lambda pytree: pytree.tree_unflatten([1], None),
+        lambda pytree: pytree.tree_unflatten(5, pytree.tree_structure([1])),
+        lambda pytree: pytree.tree_map_only(5, lambda x: x, [1]),
+        lambda pytree: pytree.tree_map_only((int, str), lambda x: x * 2, [1, "a", 2.5]),
+        lambda pytree: pytree.tree_map_only(int | str, lambda x: x * 2, [1, "a", 2.5]),
+        lambda pytree: pytree.tree_map_only(lambda x: x == 1, lambda x: x * 2, [1, "a", 2.5]),
+        lambda pytree: pytree.map_only(int)(abs)(-1.0),
+        lambda pytree: pytree.map_only(int)(abs).__name__,
+        lambda pytree: pytree.tree_all_only(int, lambda x: x > 1, [1, "a"]),
+        lambda pytree: pytree.tree_any_only((int, str), lambda x: x == "a", [1, "a"]),
+        lambda pytree: pytree.tree_map_(lambda x: 1 / x, [1, 0]),
+        lambda pytree: pytree.tree_map(lambda x: 1 / x, [1, 0]),
+        lambda pytree: pytree.tree_leaves([1, 2], lambda x: 1 / 0),
+        lambda pytree: pytree.tree_map(lambda x, y: x, {}, {}),
+        lambda pytree: pytree.treespec_dumps(pytree.tree_structure([1]), 2),
+        lambda pytree: pytree.treespec_dumps([1]),
+        lambda pytree: pytree.treespec_dumps(pytree.tree_structure({(1, 2): len, len: 1})),
+        lambda pytree: pytree.treespec_dumps(pytree.tree_structure(Pair(1, 2, len))),
+        lambda pytree: pytree.treespec_dumps(pytree.tree_structure({Color.RED: 1})),
+        lambda pytree: pytree.treespec_dumps(pytree.tree_structure(defaultdict(None, a=1))),
+        lambda pytree: pytree.treespec_loads("[2, {}]"),
+        lambda pytree: pytree.treespec_loads('[1, {"type": "x", "context": null, "children_spec": []}]'),
+        lambda pytree: pytree.treespec_loads(
+            '[1, {"type": "collections.namedtuple", "context": "x", "children_spec": []}]'
+        ),
+        lambda pytree: pytree.treespec_loads(
+            '[1, {"type": "builtins.list", "context": null, "children_spec": []}]'
+        ),
+        lambda pytree: pytree.treespec_loads(
+            '[1, {"type": "collections.defaultdict", "context": [], "children_spec": []}]'
+        ),
+        lambda pytree: pytree.pytree_to_str(pytree.tree_structure({"a": 1})),
+        lambda pytree: pytree.str_to_pytree(pytree.treespec_dumps(pytree.tree_structure({"a": 1}))),
+        lambda pytree: pytree._is_leaf(1),
+        lambda pytree: pytree._is_namedtuple_instance(Point(1, 2)),
+        lambda pytree: pytree.register_pytree_node(list, list, list),
+        lambda pytree: pytree.register_pytree_node(Pair, list, list),
+        lambda pytree: pytree.register_dataclass(Plain),
+        lambda pytree: pytree.register_dataclass(Fields, field_names=["a"]),
+        lambda pytree: pytree.register_dataclass(Fields, field_names=["a", "b", "z"]),
+        lambda pytree: pytree.register_dataclass(Fields, field_names=["a", "b"], drop_field_names=["b"]),
+        lambda pytree: pytree.register_constant(Color),
+        lambda pytree: pytree.register_constant(Pair),
+        lambda pytree: pytree.register_constant(Plain),
+        lambda pytree: [pytree.is_constant_class(cls) for cls in (Setting, Pair, 5)],
+        lambda pytree: pytree._retrieve_constant(pytree.tree_structure(Setting(3))),
+        lambda pytree: pytree._retrieve_constant(pytree.tree_structure([1])),
+        lambda pytree: pytree.keystr(
+            (pytree.SequenceKey(0), pytree.MappingKey("a"), pytree.GetAttrKey("x"), pytree.MappingKey(1))
+        ),
+        lambda pytree: [pytree.SequenceKey(0), pytree.MappingKey("a"), pytree.GetAttrKey("x")],
+        lambda pytree: {pytree.SequenceKey(0), pytree.SequenceKey(0)},
+        lambda pytree: pytree.key_get({"a": [Point(1, 2)]}, pytree.tree_leaves_with_path({"a": [Point(1, 2)]})[1][0]),
+        lambda pytree: pytree.key_get({}, (pytree.MappingKey("a"),)),
+        lambda pytree: setattr(pytree.SequenceKey(0), "idx", 1),
+        lambda pytree: pytree.enum_object_hook({"a": 1}),
+    ],
+)  # fmt: skip
+def test_functions(run):
+    """Results, errors and warnings, one after the other."""
+    same(run)
+
+
+def test_enums_in_contexts():
+    """Members of enums are read again."""
+    same(
+        lambda pytree: pytree.treespec_loads(
+            pytree.treespec_dumps(pytree.tree_structure(Pair(1, 2, {"a": Color.RED})))
+        ).context
+    )
+
+
+def test_kinds_of_types():
+    """Named tuples, struct sequences, and what is neither."""
+
+    class Odd(tuple):
+        _fields = ("x",)
+
+    class Bad(Point):
+        _fields = (1, 2)
+
+    values = [Point, Point(1, 2), Inherited, Odd, Bad, tuple, (1, 2), 5, int, time.gmtime(0), time.struct_time, None]
+    for name in ("namedtuple", "structseq"):
+        for ending in ("", "_class", "_instance"):
+            same(lambda pytree: [getattr(pytree, f"is_{name}{ending}")(value) for value in values])
+    same(lambda pytree: [pytree._get_node_type(value) for value in values])
+    same(lambda pytree: type("Child", (pytree.structseq,), {}))
+    same(lambda pytree: pytree.structseq([1]))
+
+
+def test_registering_again():
+    """A class that is there is replaced with a warning, and what was taken out is a leaf."""
+
+    class Box:
+        def __init__(self, items):
+            self.items = items
+
+    def flatten(box):
+        return box.items, None
+
+    def run(pytree):
+        pytree._register_pytree_node(
+            Box, flatten, lambda v, c: ["first", *v], lambda spec, texts: "", lambda text: None
+        )
+        first = pytree.tree_map(lambda x: x, Box([1, 2]))
+        pytree._private_register_pytree_node(Box, flatten, lambda v, c: ["second", *v])
+        second = pytree.tree_map(lambda x: x, Box([1, 2]))
+        spec = pytree.tree_structure(Box([1]))
+        pytree.SUPPORTED_NODES.pop(Box)
+        pytree.SUPPORTED_NODES.pop(Box, None)
+        return first, second, len(pytree.tree_leaves(Box([1, 2]))), outcome(lambda: spec.unflatten([1]))[0][0]
+
+    def half(pytree):
+        pytree.register_pytree_node(Box, flatten, list, to_dumpable_context=str)
+
+    same(run)
+    assert "must be None or registered" in same(half)[1].replace("\n", " ")
+    for pytree in (theirs, ours):
+        del pytree.SUPPORTED_NODES[Box]
+
+
+def test_named_tuple_without_a_name():
+    """JSON of named tuples wants them registered."""
+    same(lambda pytree: pytree.treespec_dumps(pytree.tree_structure(Point(1, 2))))
+    same(lambda pytree: pytree.treespec_dumps(pytree.tree_structure(Named(2))))
+    same(lambda pytree: pytree.treespec_loads(pytree.treespec_dumps(pytree.tree_structure(Named(2)))).unflatten([1]))
+
+
+def test_results_of_operators():
+    """Named results and sizes are nodes, as in PyTorch."""
+
+    def run(library, pytree):
+        result = library.max(library.tensor([[1.0, 3.0], [5.0, 2.0]]), 1)
+        leaves, spec = pytree.tree_flatten(result)
+        built = pytree.tree_unflatten(leaves, spec)
+        size = library.ones(2, 3).shape
+        return (
+            [leaf.tolist() for leaf in leaves],
+            shown(spec),
+            spec.context,
+            pytree.is_namedtuple(result),
+            pytree.is_structseq(result),
+            type(built).__name__,
+            built.values.tolist(),
+            [pytree.keystr(path) for path, _ in pytree.tree_leaves_with_path([result])],
+            shown(pytree.tree_flatten(size)),
+            type(pytree.tree_map(lambda x: x, size)),
+            pytree.treespec_dumps(pytree.tree_structure(size)),
+            outcome(lambda: pytree.treespec_dumps(spec))[0][0],
+            pytree.tree_is_leaf(library.min(library.ones(2, 2), 1)),
+        )
+
+    assert run(ts, ours) == run(torch, theirs)
+
+
+def test_public_names():
+    """The same public names, and the private ones that programs mention."""
+    assert set(ours.__all__) == set(theirs.__all__)
+    modules = "dataclasses functools importlib json logging sys threading types warnings log".split()
+    typing = "Any Callable ClassVar Enum Final Generic Hashable Iterable Mapping NamedTuple NoReturn Protocol Self".split()
+    typing += "Sequence TYPE_CHECKING TypeAlias TypeIs TypeVar cast overload deprecated K _T_co".split()
+    compiler = [name for name in dir(theirs) if name.startswith("_cxx_pytree") or name.endswith("_version")]
+    excused = {*modules, *typing, *compiler, "OrderedDict", "defaultdict", "deque", "namedtuple", "_TorchVersion"}
+    names = {name for name in dir(theirs) if not name.startswith("__")}
+    assert names - excused - set(dir(ours)) == set()

@@ -1,0 +1,483 @@
+"""What branches in a tree: PyTorch's table of node types, and optree's registry in step with it.
+
+>>> tree_is_leaf([1]), tree_is_leaf(None)
+(False, True)
+>>> SUPPORTED_NODES[list].flatten_fn([1, 2])
+([1, 2], None)
+
+Trees are flattened and built by optree in the namespace `NAMESPACE`.  What is a leaf is asked of `leaf_rule`
+at every node: PyTorch goes by `SUPPORTED_NODES` alone, while optree has types of its own besides.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import threading
+import warnings
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping, Sequence
+from typing import Any, ClassVar, Final, Generic, NamedTuple, NoReturn, Protocol, TypeAlias, TypeVar
+
+import optree
+
+from ts._core.dispatch import results
+from ts._core.tensor.size import Size
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+
+Context: TypeAlias = Any
+PyTree: TypeAlias = Any
+FlattenFn: TypeAlias = Callable[[PyTree], tuple[list[Any], Context]]
+UnflattenFn: TypeAlias = Callable[[Iterable[Any], Context], PyTree]
+DumpableContext: TypeAlias = Any
+ToDumpableContextFn: TypeAlias = Callable[[Context], DumpableContext]
+FromDumpableContextFn: TypeAlias = Callable[[DumpableContext], Context]
+
+NAMESPACE: Final = "ts"
+NO_SERIALIZED_TYPE_NAME_FOUND = "NO_SERIALIZED_TYPE_NAME_FOUND"
+
+# Dictionaries keep the order of their keys: entered once, and never left.
+_order_of_keys = optree.dict_insertion_ordered(True, namespace=NAMESPACE)
+_order_of_keys.__enter__()
+
+
+class KeyEntry(Protocol):
+    """One step of a path from the root of a tree to a leaf."""
+
+    def __hash__(self) -> int: ...
+
+    def __eq__(self, other: object) -> bool: ...
+
+    def __str__(self) -> str: ...
+
+    def get(self, parent: Any) -> Any: ...
+
+
+KeyPath: TypeAlias = tuple[KeyEntry, ...]
+FlattenWithKeysFn: TypeAlias = Callable[[PyTree], tuple[list[tuple[KeyEntry, Any]], Any]]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class SequenceKey(Generic[T]):
+    """The step to an item of a sequence."""
+
+    idx: int
+
+    def __str__(self) -> str:
+        return f"[{self.idx!r}]"
+
+    def get(self, sequence: Sequence[T]) -> T:
+        return sequence[self.idx]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class MappingKey(Generic[K, T]):
+    """The step to the value of a key."""
+
+    key: K
+
+    def __str__(self) -> str:
+        return f"[{self.key!r}]"
+
+    def get(self, mapping: Mapping[K, T]) -> T:
+        return mapping[self.key]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class GetAttrKey:
+    """The step to an attribute."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}"
+
+    def get(self, obj: Any) -> Any:
+        return getattr(obj, self.name)
+
+
+class NodeDef(NamedTuple):
+    """How nodes of a type are taken apart and put together."""
+
+    type: type[Any]
+    flatten_fn: FlattenFn
+    unflatten_fn: UnflattenFn
+    flatten_with_keys_fn: FlattenWithKeysFn | None
+
+
+class _SerializeNodeDef(NamedTuple):
+    """How a type and its contexts are written as JSON."""
+
+    typ: type[Any]
+    serialized_type_name: str
+    to_dumpable_context: ToDumpableContextFn | None
+    from_dumpable_context: FromDumpableContextFn | None
+
+
+def _is_results_class(cls: Any) -> bool:
+    """Whether the class is one of those called `torch.return_types.x`: struct sequences in PyTorch."""
+    return isinstance(cls, type) and issubclass(cls, tuple) and cls.__module__ == results.__name__
+
+
+def is_namedtuple_class(cls: type) -> bool:
+    """Whether the class is a named tuple, or inherits from one."""
+    return optree.is_namedtuple_class(cls) and not _is_results_class(cls)
+
+
+def is_namedtuple_instance(obj: object) -> bool:
+    """Whether the object is a named tuple."""
+    return is_namedtuple_class(type(obj))
+
+
+def is_namedtuple(obj: object | type) -> bool:
+    """Whether the object is a named tuple, or a class of them."""
+    return is_namedtuple_class(obj if isinstance(obj, type) else type(obj))
+
+
+Py_TPFLAGS_BASETYPE: int = 1 << 10  # of `type.__flags__`: other classes may inherit
+
+
+class structseq(tuple[T, ...]):
+    """The type of struct sequences, for annotations."""
+
+    __slots__: ClassVar[tuple[()]] = ()
+
+    n_fields: Final[int]  # type: ignore[misc]
+    n_sequence_fields: Final[int]  # type: ignore[misc]
+    n_unnamed_fields: Final[int]  # type: ignore[misc]
+
+    def __init_subclass__(cls) -> NoReturn:
+        raise TypeError("type 'structseq' is not an acceptable base type")
+
+    def __new__(cls, sequence: Iterable[T], dict: dict[str, Any] = ...) -> structseq[T]:  # type: ignore[assignment]
+        raise NotImplementedError
+
+
+def is_structseq_class(cls: type) -> bool:
+    """Whether the class is one of Python's struct sequences, or of the results of an operator."""
+    return optree.is_structseq_class(cls) or _is_results_class(cls)
+
+
+def is_structseq_instance(obj: object) -> bool:
+    """Whether the object is a struct sequence."""
+    return is_structseq_class(type(obj))
+
+
+def is_structseq(obj: object | type) -> bool:
+    """Whether the object is a struct sequence, or a class of them."""
+    return is_structseq_class(obj if isinstance(obj, type) else type(obj))
+
+
+STANDARD_DICT_TYPES: frozenset[type] = frozenset({dict, OrderedDict, defaultdict})
+BUILTIN_TYPES: frozenset[Any] = STANDARD_DICT_TYPES | {tuple, list, namedtuple, deque}
+
+_NODE_REGISTRY_LOCK = threading.RLock()
+
+
+class _Nodes(dict[Any, NodeDef]):
+    """The table of node types; a class that is entered or taken out is so in optree too."""
+
+    def __setitem__(self, cls: Any, node: NodeDef) -> None:
+        if cls in BUILTIN_TYPES and cls in self:
+            # Not to be had on optree: its own node types stay what they are.
+            raise ValueError(f"{cls} is built in, and cannot be registered again as pytree node.")
+        if cls not in self and self._is_custom(cls):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # optree has struct sequences of its own, and says so
+                optree.register_pytree_node(
+                    cls, self._flatten(cls), self._unflatten(cls), namespace=NAMESPACE
+                )
+        super().__setitem__(cls, node)
+
+    def __delitem__(self, cls: Any) -> None:
+        if cls in BUILTIN_TYPES:
+            raise ValueError(f"{cls} is built in, and cannot be taken out of the pytree nodes.")
+        super().__delitem__(cls)
+        if self._is_custom(cls):
+            optree.unregister_pytree_node(cls, namespace=NAMESPACE)
+
+    def pop(self, cls: Any, *default: Any) -> Any:
+        if cls not in self:
+            return super().pop(cls, *default)
+        node = self[cls]
+        del self[cls]
+        return node
+
+    # Those of `dict` would pass the methods above by.
+    popitem = MutableMapping.popitem
+    clear = MutableMapping.clear
+    update = MutableMapping.update  # type: ignore[assignment]
+    setdefault = MutableMapping.setdefault
+
+    def _is_custom(self, cls: Any) -> bool:
+        """Whether optree has to be told of the type: named tuples stay what they are, registered or not."""
+        return isinstance(cls, type) and cls not in BUILTIN_TYPES and not is_namedtuple_class(cls)
+
+    def _flatten(self, cls: type[Any]) -> Callable[[Any], tuple[Any, Context]]:
+        def flatten(node: Any) -> tuple[Any, Context]:
+            children, context = self[cls].flatten_fn(node)
+            return children, context
+
+        return flatten
+
+    def _unflatten(self, cls: type[Any]) -> Callable[[Context, Any], Any]:
+        return lambda context, children: self[cls].unflatten_fn(list(children), context)
+
+
+SUPPORTED_NODES: dict[Any, NodeDef] = _Nodes()
+SUPPORTED_SERIALIZED_TYPES: dict[Any, _SerializeNodeDef] = {}
+SERIALIZED_TYPE_TO_PYTHON_TYPE: dict[str, Any] = {}
+CONSTANT_NODES: set[type] = set()
+
+
+def _private_register_pytree_node(
+    cls: Any,
+    flatten_fn: FlattenFn,
+    unflatten_fn: UnflattenFn,
+    *,
+    serialized_type_name: str | None = None,
+    to_dumpable_context: ToDumpableContextFn | None = None,
+    from_dumpable_context: FromDumpableContextFn | None = None,
+    flatten_with_keys_fn: FlattenWithKeysFn | None = None,
+) -> None:
+    """Enter a node type; one that is there is replaced with a warning."""
+    with _NODE_REGISTRY_LOCK:
+        if cls in SUPPORTED_NODES:
+            warnings.warn(
+                f"{cls} is already registered as pytree node. Overwriting the previous registration.",
+                stacklevel=2,
+            )
+        SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
+        if (to_dumpable_context is None) != (from_dumpable_context is None):
+            raise ValueError(
+                f"Both to_dumpable_context and from_dumpable_context for {cls} must be None or registered."
+            )
+        name = NO_SERIALIZED_TYPE_NAME_FOUND if serialized_type_name is None else serialized_type_name
+        SUPPORTED_SERIALIZED_TYPES[cls] = _SerializeNodeDef(
+            cls, name, to_dumpable_context, from_dumpable_context
+        )
+        SERIALIZED_TYPE_TO_PYTHON_TYPE[name] = cls
+
+
+def _deregister_pytree_node(cls: type[Any]) -> None:
+    """Take a node type out again."""
+    with _NODE_REGISTRY_LOCK:
+        del SUPPORTED_NODES[cls]
+        name = SUPPORTED_SERIALIZED_TYPES.pop(cls).serialized_type_name
+        del SERIALIZED_TYPE_TO_PYTHON_TYPE[name]
+        CONSTANT_NODES.discard(cls)
+
+
+def _get_node_type(tree: Any) -> Any:
+    """The key of a tree's root in `SUPPORTED_NODES`, if it is there."""
+    cls = type(tree)
+    if is_namedtuple_class(cls):
+        return namedtuple
+    if _is_results_class(cls) and cls not in SUPPORTED_NODES:
+        _register_results_class(cls)
+    return cls
+
+
+def _is_leaf_by_type(tree: Any) -> bool:
+    """What optree asks at every node: `_get_node_type(tree) not in SUPPORTED_NODES`, quickly."""
+    cls = type(tree)
+    if cls in SUPPORTED_NODES:
+        return False
+    return not issubclass(cls, tuple) or _get_node_type(tree) not in SUPPORTED_NODES
+
+
+def leaf_rule(is_leaf: Callable[[PyTree], bool] | None) -> Callable[[PyTree], bool]:
+    """What optree asks at every node, where the caller has a rule too."""
+    if is_leaf is None:
+        return _is_leaf_by_type
+    return lambda tree: True if is_leaf(tree) else _is_leaf_by_type(tree)
+
+
+def tree_is_leaf(tree: PyTree, is_leaf: Callable[[PyTree], bool] | None = None) -> bool:
+    """Whether a tree is a single leaf.
+
+    >>> tree_is_leaf({"a": 1}), tree_is_leaf({"a": 1}, is_leaf=lambda x: isinstance(x, dict))
+    (False, True)
+    """
+    return leaf_rule(is_leaf)(tree)
+
+
+def _keyed(values: Iterable[Any], keys: Iterable[KeyEntry]) -> list[tuple[KeyEntry, Any]]:
+    return list(zip(keys, values, strict=True))
+
+
+def _tuple_flatten(d: tuple[Any, ...]) -> tuple[list[Any], Context]:
+    return list(d), None
+
+
+def _tuple_flatten_with_keys(d: tuple[Any, ...]) -> tuple[list[tuple[KeyEntry, Any]], Context]:
+    return _keyed(d, map(SequenceKey, range(len(d)))), None
+
+
+def _tuple_unflatten(values: Iterable[Any], context: Context) -> tuple[Any, ...]:
+    return tuple(values)
+
+
+def _list_flatten(d: list[Any]) -> tuple[list[Any], Context]:
+    return d, None
+
+
+_list_flatten_with_keys: FlattenWithKeysFn = _tuple_flatten_with_keys
+
+
+def _list_unflatten(values: Iterable[Any], context: Context) -> list[Any]:
+    return list(values)
+
+
+def _dict_flatten(d: dict[Any, Any]) -> tuple[list[Any], Context]:
+    return list(d.values()), list(d)
+
+
+def _dict_flatten_with_keys(d: dict[Any, Any]) -> tuple[list[tuple[KeyEntry, Any]], Context]:
+    return _keyed(d.values(), map(MappingKey, d)), list(d)
+
+
+def _dict_unflatten(values: Iterable[Any], context: Context) -> dict[Any, Any]:
+    return dict(zip(context, values, strict=True))
+
+
+def _namedtuple_flatten(d: Any) -> tuple[list[Any], Context]:
+    return list(d), type(d)
+
+
+def _namedtuple_flatten_with_keys(d: Any) -> tuple[list[tuple[KeyEntry, Any]], Context]:
+    return _keyed(d, map(GetAttrKey, type(d)._fields)), type(d)
+
+
+def _namedtuple_unflatten(values: Iterable[Any], context: Context) -> Any:
+    return context(*values)
+
+
+def _namedtuple_serialize(context: Context) -> DumpableContext:
+    found = SUPPORTED_SERIALIZED_TYPES.get(context)
+    refusal = f"Can't serialize TreeSpec of namedtuple class {context} because we "
+    advice = "a serializated_type_name. Please register using `_register_namedtuple`."
+    if found is None:
+        raise NotImplementedError(f"{refusal}didn't register {advice}")
+    if found.serialized_type_name == NO_SERIALIZED_TYPE_NAME_FOUND:
+        raise NotImplementedError(f"{refusal}couldn't find {advice}")
+    return found.serialized_type_name
+
+
+def _namedtuple_deserialize(dumpable_context: DumpableContext) -> Context:
+    if dumpable_context not in SERIALIZED_TYPE_TO_PYTHON_TYPE:
+        raise NotImplementedError(
+            f"Can't deserialize TreeSpec of namedtuple class {dumpable_context} "
+            "because we couldn't find a serializated name."
+        )
+    return SERIALIZED_TYPE_TO_PYTHON_TYPE[dumpable_context]
+
+
+_ordereddict_flatten: FlattenFn = _dict_flatten
+_ordereddict_flatten_with_keys: FlattenWithKeysFn = _dict_flatten_with_keys
+
+
+def _ordereddict_unflatten(values: Iterable[Any], context: Context) -> OrderedDict[Any, Any]:
+    return OrderedDict(zip(context, values, strict=True))
+
+
+_odict_flatten = _ordereddict_flatten
+_odict_unflatten = _ordereddict_unflatten
+
+
+def _defaultdict_flatten(d: defaultdict[Any, Any]) -> tuple[list[Any], Context]:
+    return list(d.values()), [d.default_factory, list(d)]
+
+
+def _defaultdict_flatten_with_keys(
+    d: defaultdict[Any, Any],
+) -> tuple[list[tuple[KeyEntry, Any]], Context]:
+    return _dict_flatten_with_keys(d)[0], [d.default_factory, list(d)]
+
+
+def _defaultdict_unflatten(values: Iterable[Any], context: Context) -> defaultdict[Any, Any]:
+    default_factory, keys = context
+    return defaultdict(default_factory, zip(keys, values, strict=True))
+
+
+def _defaultdict_serialize(context: Context) -> DumpableContext:
+    default_factory, keys = context
+    return {
+        "default_factory_module": default_factory.__module__,
+        "default_factory_name": default_factory.__qualname__,
+        "dict_context": keys,
+    }
+
+
+def _defaultdict_deserialize(dumpable_context: DumpableContext) -> Context:
+    if not isinstance(dumpable_context, dict):
+        raise AssertionError("dumpable_context must be a dict")
+    names = ("default_factory_module", "default_factory_name")
+    expected = {*names, "dict_context"}
+    if set(dumpable_context) != expected:
+        raise AssertionError(f"dumpable_context keys must be {expected}, got {set(dumpable_context)}")
+    for name in names:
+        if not isinstance(dumpable_context[name], str):
+            raise AssertionError(f"{name} must be a string")
+    module, factory = (dumpable_context[name] for name in names)
+    return [getattr(importlib.import_module(module), factory), dumpable_context["dict_context"]]
+
+
+def _deque_flatten(d: deque[Any]) -> tuple[list[Any], Context]:
+    return list(d), d.maxlen
+
+
+def _deque_flatten_with_keys(d: deque[Any]) -> tuple[list[tuple[KeyEntry, Any]], Context]:
+    return _keyed(d, map(SequenceKey, range(len(d)))), d.maxlen
+
+
+def _deque_unflatten(values: Iterable[Any], context: Context) -> deque[Any]:
+    return deque(values, maxlen=context)
+
+
+def _register_results_class(cls: type[Any]) -> None:
+    """Enter a class of an operator's results: such classes are made when the operator is first called."""
+    with _NODE_REGISTRY_LOCK:
+        if cls not in SUPPORTED_NODES:
+            _private_register_pytree_node(
+                cls,
+                _tuple_flatten,
+                lambda values, context: cls(values),
+                flatten_with_keys_fn=_tuple_flatten_with_keys,
+            )
+
+
+for _node, _name in (
+    (NodeDef(tuple, _tuple_flatten, _tuple_unflatten, _tuple_flatten_with_keys), "builtins.tuple"),
+    (NodeDef(list, _list_flatten, _list_unflatten, _list_flatten_with_keys), "builtins.list"),
+    (NodeDef(dict, _dict_flatten, _dict_unflatten, _dict_flatten_with_keys), "builtins.dict"),
+    (
+        NodeDef(OrderedDict, _ordereddict_flatten, _ordereddict_unflatten, _ordereddict_flatten_with_keys),
+        "collections.OrderedDict",
+    ),
+    (NodeDef(deque, _deque_flatten, _deque_unflatten, _deque_flatten_with_keys), "collections.deque"),
+    (NodeDef(Size, _tuple_flatten, _tuple_unflatten, _tuple_flatten_with_keys), "torch.Size"),
+):
+    _private_register_pytree_node(
+        *_node[:3], serialized_type_name=_name, flatten_with_keys_fn=_node.flatten_with_keys_fn
+    )
+_private_register_pytree_node(
+    namedtuple,
+    _namedtuple_flatten,
+    _namedtuple_unflatten,
+    serialized_type_name="collections.namedtuple",
+    to_dumpable_context=_namedtuple_serialize,
+    from_dumpable_context=_namedtuple_deserialize,
+    flatten_with_keys_fn=_namedtuple_flatten_with_keys,
+)
+_private_register_pytree_node(
+    defaultdict,
+    _defaultdict_flatten,
+    _defaultdict_unflatten,
+    serialized_type_name="collections.defaultdict",
+    to_dumpable_context=_defaultdict_serialize,
+    from_dumpable_context=_defaultdict_deserialize,
+    flatten_with_keys_fn=_defaultdict_flatten_with_keys,
+)
