@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import enum
+import inspect
 import os
 import pickle
 import random
@@ -517,6 +518,107 @@ def test_results_of_operators():
         )
 
     assert run(ts, ours) == run(torch, theirs)
+
+
+def given_a_class(cls, flatten, unflatten, run):
+    """What `run(pytree)` does in both libraries while a class is registered, and after."""
+
+    def both(pytree):
+        pytree.register_pytree_node(cls, flatten, unflatten)
+        try:
+            inside = outcome(lambda: run(pytree))
+        finally:
+            del pytree.SUPPORTED_NODES[cls], pytree.SUPPORTED_SERIALIZED_TYPES[cls]
+        return inside, outcome(lambda: run(pytree))
+
+    return same(both)
+
+
+def test_registered_containers():
+    """Struct sequences, named tuples, and classes over the built-in ones may be registered."""
+
+    class Items(list):
+        pass
+
+    class Row(tuple):
+        pass
+
+    class Table(dict):
+        pass
+
+    class Further(Table):
+        pass
+
+    class Checked(Point):
+        def __new__(cls, x, y=5):
+            return super().__new__(cls, x, y)
+
+    cases = [
+        (time.struct_time, time.gmtime(0), lambda v, c: time.struct_time(v)),
+        (Items, Items([1, (2,)]), lambda v, c: Items(v)),
+        (Row, Row([1, 2]), lambda v, c: Row(v)),
+        (Table, Table(a=1), lambda v, c: Table(zip(c, v))),
+        (Table, Further(a=1), lambda v, c: Table(zip(c, v))),
+        (Checked, Checked(1), lambda v, c: "not called"),
+    ]
+    for cls, value, unflatten in cases:
+        given_a_class(
+            cls,
+            lambda node: (list(node.values()), list(node)) if isinstance(node, dict) else (list(node), None),
+            unflatten,
+            lambda pytree: (pytree.tree_map(lambda x: (x,), [value]), pytree.tree_structure(value)),
+        )
+
+
+def test_what_registered_functions_give():
+    """Children of any kind, and errors of the functions."""
+
+    class Box:
+        def __init__(self, *items):
+            self.items = items
+
+        def __repr__(self):
+            return f"Box{self.items}"
+
+    def fails(error):
+        def function(*arguments):
+            raise error("of the function")
+
+        return function
+
+    flattens = [
+        lambda box: (dict.fromkeys(box.items), None),
+        lambda box: (box.items, [1]),
+        lambda box: (box.items, None, None),
+        lambda box: box.items,
+        lambda box: (5, None),
+        fails(ValueError),
+        fails(KeyError),
+    ]
+    unflattens = [lambda values, context: (type(values), values, context), fails(ValueError)]
+    for flatten in flattens:
+        for unflatten in unflattens:
+            for run in (
+                lambda pytree: pytree.tree_map(lambda x: x, [Box(1, (2, 3))]),
+                lambda pytree: pytree.tree_leaves(Box(1, (2, 3))),
+                lambda pytree: pytree.tree_map(lambda x, y: (x, y), Box(1, 2), Box(3, 4)),
+                lambda pytree: pytree.tree_map(lambda x, y: (x, y), Box(1, 2), Box(3)),
+                lambda pytree: pytree.tree_leaves_with_path(Box(1, 2)),
+            ):
+                kinds = given_a_class(Box, flatten, unflatten, lambda pytree: [type(run(pytree)), shown(run(pytree))])
+                assert kinds
+
+
+def test_signatures():
+    """Functions take the same arguments under the same names."""
+    for name in dir(theirs):
+        function = getattr(theirs, name)
+        if getattr(function, "__module__", None) == theirs.__name__ and callable(function) and hasattr(ours, name):
+            expected, found = (
+                [(p.name, p.kind, p.default is p.empty) for p in inspect.signature(f).parameters.values()]
+                for f in (function, getattr(ours, name))
+            )
+            assert found == expected, name
 
 
 def test_public_names():

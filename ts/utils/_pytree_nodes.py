@@ -218,7 +218,7 @@ class _Nodes(dict[Any, NodeDef]):
     def _flatten(self, cls: type[Any]) -> Callable[[Any], tuple[Any, Context]]:
         def flatten(node: Any) -> tuple[Any, Context]:
             children, context = self[cls].flatten_fn(node)
-            return children, context
+            return tuple(children), context
 
         return flatten
 
