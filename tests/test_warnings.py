@@ -89,3 +89,16 @@ def test_place_of_the_compiler_s_own():
     ((message, _, *place),) = given(ts.jit.script, mixed)
     assert message.startswith("List consists of heterogeneous types")
     assert place == [__file__, mixed.__code__.co_firstlineno + 1]
+
+
+def test_operators_warn_where_the_program_called_them():
+    """Python's filters tell warnings apart by their lines, so that each call of another line warns."""
+    x, mask = ts.ones(3), ts.ones(3, dtype=ts.uint8)
+    with warnings.catch_warnings(record=True) as found:
+        x[mask]
+        x[mask]
+        ts.add(x, 1, out=ts.empty(2))
+        ts.ones(1).var()
+        ts.range(0, 2)
+    assert [w.filename for w in found] == [__file__] * 5
+    assert [w.lineno - found[0].lineno for w in found] == [0, 1, 2, 3, 4]

@@ -198,3 +198,18 @@ def test_tensors_that_are_not_there(make, what):
     for trusted in (False, True):
         with pytest.raises(ArchiveError, match=f"holds {what}, which ts does not have"):
             ts.load(saved(torch, make()), weights_only=not trusted)
+
+
+def test_load_of_a_scripted_module():
+    """Where code may run `load` hands it to `jit.load`, with PyTorch's warning."""
+
+    def found(library):
+        file = io.BytesIO()
+        library.jit.save(library.jit.script(library.nn.Linear(3, 4)), file)
+        file.seek(0)
+        with pytest.warns(UserWarning, match="looks like a TorchScript archive") as warned:
+            module = library.load(file, weights_only=False)
+        texts = [str(w.message) for w in warned if w.category is UserWarning]
+        return texts, type(module).__name__, [list(p.shape) for p in module.parameters()]
+
+    assert found(ts) == found(torch)

@@ -232,6 +232,10 @@ def _write_legacy(obj: Any, file: IO[bytes], root: str) -> None:
 _Build = Callable[[bytes, "_Reader"], Any]  # from a pickle to its value
 
 
+class HoldsModule(ArchiveError):
+    """The file is one of `ts.jit.save`."""
+
+
 def load(
     f: str | os.PathLike[str] | IO[bytes],
     map_location: Location = None,
@@ -300,7 +304,7 @@ def _load(file: IO[bytes], map_location: Location, build: _Build, mapped: bool) 
         raise ArchiveError("the file is no zip file: it is damaged, or PyTorch before 0.2 wrote it")
     with Records(file, scripted=False, mapped=mapped) as records:
         if records.has("constants.pkl"):
-            raise ArchiveError("the file holds a scripted module: ts.jit.load reads it")
+            raise HoldsModule("the file holds a scripted module: ts.jit.load reads it")
         value = build(records.bytes("data.pkl"), _Reader(records, map_location))
     file.seek(0, io.SEEK_END)
     return value

@@ -23,6 +23,10 @@ _OVERWRITTEN = (
     "caused by calling in-place forward function with a negative slope, please call out-of-place version "
     "instead."
 )
+_ASK = (
+    " File an issue at https://github.com/pytorch/pytorch if you do require supporting in-place leakRelu "
+    "backward calculation with negative slope"
+)
 
 
 def backward(
@@ -84,7 +88,7 @@ def _hardtanh(xp: Any, grad: Array, self: Array, min_val: Any, max_val: Any) -> 
 )
 def _leaky_relu(xp: Any, grad: Array, self: Array, negative_slope: Any, self_is_result: bool) -> Array:
     if self_is_result and negative_slope < 0:
-        raise RuntimeError(_OVERWRITTEN.format("leakyReLu"))
+        raise RuntimeError(_OVERWRITTEN.format("leakyReLu") + _ASK)
     return xp.where(self > 0, grad, grad * negative_slope)
 
 
@@ -96,9 +100,9 @@ def _leaky_relu(xp: Any, grad: Array, self: Array, negative_slope: Any, self_is_
 def _rrelu(
     xp: Any, grad: Array, self: Array, noise: Array, lower: Any, upper: Any, training: bool, result: bool
 ) -> Array:
-    if training and upper - lower > 1e-6:
+    if training:
         return grad * noise
-    return xp.where(self > 0, grad, grad * ((lower + upper) / 2))
+    return _leaky_relu(xp, grad, self, (lower + upper) / 2, result)
 
 
 @backward("softshrink_backward(Tensor grad_output, Tensor self, Scalar lambd)", "shrink_backward_cpu")

@@ -12,12 +12,12 @@ computes it takes that and the arrays.  A faster backend gives another `compute`
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from ts._core.tensor import sizes
+from ts._core.thread.once import warn
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED
 from ts.ops.registry import Record, add, out_of
@@ -215,11 +215,9 @@ def _pads(padding: Sizes | str, stride: Sizes, dilation: Sizes, kernel: Sizes) -
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     totals = [d * (k - 1) for d, k in zip(dilation, kernel, strict=True)]
     if any(t % 2 for t in totals):
-        warnings.warn(
+        warn(
             "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy "
-            "of the input be created",
-            stacklevel=7,  # the caller of the operator
-        )
+            "of the input be created")
     return [(t // 2, t - t // 2) for t in totals]
 
 

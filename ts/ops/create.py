@@ -7,10 +7,10 @@ The dispatcher chooses the backend from the device argument, so kernels see only
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from ts._core.thread.once import warn
 from ts.ops import rules, storage
 from ts.ops.outputs import BY_COUNT, COPIED, COUNTED, SILENTLY
 from ts.ops.registry import op
@@ -312,12 +312,10 @@ def _arange_step(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None
     where="f",
 )
 def _range(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = None, *_: Any) -> Array:
-    warnings.warn(
+    warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is "
         "inconsistent "
-        "with Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
-        stacklevel=2,
-    )
+        "with Python's range builtin. Instead, use torch.arange, which produces values in [start, end).")
     if step == 0:
         raise RuntimeError("step must be nonzero")
     target = rules.dtype_from(dtype)

@@ -475,6 +475,7 @@ def _triangular_solve(
 @op(
     "aten::linalg_tensorinv(Tensor self, int ind=2) -> Tensor",
     out="out",
+    out_uncast=castable("tensorinv"),
     where="f",
     layout="outermost_last",
     autocast={"cpu": "float32"},

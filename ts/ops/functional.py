@@ -9,11 +9,11 @@ package itself; every other function is its operator.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 from ts._core.dispatch.overloads import overloads as operator
+from ts._core.thread.once import warn
 
 Function = Callable[..., Any]
 
@@ -52,12 +52,10 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
     given = _listed(matrices)
     if len(given) == 1:
         return given[0]
-    warnings.warn(
+    warn(
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
         "torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than multiple "
-        "parameters.",
-        stacklevel=2,
-    )
+        "parameters.")
     return operator("chain_matmul")(given) if out is None else operator("chain_matmul")(given, out=out)
 
 
@@ -69,10 +67,8 @@ def cartesian_prod(*tensors: Any) -> Any:
 def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
     """Coordinate tensors of the grid that the tensors span."""
     if indexing is None:
-        warnings.warn(
-            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.",
-            stacklevel=2,
-        )
+        warn(
+            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
     return tuple(operator("meshgrid")(_listed(tensors), indexing=indexing or "ij"))
 
 

@@ -45,7 +45,6 @@ def _check_reflectors(input: Array, tau: Array) -> None:
     name = "torch.linalg.householder_product"
     if input.ndim < 2:
         raise RuntimeError(f"{name}: input must have at least 2 dimensions.")
-    rules.check_factorised("orgqr_cpu", input, tau)
     m, n = input.shape[-2:]
     if m < n:
         raise RuntimeError(f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1]")
@@ -57,6 +56,7 @@ def _check_reflectors(input: Array, tau: Array) -> None:
             f"{name}: tau dtype {rules.NAME_OF[tau.dtype]} does not match input dtype "
             f"{rules.NAME_OF[input.dtype]}"
         )
+    rules.check_factorised("orgqr_cpu", input)
 
 
 def _check_scales(name: str, input: Array, tau: Array) -> None:

@@ -6,7 +6,6 @@ In: an array and index arrays (int64, or bool masks); out: the elements found, o
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from ts._core.tensor import construct, strides
 from ts._core.tensor.tensor import Tensor
+from ts._core.thread.once import warn
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED, EXPECTED, write
 from ts.ops.registry import STRICT, facts, op
@@ -52,10 +52,8 @@ def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | N
 def _places(self: Array, mask: Array, dim: int) -> list[Array]:
     """The coordinates of a mask's true elements, the mask being over the dimensions from `dim` on."""
     if mask.dtype == rules.UINT8:
-        warnings.warn(
-            "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.",
-            stacklevel=2,
-        )
+        warn(
+            "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
     for i, length in enumerate(mask.shape):
         if dim + i >= self.ndim:
             raise IndexError(f"too many indices for tensor of dimension {self.ndim}")

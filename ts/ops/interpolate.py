@@ -9,10 +9,10 @@ what the operator of the mode gives. A size goes before a factor.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any, Final
 
+from ts._core.thread.once import warn
 from ts.ops import rules
 from ts.ops.registry import find, op
 
@@ -110,14 +110,12 @@ def _interpolate(
                 "trilinear"
             )
     elif align_corners is None:
-        warnings.warn(
+        warn(
             f"Default upsampling behavior when mode={mode} is changed to align_corners=False since 0.4.0. "
             "Please "
             "specify align_corners=True if the old behavior is desired. See the documentation of nn.Upsample "
             "for "
-            "details.",
-            stacklevel=7,  # the caller of the operator
-        )
+            "details.")
     place = mode, input.ndim
     if mode == "area" and 3 <= input.ndim <= 5:
         parts = _size_of(input, size, scale_factor)
@@ -147,15 +145,13 @@ def _lengths_or_factors(
     if recompute is False:
         return None, factors
     if any(f != math.floor(f) for f in factors):
-        warnings.warn(
+        warn(
             "The default behavior for interpolate/upsample with float scale_factor will change in 1.5.0 to "
             "align with "
             "other frameworks/libraries, and use scale_factor directly, instead of relying on the computed "
             "output "
             "size. If you wish to keep the old behavior, please set recompute_scale_factor=True. See the "
-            "documentation of nn.Upsample for details. ",
-            stacklevel=8,  # the caller of the operator
-        )
+            "documentation of nn.Upsample for details. ")
     return _size_of(x, None, scale_factor), None
 
 

@@ -91,7 +91,13 @@ def _lstsq(
     A = xp.broadcast_to(self, (*batch, m, n))
     side = xp.broadcast_to(side, (*batch, *side.shape[-2:]))
     u, s, vh = xp.linalg.svd(A, full_matrices=False)
-    cut = float(xp.finfo(A.dtype).eps) * max(m, n) if rcond is None or driver == "gels" else rcond
+    eps = float(xp.finfo(A.dtype).eps)
+    if rcond is None or driver == "gels":
+        cut = eps * max(m, n)
+    elif rcond < 0 or (driver == "gelsd" and not 0 < rcond < 1):
+        cut = eps  # as LAPACK reads those
+    else:
+        cut = rcond
     kept = s > cut * s[..., :1]
     rank = xp.asarray(kept.sum(axis=-1, dtype=rules.INT64))
     if driver == "gels" and not bool((rank == min(m, n)).all()):

@@ -16,11 +16,11 @@ What makes a tensor of a dtype that it is told makes it in the output's, and not
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ts._core.tensor import storage, strides
+from ts._core.thread.once import warn
 from ts.ops import rules
 
 # The two texts that many operators share.
@@ -129,15 +129,13 @@ def write_out(xp: Any, target: Any, result: Any, rule: Rule = CAST) -> Any:
         else:
             if rule.resized == COUNTED and target.size:
                 shape = f"({result.size},)" if result.size != 1 else "(1,)"
-                warnings.warn(
+                warn(
                     f"The number of elements in the out tensor of shape {list(target.shape)} is "
                     f"{target.size} "
                     f"which does not match the computed number of elements {result.size}. Note that this may "
                     "occur as a result of rounding error. The out tensor will be resized to a tensor of "
                     "shape "
-                    f"{shape}.",
-                    stacklevel=2,
-                )
+                    f"{shape}.")
             target = resized_output(target, result, rule.resized)
     target[...] = rules.cast(xp, result, target.dtype)
     return target
@@ -185,16 +183,14 @@ def resized_output(target: Any, result: Any, how: str = LIKE_RESULT) -> Any:
     else:
         order = strides.contiguous(shape)
     if target.size and how in (LIKE_RESULT, IN_ORDER):
-        warnings.warn(
+        warn(
             f"An output with one or more elements was resized since it had shape {list(target.shape)}, "
             "which does "
             f"not match the required output shape {list(shape)}. This behavior is deprecated, and in a "
             "future "
             "PyTorch release outputs will not be resized unless they have zero elements. You can "
             "explicitly reuse "
-            "an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).",
-            stacklevel=2,
-        )
+            "an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).")
     item = target.dtype.itemsize
     return storage.resized(target, shape, [step * item for step in order])
 

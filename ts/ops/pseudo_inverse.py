@@ -34,6 +34,15 @@ def _cutoff(xp: Any, A: Array, largest: Array, atol: Any, rtol: Any) -> Array:
     return low[..., None]
 
 
+def _check_tolerances(name: str, **tolerances: Any) -> None:
+    for what, value in tolerances.items():
+        if getattr(value, "dtype", rules.DOUBLE).kind == "c":
+            raise RuntimeError(
+                f"torch.linalg.{name}: {what} tensor of complex type is not supported. Got "
+                f"{rules.NAME_OF[value.dtype]}"
+            )
+
+
 def _spectrum(xp: Any, A: Array, hermitian: bool) -> Array:
     return xp.abs(xp.linalg.eigvalsh(A)) if hermitian else xp.linalg.svd(A, compute_uv=False)
 
@@ -63,6 +72,7 @@ def _largest(xp: Any, values: Array) -> Array:
     autocast={"cpu": "float32"},
 )
 def _matrix_rank(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Array:
+    _check_tolerances("matrix_rank", atol=atol, rtol=rtol)
     values = _spectrum(xp, matrix("linalg.matrix_rank", A), hermitian)
     kept = values > _cutoff(xp, A, _largest(xp, values), atol, rtol)
     return xp.asarray(kept.sum(axis=-1, dtype=rules.INT64))
@@ -105,6 +115,7 @@ def _matrix_rank_tol(xp: Any, A: Array, tol: Any, hermitian: bool = False) -> Ar
 @facts(layout="contiguous", work=0.2)
 def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Array:
     _check_matrix(A)
+    _check_tolerances("pinv", atol=atol, rtol=rtol)
     if not A.size:
         return xp.empty((*A.shape[:-2], A.shape[-1], A.shape[-2]), dtype=A.dtype)
     if hermitian:
@@ -140,4 +151,5 @@ def _pinv(xp: Any, A: Array, atol: Any = None, rtol: Any = None, hermitian: bool
     work=0.2,
 )
 def _pinv_rcond(xp: Any, A: Array, rcond: Any = 1e-15, hermitian: bool = False) -> Array:
+    _check_tolerances("pinv", rcond=rcond)
     return _pinv(xp, A, 0.0, rcond, hermitian)

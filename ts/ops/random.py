@@ -14,13 +14,13 @@ a generator and `out=`.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ts import dtypes
+from ts._core.thread.once import warn
 from ts.ops import rules
 from ts.ops.generator import Generator, manual_seed, source
 from ts.ops.outputs import SILENT, write_out
@@ -135,12 +135,10 @@ def check_integer(number: int, name: str, dtype: rules.DType) -> None:
         if abs(number) > dtypes.finfo(dtypes.from_numpy_dtype(dtype)).max:
             raise RuntimeError(f"{name} is out of bounds for {C_NAMES[dtype]}")
         if abs(number) > 1 << digits:
-            warnings.warn(
+            warn(
                 f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
                 f"{C_NAMES[dtype]} can support discrete uniform distribution only within this range. This "
-                "warning will become an error in version 1.7 release, please fix the code in advance",
-                stacklevel=2,
-            )
+                "warning will become an error in version 1.7 release, please fix the code in advance")
         return
     least, most = (0, 1) if dtype == rules.BOOL else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
     if not least <= number <= most:

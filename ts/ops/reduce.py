@@ -10,10 +10,10 @@ In: an array, the dimensions to reduce (None or [] is all), keepdim; out: an arr
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ts._core.thread.once import warn
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED, EXPECTED, ButBytes, OfCategory
 from ts.ops.registry import facts, op
@@ -199,11 +199,9 @@ def _moments(
     correction = 1 if correction is None else correction
     value, mean = variance(xp, self, dim, correction, keepdim)
     if math.prod(self.shape[a] for a in rules.wrap_dims(dim, self.ndim)) <= correction:
-        warnings.warn(
+        warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
-            "factor (input numel divided by output numel).",
-            stacklevel=3,
-        )
+            "factor (input numel divided by output numel).")
     return (xp.sqrt(value) if name.startswith("std") else value), mean
 
 

@@ -49,9 +49,9 @@ cdef class Node:
         return type(self).__name__
 
     cdef str forward_title(self):
-        """What made its results: "Mul" of MulBackward0."""
+        """What made its results: "Mul" of MulBackward0, "Elu1" of EluBackward1."""
         name, way, number = self.title().rpartition("Backward")
-        return name if way and (not number or number.isdigit()) else self.title()
+        return name + number.removesuffix("0") if way and (not number or number.isdigit()) else self.title()
 
     def name(self):
         """What the function is called: "MulBackward0"."""

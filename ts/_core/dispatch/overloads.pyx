@@ -16,6 +16,7 @@ from cpython.object cimport PyObject
 from ts import devices, dtypes
 from ts._core.dispatch.binding cimport (
     FAILED,
+    FLOAT,
     SCALAR,
     TENSOR,
     TENSOR_LIST,
@@ -313,7 +314,11 @@ _install_vectorcall()
 
 def count_of_scalars(Binder b not None):
     """Python tries tensors before numbers, or a tensor of no dimensions would be taken for a number."""
-    return len([s for s in b.slots if (<Slot>s).kind == SCALAR and not (<Slot>s).keyword_only])
+    cdef Slot slot
+    count = 0
+    for slot in b.slots:
+        count += slot.kind == FLOAT or slot.kind == SCALAR and not slot.keyword_only
+    return count
 
 
 cdef str shown_slot(Slot slot):

@@ -1,4 +1,8 @@
-"""What is warned of once in a process, however often it happens; `torch.set_warn_always(True)` ends that."""
+"""Warnings that point to where the program called `ts`.
+
+Some come once in a process, however often what they are about happens: `torch.set_warn_always(True)` ends
+that.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +20,15 @@ def warn_always(always: bool) -> None:
 
 
 def warn_once(what: str, text: str) -> None:
-    """Warn with `text`, where the program called `ts`, unless that was done for `what` before."""
+    """Warn with `text`, unless that was done for `what` before."""
     if not _is_always and what in _said:
         return
     _said.add(what)
+    warn(text)
+
+
+def warn(text: str) -> None:
+    """Warn with `text`, where the program called `ts`: by that line Python's filters know it."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ts."):
         level, frame = level + 1, frame.f_back

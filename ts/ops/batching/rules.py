@@ -5,7 +5,6 @@ In: a `Call`; out: results with the batch first.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import ts
 from ts._core.layers.batch import Batched, Call
 from ts._core.tensor.tensor import Tensor
+from ts._core.thread.once import warn
 from ts.ops.batching.rows import row_of
 from ts.ops.derivatives.formulas import decomposed
 from ts.ops.derivatives.rows import derivative_of
@@ -110,11 +110,10 @@ def promoted(call: Call, tensors: list[int], i: int) -> Tensor:
 
 def one_by_one(call: Call) -> Any:
     """The operator on each element; RuntimeError for none."""
-    warnings.warn(
+    warn(
         "There is a performance drop because we have not yet implemented the batching rule for "
         f"{call.record.key}. "
-        "Please file us an issue on GitHub so that we can prioritize its implementation.",
-        stacklevel=2,
+        "Please file us an issue on GitHub so that we can prioritize its implementation."
     )
     if call.size == 0:
         raise RuntimeError(

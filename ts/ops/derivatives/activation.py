@@ -22,6 +22,10 @@ derive(
 )  # fmt: skip
 derive("aten::hardtanh", self="ts.where((self <= min_val) | (self >= max_val), 0, grad)", result=ELEMENTWISE)
 derive("aten::leaky_relu", self="ts.where(self > 0, grad, grad * negative_slope)", result=ELEMENTWISE)
+derive(
+    "aten::leaky_relu_", self="ts.ops.aten.leaky_relu_backward(grad, result, negative_slope, True)",
+    name="LeakyReluBackward1", result=ELEMENTWISE,
+)  # fmt: skip
 derive("aten::threshold", self="ts.where(self <= threshold, 0, grad)", result=ELEMENTWISE)
 derive(
     "aten::softshrink aten::hardshrink", self="ts.where((self >= -lambd) & (self <= lambd), 0, grad)",
@@ -104,6 +108,19 @@ def of_glu(grad: Tensor, self: Tensor, dim: int) -> Tensor:
 
 derive("aten::elu", self="of_elu(grad, self, alpha, scale, input_scale)", result=ELEMENTWISE)
 derive("aten::celu", self="of_elu(grad, self, alpha, 1, 1.0 / float(alpha))", result=ELEMENTWISE)
+# In place there is the result alone, from which a negative slope cannot be told: those operators refuse.
+derive(
+    "aten::elu_", self="ts.ops.aten.elu_backward(grad, alpha, scale, input_scale, True, result)",
+    name="EluBackward1", result=ELEMENTWISE,
+)  # fmt: skip
+derive(
+    "aten::celu_", self="ts.ops.aten.elu_backward(grad, alpha, 1, 1.0 / float(alpha), True, result)",
+    name="CeluBackward1", result=ELEMENTWISE,
+)  # fmt: skip
+derive(
+    "aten::selu_", name="EluBackward1", result=ELEMENTWISE,
+    self="ts.ops.aten.elu_backward(grad, 1.6732632423543772, 1.0507009873554805, 1, True, result)",
+)  # fmt: skip
 derive(
     "aten::selu", self="of_elu(grad, self, 1.6732632423543772, 1.0507009873554805, 1)", name="EluBackward0",
     result=ELEMENTWISE,

@@ -77,7 +77,7 @@ def of_rrelu(
     grad: Tensor, self: Tensor, slopes: Tensor, lower: float, upper: float, training: bool
 ) -> Tensor:
     """By the slopes that were drawn; where it is not training, by their mean."""
-    if training and upper - lower > 1e-6:
+    if training:
         return grad * slopes
     return ts.where(self > 0, grad, grad * ((lower + upper) / 2))
 
@@ -85,7 +85,7 @@ def of_rrelu(
 derive("aten::rrelu_with_noise", self="of_rrelu(grad, self, noise, float(lower), float(upper), training)")
 derive(
     "aten::rrelu_with_noise_", name="RreluWithNoiseBackward1",
-    self="of_rrelu(grad, result, noise, float(lower), float(upper), training)",
+    self="ts.ops.aten.rrelu_with_noise_backward(grad, result, noise, lower, upper, training, True)",
 )  # fmt: skip
 derive(
     "aten::rrelu_with_noise_functional", differentiable="result0",
@@ -93,6 +93,9 @@ derive(
 )  # fmt: skip
 compose(
     "aten::rrelu",
-    "ts.ops.aten.rrelu_with_noise_functional("
-    "self, ts.empty_like(self), lower, upper, training, generator)[0]",
+    "ts.ops.aten.rrelu_with_noise(self, ts.empty_like(self), lower, upper, training, generator)",
+)
+compose(
+    "aten::rrelu_",
+    "ts.ops.aten.rrelu_with_noise_(self, ts.empty_like(self), lower, upper, training, generator)",
 )

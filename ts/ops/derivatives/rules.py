@@ -57,7 +57,8 @@ def _gives_tensors(record: Record) -> bool:
 def _forms(record: Record) -> dict[str, Any]:
     """Of what is written, or several."""
     found = signature(record.schema_text)
-    written = [i for i, p in enumerate(found.parameters) if p.written and p.kind == "Tensor"]
+    in_place = record.variant or not found.returns or record.name.endswith("_")
+    written = [i for i, p in enumerate(found.parameters) if in_place and p.written and p.kind == "Tensor"]
     return {
         "results": [i for i, r in enumerate(found.returns) if r.kind.startswith("Tensor")],
         "written": written[0] if written else -1,

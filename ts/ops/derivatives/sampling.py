@@ -1,9 +1,17 @@
-"""Derivatives of samples: that of gamma's distribution is one, the others' gradients are zeros."""
+"""Derivatives of samples: those of gamma's and Dirichlet's distributions, the others' gradients are zeros."""
 
 from __future__ import annotations
 
 import ts
+from ts import Tensor
 from ts.ops.derivatives.rows import constant, derive
+
+
+def of_dirichlet(grad: Tensor, shares: Tensor, a: Tensor) -> Tensor:
+    """Each share has a beta distribution, and the others give way to it."""
+    total = a.sum(-1, True).expand_as(a)
+    return ts._dirichlet_grad(shares, a, total) * (grad - (shares * grad).sum(-1, True))
+
 
 NOTHING = "ts.zeros_like(grad)"
 
@@ -12,6 +20,7 @@ derive("aten::normal.Tensor_float", name="NormalBackward1", mean=NOTHING)
 derive("aten::normal.float_Tensor", name="NormalBackward2", std=NOTHING)
 derive("aten::normal.Tensor_Tensor", name="NormalBackward3", mean=NOTHING, std=NOTHING)
 derive("aten::poisson", self=NOTHING)
+derive("aten::_sample_dirichlet", self="of_dirichlet(grad, result, self)")
 derive("aten::_standard_gamma", self="grad * ts._standard_gamma_grad(self, result)")
 
 # What is overwritten does not matter.
