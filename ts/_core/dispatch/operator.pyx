@@ -49,7 +49,9 @@ from ts._core.value.ivalue cimport (
     unbox_shallow,
 )
 from ts._core.tensor.overlap cimport ALLOW, STRICT, WARN, check_write
-from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_META, Tensor, backend_registry, follow, rebind, root_of, wants, wrap, wrote
+from ts._core.tensor.tensor cimport (
+    BACKEND_CPU, BACKEND_META, Tensor, backend_registry, follow, operator_function, rebind, root_of, wants, wrap, wrote
+)
 
 from ts import devices, dtypes
 from ts._core.tensor import construct
@@ -420,9 +422,12 @@ cdef object call_in_registers(Operator op, list args):
         try:
             unbox_arguments(op.name, op.parameters, tuple(args), r)
         except TypeError:  # lists of several kinds, as of tensors and None
-            if differentiating(context_flags()) and any_wants(args):
+            if not (differentiating(context_flags()) and any_wants(args)):
+                return run_at_once(op, args)
+            tensors = numbers_as_tensors(op, args)
+            if tensors is None:
                 raise
-            return run_at_once(op, args)
+            return call_in_registers(op, tensors)
         invoke(op, r, at)
         if op.nrets != 1:
             values = [box(&r[n + i]) for i in range(op.nrets)]
@@ -432,6 +437,22 @@ cdef object call_in_registers(Operator op, list args):
         for i in range(n + op.nrets):
             release(&r[i])
     return list(result) if type(result) is List else result
+
+
+cdef list numbers_as_tensors(Operator op, list args):
+    """With tensors for the numbers that stand in place of some, of the dtype that a number gives; None for no number."""
+    cdef list tensors = [x for x in args if isinstance(x, Tensor)]
+    cdef list places = [
+        i for i, parameter in enumerate(op.parameters[:len(args)])
+        if parameter.kind == "Tensor" and isinstance(args[i], (bool, int, float, complex))
+    ]
+    if not tensors or not places:
+        return None
+    first, made = tensors[0], list(args)
+    for i in places:
+        dtype = operator_function("result_type")(args[i], first)
+        made[i] = operator_function("full")([], args[i], dtype=dtype, device=first.device)
+    return made
 
 
 cdef object run_at_once(Operator op, list args):

@@ -14,7 +14,14 @@ def _full(call: Call) -> Any:
     return call.run([call.expanded(0), *call.values[1:]])
 
 
+def _new_empty_strided(call: Call) -> Any:
+    """One element behind the other, each with the strides that were asked for."""
+    size, stride = call["size"], call["stride"]
+    room = 0 if 0 in size else 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+    return call.run([call.values[0], [call.size, *size], [room, *stride], *call.values[3:]])
+
+
 batch("zeros_like ones_like empty_like", plain)
 batch("full_like", _full)
 batch("new_zeros new_ones new_empty new_full", sized)
-batch("new_empty_strided", lambda call: call.values[0].new_empty([call.size, *call["size"]]))
+batch("new_empty_strided", _new_empty_strided)

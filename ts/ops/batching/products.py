@@ -20,7 +20,32 @@ def product(call: Call, i: int, j: int) -> Any:
     return ts.matmul(a, b)
 
 
+def _check_dims(call: Call, *wanted: int) -> None:
+    """Refuse operands of other dimensions than the operator's, which a stack of them would hide."""
+    found = [x.dim() - whole for x, whole in zip(call.values[:2], call.wholes[:2], strict=True)]
+    if tuple(found) == wanted:
+        return
+    name = call.record.name.removeprefix("aten::")
+    if name in ("dot", "vdot"):
+        raise RuntimeError("Got wrong shapes for dot")
+    raise RuntimeError(
+        f"Shape mismatch: Got incorrect dims for {name}(a, b). a has dim {found[0]}and b has dim {found[1]}but "
+        f"expected them to have dim {wanted[0]} and dim {wanted[1]}"
+    )
+
+
+def _mm(call: Call) -> Any:
+    _check_dims(call, 2, 2)
+    return product(call, 0, 1)
+
+
+def _bmm(call: Call) -> Any:
+    _check_dims(call, 3, 3)
+    return ts.matmul(call.values[0], call.values[1])
+
+
 def _mv(call: Call) -> Any:
+    _check_dims(call, 2, 1)
     a, v = call.values[0], call.values[1]
     if call.wholes[1]:
         return ts.matmul(a, v.unsqueeze(2)).squeeze(2)
@@ -28,10 +53,12 @@ def _mv(call: Call) -> Any:
 
 
 def _dot(call: Call) -> Any:
+    _check_dims(call, 1, 1)
     return (call.expanded(0) * call.expanded(1)).sum(1)
 
 
 def _vdot(call: Call) -> Any:
+    _check_dims(call, 1, 1)
     return (call.expanded(0).conj() * call.expanded(1)).sum(1)
 
 
@@ -63,8 +90,8 @@ def _with_batch(call: Call, found: Tensor, rank: int) -> Tensor:
     return found if found.dim() == rank else found.unsqueeze(0)
 
 
-batch("mm", lambda call: product(call, 0, 1))
-batch("bmm", lambda call: ts.matmul(call.values[0], call.values[1]))
+batch("mm", _mm)
+batch("bmm", _bmm)
 batch("mv", _mv)
 batch("dot", _dot)
 batch("vdot", _vdot)
