@@ -29,8 +29,8 @@ def _check_dims(call: Call, *wanted: int) -> None:
     if name in ("dot", "vdot"):
         raise RuntimeError("Got wrong shapes for dot")
     raise RuntimeError(
-        f"Shape mismatch: Got incorrect dims for {name}(a, b). a has dim {found[0]}and b has dim {found[1]}but "
-        f"expected them to have dim {wanted[0]} and dim {wanted[1]}"
+        f"Shape mismatch: Got incorrect dims for {name}(a, b). a has dim {found[0]}and b has dim "
+        f"{found[1]}but expected them to have dim {wanted[0]} and dim {wanted[1]}"
     )
 
 
