@@ -147,3 +147,12 @@ def test_lazy_values_are_attributes_from_then_on():
     d = Categorical(logits=ts.zeros(4))
     assert "probs" not in vars(d) and d.probs.tolist() == [0.25] * 4 and "probs" in vars(d)
     assert isinstance(Categorical.probs, ts.distributions.utils.lazy_property)
+
+
+def test_classes_of_constraints_under_pytorch_names():
+    constraints = ts.distributions.constraints
+    assert isinstance(constraints.greater_than(1), constraints._GreaterThan)
+    assert isinstance(constraints.nonnegative_integer, constraints._IntegerGreaterThan)
+    assert isinstance(constraints.real, constraints._Real)
+    with pytest.raises(AttributeError, match="_Unknown"):
+        constraints._Unknown

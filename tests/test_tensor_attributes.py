@@ -72,3 +72,12 @@ def test_only_a_dictionary_can_take_its_place():
     assert x.mark == 1
     with pytest.raises(TypeError):
         x.__dict__ = 3
+
+
+def test_backward_hooks_of_a_tensor_without_gradient():
+    """The table can be set and is called by nobody."""
+    x = ts.ones(2)
+    assert x._backward_hooks is None
+    x._backward_hooks = {"refused": lambda: 1 / 0}
+    (x + ts.ones(2, requires_grad=True)).sum().backward()
+    assert list(x._backward_hooks) == ["refused"]

@@ -403,3 +403,13 @@ positive_semidefinite = PositiveSemidefinite()
 positive_definite = PositiveDefinite()
 cat = Cat
 stack = Stack
+
+
+def __getattr__(name: str) -> Any:
+    """The classes under PyTorch's names, which begin with an underscore."""
+    if name == "_DependentProperty":
+        return dependent_property
+    found = globals().get(name[1:]) if name.startswith("_") else None
+    if isinstance(found, type) and issubclass(found, Constraint):
+        return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

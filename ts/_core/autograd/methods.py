@@ -87,7 +87,7 @@ def _hooks(self: Tensor) -> Any:
     from ts._core.autograd.history import hooks_of_tensor
 
     if not self.requires_grad:
-        return None
+        return self.__dict__.get("_backward_hooks")  # kept, and called by nobody
     hooks, output = hooks_of_tensor(self)
     return hooks.tensors.get(output)
 
@@ -95,9 +95,11 @@ def _hooks(self: Tensor) -> Any:
 def _set_hooks(self: Tensor, table: Any) -> None:
     from ts._core.autograd.history import hooks_of_tensor
 
-    if self.requires_grad:
-        hooks, output = hooks_of_tensor(self)
-        hooks.tensors[output] = {} if table is None else table
+    if not self.requires_grad:
+        self.__dict__["_backward_hooks"] = table
+        return
+    hooks, output = hooks_of_tensor(self)
+    hooks.tensors[output] = {} if table is None else table
 
 
 def _not_deleted(self: Tensor) -> None:
