@@ -156,3 +156,11 @@ def test_classes_of_constraints_under_pytorch_names():
     assert isinstance(constraints.real, constraints._Real)
     with pytest.raises(AttributeError, match="_Unknown"):
         constraints._Unknown
+
+
+def test_uniform_with_other_bounds_than_when_it_was_traced():
+    def share(x, low, high):
+        return ts.distributions.Uniform(low, high).cdf(x)
+
+    traced = ts.jit.trace(share, (ts.tensor(0.5), ts.tensor(0.0), ts.tensor(1.0)))
+    assert traced(ts.tensor(3.0), ts.tensor(2.0), ts.tensor(6.0)).item() == 0.25

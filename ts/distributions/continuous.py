@@ -77,17 +77,9 @@ class Uniform(Distribution):
         """Each bound is a bound of the other."""
         return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
 
-    def _check_parameter(self, name: str, constraint: Any) -> None:
-        shown = getattr(constraint, "lower_bound", getattr(constraint, "upper_bound", None))
-        if shown is not None and shown.numel() == 1:  # a message that shows numbers
-            constraint.__dict__ = {key: bound.item() for key, bound in constraint.__dict__.items()}
-        super()._check_parameter(name, constraint)
-
     @constraints.dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:  # type: ignore[override]
         """What lies between the bounds."""
-        if self.low.numel() == 1:
-            return constraints.interval(self.low.item(), self.high.item())
         return constraints.interval(self.low, self.high)
 
     @property
