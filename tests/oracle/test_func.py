@@ -139,6 +139,12 @@ CASES = {
     "linearize": lambda m: m.func.linearize(lambda x: (x**3, x.sum()), numbers(m, 4))[1](numbers(m, 4)),
     "per-sample gradients": per_sample_gradients,
     "ensemble": ensemble,
+    "gradients of cross entropy": lambda m: m.vmap(m.func.grad(m.nn.functional.cross_entropy))(
+        numbers(m, 5, 3), m.tensor([0, 1, 2, 0, 1])
+    ),
+    "count_nonzero": lambda m: m.vmap(m.count_nonzero)(numbers(m, 5, 3, 2) > 0),
+    "batch norm in training": lambda m: m.vmap(m.func.grad(
+        lambda x: (m.nn.functional.batch_norm(x, None, None, training=True) ** 3).sum()))(numbers(m, 3, 4, 2)),
     "the same random numbers": lambda m: len(set(m.vmap(lambda x: x * 0 + m.rand(()), randomness="same")(
         numbers(m, 4)).tolist())),
     "different random numbers": lambda m: len(set(m.vmap(lambda x: x * 0 + m.rand(()), randomness="different")(
@@ -172,6 +178,7 @@ ERRORS = {
     "primals": lambda m: m.func.jvp(cube, numbers(m, 3), numbers(m, 3)),
     "strict": lambda m: m.func.jvp(lambda x: m.ones(1), (numbers(m, 3),), (numbers(m, 3),), strict=True),
     "jacrev's chunks": lambda m: m.func.jacrev(cube, chunk_size=0),
+    "batch norm's moments": lambda m: m.vmap(m.nn.BatchNorm1d(2).double())(numbers(m, 3, 4, 2)),
     "no models": lambda m: m.func.stack_module_state([]),
 }
 
@@ -225,15 +232,3 @@ def test_closures_keep_their_history():
         with m.no_grad():
             assert m.func.grad(cube)(w).tolist() == [3, 3]
             assert not m.func.grad(cube)(w).requires_grad
-
-
-def test_gradients_of_cross_entropy_in_a_batch():
-    """What gives several results runs on a batch, too: there is no rule for its way back, so a warning."""
-
-    def each(m):
-        x, y = numbers(m, 5, 3), m.tensor([0, 1, 2, 0, 1])
-        return m.vmap(m.func.grad(m.nn.functional.cross_entropy))(x, y)
-
-    with pytest.warns(UserWarning, match="nll_loss_backward"):
-        got = each(ts)
-    assert close(plain(got), plain(each(torch)))

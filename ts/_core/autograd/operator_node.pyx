@@ -122,7 +122,7 @@ cdef int run_formula(Function function, IValue *values, IValue *result) except -
     raise failure
 
 
-cdef object bare(object error):
+cpdef object bare(object error):
     """What an operator raised, or a formula, without the lines that running scripts add."""
     if isinstance(error, ScriptRuntimeError):
         error.stack = []

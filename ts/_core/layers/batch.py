@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ts._core.layers.layer import Layer
-from ts._core.layers.levels import Level, beneath, layered, of_level, opened
+from ts._core.layers.levels import Level, beneath, by_parts, layered, of_level, opened
 from ts._core.tensor.tensor import Tensor, operator, set_layer
 from ts._core.thread.context import is_grad_enabled
 
@@ -124,7 +124,9 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     record = op.record
     whole = composite(record)
     if whole is not None:
-        return whole(*args)
+        if record.nondeterministic and level.random == "different":
+            args = _each_its_own(level, op, args)
+        return by_parts(whole, args)
     call = Call(level, op, args)
     some = any(call.is_whole(i) for i in range(len(args)))
     returns = op.signature.returns
@@ -150,6 +152,26 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     return _wrapped(level, found, of_batch, viewed)
 
 
+def _each_its_own(level: Level, op: Any, args: list[Any]) -> list[Any]:
+    """The arguments of what draws: of the batch, if nothing is, so that each element has its numbers.
+
+    RuntimeError for one that is to be written.
+    """
+    from ts.ops.batching.rules import draws, not_of_batch
+
+    if not draws(op.record, args) or any(parts(level, x)[1] for x in args):
+        return args
+    if op.record.variant == "inplace":
+        raise RuntimeError(not_of_batch(Call(level, op, args)))
+    made = []
+    for x in args:
+        if isinstance(x, Tensor):
+            with beneath(level):
+                x = batched(level, x.expand([level.size, *x.shape]))
+        made.append(x)
+    return made
+
+
 def _wrapped(level: Level, found: Any, of_batch: bool, viewed: Tensor | None) -> Any:
     """Results for those inside; views of `viewed`, where that is known."""
     if isinstance(found, (tuple, list)):
@@ -165,20 +187,11 @@ def _wrapped(level: Level, found: Any, of_batch: bool, viewed: Tensor | None) ->
 
 def _in_place(call: Call, args: list[Any]) -> Any:
     """Write what the operator gives elsewhere; a tensor that is not of the batch has no room for it."""
-    from ts.ops.batching.rules import on_batch
+    from ts.ops.batching.rules import not_of_batch, on_batch
 
     target = args[0]
     if not call.wholes[0]:
-        name = call.operator.name.removeprefix("aten::")
-        raise RuntimeError(
-            f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor `other` in "
-            "extra_args that "
-            "has more elements than `self`. This happened due to `other` being vmapped over but `self` not "
-            "being "
-            f"vmapped over in a vmap. Please try to use out-of-place operators instead of {name}. If said "
-            "operator is "
-            "being called inside the PyTorch framework, please file a bug report instead."
-        )
+        raise RuntimeError(not_of_batch(call))
     layer = of_level(target, call.level)
     assert layer is not None
     if is_grad_enabled() and not call.operator.record.reshapes:

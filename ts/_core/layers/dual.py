@@ -16,7 +16,7 @@ from typing import Any
 
 from ts._core.autograd.views import part_at, with_part_at
 from ts._core.layers.layer import Layer
-from ts._core.layers.levels import Level, beneath, layered, of_level, wanted_beneath
+from ts._core.layers.levels import Level, beneath, by_parts, layered, of_level, wanted_beneath
 from ts._core.tensor.tensor import Tensor, layer_of, operator, set_layer, share_memory, sunk
 
 
@@ -92,7 +92,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     record = op.record
     whole = composite(record)
     if whole is not None:
-        return whole(*args)
+        return by_parts(whole, args)
     if record.variant == "out":
         raise RuntimeError(
             f"{record.name.removeprefix('aten::')}(): functions with out=... arguments don't support "

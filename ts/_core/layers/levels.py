@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ts._core.autograd.operator_node import bare
 from ts._core.dispatch.operator import known_as_view
 from ts._core.layers import gate
 from ts._core.layers.layer import Layer
@@ -91,6 +92,15 @@ class beneath:
     def __exit__(self, *error: Any) -> None:
         _here.open = self.before
         gate.watch(True)
+
+
+def by_parts(function: Callable[..., Any], args: list[Any]) -> Any:
+    """What computes an operator by others; what it says of what it refuses is what the operator says."""
+    try:
+        return function(*args)
+    except Exception as error:
+        failure = bare(error)
+    raise failure
 
 
 def layered(x: Tensor, layer: Layer, viewed: Tensor | None = None) -> Tensor:

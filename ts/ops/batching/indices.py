@@ -96,11 +96,11 @@ def _index_select(call: Call) -> Any:
 
 
 def _index_write(name: str) -> Any:
-    """index_add and its like: for an index that is the same for all, or one after the other."""
+    """index_add and its like: by one index for all, or by each element's in rows below each other's."""
 
     def rule(call: Call) -> Any:
         if call.is_whole("index"):
-            return one_by_one(call)
+            return _index_rows(call)
         values = [
             call.expanded(i) if isinstance(x, Tensor) and call.names[i] != "index" else x
             for i, x in enumerate(call.values)
@@ -109,6 +109,26 @@ def _index_write(name: str) -> Any:
         return call.run(values) if call.rank(0) else one_by_one(call)
 
     return rule
+
+
+def _index_rows(call: Call) -> Any:
+    """Elements along the dimension that is indexed lie one below the other, and so do what is written."""
+    if call.rank(0) == 0 or call.rank(call.at("index")) != 1:
+        return one_by_one(call)
+    d = behind(call["dim"], call.rank(0))
+    values = list(call.values)
+    for i, x in enumerate(values):
+        if isinstance(x, Tensor) and call.names[i] != "index" and call.rank(i):
+            rows = call.expanded(i).movedim(d, 1)
+            values[i] = rows.reshape([rows.shape[0] * rows.shape[1], *rows.shape[2:]])
+        elif isinstance(x, Tensor) and call.names[i] != "index" and call.wholes[i]:
+            return one_by_one(call)
+    count = call.values[0].shape[d if call.wholes[0] else d - 1]
+    index = call["index"]
+    index = ts.where(index < 0, index + count, index) + ts.arange(call.size).unsqueeze(1) * count
+    values[call.at("index")], values[call.at("dim")] = index.reshape(-1), 0
+    found = call.run(values)
+    return found.reshape([call.size, count, *found.shape[1:]]).movedim(1, d)
 
 
 def _fill(call: Call) -> Any:
@@ -137,9 +157,10 @@ def _embedding(call: Call) -> Any:
 def _embedding_back(call: Call) -> Any:
     """The rows of each element's table, one table below the other."""
     grad, indices, count = call.expanded(0), call.expanded(1), call["num_weights"]
-    padding = call["padding_idx"]
-    if call["scale_grad_by_freq"] or padding >= 0:
+    if call["scale_grad_by_freq"]:
         return one_by_one(call)
+    if call["padding_idx"] >= 0:
+        grad = grad.masked_fill((indices == call["padding_idx"]).unsqueeze(-1), 0)
     width = grad.shape[-1]
     flat = indices.reshape(call.size, -1) + ts.arange(call.size).unsqueeze(1) * count
     made = grad.new_zeros(call.size * count, width).index_add(0, flat.reshape(-1), grad.reshape(-1, width))

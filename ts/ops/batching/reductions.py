@@ -54,6 +54,12 @@ def _aminmax(call: Call) -> Any:
     return tuple(x.reshape([call.size, *[1] * call.rank(0)]) for x in found)
 
 
+def _count_nonzero(call: Call) -> Any:
+    if call["dim"] is not None:
+        return along("dim")(call)
+    return call.run([call.values[0].reshape(call.size, -1), 1])
+
+
 def _norm(call: Call) -> Any:
     x, order = call.values[:2]
     return x.reshape(x.shape[0], -1).norm(2 if order is None else order, 1)
@@ -74,7 +80,7 @@ batch(
     "argsort.stable topk "
     "kthvalue median.dim nanmedian.dim mode glu glu_backward glu_jvp norm.ScalarOpt_dim "
     "norm.ScalarOpt_dim_dtype "
-    "count_nonzero fft_fft fft_ifft fft_rfft fft_irfft",
+    "fft_fft fft_ifft fft_rfft fft_irfft",
     along("dim"),
 )
 batch("_fft_c2c _fft_r2c _fft_c2r fft_fftshift fft_ifftshift", along(whole="dim"))
@@ -94,6 +100,7 @@ batch("nanmedian", over_all(lambda x, d: x.nanmedian(d).values))
 batch("argmax", _arg("argmax"))
 batch("argmin", _arg("argmin"))
 batch("aminmax", _aminmax)
+batch("count_nonzero", _count_nonzero)
 batch("linalg_vector_norm", _vector_norm)
 batch("norm.Scalar", _norm)
 batch("dist", lambda call: (call.expanded(0) - call.expanded(1)).reshape(call.size, -1).norm(call["p"], 1))

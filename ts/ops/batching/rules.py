@@ -25,7 +25,8 @@ _POINTWISE = frozenset({"activation_gradients", "polynomial"})
 @cache
 def composite(record: Record) -> Callable[..., Any] | None:
     """What computes an operator by others: its parts, or its own kernel; None where it needs a rule."""
-    if record.variant or row_of(record) is not None:
+    by_forms = record.variant and not (record.nondeterministic and record.variant == "inplace")
+    if by_forms or row_of(record) is not None:
         return None
     row = derivative_of(record)
     if row is not None and row.decomposition:
@@ -147,6 +148,26 @@ def stacked(rows: list[Any]) -> Any:
 # ---------------------------------------------------------------- random numbers
 
 
+SAME_OF_BATCH = (
+    "Vmap does not currently support same randomness with a batched tensor input. Please file an issue with "
+    "functorch"
+)
+DIFFERENT_IN_ONE = (
+    "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same "
+    "randomness. If this is necessary for your usage, please file an issue with functorch."
+)
+
+
+def draws(record: Record, args: list[Any]) -> bool:
+    """Whether an operator that may draw random numbers does, given these arguments."""
+    for p, x in zip(signature(record.schema_text).parameters, args, strict=True):
+        if (p.name in ("p", "dropout_p", "dropout") and x == 0) or (
+            p.name in ("train", "training") and x is False
+        ):
+            return False
+    return True
+
+
 def drawn(call: Call) -> tuple[Any, bool]:
     """What an operator that draws gives, and whether it is of the batch.
 
@@ -160,15 +181,10 @@ def drawn(call: Call) -> tuple[Any, bool]:
             "'different' "
             "randomness flags on vmap or perform the randomness operation out of vmap"
         )
-    if how == "same" and not some:
-        return call.operator.call_list(call.values), False
+    if call.operator.record.variant == "inplace" and call.record.key != "aten::rrelu_with_noise":
+        return _drawn_in_place(call)
     if how == "same":
-        if call.record.name.endswith("_like"):
-            return call.operator.call_list(element(call, 0)), False
-        raise RuntimeError(
-            "Vmap does not currently support same randomness with a batched tensor input. Please use "
-            "'different'."
-        )
+        return _drawn_once(call) if some else (call.operator.call_list(call.values), False)
     values = list(call.values)
     if "size" in call.names:
         values[call.at("size")] = [call.size, *call["size"]]
@@ -176,12 +192,59 @@ def drawn(call: Call) -> tuple[Any, bool]:
     places = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
     if not places or call.record.key == "aten::randperm":
         return stacked([call.operator.call_list(call.values) for _ in range(call.size)]), True
-    if (
-        call.record.family in ("random", "dropout", "functional_forms")
-        or call.record.name == "aten::bernoulli"
-    ):
+    filled = call.record.family in ("random", "dropout", "functional_forms")
+    if filled or call.record.name == "aten::bernoulli":
         values[places[0]] = call.expanded(places[0])
-        if call.operator.record.variant == "inplace":
-            return call.operator.call_list(values), True
         return call.operator.call_list(values), True
     return stacked([call.operator.call_list(element(call, k)) for k in range(call.size)]), True
+
+
+def _drawn_once(call: Call) -> tuple[Any, bool]:
+    """Numbers for one element, that all have; RuntimeError where they depend on the elements."""
+    first = [one_of(x) if call.wholes[i] is True else x for i, x in enumerate(call.values)]
+    if call.record.name.endswith("_like"):
+        return call.operator.call_list(first), False
+    if call.record.name != "aten::native_dropout":
+        raise RuntimeError(SAME_OF_BATCH)
+    scales, mask = call.operator.call_list([ts.ones_like(first[0]), *first[1:]])
+    return (call.values[0] * scales, mask.expand(call.values[0].shape)), True
+
+
+def _drawn_in_place(call: Call) -> tuple[Any, bool]:
+    """A tensor of the batch is filled for each element, or once for all of them."""
+    target, whole = call.values[0], call.wholes[0]
+    others = any(call.is_whole(i) for i in range(1, len(call.values)))
+    if call.level.random == "same":
+        if others:
+            raise RuntimeError(SAME_OF_BATCH)
+        if not whole:
+            return call.operator.call_list(call.values), False
+        return target.copy_(call.operator.call_list([one_of(target).clone(), *call.values[1:]])), True
+    if not whole:
+        raise RuntimeError(not_of_batch(call) if others else DIFFERENT_IN_ONE)
+    tensors = [i for i, x in enumerate(call.values) if isinstance(x, Tensor)]
+    return call.operator.call_list(aligned(call, tensors)), True
+
+
+def one_of(x: Tensor) -> Any:
+    """An element of a batch, which may be empty."""
+    return x.select(0, 0) if x.shape[0] else x.new_empty(x.shape[1:])
+
+
+_ARITHMETIC = frozenset({"add_", "sub_", "mul_", "div_", "copy_", "masked_fill_"})
+
+
+def not_of_batch(call: Call) -> str:
+    """What is said where a tensor that is the same for all would be written with what is not."""
+    name = call.operator.name.removeprefix("aten::")
+    if name in _ARITHMETIC or call.record.family == "dropout":
+        name = "inplace arithmetic"
+    elif name == "bernoulli_":
+        name = "inplace bernoulli"
+    return (
+        f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor `other` in "
+        "extra_args that has more elements than `self`. This happened due to `other` being vmapped over but "
+        "`self` not "
+        f"being vmapped over in a vmap. Please try to use out-of-place operators instead of {name}. If said "
+        "operator is being called inside the PyTorch framework, please file a bug report instead."
+    )
