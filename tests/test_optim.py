@@ -51,7 +51,7 @@ def test_hooks_of_steps():
     seen = []
     x = parameter(1.0)
     optimizer = SGD([x])
-    before = optimizer.register_step_pre_hook(lambda o, args, kwargs: ((lambda: "other",), {}))
+    before = optimizer.register_step_pre_hook(lambda o, args, kwargs: ((o, lambda: "other"), {}))
     after = optimizer.register_step_post_hook(lambda o, args, kwargs: seen.append(o))
     assert optimizer.step() == "other"
     assert seen == [optimizer]

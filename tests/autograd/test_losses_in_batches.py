@@ -81,7 +81,7 @@ def test_count_nonzero():
 def test_moments_that_are_not_of_the_batch_are_not_written():
     """Training keeps no running moments there: a clear refusal, not the script of the operator."""
     net = ts.nn.BatchNorm1d(4)
-    with pytest.raises(RuntimeError, match="^Batch norm got a batched tensor as input while the running_mean"):
+    with pytest.raises(RuntimeError, match=r"^Batch norm got a batched tensor as input while the running_mean"):
         ts.vmap(net)(numbers(3, 2, 4).float())
     assert net.running_mean.tolist() == [0.0] * 4
     found = ts.vmap(ts.nn.BatchNorm1d(4, track_running_stats=False))(numbers(3, 2, 4).float())

@@ -50,7 +50,7 @@ def test_what_is_not_of_the_batch_has_a_mask_for_each_element():
     found = ts.vmap(lambda y: F.dropout(one, 0.5) + y, randomness="different")(x)
     assert len({str(y.tolist()) for y in found}) > 1
     for write in (lambda y: one.uniform_(), lambda y: F.dropout(one, 0.5, inplace=True)):
-        with pytest.raises(RuntimeError, match="^vmap: "):
+        with pytest.raises(RuntimeError, match=r"^vmap: "):
             ts.vmap(write, randomness="different")(x)
     assert one.tolist() == [1.0] * 16
 

@@ -67,7 +67,7 @@ class Input(NamedTuple):
         if self.dtype is None:
             return self.value
         made = aten.empty_strided(self.shape, self.strides, dtype=self.dtype, device="meta")
-        return made.requires_grad_() if self.wanted else made
+        return made._marked(True) if self.wanted else made
 
     @property
     def type(self) -> TensorType:

@@ -67,6 +67,8 @@ def first_pass(
     first = as_tuple(inputs)
     if grad_outputs is None:
         found = differentiable(func(*first))
+        if not found:
+            raise ValueError("gradgradcheck expects at least one output that requires gradient")
         given = tuple(_random_gradient(y, spread) for y in found)
     else:
         given = as_tuple(grad_outputs)

@@ -222,7 +222,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
         several = isinstance(found, tuple)
         listed = list(found) if several else [found]
         places = [i for i, x in enumerate(listed) if isinstance(x, Tensor)]
-        marked = _Refused.apply(*[listed[i].detach().requires_grad_() for i in places])
+        marked = _Refused.apply(*[listed[i].detach()._marked(True) for i in places])
         for i, x in zip(places, marked, strict=True):
             listed[i] = x
         return tuple(listed) if several else listed[0]

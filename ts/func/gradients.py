@@ -17,7 +17,7 @@ from typing import Any
 import ts
 from ts import Tensor
 from ts._core.autograd.backward import grad as autograd_grad
-from ts._core.layers.levels import of_level, top, tracked, wanted_beneath
+from ts._core.layers.levels import of_level, top, tracked, transforming, wanted_beneath
 from ts._core.tensor.tensor import detached
 from ts._core.thread.context import GradMode, is_grad_enabled
 from ts.func.trees import Shape, flatten, map_leaves, unflatten
@@ -40,7 +40,7 @@ class Recorded:
         for x in given:
             if not isinstance(x, Tensor):
                 raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
-        with GradMode(True):
+        with GradMode(True), transforming():
             self.leaves = [tracked(x) for x in given]
             self.found = call(unflatten(self.leaves, self.shape))
         self.attached = self.outer_grad and any(x.requires_grad for x in given)

@@ -13,7 +13,7 @@ import ts
 from ts import Tensor
 from ts._core.autograd.backward import grad as autograd_grad
 from ts._core.layers import dual
-from ts._core.layers.levels import beneath, opened, tracked
+from ts._core.layers.levels import beneath, opened, tracked, transforming
 from ts._core.tensor.tensor import detached
 from ts._core.thread.context import GradMode
 from ts.func.gradients import recorded_vjp, with_aux
@@ -54,7 +54,7 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
                 "Expected primal and tangent to have the same shape, but got "
                 f"{tuple(x.shape)} and {tuple(v.shape)}"
             )
-    with opened(dual.run, dual.without_tangent) as level:
+    with opened(dual.run, dual.without_tangent) as level, transforming():
         with beneath(level):
             duals = [dual.with_tangent(level, x, v) for x, v in zip(xs, vs, strict=True)]
         found, aux = with_aux(func(*unflatten(duals, shape)), has_aux, name)

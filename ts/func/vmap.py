@@ -15,6 +15,7 @@ from typing import Any
 import ts
 from ts import Tensor
 from ts._core.layers.batch import batched, opened_batch, parts, unbatched
+from ts._core.layers.levels import transforming
 from ts.func.trees import Shape, broadcast, flatten, unflatten
 
 Function = Callable[..., Any]
@@ -159,7 +160,7 @@ class _Call:
         fronts = [
             x if d is None else x if d == 0 else x.movedim(d, 0) for x, d in zip(leaves, dims, strict=True)
         ]
-        with opened_batch(size, self.randomness) as level:
+        with opened_batch(size, self.randomness) as level, transforming():
             given = [x if d is None else batched(level, x) for x, d in zip(fronts, dims, strict=True)]
             found, made = flatten(self.func(*unflatten(given, shape), **kwargs))
             out = self.out_dims_of(found, made)

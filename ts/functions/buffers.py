@@ -56,7 +56,7 @@ def frombuffer(
         warnings.warn(_READ_ONLY, UserWarning, stacklevel=2)
         array = array.copy()
     result = construct.from_numpy(array)
-    return result.requires_grad_() if requires_grad else result
+    return result._marked(True) if requires_grad else result
 
 
 def asarray(
@@ -77,7 +77,7 @@ def asarray(
         raise ValueError(f"can't alias tensor from device '{shared.device}' to '{result.device}'.")
     if copy and result.data_ptr() == shared.data_ptr():
         result = result.clone()
-    return result.requires_grad_() if requires_grad and not result.requires_grad else result
+    return result._marked(True) if requires_grad and not result.requires_grad else result
 
 
 def _alias(obj: Any, kind: dtypes.dtype | None) -> Tensor | None:

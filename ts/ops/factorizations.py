@@ -226,8 +226,9 @@ def _cholesky_ex(
 )
 def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
     rules.check_factorised("cholesky_inverse_out_cpu", self)
-    turned = xp.conj(transposed(self))
-    return xp.linalg.inv(xp.matmul(turned, self) if upper else xp.matmul(self, turned))
+    factor = xp.triu(self) if upper else xp.tril(self)
+    turned = xp.conj(transposed(factor))
+    return xp.linalg.inv(xp.matmul(turned, factor) if upper else xp.matmul(factor, turned))
 
 
 @op(

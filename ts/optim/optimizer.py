@@ -263,7 +263,10 @@ class Optimizer:
     # ---- hooks
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call `hook(optimizer, args, kwargs)` before each step; what it returns are the step's arguments."""
+        """Call `hook(optimizer, args, kwargs)` before each step; what it returns are the step's arguments.
+
+        The optimizer is the first of `args`.
+        """
         return add_hook(self._step_pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
@@ -338,7 +341,8 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
     """The step with the hooks of its optimizer around it."""
 
     @functools.wraps(step)
-    def run(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+    def run(*args: Any, **kwargs: Any) -> Any:
+        self = args[0]
         for hook in (*_global_pre_hooks.values(), *self._step_pre_hooks.values()):
             given = hook(self, args, kwargs)
             if given is None:
@@ -349,7 +353,7 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
                     f"{given}."
                 )
             args, kwargs = given
-        result = step(self, *args, **kwargs)
+        result = step(*args, **kwargs)
         for hook in (*self._step_post_hooks.values(), *_global_post_hooks.values()):
             hook(self, args, kwargs)
         return result

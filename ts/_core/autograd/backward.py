@@ -88,7 +88,15 @@ def backward(
     retain_graph   keep what was saved, for another pass; as `create_graph` where it is None
     create_graph   record the pass, for higher derivatives
     inputs         add to these only
+
+    RuntimeError inside of function transforms.
     """
+    from ts._core.layers.levels import outside_only
+
+    outside_only(
+        "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
+        "functorch.vjp instead or call backward() outside of functorch transforms."
+    )
     if grad_variables is not None:
         if grad_tensors is not None:
             raise RuntimeError(

@@ -178,12 +178,12 @@ cdef class Run:
                 given = hook(gradients[output])
                 task.owned = 0
                 if given is not None:
-                    gradients[output] = checked_gradient(given, gradients[output], hook)
+                    gradients[output] = checked_gradient(given, gradients[output], name_of(hook))
         for hook in list(hooks.before.values()):
             given = hook(tuple(gradients))
             task.owned = 0
             if given is not None:
-                gradients[:] = checked_gradients(task.node, given if isinstance(given, tuple) else (given,))
+                gradients[:] = checked_gradients(given, gradients, name_of(hook))
         for output, reference in hooks.retained.items():
             x = reference()
             if x is not None and gradients[output] is not None:
@@ -192,27 +192,31 @@ cdef class Run:
         return 0
 
 
-cdef tuple checked_gradients(Node node, tuple given):
-    """What a hook gave instead of the gradients of a node's results."""
-    if len(given) != node.result_count:
-        raise RuntimeError(f"a hook of {node.title()} gave {len(given)} gradients, it has {node.result_count} results")
-    for gradient in given:
-        if gradient is not None and not isinstance(gradient, Tensor):
-            raise TypeError(f"a hook of {node.title()} gave a {type(gradient).__name__} instead of a Tensor")
-    return given
+cdef object name_of(object hook):
+    return getattr(hook, "__name__", type(hook).__name__)
 
 
-cdef object checked_gradient(object given, object before, object hook):
-    """What the hook of a tensor gave instead of a gradient."""
-    name = getattr(hook, "__name__", "hook")
+cdef list checked_gradients(object given, list before, object name):
+    """What the hook of a node gave instead of gradients."""
+    if not isinstance(given, tuple):
+        raise TypeError(f"expected tuple, but hook returned '{type(given).__name__}'")
+    if len(given) != len(before):
+        raise RuntimeError(
+            f"hook '{name}' has returned an incorrect number of values (got {len(given)}, but expected {len(before)})"
+        )
+    return [None if x is None else checked_gradient(x, y, name) for x, y in zip(given, before)]
+
+
+cdef object checked_gradient(object given, object before, object name):
+    """What a hook gave instead of a gradient."""
     if not isinstance(given, Tensor):
-        raise TypeError(f"hook '{name}' returned a {type(given).__name__} instead of a Tensor")
-    if before is None:                 # of a result that has no gradient in this pass
+        raise TypeError(f"expected Variable, but hook returned '{type(given).__name__}'")
+    if not isinstance(before, Tensor):  # of a result that has no gradient in this pass
         return given
-    if given.shape != before.shape:
-        raise RuntimeError(f"hook '{name}' has changed the size of value")
     if given.dtype is not before.dtype:
         raise RuntimeError(f"hook '{name}' has changed the type of value (was {before.type()} got {given.type()})")
+    if given.shape != before.shape:
+        raise RuntimeError(f"hook '{name}' has changed the size of value")
     return given
 
 
@@ -229,13 +233,7 @@ cdef list call_after(Hooks hooks, list found, list gradients):
     for hook in list(hooks.after.values()):
         given = hook(tuple(found), tuple(gradients))
         if given is not None:
-            given = given if isinstance(given, tuple) else (given,)
-            if len(given) != len(found):
-                name = getattr(hook, "__name__", "hook")
-                raise RuntimeError(
-                    f"hook '{name}' has returned an incorrect number of values (got {len(given)}, but expected {len(found)})"
-                )
-            found = list(given)
+            found = checked_gradients(given, found, name_of(hook))
     return found
 
 

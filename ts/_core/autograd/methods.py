@@ -58,7 +58,9 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
 def retain_grad(self: Tensor) -> None:
     """Let this tensor keep its gradient though it is no leaf."""
     from ts._core.autograd.history import is_retained, retain
+    from ts._core.layers.levels import refuse
 
+    refuse("retain_grad", "")
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     if not self.is_leaf and not is_retained(self):

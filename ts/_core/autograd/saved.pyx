@@ -154,6 +154,8 @@ cdef Tensor unpacked(Packed packed, Node owner, int output):
             f"Output of saved tensor unpack_hook expected to be a Tensor but got result of type {type(found).__name__}"
         )
     made = detached_from(<Tensor>found)
+    if packed.node is not None and not (made.dtype.is_floating_point or made.dtype.is_complex):
+        raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
     if output != NO_RESULT:
         set_history(made, owner, output)
     elif packed.node is not None:

@@ -103,7 +103,7 @@ cdef class OverloadSet:
             self.load()
         if kwargs:
             if kwargs.get("requires_grad") is True and "requires_grad" not in self.names:  # of what is created
-                return self.run(args, {k: v for k, v in kwargs.items() if k != "requires_grad"}).requires_grad_()
+                return self.run(args, {k: v for k, v in kwargs.items() if k != "requires_grad"})._marked(True)
             kwargs = self.renamed(kwargs)
             if "out" in kwargs and not self.names.isdisjoint(_OPTIONS):
                 kwargs = suited_to_output(kwargs, self.binders)

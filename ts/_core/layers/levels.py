@@ -15,7 +15,7 @@ from ts._core.autograd.operator_node import bare
 from ts._core.dispatch.operator import known_as_view
 from ts._core.layers import gate
 from ts._core.layers.layer import Layer
-from ts._core.tensor.tensor import Tensor, detached, layer_of, set_layer
+from ts._core.tensor.tensor import Tensor, detached, layer_of, set_before_marking, set_layer
 
 Run = Callable[["Level", Any, list[Any]], Any]
 
@@ -41,6 +41,7 @@ class _Stack(threading.local):
     def __init__(self) -> None:
         self.open: list[Level] = []
         self.last = 0
+        self.transforms = 0  # function transforms whose function runs
 
 
 _here = _Stack()
@@ -49,6 +50,37 @@ _here = _Stack()
 def top() -> Level | None:
     """The innermost open level."""
     return _here.open[-1] if _here.open else None
+
+
+@contextmanager
+def transforming() -> Iterator[None]:
+    """While the function of a transform runs, some methods of tensors are refused: `outside_only`."""
+    _here.transforms += 1
+    try:
+        yield
+    finally:
+        _here.transforms -= 1
+
+
+def outside_only(message: str) -> None:
+    """RuntimeError inside of a function transform."""
+    if _here.transforms:
+        raise RuntimeError(message)
+
+
+def refuse(called: str, what: str) -> None:
+    """RuntimeError of a method that is called inside of a function transform."""
+    outside_only(
+        f"You are attempting to call Tensor.{called}() {what}inside of a function being transformed by a "
+        "functorch transform. This is unsupported, please attempt to use the functorch transforms (e.g. "
+        f"grad, vjp, jacrev, jacfwd, hessian) or call {called}() outside of a function being transformed "
+        "instead."
+    )
+
+
+set_before_marking(
+    lambda: refuse("requires_grad_", "(or perhaps using torch.autograd.functional.* APIs) ")
+)
 
 
 @contextmanager
@@ -122,7 +154,7 @@ def tracked(x: Tensor) -> Tensor:
     level = top()
     if level is not None and of_level(x, level) is None:
         x = layered(x, level.wrap(level, x))
-    return x.view_as(x) if x.requires_grad else detached(x).requires_grad_()
+    return x.view_as(x) if x.requires_grad else detached(x)._marked(True)
 
 
 def wanted_beneath(x: Any) -> bool:

@@ -315,6 +315,15 @@ cdef object only_element(Tensor x):
     return float(value) if x.scalar_type == 15 else value
 
 
+cdef object before_marking = None      # a function that `requires_grad_` calls first
+
+
+def set_before_marking(function):
+    """`function()` may refuse what `requires_grad_` is asked for."""
+    global before_marking
+    before_marking = function
+
+
 cdef int check_elements(Tensor x) except -1:
     """Refuse to hand out elements that are not all that the tensor stands for."""
     if is_layered(x):
@@ -675,10 +684,16 @@ cdef class Tensor:
 
     @requires_grad.setter
     def requires_grad(self, bint value):
-        self.requires_grad_(value)
+        self._marked(bool(value))
 
     def requires_grad_(self, requires_grad=True):
         """Mark the tensor as one that gradients are wanted for."""
+        if before_marking is not None:
+            before_marking()
+        return self._marked(requires_grad)
+
+    def _marked(self, requires_grad):
+        """`requires_grad_`, in function transforms too."""
         if requires_grad is not True and requires_grad is not False:
             raise TypeError(
                 "requires_grad_(): argument 'requires_grad' (position 1) must be bool, "

@@ -91,6 +91,7 @@ cdef class FlagBlock:
 
     cdef unsigned int mask, wanted
     cdef list before              # one more for each time that it was entered
+    cdef unsigned int last        # what was put back last: leaving it once more does so again
 
     def __cinit__(self, *args, **kwargs):
         self.before = []
@@ -100,7 +101,9 @@ cdef class FlagBlock:
         set_flags(context().flags & ~self.mask | self.wanted)
 
     def __exit__(self, kind, error, trace):
-        set_flags(context().flags & ~self.mask | <unsigned int>self.before.pop())
+        if self.before:
+            self.last = self.before.pop()
+        set_flags(context().flags & ~self.mask | self.last)
 
 
 cdef class GradMode(FlagBlock):

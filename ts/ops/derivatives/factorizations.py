@@ -181,14 +181,19 @@ def _of_cholesky_solve(grad: Tensor, solution: Tensor, factor: Tensor, upper: bo
     return of_b, -_of_product(of_b.matmul(adjoint(solution)), factor, upper)
 
 
+def _of_cholesky_inverse(grad: Tensor, inverse: Tensor, factor: Tensor, upper: bool) -> Tensor:
+    """Of one triangle: the other is not read."""
+    factor = factor.triu() if upper else factor.tril()
+    found = -_of_product(inverse.matmul(grad).matmul(inverse), factor, upper)
+    return found.triu() if upper else found.tril()
+
+
 derive(
     "aten::linalg_cholesky aten::cholesky", self="_of_cholesky(grad, result, upper)",
     name="LinalgCholeskyExBackward0",
 )  # fmt: skip
 derive("aten::linalg_cholesky_ex", self="_of_cholesky(grad, L, upper)", differentiable="L")
-derive(
-    "aten::cholesky_inverse", self="-_of_product(result.matmul(grad).matmul(result), self, upper)"
-)  # fmt: skip
+derive("aten::cholesky_inverse", self="_of_cholesky_inverse(grad, result, self, upper)")
 derive("aten::cholesky_solve", {"self, input2": "_of_cholesky_solve(grad, result, input2, upper)"})
 derive("aten::_cholesky_solve_helper", {"self, A": "_of_cholesky_solve(grad, result, A, upper)"})
 

@@ -41,6 +41,7 @@ class ReduceLROnPlateau(LRScheduler):
         if isinstance(min_lr, (list, tuple)) and len(min_lr) != len(optimizer.param_groups):
             raise ValueError(f"expected {len(optimizer.param_groups)} min_lrs, got {len(min_lr)}")
         self.min_lrs = for_groups(optimizer, "min_lr", min_lr)
+        self.default_min_lr = None if isinstance(min_lr, (list, tuple)) else min_lr
         self.patience = patience
         self.cooldown = cooldown
         self.eps = eps
@@ -53,7 +54,8 @@ class ReduceLROnPlateau(LRScheduler):
 
     def _reset(self) -> None:
         """Forget the figures so far."""
-        self.best = math.inf if self.mode == "min" else -math.inf
+        self.mode_worse = math.inf if self.mode == "min" else -math.inf
+        self.best = self.mode_worse
         self.cooldown_counter = 0
         self.num_bad_epochs = 0
 

@@ -117,6 +117,8 @@ class InProcess(Batches):
     """Batches made when they are asked for."""
 
     def __init__(self, loader: Any) -> None:
+        if loader.timeout:
+            raise AssertionError("_SingleProcessDataLoaderIter requires timeout == 0")
         super().__init__(loader)
         self._fetch = fetcher(self._how)
 

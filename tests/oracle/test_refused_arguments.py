@@ -1,0 +1,114 @@
+"""What transforms, hooks, layers, loaders and optimizers refuse or pass on is what PyTorch's do."""
+
+import importlib
+import warnings
+
+import pytest
+
+import ts
+
+torch = pytest.importorskip("torch")
+
+
+def also(value, *others):
+    return value
+
+
+def in_grad(call):
+    return lambda m: m.func.grad(lambda x: also(x.sum(), call(m, x)))(m.ones(3))
+
+
+def in_vmap(call):
+    return lambda m: m.vmap(lambda x: also(x, call(m, x)))(m.ones(2, 3))
+
+
+def with_hook(name, given):
+    def run(m):
+        x = m.ones(3, requires_grad=True)
+        y = x.sin()
+        getattr(y.grad_fn, name)(lambda *gradients: given(m))
+        y.sum().backward()
+
+    return run
+
+
+REFUSED = {
+    "backward in grad": in_grad(lambda m, x: x.sum().backward()),
+    "backward in vmap": in_vmap(lambda m, x: m.ones(1, requires_grad=True).backward()),
+    "autograd.backward in grad": in_grad(lambda m, x: m.autograd.backward(x.sum())),
+    "requires_grad_ in grad": in_grad(lambda m, x: x.requires_grad_(False)),
+    "requires_grad_ in vmap": in_vmap(lambda m, x: m.ones(2).requires_grad_()),
+    "retain_grad in grad": in_grad(lambda m, x: (x * 2).retain_grad()),
+    "a text from a hook": with_hook("register_hook", lambda m: "a"),
+    "a text in a tuple from a hook": with_hook("register_hook", lambda m: ("a",)),
+    "two from a hook": with_hook("register_hook", lambda m: (m.ones(3), m.ones(3))),
+    "another size from a hook": with_hook("register_hook", lambda m: (m.ones(2),)),
+    "a tensor from a hook before": with_hook("register_prehook", lambda m: m.ones(3)),
+    "another dtype from a hook before": with_hook("register_prehook", lambda m: (m.ones(3).double(),)),
+    "LSTM of nothing": lambda m: m.nn.LSTM(0, 4),
+    "GRU of a fraction": lambda m: m.nn.GRU(4.0, 4),
+    "RNN to a fraction": lambda m: m.nn.RNN(4, 4.0),
+    "a timeout without workers": lambda m: list(m.utils.data.DataLoader([1, 2], timeout=5)),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals(name):
+    """The same class and text."""
+    found = []
+    for m in (ts, torch):
+        with pytest.raises(Exception) as error:
+            REFUSED[name](m)
+        found.append((type(error.value).__name__, str(error.value)))
+    assert found[0] == found[1]
+
+
+def test_step_hooks_are_given_the_optimizer_among_the_arguments():
+    """Those of all optimizers, and those of one."""
+    seen = {}
+    for m in (ts, torch):
+        p = m.nn.Parameter(m.ones(2))
+        p.grad = m.ones(2)
+        optimizer = m.optim.SGD([p], lr=0.1)
+        calls = seen[m] = []
+
+        def note(name, calls=calls):
+            return lambda o, args, kwargs: calls.append((name, args[0] is o, len(args), kwargs))
+
+        hooks = importlib.import_module(f"{m.__name__}.optim.optimizer")
+        handles = [
+            hooks.register_optimizer_step_pre_hook(note("all before")),
+            hooks.register_optimizer_step_post_hook(note("all after")),
+        ]
+        optimizer.register_step_pre_hook(note("before"))
+        optimizer.register_step_post_hook(note("after"))
+        optimizer.step()
+        optimizer.step(lambda: 1.0)
+        optimizer.register_step_pre_hook(lambda o, args, kwargs: ((o,), {}))
+        optimizer.step(closure=None)
+        for handle in handles:
+            handle.remove()
+    assert seen[ts] == seen[torch]
+
+
+def test_what_a_plateau_scheduler_saves():
+    """The same names and values, so that checkpoints are exchanged."""
+    saved = []
+    for m in (ts, torch):
+        optimizer = m.optim.SGD([m.nn.Parameter(m.ones(1))], lr=1.0)
+        scheduler = m.optim.lr_scheduler.ReduceLROnPlateau(optimizer, mode="max", patience=1)
+        for figure in (1.0, 0.5, 0.5, 0.5):
+            scheduler.step(figure)
+        saved.append(scheduler.state_dict())
+    assert saved[0] == saved[1]
+
+
+def test_many_workers_are_warned_of():
+    """In the same words."""
+    texts = []
+    for m in (ts, torch):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            m.utils.data.DataLoader([1, 2], num_workers=999)
+        texts.append([str(w.message) for w in caught])
+    assert texts[0] == texts[1] and len(texts[0]) == 1
