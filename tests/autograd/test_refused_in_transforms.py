@@ -90,3 +90,25 @@ def test_cholesky_inverse_reads_one_triangle(upper):
     assert ts.allclose(ts.cholesky_inverse(x, upper), ts.cholesky_inverse(one, upper))
     assert ts.autograd.gradcheck(lambda y: ts.cholesky_inverse(y, upper), (x.requires_grad_(),))
     assert ts.autograd.gradgradcheck(lambda y: ts.cholesky_inverse(y, upper), (x,))
+
+
+def test_tensors_of_a_batch_are_shown_whole():
+    """With the level that they are of; what is the same for all elements is shown as it is."""
+    seen = []
+
+    def inner(y):
+        seen.append(repr(y))
+        return y
+
+    def outer(x):
+        seen.append(repr(x))
+        return vmap(inner)(x)
+
+    vmap(outer)(ts.ones(1, 2))
+    assert seen[0] == "BatchedTensor(lvl=1, bdim=0, value=\n    tensor([[1., 1.]])\n)"
+    assert seen[1] == (
+        "BatchedTensor(lvl=2, bdim=0, value=\n    BatchedTensor(lvl=1, bdim=0, value=\n"
+        "        tensor([[1., 1.]])\n    )\n)"
+    )
+    vmap(lambda x: (seen.append(repr(ts.ones(2))), x)[1])(ts.ones(2))
+    assert seen[2] == "tensor([1., 1.])"

@@ -17,9 +17,10 @@ from typing import Any
 import ts
 from ts import Tensor
 from ts._core.autograd.backward import grad as autograd_grad
-from ts._core.layers.levels import of_level, top, tracked, transforming, wanted_beneath
+from ts._core.layers.levels import of_level, top, tracked, wanted_beneath
 from ts._core.tensor.tensor import detached
 from ts._core.thread.context import GradMode, is_grad_enabled
+from ts._core.thread.transforms import transforming
 from ts.func.trees import Shape, flatten, map_leaves, unflatten
 
 Function = Callable[..., Any]

@@ -13,9 +13,10 @@ import ts
 from ts import Tensor
 from ts._core.autograd.backward import grad as autograd_grad
 from ts._core.layers import dual
-from ts._core.layers.levels import beneath, opened, tracked, transforming
+from ts._core.layers.levels import beneath, opened, tracked
 from ts._core.tensor.tensor import detached
 from ts._core.thread.context import GradMode
+from ts._core.thread.transforms import transforming
 from ts.func.gradients import recorded_vjp, with_aux
 from ts.func.trees import flatten, map_leaves, unflatten
 

@@ -15,7 +15,7 @@ from typing import Any
 import ts
 from ts import Tensor
 from ts._core.layers.batch import batched, opened_batch, parts, unbatched
-from ts._core.layers.levels import transforming
+from ts._core.thread.transforms import transforming
 from ts.func.trees import Shape, broadcast, flatten, unflatten
 
 Function = Callable[..., Any]

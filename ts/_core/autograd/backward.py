@@ -14,6 +14,7 @@ from ts import dtypes
 from ts._core.autograd.engine import run_backward
 from ts._core.tensor.tensor import Size, Tensor, operator
 from ts._core.thread.once import warn_once
+from ts._core.thread.transforms import outside_only
 
 Tensors = Tensor | Sequence[Tensor]
 
@@ -91,8 +92,6 @@ def backward(
 
     RuntimeError inside of function transforms.
     """
-    from ts._core.layers.levels import outside_only
-
     outside_only(
         "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
         "functorch.vjp instead or call backward() outside of functorch transforms."

@@ -58,7 +58,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
 def retain_grad(self: Tensor) -> None:
     """Let this tensor keep its gradient though it is no leaf."""
     from ts._core.autograd.history import is_retained, retain
-    from ts._core.layers.levels import refuse
+    from ts._core.thread.transforms import refuse
 
     refuse("retain_grad", "")
     if not self.requires_grad:

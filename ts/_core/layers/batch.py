@@ -13,12 +13,13 @@ needs none.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from ts._core.layers.layer import Layer
-from ts._core.layers.levels import Level, beneath, by_parts, layered, of_level, opened
+from ts._core.layers.levels import Level, beneath, by_parts, depth, layered, of_level, opened
 from ts._core.tensor.tensor import Tensor, operator, set_layer
 from ts._core.thread.context import is_grad_enabled
 
@@ -29,6 +30,13 @@ class Batched(Layer):
     def __init__(self, level: int, inner: Tensor, whole: bool) -> None:
         super().__init__(level, inner)
         self.whole = whole
+
+    def shown(self) -> str:
+        """`repr` of a tensor of the batch; one that is the same for all is shown as others are."""
+        if not self.whole:
+            return ""
+        inner = textwrap.indent(repr(self.inner), "    ")
+        return f"BatchedTensor(lvl={depth(self.level)}, bdim=0, value=\n{inner}\n)"
 
     def check_elements(self) -> None:
         """RuntimeError: there is not one number."""

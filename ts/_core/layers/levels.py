@@ -16,6 +16,7 @@ from ts._core.dispatch.operator import known_as_view
 from ts._core.layers import gate
 from ts._core.layers.layer import Layer
 from ts._core.tensor.tensor import Tensor, detached, layer_of, set_before_marking, set_layer
+from ts._core.thread.transforms import refuse
 
 Run = Callable[["Level", Any, list[Any]], Any]
 
@@ -41,7 +42,6 @@ class _Stack(threading.local):
     def __init__(self) -> None:
         self.open: list[Level] = []
         self.last = 0
-        self.transforms = 0  # function transforms whose function runs
 
 
 _here = _Stack()
@@ -52,35 +52,14 @@ def top() -> Level | None:
     return _here.open[-1] if _here.open else None
 
 
-@contextmanager
-def transforming() -> Iterator[None]:
-    """While the function of a transform runs, some methods of tensors are refused: `outside_only`."""
-    _here.transforms += 1
-    try:
-        yield
-    finally:
-        _here.transforms -= 1
-
-
-def outside_only(message: str) -> None:
-    """RuntimeError inside of a function transform."""
-    if _here.transforms:
-        raise RuntimeError(message)
-
-
-def refuse(called: str, what: str) -> None:
-    """RuntimeError of a method that is called inside of a function transform."""
-    outside_only(
-        f"You are attempting to call Tensor.{called}() {what}inside of a function being transformed by a "
-        "functorch transform. This is unsupported, please attempt to use the functorch transforms (e.g. "
-        f"grad, vjp, jacrev, jacfwd, hessian) or call {called}() outside of a function being transformed "
-        "instead."
-    )
-
-
 set_before_marking(
     lambda: refuse("requires_grad_", "(or perhaps using torch.autograd.functional.* APIs) ")
 )
+
+
+def depth(number: int) -> int:
+    """How many levels are open up to that one, which is among them."""
+    return sum(level.number <= number for level in _here.open)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ts import dtypes
+from ts._core.tensor.tensor import layer_of
 from ts._core.thread import deadline
 
 if TYPE_CHECKING:
@@ -201,6 +202,10 @@ def elements_text(x: Tensor, indent: int = 0) -> str:
 
 def tensor_text(x: Tensor) -> str:
     """`repr(x)`."""
+    layer = layer_of(x)
+    shown = None if layer is None else getattr(layer, "shown", None)
+    if shown is not None and (text := shown()):
+        return str(text)
     default = dtypes.get_default_dtype()
     expected = {default, dtypes.int64, dtypes.bool_}
     if default in dtypes.TO_COMPLEX:

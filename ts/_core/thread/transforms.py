@@ -1,0 +1,45 @@
+"""Whether the thread runs a function that is transformed (`vmap`, `grad` ...); some methods are refused then.
+
+    with transforming():                    the function runs
+        x.backward()                        RuntimeError
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class _Here(threading.local):
+    def __init__(self) -> None:
+        self.transforms = 0
+
+
+_here = _Here()
+
+
+@contextmanager
+def transforming() -> Iterator[None]:
+    """While the function of a transform runs, some methods of tensors are refused: `outside_only`."""
+    _here.transforms += 1
+    try:
+        yield
+    finally:
+        _here.transforms -= 1
+
+
+def outside_only(message: str) -> None:
+    """RuntimeError inside of a function transform."""
+    if _here.transforms:
+        raise RuntimeError(message)
+
+
+def refuse(called: str, what: str) -> None:
+    """RuntimeError of a method that is called inside of a function transform."""
+    outside_only(
+        f"You are attempting to call Tensor.{called}() {what}inside of a function being transformed by a "
+        "functorch transform. This is unsupported, please attempt to use the functorch transforms (e.g. "
+        f"grad, vjp, jacrev, jacfwd, hessian) or call {called}() outside of a function being transformed "
+        "instead."
+    )
