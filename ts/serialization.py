@@ -10,9 +10,9 @@ import zipfile
 from typing import IO, Any
 
 from ts._core.thread.once import warn
+from ts.absent import names_for
 from ts.archive import saving
 from ts.archive.records import Location
-from ts.absent import names_for
 from ts.archive.safe_globals import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
 from ts.archive.saving import save
 

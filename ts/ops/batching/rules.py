@@ -160,7 +160,7 @@ DIFFERENT_IN_ONE = (
 
 def draws(record: Record, args: list[Any]) -> bool:
     """Whether an operator that may draw random numbers does, given these arguments."""
-    for p, x in zip(signature(record.schema_text).parameters, args, strict=True):
+    for p, x in zip(record.operator.signature.parameters, args, strict=True):
         if (p.name in ("p", "dropout_p", "dropout") and x == 0) or (
             p.name in ("train", "training") and x is False
         ):
