@@ -14,6 +14,7 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 import pytest
 
 torch = pytest.importorskip("torch")
+import torch.utils._cxx_pytree  # noqa: E402  # takes over what is registered when it is imported, and fails the second time
 import torch.utils._pytree as theirs  # noqa: E402
 
 import ts  # noqa: E402
