@@ -26,7 +26,7 @@ def test_a_lower_group_lifts_only_the_category():
 def test_promotion_is_symmetric_and_keeps_the_category():
     for a in rules.CATEGORY_OF:
         for b in rules.CATEGORY_OF:
-            if {a.name, b.name} & {"uint16", "uint32", "uint64"}:
+            if {a.name, b.name} & {"uint16", "uint32", "uint64"} or dtypes.is_float8(a) or dtypes.is_float8(b):
                 continue
             c = rules.promote_types(a, b)
             assert c == rules.promote_types(b, a)

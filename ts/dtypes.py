@@ -9,8 +9,8 @@ In: a name, a code or a NumPy dtype; out: the one object that stands for it.
     True
 
 The codes are PyTorch's `ScalarType` numbers: graphs, archives and kernels carry those.
-NumPy has no bfloat16: `ml_dtypes` has, which takes longer to import than this file and all that it serves
-at first, and is imported when somebody asks for `bfloat16.numpy_dtype`.
+NumPy has no bfloat16 and no floats of 8 bits: `ml_dtypes` has, which takes longer to import than this file
+and all that it serves at first, and is imported when somebody asks for `bfloat16.numpy_dtype`.
 This module is vocabulary: it imports nothing of `ts`, and every stage may import it.
 """
 
@@ -45,19 +45,22 @@ class dtype:
     ) -> None:
         self.name: Final = name
         self.code: Final = code  # PyTorch's ScalarType
-        if numpy_type is not None:  # bfloat16's comes with the first look at it
+        if numpy_type is not None:  # those of `ml_dtypes` come with the first look at one
             self.numpy_dtype = np.dtype(numpy_type)
         self.category: Final = category  # 0 bool < 1 integral < 2 floating < 3 complex: promotion's order
         self.type_name: Final = type_name  # "Float" as in `FloatTensor` and in graph text
         self.itemsize: Final = itemsize or self.numpy_dtype.itemsize
         self.is_floating_point: Final = category == FLOATING
         self.is_complex: Final = category == COMPLEX
-        self.is_signed: Final = category >= FLOATING or self.numpy_dtype.kind == "i"
+        self.is_signed: Final = (
+            name != "float8_e8m0fnu" if category >= FLOATING else self.numpy_dtype.kind == "i"
+        )
 
     def __getattr__(self, name: str) -> Any:
         if name != "numpy_dtype":
             raise AttributeError(f"'dtype' object has no attribute '{name}'")
-        return _bring_bfloat16()
+        _bring_borrowed()
+        return self.numpy_dtype
 
     def __repr__(self) -> str:
         return f"torch.{self.name}"
@@ -67,6 +70,8 @@ class dtype:
         """The short name: f32, i64, b8 ..."""
         if self.name.startswith("bf"):
             return "bf16"
+        if self.itemsize == 1 and self.is_floating_point:
+            return self.name.replace("float8_", "f8")
         return f"{self.name[0]}{self.itemsize * 8}"
 
     def __hash__(self) -> int:
@@ -108,13 +113,21 @@ complex64 = cfloat = dtype("complex64", 9, np.complex64, COMPLEX, "ComplexFloat"
 complex128 = cdouble = dtype("complex128", 10, np.complex128, COMPLEX, "ComplexDouble")
 bool_ = dtype("bool", 11, np.bool_, BOOLEAN, "Bool")
 bfloat16 = dtype("bfloat16", 15, None, FLOATING, "BFloat16", itemsize=2)
+float8_e5m2 = dtype("float8_e5m2", 23, None, FLOATING, "Float8_e5m2", itemsize=1)
+float8_e4m3fn = dtype("float8_e4m3fn", 24, None, FLOATING, "Float8_e4m3fn", itemsize=1)
+float8_e5m2fnuz = dtype("float8_e5m2fnuz", 25, None, FLOATING, "Float8_e5m2fnuz", itemsize=1)
+float8_e4m3fnuz = dtype("float8_e4m3fnuz", 26, None, FLOATING, "Float8_e4m3fnuz", itemsize=1)
 uint16 = dtype("uint16", 27, np.uint16, INTEGRAL, "UInt16")
 uint32 = dtype("uint32", 28, np.uint32, INTEGRAL, "UInt32")
 uint64 = dtype("uint64", 29, np.uint64, INTEGRAL, "UInt64")
+float8_e8m0fnu = dtype("float8_e8m0fnu", 44, None, FLOATING, "Float8_e8m0fnu", itemsize=1)
+
+# Which store and convert, and do little else.
+FLOAT8: Final = (float8_e5m2, float8_e4m3fn, float8_e5m2fnuz, float8_e4m3fnuz, float8_e8m0fnu)
 
 ALL: Final = (
     uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128, bool_, bfloat16,
-    uint16, uint32, uint64,
+    uint16, uint32, uint64, *FLOAT8,
 )  # fmt: skip
 _BAREBONES: Final = (uint16, uint32, uint64)  # which PyTorch promotes to floats only
 BY_CODE: Final[dict[int, dtype]] = {d.code: d for d in ALL}
@@ -127,10 +140,11 @@ NAMES: Final[dict[str, dtype]] = {
     "short": int16, "int": int32, "long": int64, "half": float16, "float": float32, "double": float64,
     "cfloat": complex64, "cdouble": complex128,
 }  # fmt: skip
-OF_NUMPY: Final = tuple(d for d in ALL if d is not bfloat16)
+BORROWED: Final = (bfloat16, *FLOAT8)  # whose arrays `ml_dtypes` knows
+OF_NUMPY: Final = tuple(d for d in ALL if d not in BORROWED)
 _BY_NUMPY: Final[dict[np.dtype[Any], dtype]] = {d.numpy_dtype: d for d in OF_NUMPY}
-_tables: list[Callable[[np.dtype[Any]], object]] = []  # what enters bfloat16 in tables by NumPy's dtypes
-_brought: np.dtype[Any] | None = None
+_tables: list[Callable[[dtype, np.dtype[Any]], object]] = []  # what enters them in tables by NumPy's dtypes
+_brought: dict[dtype, np.dtype[Any]] = {}
 _BY_PYTHON: Final[dict[Any, dtype]] = {bool: bool_, int: int64, float: float64, complex: complex128}
 
 
@@ -142,16 +156,22 @@ def by_name(name: str) -> dtype:
 def from_numpy_dtype(numpy_dtype: Any) -> dtype:
     """The dtype of arrays of `numpy_dtype`; TypeError, in PyTorch's words, where there is none."""
     found = _BY_NUMPY.get(np.dtype(numpy_dtype))
-    if found is None and np.dtype(numpy_dtype) == bfloat16.numpy_dtype:
-        return bfloat16
     if found is None:
-        name = np.dtype(numpy_dtype).type.__name__
-        raise TypeError(
-            f"can't convert np.ndarray of type numpy.{name}. The only supported types are: float64, "
-            "float32, float16, complex64, complex128, int64, int32, int16, int8, uint64, uint32, uint16, "
-            "uint8, and bool."
-        )
+        _bring_borrowed()
+        found = _BY_NUMPY.get(np.dtype(numpy_dtype))
+    if found is None:
+        raise no_dtype_of(np.dtype(numpy_dtype))
     return found
+
+
+def no_dtype_of(numpy_dtype: np.dtype[Any]) -> TypeError:
+    """What PyTorch says of an array that no tensor can share."""
+    kind = numpy_dtype.type
+    return TypeError(
+        f"can't convert np.ndarray of type {kind.__module__}.{kind.__name__}. The only "
+        "supported types are: float64, float32, float16, complex64, complex128, int64, int32, int16, int8, "
+        "uint64, uint32, uint16, uint8, and bool."
+    )
 
 
 def is_bfloat16(numpy_dtype: Any) -> bool:
@@ -159,24 +179,36 @@ def is_bfloat16(numpy_dtype: Any) -> bool:
     return _BY_NUMPY.get(np.dtype(numpy_dtype)) is bfloat16
 
 
-def with_bfloat16(enter: Callable[[np.dtype[Any]], object]) -> None:
-    """Call `enter` with NumPy's dtype of bfloat16 before anybody gets it: for tables by NumPy's dtypes."""
+def is_float8(numpy_dtype: Any) -> bool:
+    """Whether that is NumPy's dtype of one of the floats of 8 bits."""
+    return _BY_NUMPY.get(np.dtype(numpy_dtype)) in FLOAT8
+
+
+def with_borrowed(enter: Callable[[dtype, np.dtype[Any]], object]) -> None:
+    """Call `enter` with each dtype that `ml_dtypes` knows and NumPy's of it, before anybody gets that: for
+    tables by NumPy's dtypes."""
     _tables.append(enter)
-    if _brought is not None:
-        enter(_brought)
+    for d, found in _brought.items():
+        enter(d, found)
 
 
-def _bring_bfloat16() -> np.dtype[Any]:
+def with_bfloat16(enter: Callable[[np.dtype[Any]], object]) -> None:
+    """The same of bfloat16 only."""
+    with_borrowed(lambda d, found: enter(found) if d is bfloat16 else None)
+
+
+def _bring_borrowed() -> None:
     global _brought
     import ml_dtypes
 
-    found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
-    _brought = found  # from now on, new tables enter it themselves
+    found = {d: np.dtype(getattr(ml_dtypes, d.name)) for d in BORROWED}
+    _brought = found  # from now on, new tables enter them themselves
     for enter in _tables:
-        enter(found)
-    _BY_NUMPY[found] = bfloat16
-    bfloat16.numpy_dtype = found
-    return found
+        for d in BORROWED:
+            enter(d, found[d])
+    for d in BORROWED:
+        _BY_NUMPY[found[d]] = d
+        d.numpy_dtype = found[d]
 
 
 def as_dtype(x: Any) -> dtype:
@@ -194,6 +226,11 @@ def promote(a: dtype, b: dtype) -> dtype:
     """The smallest dtype that holds both: the higher category's, or NumPy's choice within a category."""
     if a is b:
         return a
+    if a in FLOAT8 or b in FLOAT8:
+        raise RuntimeError(
+            "Promotion for Float8 Types is not supported, attempted to promote "
+            f"{a.type_name} and {b.type_name}"
+        )
     if a.category <= INTEGRAL and b.category <= INTEGRAL and (a in _BAREBONES or b in _BAREBONES):
         raise RuntimeError(
             "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
@@ -224,6 +261,8 @@ def set_default_dtype(d: dtype) -> None:
         raise TypeError("invalid dtype object: only floating-point types are supported as the default type")
     if not d.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
+    if d in FLOAT8:
+        raise TypeError(f"couldn't find storage object {d.type_name}Storage")
     _default = d
 
 
@@ -237,12 +276,15 @@ class finfo:
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
             )
         real = d.to_real()
-        info = _of_bfloat16() if real is bfloat16 else np.finfo(real.numpy_dtype)
+        info = _borrowed_info(real) if real in BORROWED else np.finfo(real.numpy_dtype)
         self.dtype: str = real.name
         self.bits: int = real.itemsize * 8
         self.eps, self.max, self.min = float(info.eps), float(info.max), float(info.min)
-        self.tiny = self.smallest_normal = float(info.tiny)
+        self.tiny = self.smallest_normal = float(info.smallest_normal)
         self.resolution = float(f"1e-{int(info.precision)}")
+        if real in FLOAT8:  # not a digit is sure, and of this one PyTorch says half of the step after 1
+            self.resolution = 1.0
+            self.eps = self.eps / 2 if real is float8_e5m2fnuz else self.eps
 
     def __repr__(self) -> str:
         names = ("resolution", "min", "max", "eps", "smallest_normal", "tiny")
@@ -250,10 +292,10 @@ class finfo:
         return f"finfo({values}, dtype={self.dtype})"
 
 
-def _of_bfloat16() -> Any:
+def _borrowed_info(real: dtype) -> Any:
     import ml_dtypes
 
-    return ml_dtypes.finfo(bfloat16.numpy_dtype)  # type: ignore[no-untyped-call]
+    return ml_dtypes.finfo(real.numpy_dtype)  # type: ignore[no-untyped-call]
 
 
 class iinfo:

@@ -19,8 +19,8 @@ EXCUSED = {
         coalesce is_coalesced resize_as_sparse_ smm sspaddmm saddmm hsmm hspmm dsmm spmm
         segment_reduce nested jagged slice_inverse
     """,
-    "dtypes without arrays: a few bits, 8-bit floats, halves of complex numbers": """
-        bit bits* int[1-7] uint[1-7] float4* float8* complex32 chalf
+    "dtypes without arrays: a few bits, halves of complex numbers": """
+        bit bits* int[1-7] uint[1-7] float4* complex32 chalf
     """,
     "other libraries and devices": """
         cudnn_* miopen_* mkldnn_* fbgemm_* to_mkldnn mkldnn* xpu mtia ipu cpp *_vulkan_* batch_norm_*

@@ -31,7 +31,7 @@ def test_schemas_are_pytorchs(name):
 
 @pytest.mark.parametrize("a, b", list(itertools.product(rules.CODE_OF, repeat=2)), ids=str)
 def test_promotion(a, b):
-    if {a.name, b.name} & {"uint16", "uint32", "uint64"}:
+    if {a.name, b.name} & {"uint16", "uint32", "uint64"} or "float8" in a.name + b.name:
         pytest.skip("PyTorch promotes these only with themselves")
     one, two = (getattr(torch, dtypes.BY_CODE[rules.CODE_OF[d]].name) for d in (a, b))
     for shapes in ((3,), (3,)), ((3,), ()), ((), (3,)):

@@ -190,7 +190,10 @@ def test_quantized_tensors_are_dequantised():
     [
         (lambda: torch.sparse_coo_tensor([[0], [1]], [1.0], (2, 2)), "a sparse tensor"),
         (lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]), "a nested tensor"),
-        (lambda: torch.ones(2).to(torch.float8_e4m3fn), "a tensor of the dtype torch.float8_e4m3fn"),
+        (
+            lambda: torch.zeros(2, dtype=torch.uint8).view(torch.float4_e2m1fn_x2),
+            "a tensor of the dtype torch.float4_e2m1fn_x2",
+        ),
     ],
 )
 def test_tensors_that_are_not_there(make, what):

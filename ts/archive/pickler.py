@@ -22,7 +22,7 @@ from ts._core.value.ivalue import from_core, object_get, to_core
 from ts._core.value.lists import List, Tuple
 from ts._core.value.objects import Object
 from ts.archive import quantized
-from ts.archive.storages import Place
+from ts.archive.storages import Place, name_in_modules
 from ts.bytecode.typespec import type_spec
 from ts.devices import device
 from ts.errors import ArchiveError
@@ -254,7 +254,8 @@ class Pickler:
         if grid is None:
             place = self.place(value)
             if place.storage == "UntypedStorage":
-                raise ArchiveError(f"tensors of type {value.dtype} cannot be saved")
+                numel = place.numel // value.dtype.itemsize
+                place = place._replace(storage=name_in_modules(value.dtype), numel=numel)
             self.named("torch._utils", "_rebuild_tensor_v2")
         else:
             place = quantized.place(value, self.place, self.kept)

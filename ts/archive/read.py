@@ -283,4 +283,4 @@ def may_be_named(module: str, name: str) -> bool:
     """Whether pickles of archives may name this of PyTorch and Python."""
     full = f"{module}.{name}"
     known = (_TENSOR, quantized.REBUILD, *_CALLS, *quantized.SCHEMES)
-    return full in known or (module == "torch" and storage_type(name, quantized=True) is not None)
+    return full in known or (module == "torch" and storage_type(name, in_module=True) is not None)

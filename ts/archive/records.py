@@ -193,7 +193,7 @@ class StoredTensors:
                 pass
             case _:
                 raise ArchiveError("the archive refers to what is no storage")
-        type: StorageType | None = storage_type(name, quantized=True)
+        type: StorageType | None = storage_type(name, in_module=True)
         if type is None or numel < 0 or "/" in key:
             raise ArchiveError(f"the archive refers to a storage {name} of {numel} elements")
         found = self.storages.get((archive, key))
@@ -216,9 +216,9 @@ class StoredTensors:
         """The tensor at a place of a storage; by its marks the conjugate or negative of what lies there."""
         if not isinstance(storage, Storage) or storage.quantized is not None:
             raise ArchiveError("a tensor has no storage")
-        from ts._core.tensor.construct import from_numpy
+        from ts._core.tensor.tensor import wrap_array
 
-        elements = from_numpy(_marked(view(storage, offset, size, stride), marks))
+        elements = wrap_array(_marked(view(storage, offset, size, stride), marks))
         made = self.located(elements, storage.location)
         if requires_grad and (made.dtype.is_floating_point or made.dtype.is_complex):
             made.requires_grad = True

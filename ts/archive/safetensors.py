@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ts import dtypes
-from ts._core.tensor.construct import from_numpy
-from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor import Tensor, wrap_array
 from ts.archive.write import replaced
 from ts.errors import ArchiveError
 
@@ -37,6 +36,9 @@ _DTYPES: Final = {
     "U8": dtypes.uint8,
     "BOOL": dtypes.bool_,
     "C64": dtypes.complex64,
+    "F8_E4M3": dtypes.float8_e4m3fn,
+    "F8_E5M2": dtypes.float8_e5m2,
+    "F8_E8M0": dtypes.float8_e8m0fnu,
 }
 
 
@@ -64,7 +66,7 @@ def load_file(path: str | os.PathLike[str], device: Any = "cpu") -> dict[str, Te
         if dtype is None:
             raise ArchiveError(f"the tensor '{name}' is of type {stored['dtype']}, which ts does not have")
         array = np.frombuffer(stored["data"], dtype.numpy_dtype).reshape(stored["shape"]).copy()
-        tensors[name] = from_numpy(array).to(device)
+        tensors[name] = wrap_array(array).to(device)
     return tensors
 
 

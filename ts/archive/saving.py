@@ -374,7 +374,7 @@ class _Reader(StoredTensors):
         if module == "torch" and name in dtypes.NAMES:
             return dtypes.by_name(name)
         if module in ("torch", "torch.storage") and (
-            storage_type(name, quantized=True) is not None or name == "Tensor"
+            storage_type(name, in_module=True) is not None or name == "Tensor"
         ):
             return Global(name)
         if full in quantized.SCHEMES:
@@ -476,7 +476,7 @@ _UNKNOWN: Final = {
 def _refuse_unknown_tensors(module: str, name: str) -> None:
     """Say what a tensor is that only PyTorch has."""
     what = _UNKNOWN.get(name) if module == "torch._utils" else None
-    if module == "torch" and name.startswith(("float8_", "float4_")):
+    if module == "torch" and name.startswith("float4_"):
         what = f"a tensor of the dtype torch.{name}"
     if what is not None:
         raise ArchiveError(f"the file holds {what}, which ts does not have")

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ts import dtypes
-from ts._core.tensor.construct import from_numpy
 from ts._core.tensor.storage import TypedStorage, UntypedStorage
 from ts._core.tensor.tensor import Tensor, wrap_array
 from ts.dtypes import dtype
@@ -129,12 +128,20 @@ QUANTIZED: Final = {  # the integers, and PyTorch's number of the dtype
 }
 
 
-def storage_type(name: str, quantized: bool = False) -> StorageType | None:
-    """The storage class of a name; None if it is none.  Those of `quantized` tensors are in modules only."""
+def name_in_modules(d: dtype) -> str:
+    """The storage class that archives of modules name: of what has none in PyTorch, too."""
+    return _DTYPES.get(d) or f"{d.type_name}Storage"
+
+
+_IN_MODULES: Final = QUANTIZED | {name_in_modules(d): StorageType(d) for d in dtypes.ALL if d not in _DTYPES}
+
+
+def storage_type(name: str, in_module: bool = False) -> StorageType | None:
+    """The storage class of a name; None if it is none.  Those of quantized tensors are in modules only."""
     found = _NAMES.get(name)
     if found is not None:
         return StorageType(found)
-    return QUANTIZED.get(name) if quantized else None
+    return _IN_MODULES.get(name) if in_module else None
 
 
 class Storage(NamedTuple):
@@ -155,7 +162,7 @@ class LoadedStorage(TypedStorage):
     def __init__(self, stored: Storage, located: Callable[[Tensor, str], Tensor]) -> None:
         self.stored = stored
         self._located = located
-        self._tensor = from_numpy(stored.elements)
+        self._tensor = wrap_array(stored.elements)
         self.dtype = self._tensor.dtype
 
     @cached_property
@@ -186,8 +193,8 @@ def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int
     item = elements.dtype.itemsize
     steps = [step * item for step in stride]
     if 0 in size:
-        return np.lib.stride_tricks.as_strided(elements[:0], size, steps)
+        return np.ndarray(size, elements.dtype, strides=steps)
     last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if last >= len(elements):
         raise ArchiveError(f"a tensor reaches element {last} of a storage of {len(elements)}")
-    return np.lib.stride_tricks.as_strided(elements[offset:], size, steps)
+    return np.ndarray(size, elements.dtype, elements.view(np.uint8), offset * item, steps)

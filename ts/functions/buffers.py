@@ -15,7 +15,7 @@ import numpy as np
 
 from ts import dtypes
 from ts._core.tensor import construct
-from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor import Tensor, wrap_array
 
 _READ_ONLY = (
     "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can "
@@ -55,7 +55,7 @@ def frombuffer(
     if not array.flags.writeable:
         warnings.warn(_READ_ONLY, UserWarning, stacklevel=2)
         array = array.copy()
-    result = construct.from_numpy(array)
+    result = wrap_array(array)
     return result._marked(True) if requires_grad else result
 
 

@@ -93,8 +93,7 @@ def _empty_strided(
         )
     count = 1 + sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
     flat = xp.zeros(count, dtype=target)
-    steps = [s * target.itemsize for s in stride]
-    return xp.lib.stride_tricks.as_strided(flat, tuple(size), steps)
+    return storage.as_strided_kernel(flat, size, stride, 0)
 
 
 @op(
@@ -141,7 +140,7 @@ def _like(
 @op(f"aten::empty_like(Tensor self, *, {_LIKE}", out="out", **COPIED, where="f")
 def _zeros_like(xp: Any, self: Array, *options: Any) -> Array:
     result = _like(xp, self, *options)
-    result[...] = 0
+    result[...] = rules.cast(xp, 0, result.dtype)
     return result
 
 

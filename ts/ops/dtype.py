@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts import dtypes
 from ts.ops import rules
 from ts.ops.registry import facts, op
 
@@ -37,7 +38,7 @@ def _is_complex(xp: Any, self: Array) -> bool:
 
 @op("aten::is_signed(Tensor self) -> bool", reads_elements=False)
 def _is_signed(xp: Any, self: Array) -> bool:
-    return self.dtype.kind not in "bu"
+    return dtypes.from_numpy_dtype(self.dtype).is_signed
 
 
 @op("aten::is_same_size(Tensor self, Tensor other) -> bool", reads_elements=False)

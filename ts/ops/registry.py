@@ -35,7 +35,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ts import backends
-from ts._core.dispatch.operator import Operator, set_layouts, set_schema_parser
+from ts._core.dispatch.operator import Operator, set_float8_check, set_layouts, set_schema_parser
 from ts._core.dispatch.overloads import OverloadSet, overloads, set_lookup
 from ts._core.dispatch.signature import signature
 from ts._core.dispatch.work import set_work_rules
@@ -556,8 +556,15 @@ def namespace(name: str) -> dict[str, str]:
     return {n[6 + len(prefix) :]: n for n in _records if n.startswith(f"aten::{prefix}")}
 
 
+def _check_float8(*args: Any) -> None:  # of few programs
+    from ts.ops import float8
+
+    float8.check(*args)
+
+
 connect(backends, overloads)
 set_lookup(lookup)
 set_layouts(layouts.arranged)
+set_float8_check(_check_float8)
 set_work_rules(work.rule_of)
 set_schema_parser(_parse_schema)

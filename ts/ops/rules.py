@@ -61,15 +61,15 @@ _COMPLEX_OF = {r: c for c, r in _REAL_OF.items()} | {HALF: CFLOAT}  # no 32-bit 
 SHORT: set[DType] = {HALF}  # floats of 16 bits
 
 
-def _enter_bfloat16(found: DType) -> None:
-    d = dtypes.bfloat16
+def _enter_borrowed(d: dtypes.dtype, found: DType) -> None:
     CODE_OF[found], NAME_OF[found], CATEGORY_OF[found] = d.code, d.type_name, d.category
-    CPP_NAME_OF[found] = "c10::BFloat16"
-    _COMPLEX_OF[found] = CFLOAT
-    SHORT.add(found)
+    CPP_NAME_OF[found] = f"c10::{d.type_name}"
+    if d is dtypes.bfloat16:
+        _COMPLEX_OF[found] = CFLOAT
+        SHORT.add(found)
 
 
-dtypes.with_bfloat16(_enter_bfloat16)
+dtypes.with_borrowed(_enter_borrowed)
 
 
 
@@ -115,6 +115,8 @@ def complex_dtype(dtype: DType) -> DType:
     """The complex dtype whose parts are `dtype`."""
     if dtype in _REAL_OF:
         return dtype
+    if dtypes.is_float8(dtype):
+        return dtypes.from_numpy_dtype(dtype).to_complex().numpy_dtype  # which there is none of
     return _COMPLEX_OF.get(dtype) or complex_dtype(default_dtype())
 
 
@@ -199,7 +201,9 @@ def cast(xp: Any, x: Any, dtype: DType) -> Array:
             x = x.real
         if isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
             x = x & 0xFFFFFFFFFFFFFFFF
-        return xp.asarray(np.asarray(x).astype(dtype))
+        number = np.asarray(x)
+        narrow = dtypes.is_float8(dtype)
+        return xp.asarray(construct.cast_elements(number, dtype) if narrow else number.astype(dtype))
     if x.dtype == dtype:
         return x
     if x.dtype.kind == "c" and CATEGORY_OF[dtype] != COMPLEX and dtype != BOOL:
@@ -229,6 +233,8 @@ def check_number(x: Any, dtype: DType) -> Any:
     if not isinstance(x, (int, float, complex)):
         return x
     floating = CATEGORY_OF[dtype] >= FLOATING
+    if dtype.itemsize == 1 and floating:
+        return construct.checked_number(x, dtypes.from_numpy_dtype(dtype))
     if not isinstance(x, complex) and (0 <= x <= 127 or (floating and -60000 <= x <= 60000)):
         return x  # every dtype holds these, or every float
     return construct.checked_number(x, dtypes.from_numpy_dtype(dtype))

@@ -518,10 +518,11 @@ def _unfold(xp: Any, self: Array, dimension: int, size: int, step: int) -> Array
     count = (n - size) // step + 1
     strides = self.strides
     step = min(step, n) if count == 1 else step  # whose product with the stride may not overflow
-    return xp.lib.stride_tricks.as_strided(
+    return storage.strided(
         self,
         (*self.shape[:axis], count, *self.shape[axis + 1 :], size),
         (*strides[:axis], strides[axis] * step, *strides[axis + 1 :], strides[axis]),
+        storage.offset(self),
     )
 
 

@@ -572,6 +572,29 @@ cdef object run(Operator op, list args):
     return run_on(op, args, backend, device)
 
 
+cdef object check_float8 = None
+
+
+def set_float8_check(function):
+    """`function(record, dtype, arguments)` refuses operators on floats of 8 bits, or with such results; the registry sets it."""
+    global check_float8
+    check_float8 = function
+
+
+cdef inline bint is_float8(int scalar_type) noexcept:
+    """Few operators have kernels for floats of 8 bits."""
+    return 23 <= scalar_type <= 26 or scalar_type == 44
+
+
+cdef int check_narrow(Operator op, list args) except -1:
+    """Refuse floats of 8 bits among the arguments of what has no kernel for them."""
+    for x in args:
+        for y in (<list>x if type(x) is list else (x,)):
+            if isinstance(y, Tensor) and is_float8((<Tensor>y).scalar_type):
+                check_float8(op.record, y.dtype, args)
+    return 0
+
+
 cdef object on_device(Tensor x, object backend, object place):
     """A tensor on another device; one without elements gets undefined ones."""
     if x.backend != BACKEND_META:
@@ -632,13 +655,18 @@ cdef tuple bound_kernel(Operator op, int backend):
 cdef object run_on(Operator op, list args, int backend, int device):
     cdef tuple bound = bound_kernel(op, backend)
     cdef list values = [bound[1]]
+    cdef bint narrow = False
     for x in args:
         if isinstance(x, Tensor):
             values.append((<Tensor>x).array)
+            narrow |= is_float8((<Tensor>x).scalar_type)
         elif type(x) is list:
             values.append([(<Tensor>y).array if isinstance(y, Tensor) else y for y in <list>x])
+            narrow |= len(<list>x) > 0 and isinstance((<list>x)[0], Tensor)
         else:
             values.append(x)
+    if narrow and backend != BACKEND_META:
+        check_narrow(op, args)
     if op.written:
         check_written(op, values)
     try:
@@ -683,14 +711,15 @@ cdef object wrapped(Operator op, object result, list args):
             settle_all(args[op.written[0]], result)
         return None
     if op.nrets == 1:
-        return wrapped_one(returns[0], result, args)
+        return wrapped_one(op, returns[0], result, args)
     if len(result) != op.nrets:
         raise RuntimeError(f"kernel of {op.key} gave {len(result)} results, its schema says {op.nrets}")
-    values = [wrapped_one(returns[i], result[i], args) for i in range(op.nrets)]
+    values = [wrapped_one(op, returns[i], result[i], args) for i in range(op.nrets)]
     return results_class(op.name, tuple([r.name for r in returns]))(values)
 
 
-cdef object wrapped_one(object declared, object result, list args):
+cdef object wrapped_one(Operator op, object declared, object result, list args):
+    cdef Tensor made
     cdef int alias = declared.alias_of
     cdef str kind = declared.kind
     if alias >= 0:
@@ -704,7 +733,10 @@ cdef object wrapped_one(object declared, object result, list args):
         for x in args:  # a kernel that gives an argument back unchanged gives back the tensor
             if isinstance(x, Tensor) and (<Tensor>x).array is result:
                 return x
-        return wrap(result) if declared.view_of < 0 else known_as_view(wrap(result), args[declared.view_of])
+        made = wrap(result)
+        if is_float8(made.scalar_type) and made.backend != BACKEND_META:
+            check_float8(op.record, made.dtype, args)
+        return made if declared.view_of < 0 else known_as_view(made, args[declared.view_of])
     if kind == "Tensor[]":
         parts = [x if isinstance(x, Tensor) else wrap(x) for x in result]
         if declared.view_of >= 0:

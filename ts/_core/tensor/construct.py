@@ -102,7 +102,8 @@ def _shared(array: NDArray[Any]) -> Tensor:
             "given numpy array has byte order different from the native byte order. "
             "Conversion between byte orders is currently not supported."
         )
-    dtypes.from_numpy_dtype(array.dtype)
+    if dtypes.from_numpy_dtype(array.dtype) in dtypes.FLOAT8:
+        raise dtypes.no_dtype_of(array.dtype)
     if any(step < 0 for step in array.strides):
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with negative strides are "
@@ -127,7 +128,8 @@ def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
         hasattr(data, "__array__") and not isinstance(data, Tensor)
     ):
         found = np.asarray(data)
-        dtypes.from_numpy_dtype(found.dtype)
+        if dtypes.from_numpy_dtype(found.dtype) in dtypes.FLOAT8:
+            raise dtypes.no_dtype_of(found.dtype)
         numpy_dtype = wanted.numpy_dtype if wanted else found.dtype
         copied: NDArray[Any] = converted_array(found, numpy_dtype, copy=True)
         return copied
@@ -253,6 +255,8 @@ def _fill(result: NDArray[Any], flat: list[Any], wanted: dtypes.dtype, inferred:
         elif wanted is dtypes.bool_:
             piece = [bool(x) for x in piece]
         with np.errstate(over="ignore"):  # what a dtype cannot hold is an infinity
+            if wanted in dtypes.FLOAT8:
+                piece = cast_elements(np.array(piece, np.float64), wanted.numpy_dtype)
             target[start : start + len(piece)] = piece
 
 
@@ -288,6 +292,7 @@ C_NAMES: dict[dtypes.dtype, str] = {
     dtypes.int64: "int64_t", dtypes.float16: "c10::Half", dtypes.float32: "float", dtypes.float64: "double",
     dtypes.bfloat16: "c10::BFloat16", dtypes.uint16: "uint16_t", dtypes.uint32: "uint32_t",
     dtypes.uint64: "uint64_t", dtypes.complex64: "c10::complex<float>", dtypes.bool_: "bool",
+    **{d: f"c10::{d.type_name}" for d in dtypes.FLOAT8},
 }  # fmt: skip
 
 
@@ -310,7 +315,10 @@ def checked_number(value: Any, wanted: dtypes.dtype) -> Any:
         value = int(value) % (int(limits.max) + 1) if fits and value < 0 and not wanted.is_signed else value
         value = int(value) if fits else value
     elif wanted.is_floating_point and fits and math.isfinite(value):
-        fits = abs(value) <= dtypes.finfo(wanted).max
+        numbers = dtypes.finfo(wanted)
+        fits = numbers.min <= value <= numbers.max
+    elif wanted in dtypes.FLOAT8 and fits and math.isinf(value):
+        fits = wanted is dtypes.float8_e5m2
     elif wanted is dtypes.complex64:
         parts = (value.real, value.imag)
         fits = all(not math.isfinite(part) or abs(part) <= dtypes.finfo(dtypes.float32).max for part in parts)
@@ -323,11 +331,11 @@ def number_tensor(value: Any, wanted: dtypes.dtype, device: Any) -> Tensor:
     """A number as a tensor without dimensions; infinite where it is too large for 16 bits, as in PyTorch."""
     if isinstance(value, int) and not -(2**63) <= value < (2**64 if wanted is dtypes.uint64 else 2**63):
         raise ValueError("Overflow when unpacking long long")
-    if wanted not in (dtypes.float16, dtypes.bfloat16):
+    if wanted not in (dtypes.float16, *dtypes.BORROWED):
         return _placed(np.array(checked_number(value, wanted), wanted.numpy_dtype), device)
     with np.errstate(over="ignore"):
         number = np.array(checked_number(value, dtypes.float64), np.float64).astype(np.float32)
-        return _placed(number.astype(wanted.numpy_dtype), device)
+        return _placed(cast_elements(number, wanted.numpy_dtype), device)
 
 
 def legacy(args: tuple[Any, ...], device: Any = None, dtype: dtypes.dtype | None = None) -> Tensor:
@@ -398,6 +406,8 @@ def converted_array(array: Any, numpy_dtype: Any, copy: bool = False) -> Any:
 def cast_elements(array: Any, numpy_dtype: Any) -> Any:
     """`astype`; doubles become 16-bit floats by way of float32, as in PyTorch, and bools bfloat16 by way of
     uint8, as ml_dtypes takes each byte for a number."""
+    if dtypes.is_float8(array.dtype) or dtypes.is_float8(numpy_dtype):
+        return _cast_float8(array, numpy_dtype)
     if array.dtype == np.float64 and (numpy_dtype == np.float16 or dtypes.is_bfloat16(numpy_dtype)):
         array = array.astype(np.float32)
     if array.dtype == np.bool_ and dtypes.is_bfloat16(numpy_dtype):
@@ -405,11 +415,25 @@ def cast_elements(array: Any, numpy_dtype: Any) -> Any:
     return array.astype(numpy_dtype)
 
 
+def _cast_float8(array: Any, numpy_dtype: Any) -> Any:
+    """The same from or to floats of 8 bits, by way of float32."""
+    if not isinstance(array, np.ndarray):  # it has a shape only
+        return array.astype(numpy_dtype)
+    from ts._core.tensor import float8
+
+    numbers = float8.decoded(array) if dtypes.is_float8(array.dtype) else array
+    if dtypes.is_float8(numpy_dtype):
+        return float8.encoded(numbers, np.dtype(numpy_dtype))
+    return cast_elements(numbers, numpy_dtype)
+
+
 @cache
 def _holds_all(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
     """Whether each value of a dtype has one in the other, exact or rounded: NumPy has nothing to warn of."""
     if dtype.kind == "b" and dtypes.is_bfloat16(wanted):
         return False  # that cast takes the bytes of bools for numbers
+    if dtypes.is_float8(dtype) or dtypes.is_float8(wanted):
+        return False  # NumPy's casts are not PyTorch's
     return np.can_cast(dtype, wanted, "safe") or (dtype.kind in "biu" and np.dtype(wanted).name in _WIDE)
 
 

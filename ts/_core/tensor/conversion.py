@@ -54,7 +54,7 @@ def tolist(self: Tensor) -> Any:
     if tracer is not None:
         tracer.escape(self, "list", None)
     host = self._host()
-    return _listed(host.astype(np.float32) if self.dtype is dtypes.bfloat16 else host)
+    return _listed(host.astype(np.float32) if self.dtype in dtypes.BORROWED else host)
 
 
 _PIECE: Final = 1 << 14  # numbers between two looks at the clock

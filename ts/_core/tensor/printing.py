@@ -90,12 +90,12 @@ class _IntegerFormat:
 class _FloatFormat:
     """Floats: whole, fixed or scientific, by the finite values other than zero."""
 
-    def __init__(self, values: NDArray[Any]) -> None:
+    def __init__(self, values: NDArray[Any], zero: float = 0.0) -> None:
         self.width = 1
         self.whole = True
         self.scientific = False
         flat = values.ravel().astype(np.float64)
-        shown = flat[np.isfinite(flat) & (flat != 0)]
+        shown = flat[np.isfinite(flat) & (flat != zero)]
         if shown.size:
             self._choose(shown)
 
@@ -140,10 +140,10 @@ class _ComplexFormat:
 _Format = _IntegerFormat | _FloatFormat | _ComplexFormat
 
 
-def _format_of(values: NDArray[Any]) -> _Format:
+def _format_of(values: NDArray[Any], zero: float) -> _Format:
     if values.dtype.kind in "iub":
         return _IntegerFormat(values)
-    return _ComplexFormat(values) if values.dtype.kind == "c" else _FloatFormat(values)
+    return _ComplexFormat(values) if values.dtype.kind == "c" else _FloatFormat(values, zero)
 
 
 def _edges(values: NDArray[Any]) -> NDArray[Any]:
@@ -193,10 +193,11 @@ def elements_text(x: Tensor, indent: int = 0) -> str:
     values = x.detach().cpu().array
     if values.size == 0:
         return "[]"
-    if x.dtype in (dtypes.float16, dtypes.bfloat16):
+    if x.dtype is dtypes.float16 or x.dtype in dtypes.BORROWED:
         values = values.astype(np.float32)
     summarize = values.size > OPTIONS.threshold
-    form = _format_of(_edges(values) if summarize else values)
+    zero = 2.0**-127 if x.dtype is dtypes.float8_e8m0fnu else 0.0  # what the dtype has for it
+    form = _format_of(_edges(values) if summarize else values, zero)
     return _nested(values, indent, form, summarize)
 
 

@@ -50,29 +50,37 @@ cdef extern from "attributes.h":
 
 # ---------------------------------------------------------------- dtypes and devices by number
 
-cdef int SCALAR_TYPE[32]             # by NumPy's type number
-cdef int NUMBER[32]                  # by ScalarType
-cdef list _dtype_of_code = [None] * 32
-cdef int BFLOAT16 = dtypes.bfloat16.code
-cdef int LATER = -2                  # the number of what NumPy has not been asked for
+cdef enum:
+    CODES = 48                         # ScalarTypes
+    NUMBERS = 32                       # of NumPy's own types; what others register has larger ones
+    BORROWED = 6                       # dtypes whose arrays `ml_dtypes` knows
+    LATER = -2                         # the number of what NumPy has not been asked for
+
+cdef int SCALAR_TYPE[NUMBERS]        # by NumPy's type number
+cdef int NUMBER[CODES]               # by ScalarType
+cdef int borrowed[BORROWED]          # ScalarTypes
+cdef list _dtype_of_code = [None] * CODES
 
 
-def enter_bfloat16(numpy_dtype):
-    NUMBER[BFLOAT16] = numpy_dtype.num
+def enter_borrowed(dtype, numpy_dtype):
+    NUMBER[<int>dtype.code] = numpy_dtype.num
 
 
 def _fill_tables():
     cdef int i
-    for i in range(32):
+    for i in range(NUMBERS):
         SCALAR_TYPE[i] = -1
+    for i in range(CODES):
         NUMBER[i] = -1
     for d in dtypes.ALL:
         _dtype_of_code[d.code] = d
     for d in dtypes.OF_NUMPY:
         NUMBER[<int>d.code] = d.numpy_dtype.num
         SCALAR_TYPE[<int>d.numpy_dtype.num] = d.code
-    NUMBER[BFLOAT16] = LATER
-    dtypes.with_bfloat16(enter_bfloat16)
+    for i, d in enumerate(dtypes.BORROWED):
+        borrowed[i] = d.code
+        NUMBER[<int>d.code] = LATER
+    dtypes.with_borrowed(enter_borrowed)
     SCALAR_TYPE[<int>np.dtype(np.longlong).num] = dtypes.int64.code  # a second 64-bit type, of the same layout
     SCALAR_TYPE[<int>np.dtype(np.ulonglong).num] = dtypes.uint64.code
 
@@ -81,16 +89,22 @@ _fill_tables()
 
 
 cdef int scalar_type_of_number(int type_number) noexcept nogil:
-    if 0 <= type_number < 32:
+    cdef int i
+    if 0 <= type_number < NUMBERS:
         return SCALAR_TYPE[type_number]
-    return BFLOAT16 if type_number >= 32 and type_number == number_of_scalar_type(BFLOAT16) else -1
+    for i in range(BORROWED):
+        if type_number >= NUMBERS and type_number == number_of_scalar_type(borrowed[i]):
+            return borrowed[i]
+    return -1
 
 
 cdef int number_of_scalar_type(int scalar_type) noexcept nogil:
-    if scalar_type == BFLOAT16 and NUMBER[BFLOAT16] == LATER:
+    if not 0 <= scalar_type < CODES:
+        return -1
+    if NUMBER[scalar_type] == LATER:
         with gil:
-            return dtypes.bfloat16.numpy_dtype.num
-    return NUMBER[scalar_type] if 0 <= scalar_type < 32 else -1
+            return _dtype_of_code[scalar_type].numpy_dtype.num
+    return NUMBER[scalar_type]
 
 
 # ---------------------------------------------------------------- wrapping
@@ -312,7 +326,7 @@ cdef object only_element(Tensor x):
     if x.backend == BACKEND_META:
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")
     value = x._host().item()
-    return float(value) if x.scalar_type == 15 else value
+    return float(value) if NUMBER[x.scalar_type] >= NUMBERS else value  # whose class is none of Python's
 
 
 cdef object before_marking = None      # a function that `requires_grad_` calls first

@@ -1,0 +1,73 @@
+"""Floats of 8 bits: numbers to patterns and back, by PyTorch's rules.
+
+In: arrays of any dtype; out: arrays of a dtype of 8 bits, or float32.
+
+    decoded(x)              each of the 256 patterns is one float32: a table
+    encoded(x, dtype)       by way of float32, to the nearest, even patterns where two are as near
+
+`ml_dtypes` rounds as PyTorch does.  What is too large for float8_e4m3fn becomes its largest number here, NaNs
+keep their sign and have all bits set, and float8_e8m0fnu, which has no sign, takes that of numbers away.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts import dtypes
+
+_SIGN: Final = np.uint8(0x80)
+_LARGEST: Final = np.uint8(0x7E)  # of float8_e4m3fn
+_NAN: Final = np.uint8(0x7F)  # of those with a sign that have several
+_MANTISSA: Final = {dtypes.float8_e5m2: 2, dtypes.float8_e4m3fn: 3}  # bits
+
+
+def decoded(x: NDArray[Any]) -> NDArray[np.float32]:
+    """The numbers as float32."""
+    return np.asarray(_numbers(x.dtype)[x.view(np.uint8)])
+
+
+@cache
+def _numbers(dtype: np.dtype[Any]) -> NDArray[np.float32]:
+    """The number of each pattern; NaNs with the bits that they have in PyTorch."""
+    patterns = np.arange(256, dtype=np.uint8)
+    numbers = patterns.view(dtype).astype(np.float32)
+    nans = np.flatnonzero(np.isnan(numbers))
+    width = _MANTISSA.get(dtypes.from_numpy_dtype(dtype))
+    bits = numbers.view(np.uint32)
+    if width is None:  # the only one
+        bits[nans] = 0x7F800001
+    else:
+        sign, mantissa = patterns[nans].astype(np.uint32) >> 7, patterns[nans] & np.uint8((1 << width) - 1)
+        bits[nans] = sign << 31 | 0x7FC00000 | mantissa.astype(np.uint32) << (23 - width)
+    return numbers
+
+
+def encoded(x: Any, dtype: np.dtype[Any]) -> Any:
+    """The numbers in a dtype of 8 bits."""
+    kind = dtypes.from_numpy_dtype(dtype)
+    with np.errstate(all="ignore"):
+        numbers = (x.real if x.dtype.kind == "c" else x).astype(np.float32)
+        if kind is dtypes.float8_e8m0fnu:
+            return _exponents(numbers).view(dtype)
+        made = numbers.astype(dtype)
+    if kind in _MANTISSA:
+        patterns = made.view(np.uint8)
+        nan = np.isnan(numbers)
+        if kind is dtypes.float8_e4m3fn:
+            lost = (patterns & _NAN == _NAN) & ~nan
+            patterns[lost] = patterns[lost] & _SIGN | _LARGEST
+        patterns[nan] |= _NAN
+    return made
+
+
+def _exponents(numbers: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """The exponents of the nearest powers of two."""
+    bits = numbers.view(np.uint32)
+    exponent, mantissa = bits >> 23 & 0xFF, bits & 0x7FFFFF
+    half = 0x400000
+    up = (mantissa > half) | ((mantissa == half) & (exponent > 0))
+    return np.asarray(np.where(exponent == 255, 255, exponent + up)).astype(np.uint8)
