@@ -193,7 +193,8 @@ def view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int
     item = elements.dtype.itemsize
     steps = [step * item for step in stride]
     if 0 in size:
-        return np.ndarray(size, elements.dtype, strides=steps)
+        anything = elements[:0].view(f"V{item}")  # NumPy strides no dtypes that it does not know by name
+        return np.lib.stride_tricks.as_strided(anything, size, steps).view(elements.dtype)
     last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if last >= len(elements):
         raise ArchiveError(f"a tensor reaches element {last} of a storage of {len(elements)}")
