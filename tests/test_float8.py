@@ -86,6 +86,9 @@ def test_views_and_copies_keep_bits(dtype):
         (ts.cat([x, x[1:]]), ts.cat([x.view(ts.uint8), x.view(ts.uint8)[1:]])),
         (x[ts.tensor([3, 1])], x.view(ts.uint8)[ts.tensor([3, 1])]),
         (x.unfold(1, 3, 2), x.view(ts.uint8).unfold(1, 3, 2)),
+        (x.flip(0), x.view(ts.uint8).flip(0)),
+        (x.t().flip(0), x.view(ts.uint8).t().flip(0)),
+        (x.t().tril(), x.view(ts.uint8).t().tril()),
         (copy.deepcopy(x), x.view(ts.uint8)),
         (pickle.loads(pickle.dumps(x)), x.view(ts.uint8)),
         (ts.empty_like(x).copy_(x), x.view(ts.uint8)),
@@ -114,7 +117,7 @@ def test_arithmetic_is_refused(dtype):
     x = ts.ones(2, 2, dtype=dtype)
     y = ts.ones(1, 1, 4, 4, dtype=dtype)
     calls = [
-        lambda: x + 1, lambda: x * x, lambda: x @ x, lambda: x.sum(), lambda: x.exp(), lambda: x.sort(), lambda: -x,
+        lambda: x.scatter(0, ts.zeros(1, 2, dtype=ts.int64), x, reduce="add"), lambda: x + 1, lambda: x * x, lambda: x @ x, lambda: x.sum(), lambda: x.exp(), lambda: x.sort(), lambda: -x,
         lambda: x.max(), lambda: x.softmax(0), lambda: ts.rand(2, dtype=dtype), lambda: x < x, lambda: x.cumsum(0),
         lambda: ts.nn.functional.conv2d(y, y), lambda: ts.nn.functional.max_pool2d(y, 2), lambda: x.add_(1),
         lambda: ts.ones(2).sum(dtype=dtype), lambda: ts.arange(3, dtype=dtype), lambda: x.unique(), lambda: x.relu(),

@@ -138,6 +138,32 @@ print(x.dtype, x.tolist(), (x + 1).sum().dtype, round(y[0].item(), 1), ts.result
     assert in_process(code).split() == "torch.bfloat16 [0.0, 0.0] torch.bfloat16 2.7 torch.float32".split()
 
 
+# The first of the floats of 8 bits, which come with it.
+FIRST_FLOAT8 = {
+    "code": "ts.jit.CompilationUnit('def f():\\n    return torch.zeros([2], dtype=24)').f()",
+    "function": "ts.zeros(2, dtype=ts.float8_e4m3fn)",
+    "convert": "ts.zeros(2).to(ts.float8_e4m3fn)",
+    "of a list": "ts.tensor([0.0, 0.0], dtype=ts.float8_e4m3fn)",
+    "of bytes": "ts.frombuffer(bytearray(2), dtype=ts.float8_e4m3fn)",
+    "reinterpreted": "ts.zeros(2, dtype=ts.uint8).view(ts.float8_e4m3fn)",
+    "after bfloat16": "ts.zeros(2).bfloat16().to(ts.float8_e4m3fn)",
+    "copied to": "ts.empty(2, dtype=ts.float8_e4m3fn).copy_(ts.zeros(2))",
+}
+
+
+@pytest.mark.parametrize("way", FIRST_FLOAT8)
+def test_first_float8(way):
+    """The same of floats of 8 bits."""
+    code = f"""
+import ts
+x = {FIRST_FLOAT8[way]}
+y = x.to(ts.float8_e8m0fnu)
+print(x.dtype, x.tolist(), y.dtype, (x == x).tolist(), ts.result_type(x, 1.5))
+"""
+    want = "torch.float8_e4m3fn [0.0, 0.0] torch.float8_e8m0fnu [True, True] torch.float8_e4m3fn"
+    assert in_process(code).split() == want.split()
+
+
 def codes(code):
     """The functions that a file defines, those in others too."""
     for constant in code.co_consts:

@@ -6,8 +6,8 @@ error:
     x + 1       NotImplementedError: "add_stub" not implemented for 'Float8_e4m3fn'
     x + y       RuntimeError: Promotion for Float8 Types is not supported, ..., where y has another dtype
 
-They store, convert, move and compare.  Kernels in C that move elements as bytes do so with these, too:
-`gather`, `flip` and their like are there, though PyTorch has no kernel for them.
+They store, convert, move and compare.  Kernels in C move elements as bytes, those of these dtypes, too: what
+does nothing else, as `gather` and `flip`, is there, though PyTorch has no kernel for it.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ _NAMES: Final = """
     cat concat concatenate stack _stack hstack vstack row_stack dstack column_stack block_diag
     atleast_1d atleast_2d atleast_3d broadcast_tensors meshgrid cartesian_prod repeat tile roll
     diag diagflat diag_embed constant_pad_nd pad pad_sequence
+    flip fliplr flipud rot90 gather scatter.src scatter.value take take_along_dim tril triu index_copy
+    embedding
     index index_put _index_put_impl index_select _unsafe_index masked_select where
     select_scatter slice_scatter diagonal_scatter
     eq ne not_equal equal isnan isreal any all abs absolute conj_physical
@@ -124,14 +126,12 @@ _KERNELS: Final = """
     exp_vml_cpu: exp
     expm1_vml_cpu: expm1 special_expm1
     exponential_cpu: exponential
-    flip_cpu: fliplr flipud rot90
     floor_vml_cpu: floor
     fmax_cpu: fmax
     fmin_cpu: fmin
     fmod_cpu: fmod
     frac_cpu: frac
     frexp_cpu: frexp
-    gather_expanded_index: take_along_dim
     gcd_cpu: gcd
     ge_cpu: einsum ge greater_equal
     geometric_cpu: geometric
@@ -154,7 +154,6 @@ _KERNELS: Final = """
     igamma_cpu: igamma special_gammainc
     igammac_cpu: igammac special_gammaincc
     im2col_out_cpu: im2col
-    index_copy_cpu: index_copy
     isin_default_cpu: isin
     isneginf_cpu: isneginf
     isposinf_cpu: isposinf
@@ -233,7 +232,7 @@ _KERNELS: Final = """
     rsqrt_cpu: rsqrt
     scaled_modified_bessel_k0_cpu: special_scaled_modified_bessel_k0
     scaled_modified_bessel_k1_cpu: special_scaled_modified_bessel_k1
-    scatter_gather_tensor_cpu: gather index_add scatter scatter_add
+    scatter_gather_tensor_cpu: index_add scatter scatter_add
     searchsorted_out_cpu: bucketize searchsorted
     shifted_chebyshev_polynomial_t_cpu: special_shifted_chebyshev_polynomial_t
     shifted_chebyshev_polynomial_u_cpu: special_shifted_chebyshev_polynomial_u
@@ -257,7 +256,6 @@ _KERNELS: Final = """
     sqrt_vml_cpu: sqrt
     std_cpu: std std_mean var var_mean
     sum_cpu: corrcoef cov linalg_matrix_exp linalg_vecdot matrix_exp mean sum sum_to_size
-    take_cpu: take
     take_put_cpu: put
     tan_vml_cpu: tan
     tanh_vml_cpu: tanh
@@ -282,7 +280,7 @@ KERNELS: Final = {
 
 def check(record: Record, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
     """Refuse an operator on floats of 8 bits, or with such a result, that has no kernel for them."""
-    name = record.schema_text.partition("(")[0].partition("::")[2].partition(".")[0]
+    name, _, overload = record.schema_text.partition("(")[0].partition("::")[2].partition(".")
     base = name.removesuffix("_")
     if record.promotion or base == "equal":
         rules.result_type(*(x.array if isinstance(x, Tensor) else x for x in args if _is_operand(x)))
@@ -290,7 +288,12 @@ def check(record: Record, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
         rules.refuse("equal_notnan_cpu", dtype.numpy_dtype)
     if dtype is dtypes.float8_e8m0fnu and base in _OF_SIGNED:
         rules.refuse(_OF_SIGNED[base], dtype.numpy_dtype)
-    if base in _OPERATORS or record.family in _FAMILIES or dtype in _WITH_INFINITY.get(base, ()):
+    if (
+        base in _OPERATORS
+        or f"{base}.{overload}" in _OPERATORS
+        or record.family in _FAMILIES
+        or dtype in _WITH_INFINITY.get(base, ())
+    ):
         return
     if base in _CONVERTING and _wanted(record, args) not in (None, *dtypes.FLOAT8):
         return

@@ -6,8 +6,9 @@ tensor in front:
     guarded({"b": "addmm_impl_cpu_"}, kernel)(np, a, b)
     NotImplementedError: "addmm_impl_cpu_" not implemented for 'Bool'
 
-Kinds of dtypes are b bool, i integers, h 16-bit floats, f other floats, c complex.  A message of one word is
-the name of PyTorch's kernel; a sentence is what is said, with `{dtype}` for the dtype.
+Kinds of dtypes are b bool, i integers, h 16-bit floats, n 8-bit floats (`float8` refuses most of those by
+itself), f other floats, c complex.  A message of one word is the name of PyTorch's kernel; a sentence is what
+is said, with `{dtype}` for the dtype.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ INEXACT: Final = "Expected a floating point or complex tensor as input. Got {dty
 
 _KIND = {d: {"f": "f", "c": "c", "b": "b", "i": "i", "u": "i"}.get(d.kind, "") for d in rules.CODE_OF}
 _KIND[rules.HALF] = "h"
-dtypes.with_bfloat16(lambda found: _KIND.update({found: "h"}))
+dtypes.with_borrowed(lambda d, found: _KIND.update({found: "h" if d is dtypes.bfloat16 else "n"}))
 
 
 class Missing(str):

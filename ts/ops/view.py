@@ -571,7 +571,7 @@ def _view_as_real(xp: Any, self: Array) -> Array:
     "aten::view_as_complex(Tensor(a) self) -> Tensor(a)",
     where="f",
     refuses={
-        "bic": "view_as_complex is only supported for half, float and double tensors, but got a tensor of "
+        "bicn": "view_as_complex is only supported for half, float and double tensors, but got a tensor of "
         "scalar type: {dtype}"
     },
     autocast={"cpu": "float32"},

@@ -559,6 +559,8 @@ def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tens
     if is_on(x, device):
         return x
     here = x.device
+    if x.dtype in dtypes.FLOAT8 and device.type not in ("cpu", "meta"):
+        raise NotImplementedError(f"tensors of {x.dtype} are on the CPU only, not on '{device}'")
     later: dict[str, Any] = {"non_blocking": True} if non_blocking else {}
     if device.type == "cpu":
         return wrap_array(backend_of(here.type).to_host(x.array, **later))
