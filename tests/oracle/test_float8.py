@@ -206,6 +206,28 @@ def test_modules_in_files(name):
             assert got.dtype is wanted.dtype and bits(got) == bits(wanted)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_gradients(name):
+    """They go through conversions, each in the dtype of what it is the gradient of."""
+
+    def gradients(lib):
+        d = getattr(lib, name)
+        x = lib.tensor([1.0, 2.3], requires_grad=True)
+        leaf = lib.tensor([1.0, 2.3]).to(d).requires_grad_()
+        ((x.to(d)[:1].float() + leaf.float()) * lib.tensor([1.01, 3.0])).sum().backward()
+        return bits(x.grad.to(d)), bits(leaf.grad), repr(x.grad.dtype), repr(leaf.grad.dtype)
+
+    assert gradients(ts) == gradients(torch)
+
+
+def test_closeness():
+    for lib in (ts, torch):
+        x = lib.tensor([1.0, 2.0]).to(lib.float8_e4m3fn)
+        lib.testing.assert_close(x, x.clone())
+        with pytest.raises(AssertionError, match="Mismatched elements: 1 / 2"):
+            lib.testing.assert_close(x, lib.tensor([1.0, 3.0]).to(lib.float8_e4m3fn))
+
+
 SCRIPT = """
 def narrow(x):
     y = x.to({code})

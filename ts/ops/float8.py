@@ -22,7 +22,7 @@ from ts.ops import rules
 if TYPE_CHECKING:
     from ts.ops.registry import Record
 
-_FAMILIES: Final = ("view", "transpose", "storage")  # of which all work
+_FAMILIES: Final = ("view", "view_gradients", "transpose", "storage")  # of which all work
 _NAMES: Final = """
     zeros ones full empty eye zeros_like ones_like full_like empty_like new_zeros new_ones new_full new_empty
     new_empty_strided empty_strided empty_permuted zero fill fill_diagonal copy scalar_tensor

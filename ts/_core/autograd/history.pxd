@@ -30,4 +30,4 @@ cdef int check_write_to(Tensor t) except -1
 cdef int check_write_by_function(Tensor t, int results) except -1
 # Whether tensors of its dtype have gradients: floating point, complex.
 cdef inline bint is_differentiable(Tensor t) noexcept:
-    return 5 <= t.scalar_type <= 10 or t.scalar_type == 15
+    return 5 <= t.scalar_type <= 10 or t.scalar_type == 15 or 23 <= t.scalar_type <= 26 or t.scalar_type == 44
