@@ -17,7 +17,7 @@ EXCUSED = {
         *sparse* *quantize* quantized_* q_* fused_moving_avg* choose_qparams* empty_quantized
         int_repr per_channel_* per_tensor_* qint* quint* QInt* QUInt* qscheme *indices *indices_copy values
         coalesce is_coalesced resize_as_sparse_ smm sspaddmm saddmm hsmm hspmm dsmm spmm
-        segment_reduce nested jagged slice_inverse
+        segment_reduce jagged slice_inverse
     """,
     "dtypes without arrays: a few bits, halves of complex numbers": """
         bit bits* int[1-7] uint[1-7] float4* complex32 chalf

@@ -90,7 +90,9 @@ class _Module(ModuleType):
     """A module that is absent."""
 
     def __getattr__(self, name: str) -> Any:
-        value = attribute(self.__name__, name)
+        private = name.startswith("_") and not name.startswith("__")
+        path = f"{self.__name__}.{name}".removeprefix("ts.")
+        value = placeholder(path) if private else attribute(self.__name__, name)
         setattr(self, name, value)
         return value
 
