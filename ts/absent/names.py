@@ -20,8 +20,7 @@ NAMES: Final = {
     """,
     "onnx": """
         ExportableModule InputObserver JitScalarType ONNXProgram OnnxExporterError
-        OperatorExportTypes TensorProtoDataType TrainingMode export register_custom_op_symbolic
-        unregister_custom_op_symbolic
+        OperatorExportTypes TensorProtoDataType TrainingMode export select_model_mode_for_export
     """,
     "onnx.operators": """
         reshape_from_tensor_shape shape_as_tensor
@@ -37,7 +36,7 @@ NAMES: Final = {
         scalar_name_to_pytorch scalar_type_to_onnx scalar_type_to_pytorch_type
     """,
     "onnx.errors": """
-        OnnxExporterWarning SymbolicValueError UnsupportedOperatorError
+        OnnxExporterError OnnxExporterWarning SymbolicValueError UnsupportedOperatorError
     """,
     "ao": "",
     "ao.quantization": """
@@ -47,22 +46,31 @@ NAMES: Final = {
         MovingAveragePerChannelMinMaxObserver NoopObserver ObserverBase ObserverOrFakeQuantize
         PerAxis PerBlock PerChannelMinMaxObserver PerGroup PerRow PerTensor PerToken
         PlaceholderObserver QConfig QConfigAny QConfigDynamic QConfigMapping QuantStub QuantType
-        QuantWrapper RecordingObserver ReuseInputObserver TorchAODType
+        QuantWrapper RecordingObserver ReuseInputObserver Tensor TorchAODType
         UniformQuantizationObserverBase ZeroPointDomain add_quant_dequant convert
-        convert_dynamic_jit convert_jit default_affine_fixed_qparams_fake_quant
-        default_affine_fixed_qparams_observer default_debug_observer default_dynamic_fake_quant
-        default_dynamic_quant_observer default_embedding_fake_quant
-        default_embedding_fake_quant_4bit default_eval_fn default_fake_quant
+        convert_dynamic_jit convert_jit default_activation_only_qconfig
+        default_affine_fixed_qparams_fake_quant default_affine_fixed_qparams_observer
+        default_debug_observer default_debug_qconfig default_dynamic_fake_quant
+        default_dynamic_qat_qconfig default_dynamic_qconfig default_dynamic_quant_observer
+        default_embedding_fake_quant default_embedding_fake_quant_4bit default_embedding_qat_qconfig
+        default_embedding_qat_qconfig_4bit default_eval_fn default_fake_quant
         default_fixed_qparams_range_0to1_fake_quant default_fixed_qparams_range_0to1_observer
         default_fixed_qparams_range_neg1to1_fake_quant default_fixed_qparams_range_neg1to1_observer
         default_float_qparams_observer default_float_qparams_observer_4bit
         default_fused_act_fake_quant default_fused_per_channel_wt_fake_quant
         default_fused_wt_fake_quant default_histogram_fake_quant default_histogram_observer
-        default_observer default_per_channel_weight_fake_quant default_per_channel_weight_observer
-        default_placeholder_observer default_reuse_input_observer
+        default_observer default_per_channel_qconfig
+        default_per_channel_symmetric_qnnpack_qat_qconfig
+        default_per_channel_symmetric_qnnpack_qconfig default_per_channel_weight_fake_quant
+        default_per_channel_weight_observer default_placeholder_observer default_qat_qconfig
+        default_qat_qconfig_v2 default_qconfig default_quint8_weight_qconfig
+        default_reuse_input_observer default_reuse_input_qconfig
         default_symmetric_fixed_qparams_fake_quant default_symmetric_fixed_qparams_observer
-        default_weight_fake_quant default_weight_observer disable_fake_quant disable_observer
-        enable_fake_quant enable_observer fuse_conv_bn fuse_conv_bn_jit fuse_conv_bn_relu
+        default_symmetric_qnnpack_qat_qconfig default_symmetric_qnnpack_qconfig
+        default_weight_fake_quant default_weight_observer default_weight_only_qconfig
+        disable_fake_quant disable_observer enable_fake_quant enable_observer
+        float16_dynamic_qconfig float16_static_qconfig float_qparams_weight_only_qconfig
+        float_qparams_weight_only_qconfig_4bit fuse_conv_bn fuse_conv_bn_jit fuse_conv_bn_relu
         fuse_convtranspose_bn fuse_linear_bn fuse_modules fuse_modules_qat
         fused_per_channel_wt_fake_quant_range_neg_127_to_127
         fused_wt_fake_quant_range_neg_127_to_127 get_block_size
@@ -77,17 +85,17 @@ NAMES: Final = {
         get_embedding_qat_module_mappings get_embedding_static_quant_module_mappings
         get_fuser_method get_fuser_method_new get_observer_state_dict get_quantized_operator
         get_static_quant_module_class load_observer_state_dict no_observer_set
-        per_channel_weight_observer_range_neg_127_to_127 prepare prepare_dynamic_jit prepare_jit
-        prepare_qat propagate_qconfig_ qconfig_equals quantize quantize_dynamic quantize_dynamic_jit
-        quantize_jit quantize_qat script_qconfig script_qconfig_dict swap_module
-        weight_observer_range_neg_127_to_127
+        per_channel_dynamic_qconfig per_channel_weight_observer_range_neg_127_to_127 prepare
+        prepare_dynamic_jit prepare_jit prepare_qat propagate_qconfig_ qconfig_equals quantize
+        quantize_dynamic quantize_dynamic_jit quantize_jit quantize_qat script_qconfig
+        script_qconfig_dict swap_module weight_observer_range_neg_127_to_127
     """,
     "ao.nn": "",
     "ao.nn.quantized": """
         BatchNorm2d BatchNorm3d Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d
         DeQuantize Dropout ELU Embedding EmbeddingBag FXFloatFunctional FloatFunctional GroupNorm
         Hardswish InstanceNorm1d InstanceNorm2d InstanceNorm3d LSTM LayerNorm LeakyReLU Linear
-        MultiheadAttention PReLU QFunctional Quantize ReLU6 Sigmoid Softmax
+        MaxPool2d MultiheadAttention PReLU QFunctional Quantize ReLU6 Sigmoid Softmax
     """,
     "ao.nn.intrinsic": """
         BNReLU2d BNReLU3d ConvAdd2d ConvAddReLU2d ConvBn1d ConvBn2d ConvBn3d ConvBnReLU1d
@@ -100,18 +108,32 @@ NAMES: Final = {
         get_dynamic_sparse_quantized_mapping get_static_sparse_quantized_mapping module_to_fqn
     """,
     "quantization": """
-        DeQuantStub HistogramObserver ObserverBase QConfig QuantStub QuantType QuantWrapper
-        add_quant_dequant convert default_dynamic_qconfig default_eval_fn default_fake_quant
+        DeQuantStub FakeQuantize FakeQuantizeBase FixedQParamsFakeQuantize
+        FusedMovingAvgObsFakeQuantize HistogramObserver MinMaxObserver MovingAverageMinMaxObserver
+        MovingAveragePerChannelMinMaxObserver NoopObserver ObserverBase PerChannelMinMaxObserver
+        PlaceholderObserver QConfig QConfigAny QConfigDynamic QuantStub QuantType QuantWrapper
+        RecordingObserver add_quant_dequant convert convert_dynamic_jit convert_jit
+        default_activation_only_qconfig default_debug_observer default_debug_qconfig
+        default_dynamic_qconfig default_dynamic_quant_observer default_eval_fn default_fake_quant
         default_fixed_qparams_range_0to1_fake_quant default_fixed_qparams_range_neg1to1_fake_quant
-        default_histogram_fake_quant default_observer default_per_channel_weight_fake_quant
+        default_float_qparams_observer default_fused_act_fake_quant
+        default_fused_per_channel_wt_fake_quant default_fused_wt_fake_quant
+        default_histogram_fake_quant default_histogram_observer default_observer
+        default_per_channel_qconfig default_per_channel_weight_fake_quant
         default_per_channel_weight_observer default_placeholder_observer default_qat_qconfig
-        default_qconfig default_weight_fake_quant default_weight_observer float16_dynamic_qconfig
-        float_qparams_weight_only_qconfig fuse_modules get_default_compare_output_module_list
-        get_default_dynamic_quant_module_mappings get_default_qat_module_mappings
+        default_qat_qconfig_v2 default_qconfig default_weight_fake_quant default_weight_observer
+        default_weight_only_qconfig disable_fake_quant disable_observer enable_fake_quant
+        enable_observer float16_dynamic_qconfig float16_static_qconfig
+        float_qparams_weight_only_qconfig fuse_conv_bn fuse_conv_bn_jit fuse_conv_bn_relu
+        fuse_linear_bn fuse_modules get_default_compare_output_module_list
+        get_default_dynamic_quant_module_mappings get_default_float_to_quantized_operator_mappings
+        get_default_qat_module_mappings get_default_qat_qconfig get_default_qconfig
         get_default_qconfig_propagation_list get_default_static_quant_module_mappings
-        get_fuser_method get_quantized_operator get_static_quant_module_class prepare prepare_qat
-        propagate_qconfig_ quantize quantize_dynamic quantize_dynamic_jit quantize_jit quantize_qat
-        swap_module
+        get_dynamic_quant_module_class get_fuser_method get_observer_state_dict
+        get_quantized_operator get_static_quant_module_class load_observer_state_dict
+        no_observer_set per_channel_dynamic_qconfig prepare prepare_dynamic_jit prepare_jit
+        prepare_qat propagate_qconfig_ qconfig_equals quantize quantize_dynamic quantize_dynamic_jit
+        quantize_jit quantize_qat script_qconfig script_qconfig_dict swap_module
     """,
     "quantization.observer": """
         HistogramObserver MinMaxObserver MovingAverageMinMaxObserver
@@ -135,7 +157,7 @@ NAMES: Final = {
         BatchNorm2d BatchNorm3d Conv1d Conv2d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d
         DeQuantize Dropout ELU Embedding EmbeddingBag FXFloatFunctional FloatFunctional GroupNorm
         Hardswish InstanceNorm1d InstanceNorm2d InstanceNorm3d LSTM LayerNorm LeakyReLU Linear
-        MultiheadAttention PReLU QFunctional Quantize ReLU6 Sigmoid Softmax
+        MaxPool2d MultiheadAttention PReLU QFunctional Quantize ReLU6 Sigmoid Softmax
     """,
     "nn.qat": """
         Conv1d Conv2d Conv3d Embedding EmbeddingBag Linear
@@ -151,64 +173,101 @@ NAMES: Final = {
         BNReLU2d BNReLU3d ConvReLU1d ConvReLU2d ConvReLU3d LinearReLU
     """,
     "nn.attention.flex_attention": """
-        AuxOutput AuxRequest BlockMask FlexKernelOptions and_masks create_block_mask
-        create_mask flex_attention noop_mask or_masks
+        AuxOutput AuxRequest BlockMask FlexKernelOptions GetAttrKey Tensor TreeSpec and_masks
+        create_block_mask create_mask flex_attention flex_attention_hop noop_mask or_masks
+        setup_compilation_env tree_flatten tree_map_only tree_unflatten
     """,
     "nn.attention.bias": """
-        CausalBias CausalVariant causal_lower_right causal_upper_left
+        CausalBias CausalVariant SDPAParams can_use_efficient_attention can_use_flash_attention
+        causal_lower_right causal_upper_left is_flash_attention_available
     """,
     "fx.experimental": "",
     "fx.passes": "",
     "fx.experimental.proxy_tensor": """
-        DecompositionInterpreter PythonKeyTracer dispatch_trace get_innermost_proxy_mode
-        get_proxy_mode handle_sym_dispatch make_fx maybe_disable_thunkify
-        maybe_enable_thunkify py_sym_types selective_decompose
+        BackwardState DecompositionInterpreter FakeScriptObject FakeTensor FakeTensorMode
+        FunctionalTensor GraphModule HigherOrderOperator Module OpOverload OpaqueBase
+        PreDispatchTorchFunctionMode Proxy ProxyTorchDispatchMode PythonKeyTracer R SymBool SymInt
+        SymNode T Tensor Thunk TorchDispatchMode TorchFunctionMetadataMode TorchFunctionMode
+        TraceableWrapperSubclass Tracer U WeakIdKeyDictionary WeakTensorKeyDictionary
+        autograd_would_have_decomposed count decompose disable_autocast_cache
+        disable_proxy_modes_tracing dispatch_trace enable_python_dispatcher extract_val
+        fake_signature fast_detach fetch_object_proxy fetch_sym_proxy get_innermost_proxy_mode
+        get_isolated_graphmodule get_plain_tensors get_proxy_mode get_proxy_slot get_reconstruct_fn
+        get_torch_dispatch_modes handle_sym_dispatch has_proxy_slot is_fake is_opaque_reference_type
+        is_opaque_value is_opaque_value_type is_sparse_any is_sym_node make_fx
+        maybe_disable_thunkify maybe_enable_thunkify maybe_handle_decomp no_default proxy_call
+        py_sym_types selective_decompose set_meta set_original_aten_op set_proxy_slot should_hoist
+        snapshot_fake thunkify trace_structured track_tensor track_tensor_tree
+        unset_fake_temporarily wrap_key wrapper_and_args_for_make_fx
     """,
     "fx.experimental.symbolic_shapes": """
-        CURRENT_NODE_KEY ConvertIntKey SHAPEENV_EVENT_KEY SYMPY_INTERP ShapeEnv Specialization
-        StatefulSymbolicContext StatelessSymbolicContext SubclassSymbolicContext SymIntEqByExpr
-        SymIntSymbolicContext SymbolicContext TrackedFake ValueRangesSLoc canonicalize_bool_expr
-        check_consistent compute_unbacked_bindings create_contiguous free_symbols
-        guard_float guard_int guard_or_false guard_or_true guard_scalar
-        guard_size_oblivious guarding_hint_or_throw has_free_symbols
-        has_free_unbacked_symbols has_static_value has_symbolic_sizes_strides
-        is_accessor_node is_concrete_bool is_concrete_float is_concrete_int is_nested_int
-        is_symbol_binding_fx_node optimization_hint rebind_unbacked
-        resolve_unbacked_bindings statically_known_false statically_known_true sym_and
-        sym_eq sym_or
+        AggressiveGuardFreeMode CURRENT_NODE_KEY CallMethodKey CapturedTraceback CeilToInt CleanDiv
+        Constraint ConstraintViolationError ConvertIntKey CppPrinter DimConstraints DimDynamic
+        DivideByKey DynamicDimConstraintPrinter EqualityConstraint FakeScriptObject FakeTensorMeta
+        FloorDiv FloorToInt GuardOnDataDependentSymNode InnerTensorKey IntTrueDiv
+        IsNonOverlappingAndDenseIndicator LazyString LoggingShapeGuardPrinter Max Mod OpaqueBase
+        OrderedSet PendingUnbackedSymbolNotFound PropagateUnbackedSymInts PythonMod PythonPrinter
+        RelaxedUnspecConstraint RuntimeAssert SHAPEENV_EVENT_KEY SLoc SYMPY_INTERP ShapeEnv
+        ShapeEnvEvent ShapeEnvSettings ShapeGuard ShapeGuardPrinter ShapeGuardPythonPrinter
+        SingletonInt Source Specialization StatefulSymbolicContext StatelessSymbolicContext
+        StrictMinMaxConstraint SubclassSymbolicContext SymBool SymExprPrinter SymFloat SymInt
+        SymIntEqByExpr SymIntSymbolicContext SymNode SymPyValueRangeAnalysis SymT SymbolicContext
+        TracingContext TrackedFake TruncToInt ValueRangeError ValueRanges ValueRangesSLoc
+        bind_symbols bound_sympy canonicalize_bool_expr cast_symbool_to_symint_guardless
+        check_consistent compute_unbacked_bindings constrain_range constrain_unify create_contiguous
+        dtrace_structured error eval_guards eval_is_non_overlapping_and_dense expect_true
+        find_symbol_binding_fx_nodes format_frame free_symbols free_unbacked_symbols
+        fx_placeholder_targets fx_placeholder_vals get_unwrapped guard_bool guard_float guard_int
+        guard_or_false guard_or_true guard_scalar guard_size_oblivious guarding_hint_or_throw
+        has_free_symbols has_free_unbacked_symbols has_guarding_hint has_static_value
+        has_symbolic_sizes_strides int_oo is_accessor_node is_batchedtensor is_concrete_bool
+        is_concrete_float is_concrete_int is_gradtrackingtensor is_nested_int is_opaque_value
+        is_sparse_any is_symbol_binding_fx_node is_symbolic is_traceable_wrapper_subclass
+        log_lru_cache_stats lru_cache make_symbol optimization_hint rebind_unbacked
+        record_shapeenv_event replay_shape_env_events resolve_unbacked_bindings safe_expand
+        shape_env_check_state_equal signpost_event statically_known_false statically_known_true
+        sym_and sym_eq sym_or symbol_is_type trace_structured try_solve uninteresting_files
     """,
     "fx.node": """
-        Node has_side_effect map_aggregate map_arg
+        ArgsKwargsPair Argument ArgumentT BaseArgumentTypes Node Target compatibility
+        has_side_effect map_aggregate map_arg normalize_function normalize_module
     """,
     "fx.graph": """
-        CodeGen Graph PythonCode
+        CodeGen Graph Node PythonCode TensorType compatibility get_opaque_obj_repr immutable_dict
+        is_opaque_value_type map_arg
     """,
     "fx.graph_module": """
-        GraphModule reduce_graph_module reduce_package_graph_module
+        Graph GraphModule Importer PackageExporter PackageImporter PythonCode compatibility
+        reduce_graph_module reduce_package_graph_module sys_importer
     """,
     "fx.proxy": """
-        Attribute GraphAppendingTracer MetaProxy ParameterProxy Proxy Scope ScopeContextManager
-        TraceError TracerBase
+        Attribute CapturedTraceback Graph GraphAppendingTracer MetaProxy Node ParameterProxy Proxy
+        Scope ScopeContextManager TraceError TracerBase assert_fn check_for_mutable_operation
+        compatibility getArtifactLogger immutable_dict immutable_list is_opaque_value_type map_arg
+        tree_map_
     """,
     "fx.interpreter": """
-        Interpreter Transformer
+        Graph GraphModule Interpreter LazyString Node Proxy Tracer Transformer compatibility
+        map_aggregate map_arg tqdm trace_structured
     """,
     "fx.operator_schemas": """
-        ArgsKwargsPair check_for_mutable_operation create_type_hint get_signature_for_torch_op
-        normalize_function normalize_module type_matches
+        ArgsKwargsPair OpOverload OpOverloadPacket check_for_mutable_operation compatibility
+        create_type_hint get_signature_for_torch_op normalize_function normalize_module type_matches
     """,
     "fx": """
-        Graph GraphModule Interpreter Node Proxy Tracer Transformer has_side_effect map_arg
-        replace_pattern symbolic_trace
+        CodeGen Graph GraphModule Interpreter Node PH Proxy ProxyableClassMeta Tracer Transformer
+        has_side_effect map_arg replace_pattern symbolic_trace
     """,
     "export": """
         AdditionalInputs Constraint CustomDecompTable Dim ExportBackwardSignature
         ExportGraphSignature ExportedProgram FlatArgsAdapter ModuleCallEntry ModuleCallSignature
-        ShapesCollection UnflattenedModule default_decompositions dims draft_export export
-        load register_dataclass save unflatten
+        PassResult ShapesCollection UnflattenedModule default_decompositions dims draft_export
+        export load register_dataclass save unflatten
     """,
     "export.dynamic_shapes": """
-        AdditionalInputs Constraint Dim dims refine_dynamic_shapes_from_suggested_fixes
+        AdditionalInputs Constraint Dim ExportedProgram MappingKey SequenceKey ShapesCollection
+        TreeSpec dims keystr refine_dynamic_shapes_from_suggested_fixes tree_iter tree_map
+        tree_map_with_path tree_structure
     """,
     "package": """
         Directory EmptyMatchError GlobGroup Importer ObjMismatchError ObjNotFoundError
@@ -221,23 +280,29 @@ NAMES: Final = {
         register_event_handler unregister_event_handler
     """,
     "sparse": """
-        SparseSemiStructuredTensor SparseSemiStructuredTensorCUSPARSELT
-        SparseSemiStructuredTensorCUTLASS addmm as_sparse_gradcheck check_sparse_tensor_invariants
-        log_softmax mm softmax sum to_sparse_semi_structured
+        BFloat16Tensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor
+        LongTensor ShortTensor SparseSemiStructuredTensor SparseSemiStructuredTensorCUSPARSELT
+        SparseSemiStructuredTensorCUTLASS Tensor addmm as_sparse_gradcheck
+        check_sparse_tensor_invariants log_softmax mm sampled_addmm softmax spdiags spsolve sum
+        to_sparse_semi_structured
     """,
     "nested": """
-        as_nested_tensor masked_select narrow nested_tensor nested_tensor_from_jagged
-        to_padded_tensor
+        DType Device SymInt Tensor as_nested_tensor masked_select narrow nested_tensor
+        nested_tensor_from_jagged to_padded_tensor
     """,
     "utils.cpp_extension": """
-        BuildExtension CUDAExtension CppExtension SyclExtension check_compiler_is_gcc
-        check_compiler_ok_for_platform get_compiler_abi_compatibility_and_version
-        get_cxx_compiler get_default_build_root include_paths is_ninja_available
-        library_paths load load_inline remove_extension_h_precompiler_headers
-        verify_ninja_availability
+        BuildExtension CUDAExtension CppExtension ExtensionVersioner FileBaton
+        JIT_EXTENSION_VERSIONER SyclExtension TorchVersion Version check_compiler_is_gcc
+        check_compiler_ok_for_platform get_compiler_abi_compatibility_and_version get_cxx_compiler
+        get_default_build_root include_paths is_ninja_available library_paths load load_inline
+        remove_extension_h_precompiler_headers verify_ninja_availability
     """,
     "utils.flop_counter": """
-        FlopCounterMode register_flop_formula
+        FlopCounterMode ModuleTracker TorchDispatchMode addmm_flop baddbmm_flop bmm_flop
+        conv_backward_flop conv_flop conv_flop_count convert_num_with_suffix convert_to_percent_str
+        get_shape get_suffix_str mm_flop normalize_tuple register_flop_formula sdpa_backward_flop
+        sdpa_backward_flop_count sdpa_flop sdpa_flop_count shape_wrapper tree_flatten tree_map
+        tree_unflatten
     """,
     "utils.bundled_inputs": """
         InflatableArg ListType MAX_RAW_TENSOR_SIZE T TupleType
@@ -251,7 +316,8 @@ NAMES: Final = {
         ExecutionStats ThroughputBenchmark format_time
     """,
     "utils.module_tracker": """
-        ModuleTracker
+        ModuleTracker register_module_forward_hook register_module_forward_pre_hook
+        register_multi_grad_hook tree_flatten
     """,
     "utils.mkldnn": """
         MkldnnBatchNorm MkldnnConv1d MkldnnConv2d MkldnnConv3d MkldnnLinear MkldnnPrelu to_mkldnn
@@ -280,11 +346,11 @@ NAMES: Final = {
         broadcast gather group reduce reduce_scatter scatter
     """,
     "distributed.tensor": """
-        DTensor Partial Placement Replicate Shard distribute_module distribute_tensor empty
-        full ones rand randn zeros
+        DTensor DeviceMesh Partial Placement Replicate Shard distribute_module distribute_tensor
+        empty full init_device_mesh ones rand randn zeros
     """,
     "distributed.fsdp": """
-        BackwardPrefetch CPUOffload CPUOffloadPolicy DataParallelMeshDims FSDPModule
+        BackwardPrefetch CPUOffload CPUOffloadPolicy DataParallelMeshDims FSDPModule FlatParameter
         FullOptimStateDictConfig FullStateDictConfig FullyShardedDataParallel
         LocalOptimStateDictConfig LocalStateDictConfig MixedPrecision MixedPrecisionPolicy
         OffloadPolicy OptimStateDictConfig OptimStateKeyType ShardedOptimStateDictConfig
@@ -292,7 +358,9 @@ NAMES: Final = {
         UnshardHandle fully_shard register_fsdp_forward_method share_comm_ctx
     """,
     "distributed.device_mesh": """
-        DeviceMesh init_device_mesh
+        C10dBackend DeviceMesh GroupName OpaqueBase ProcessGroup get_backend get_process_group_ranks
+        get_rank get_world_size init_device_mesh init_process_group is_available is_initialized
+        new_group not_none split_group
     """,
     "distributed.algorithms": """
         Join JoinHook Joinable
@@ -306,8 +374,10 @@ NAMES: Final = {
         build_stage pipe_split pipeline
     """,
     "distributed.rpc": """
-        AllGatherStates BackendType RRef TensorPipeRpcBackendOptions get_worker_info init_rpc
-        is_available method_factory new_method remote rpc_async rpc_sync shutdown
+        AllGatherStates BackendType PyRRef RRef RemoteProfilerManager RpcAgent RpcBackendOptions
+        Store TensorPipeAgent TensorPipeRpcBackendOptions WorkerInfo enable_gil_profiling
+        get_rpc_timeout get_worker_info init_rpc is_available method_factory new_method remote
+        rpc_async rpc_sync shutdown
     """,
     "distributed.checkpoint": """
         BytesStorageMetadata CheckpointException ChunkStorageMetadata DefaultLoadPlanner
@@ -318,38 +388,39 @@ NAMES: Final = {
         save_state_dict
     """,
     "distributed.distributed_c10d": """
-        AllToAllOptions AllreduceCoalescedOptions AllreduceOptions Backend BackendConfig
-        BarrierOptions BroadcastOptions DebugLevel GatherOptions GroupMember GroupName P2POp
-        PrefixStore ProcessGroup ProcessGroupGloo ReduceOp ReduceOptions ReduceScatterOptions
-        ScatterOptions Store Work all_gather all_gather_coalesced all_gather_into_tensor
-        all_gather_object all_gather_single all_reduce all_reduce_coalesced all_to_all
-        all_to_all_single barrier batch_isend_irecv broadcast broadcast_object_list
-        default_pg_timeout destroy_process_group gather gather_object get_backend
-        get_backend_config get_debug_level get_default_backend_for_device get_global_rank
-        get_group_rank get_node_local_rank get_pg_count get_process_group_ranks get_rank
-        get_world_size group init_process_group irecv is_backend_available
-        is_gloo_available is_initialized is_mpi_available is_nccl_available
-        is_torchelastic_launched is_ucc_available is_xccl_available isend
-        monitored_barrier new_group new_subgroups new_subgroups_by_enumeration record_comm
-        recv recv_object_list reduce reduce_op reduce_scatter reduce_scatter_single
-        reduce_scatter_tensor scatter scatter_object_list send send_object_list
-        shrink_group split_group supports_complex
+        AllToAllOptions AllgatherOptions AllreduceCoalescedOptions AllreduceOptions Backend
+        BackendConfig BarrierOptions BroadcastOptions DebugLevel DistStoreError GatherOptions
+        GroupMember GroupName P2POp PrefixStore ProcessGroup ProcessGroupGloo ReduceOp ReduceOptions
+        ReduceScatterOptions ScatterOptions Store Work all_gather all_gather_coalesced
+        all_gather_into_tensor all_gather_object all_gather_single all_reduce all_reduce_coalesced
+        all_to_all all_to_all_single barrier batch_isend_irecv broadcast broadcast_object_list
+        default_pg_timeout destroy_process_group gather gather_object get_backend get_backend_config
+        get_debug_level get_default_backend_for_device get_global_rank get_group_rank
+        get_node_local_rank get_pg_count get_process_group_ranks get_rank get_world_size group
+        handle_torch_function has_torch_function init_process_group irecv is_backend_available
+        is_gloo_available is_initialized is_mpi_available is_nccl_available is_torchelastic_launched
+        is_ucc_available is_xccl_available isend monitored_barrier new_group new_subgroups
+        new_subgroups_by_enumeration not_none record_comm recv recv_object_list reduce reduce_op
+        reduce_scatter reduce_scatter_single reduce_scatter_tensor register_rendezvous_handler
+        rendezvous scatter scatter_object_list send send_object_list
+        set_pytorch_distributed_envs_from_justknobs shrink_group split_group supports_complex
     """,
     "distributed.utils": """
         Any Callable Container Optional OrderedDict PackedSequence Q R S T TypeVar overload
     """,
     "distributed.autograd": """
-        context is_available
+        DistAutogradContext backward context get_gradients is_available
     """,
     "distributed.tensor.parallel": """
         ColwiseParallel ParallelStyle PrepareModuleInput PrepareModuleInputOutput
         PrepareModuleOutput RowwiseParallel SequenceParallel loss_parallel parallelize_module
     """,
     "nn.parallel": """
-        data_parallel gather parallel_apply replicate scatter
+        DistributedDataParallelCPU data_parallel gather parallel_apply replicate scatter
     """,
     "nn.parallel.distributed": """
-        DistributedDataParallel
+        DistributedDataParallel Function Join JoinHook Joinable Module RRef ReduceOp Variable gather
+        scatter_kwargs tree_flatten tree_unflatten
     """,
     "multiprocessing.reductions": """
         SharedCache StorageWeakRef fd_id init_reductions rebuild_cuda_tensor rebuild_event
@@ -361,26 +432,27 @@ NAMES: Final = {
         register_after_fork shared_cache storage_from_cache
     """,
     "cuda": """
-        BFloat16Storage BoolStorage ByteStorage CUDAPluggableAllocator CharStorage
+        AcceleratorError BFloat16Storage BoolStorage ByteStorage CUDAPluggableAllocator CharStorage
         ComplexDoubleStorage ComplexFloatStorage CudaError DeferredCudaCallError DoubleStorage
-        FloatStorage GreenContext HalfStorage IntStorage LongStorage MemPool ShortStorage
-        caching_allocator_alloc caching_allocator_delete caching_allocator_disabled
-        caching_allocator_enable change_current_allocator check_error clock_rate cudaStatus
-        cudart current_blas_handle current_solver_handle default_generators
+        FloatStorage GreenContext HalfStorage IntStorage LongStorage MemPool OutOfMemoryError
+        ShortStorage caching_allocator_alloc caching_allocator_delete caching_allocator_disabled
+        caching_allocator_enable change_current_allocator check_error classproperty clock_rate
+        cudaStatus cudart current_blas_handle current_solver_handle default_generators
         device_memory_used get_allocator_backend get_arch_list get_gencode_flags
         get_per_process_memory_fraction get_stream_from_external get_sync_debug_mode has_half
-        has_magma host_memory_stats host_memory_stats_as_nested_dict ipc_collect
-        is_tf32_supported list_gpu_processes max_memory_cached memory_cached
-        memory_snapshot memory_stats_as_nested_dict memory_summary memory_usage power_draw
-        reset_accumulated_host_memory_stats reset_accumulated_memory_stats
-        reset_max_memory_cached reset_peak_host_memory_stats set_per_process_memory_fraction
-        set_sync_debug_mode temperature use_mem_pool utilization
+        has_magma host_memory_stats host_memory_stats_as_nested_dict ipc_collect is_tf32_supported
+        list_gpu_processes max_memory_cached memory_cached memory_snapshot
+        memory_stats_as_nested_dict memory_summary memory_usage power_draw
+        reset_accumulated_host_memory_stats reset_accumulated_memory_stats reset_max_memory_cached
+        reset_peak_host_memory_stats set_per_process_memory_fraction set_sync_debug_mode temperature
+        use_mem_pool utilization
     """,
     "cuda.nvtx": """
         mark range range_end range_pop range_push range_start
     """,
     "cuda.nccl": """
-        all_gather all_reduce broadcast reduce reduce_scatter
+        all_gather all_reduce broadcast init_rank is_available reduce reduce_scatter unique_id
+        version
     """,
     "cuda.tunable": """
         enable get_filename get_max_tuning_duration get_max_tuning_iterations get_results
@@ -396,26 +468,25 @@ NAMES: Final = {
         CUDAPluggableAllocator MemPool caching_allocator_alloc caching_allocator_delete
         caching_allocator_disabled caching_allocator_enable change_current_allocator
         get_allocator_backend get_per_process_memory_fraction host_memory_stats
-        host_memory_stats_as_nested_dict list_gpu_processes max_memory_cached memory_cached
-        memory_snapshot memory_stats_as_nested_dict memory_summary
-        reset_accumulated_host_memory_stats reset_accumulated_memory_stats
-        reset_max_memory_cached reset_peak_host_memory_stats set_per_process_memory_fraction
-        use_mem_pool
+        host_memory_stats_as_nested_dict is_initialized list_gpu_processes max_memory_cached
+        memory_cached memory_snapshot memory_stats_as_nested_dict memory_summary
+        reset_accumulated_host_memory_stats reset_accumulated_memory_stats reset_max_memory_cached
+        reset_peak_host_memory_stats set_per_process_memory_fraction use_mem_pool
     """,
     "cuda.profiler": """
-        profile start stop
+        check_error cudart profile start stop
     """,
     "cuda.comm": """
         broadcast broadcast_coalesced gather reduce_add reduce_add_coalesced scatter
     """,
     "mtia": """
-        MTIAGraph attach_out_of_memory_observer current_device current_stream default_stream
-        device device_count empty_cache get_device_capability get_device_properties
-        get_rng_state get_rng_state_all graph graph_pool_handle init initial_seed
-        is_available is_bf16_supported is_initialized manual_seed manual_seed_all
-        max_memory_allocated memory_allocated memory_stats record_memory_history
-        reset_peak_memory_stats seed seed_all set_device set_rng_state set_rng_state_all
-        set_stream snapshot stream synchronize
+        DeferredMtiaCallError Event MTIAGraph Stream StreamContext Tensor
+        attach_out_of_memory_observer current_device current_stream default_stream device
+        device_count empty_cache get_device_capability get_device_properties get_rng_state
+        get_rng_state_all graph graph_pool_handle init initial_seed is_available is_bf16_supported
+        is_fbcode is_initialized is_prod manual_seed manual_seed_all max_memory_allocated
+        memory_allocated memory_stats record_memory_history reset_peak_memory_stats seed seed_all
+        set_device set_rng_state set_rng_state_all set_stream snapshot stream synchronize
     """,
     "xpu": """
         Event MemPool Stream StreamContext XPUGraph XPUPluggableAllocator can_device_access_peer
@@ -433,7 +504,7 @@ NAMES: Final = {
         synchronize temperature use_mem_pool utilization
     """,
     "mps": """
-        Event compile_shader current_allocated_memory driver_allocated_memory empty_cache
+        Event Tensor compile_shader current_allocated_memory driver_allocated_memory empty_cache
         get_rng_state load_metallib manual_seed recommended_max_memory seed
         set_per_process_memory_fraction set_rng_state synchronize
     """,
@@ -444,16 +515,20 @@ NAMES: Final = {
         is_available mark range range_pop range_push
     """,
     "autograd.profiler": """
-        EnforceUnique KinetoStepTracker MemRecordsAcc emit_itt emit_nvtx load_nvprof
-        parse_nvprof_trace
+        DeviceType EnforceUnique Future KinetoStepTracker MemRecordsAcc ProfilerActivity
+        ProfilerConfig ProfilerState emit_itt emit_nvtx load_nvprof parse_nvprof_trace
     """,
     "autograd.profiler_util": """
-        EventList EventMetadata FormattedTimesMixin FunctionEvent FunctionEventAvg Interval Kernel
-        MemRecordsAcc StringTable
+        DeviceType EventList EventMetadata FormattedTimesMixin FunctionEvent FunctionEventAvg
+        Interval Kernel MemRecordsAcc StringTable
     """,
     "sparse.semi_structured": """
         SparseSemiStructuredTensor SparseSemiStructuredTensorCUSPARSELT
-        SparseSemiStructuredTensorCUTLASS to_sparse_semi_structured
+        SparseSemiStructuredTensorCUTLASS fallback_dispatcher semi_sparse_addmm semi_sparse_clone
+        semi_sparse_detach semi_sparse_indices semi_sparse_linear semi_sparse_mm
+        semi_sparse_scaled_mm semi_sparse_t semi_sparse_to semi_sparse_to_copy semi_sparse_values
+        semi_sparse_view sparse_semi_structured_from_dense_cutlass
+        sparse_semi_structured_to_dense_cutlass to_sparse_semi_structured
     """,
     "masked.maskedtensor": """
         MaskedTensor is_masked_tensor

@@ -28,6 +28,7 @@ from ts._core.thread.context import is_grad_enabled
 from ts.autograd.function import Function
 from ts.autograd.grad_mode import enable_grad
 from ts.autograd.graph import saved_tensors_hooks
+from ts.cuda import random as random_of_cuda
 from ts.utils.selective_checkpoint import (
     SAC_IGNORED_OPS as SAC_IGNORED_OPS,
 )
@@ -40,7 +41,8 @@ from ts.utils.selective_checkpoint import (
 __all__ = [
     "CheckpointError", "CheckpointFunction", "CheckpointPolicy", "SelectiveCheckpointContext",
     "check_backward_validity", "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts",
-    "detach_variable", "noop_context_fn", "set_checkpoint_early_stop",
+    "detach_variable", "get_device_states", "noop_context_fn", "set_checkpoint_early_stop",
+    "set_device_states",
 ]  # fmt: skip
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
@@ -323,6 +325,20 @@ def _drawn_from(state: Tensor | None) -> Iterator[None]:
 
 
 # ---------------------------------------------------------------- a pass in a pass
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
+    """The CUDA devices that tensors among the arguments are on, and the states of their random generators."""
+    devices = sorted({x.get_device() for x in args if isinstance(x, Tensor) and x.is_cuda})
+    return devices, [random_of_cuda.get_rng_state(device) for device in devices]
+
+
+def set_device_states(
+    devices: Iterable[int], states: Iterable[Tensor], *, device_type: str = "cuda"
+) -> None:
+    """Set the states of the random generators of CUDA devices."""
+    for device, state in zip(devices, states, strict=True):
+        random_of_cuda.set_rng_state(state, device)
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
