@@ -1,5 +1,8 @@
 """Pattern rewriting: occurrences are found by data flow, in blocks too, without overlap."""
 
+import pytest
+
+import ts
 from ts.ir.read import parse_ir
 from ts.passes.subgraph_rewrite import rewrite
 
@@ -68,3 +71,70 @@ def test_attributes_and_filter():
     assert "my::double" in kinds(text.format(1), None, pattern, replacement)
     assert "my::double" not in kinds(text.format(2), None, pattern, replacement)
     assert "my::double" not in kinds(text.format(1), lambda values: False, pattern, replacement)
+
+
+def function(body):
+    return ts.jit.CompilationUnit(f"def f(a, b, c):\n{body}").f
+
+
+MULTIPLY_ADD = """graph(%a, %b, %c, %o):
+  %m = aten::mul(%a, %b)
+  %r = aten::add(%m, %c, %o)
+  return (%r)"""
+ADDCMUL = """graph(%a, %b, %c, %o):
+  %r = aten::addcmul(%c, %a, %b, %o)
+  return (%r)"""
+
+
+def test_one_occurrence_reads_another():
+    f = function("  return (a * b + c) * b + c\n")
+    assert rewrite(MULTIPLY_ADD, ADDCMUL, f.graph)
+    f.graph.lint()
+    assert [n.kind() for n in f.graph.nodes()][-2:] == ["aten::addcmul"] * 2
+    assert f(ts.tensor(2.0), ts.tensor(3.0), ts.tensor(1.0)).item() == 22
+    g = ts.jit.CompilationUnit("def f(a):\n  return a.neg().neg().neg().neg()\n").f
+    negs = "graph(%a):\n  %m = aten::neg(%a)\n  %r = aten::neg(%m)\n  return (%r)"
+    assert rewrite(negs, "graph(%a):\n  %r = aten::abs(%a)\n  return (%r)", g.graph)
+    g.graph.lint()
+    assert g(-ts.ones(1)).item() == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "changes"),
+    [
+        ("  m = a * b\n  a.add_(1)\n  return m + c\n", False),  # c may be a
+        ("  m = a * b\n  d = a + 1\n  d.add_(1)\n  return m + c\n", True),
+        ("  m = a * b\n  b.zero_()\n  return m + c\n", False),
+    ],
+)
+def test_no_occurrence_is_moved_past_a_write(body, changes):
+    f, same = function(body), function(body)
+    assert rewrite(MULTIPLY_ADD, ADDCMUL, f.graph) == changes
+    f.graph.lint()
+    arguments = [ts.tensor(x) for x in (2.0, 3.0, 1.0)]
+    assert f(*(x.clone() for x in arguments)).item() == same(*(x.clone() for x in arguments)).item()
+
+
+def test_what_is_read_before_a_write_is_computed_before_it():
+    body = "  m = a * 2\n  a.zero_()\n  return m.neg()\n"
+    f = ts.jit.CompilationUnit(f"def f(a):\n{body}").f
+    pattern = "graph(%a, %b):\n  %m = aten::mul(%a, %b)\n  %r = aten::neg(%m)\n  return (%r)"
+    replacement = "graph(%a, %b):\n  %n = aten::neg(%a)\n  %r = aten::mul(%n, %b)\n  return (%r)"
+    assert rewrite(pattern, replacement, f.graph)
+    assert f(ts.tensor(3.0)).item() == -6
+
+
+@pytest.mark.parametrize(
+    ("run", "body", "last"),
+    [
+        ("_jit_pass_fuse_linear", "  return torch.matmul(torch.matmul(a, b.t()), b.t()) + c\n", "aten::linear"),
+        ("_jit_pass_fuse_add_relu", "  return torch.relu(torch.add(torch.relu(torch.add(a, b)), c))\n", "aten::_add_relu"),
+    ],
+)  # fmt: skip
+def test_passes_that_rewrite_chains(run, body, last):
+    f, same = function(body), function(body)
+    getattr(ts._C, run)(f.graph)
+    f.graph.lint()
+    assert last in [node.kind() for node in f.graph.nodes()]
+    arguments = ts.ones(2, 2), ts.ones(2, 2), ts.ones(2, 2)
+    assert f(*arguments).equal(same(*arguments))

@@ -13,7 +13,10 @@ read an attribute have to be equal. Occurrences do not overlap: the first one in
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cmp_to_key
 
+from ts.analysis.alias import AliasDb
+from ts.analysis.writes import may_write
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.read import parse_ir
 from ts.passes.constant_propagation import constant_key
@@ -130,36 +133,70 @@ class _Rewriter:
         self.pattern = pattern
         self.replacement = replacement
         self.accept = accept
+        self.replaced: dict[Value, Value] = {}  # results of occurrences that are gone
 
     def visit(self, block: Block) -> bool:
         changed = False
-        for match in find_matches(self.pattern, block):
-            accepted = self.accept is None or self.accept(match)
+        matches = find_matches(self.pattern, block)
+        places = self._places(matches, block)
+        for match, place in zip(matches, places, strict=True):
+            now = {wanted: self.replaced.get(found, found) for wanted, found in match.items()}
+            accepted = place is not None and (self.accept is None or self.accept(now))
             if accepted and optimization_allowed("subgraph_rewrite"):
-                self._replace(match)
+                assert place is not None
+                self._replace(match, now, place)
                 changed = True
         for node in block.nodes():
             for inner in node.blocks():
                 changed |= self.visit(inner)
         return changed
 
-    def _replace(self, match: Values) -> None:
-        nodes = [value.node() for value in map(match.__getitem__, self.pattern.outputs())]
-        place = max(nodes, key=_position)
-        update("subgraph_rewrite", "Rewriting the occurrence that ends with {}", place)
+    def _places(self, matches: list[dict[Value, Value]], block: Block) -> list[Node | None]:
+        """Where what replaces each occurrence stands; None where it would read what was written meanwhile."""
+        writes = AliasDb(block.owning_graph()) if matches and may_write(block.owning_graph()) else None
+        return [self._place(match, writes) for match in matches]
+
+    def _place(self, match: Values, writes: AliasDb | None) -> Node | None:
+        wanted_nodes = (wanted for wanted in self.pattern.nodes() if wanted.outputs())
+        made = [(wanted, match[wanted.output()].node()) for wanted in wanted_nodes]
+        found = [(wanted, node) for wanted, node in made if node.kind() != "prim::Constant"]
+        in_order = sorted((node for _, node in found), key=cmp_to_key(_order))
+        first, last = in_order[0], in_order[-1]
+        if writes is None:
+            return last
+
+        def written_between(wanted: Node, one: Node, other: Node) -> bool:
+            values = [match[x] for x in wanted.inputs()]
+            return one is not other and writes.has_writes_between(values, one, other)
+
+        if not any(written_between(wanted, node, last) for wanted, node in found):
+            return last
+        early = all(_stands_before(match[x], first) for x in self.pattern.inputs())
+        if early and not any(written_between(wanted, first, node) for wanted, node in found):
+            return first
+        return None
+
+    def _replace(self, match: Values, now: Values, place: Node) -> None:
+        update("subgraph_rewrite", "Rewriting the occurrence at {}", place)
         graph = place.owning_graph()
-        inputs = [match[value] for value in self.pattern.inputs()]
+        inputs = [now[value] for value in self.pattern.inputs()]
         with graph.inserting_before(place):
             results = graph.insert_graph(self.replacement, inputs)
         for value, result in zip(self.pattern.outputs(), results, strict=True):
             result.set_type(match[value].type())
             match[value].replace_all_uses_with(result)
+            self.replaced[match[value]] = result
         for wanted in reversed(list(self.pattern.nodes())):
             node = match[wanted.output()].node() if wanted.outputs() else None
             if node is not None and not node.has_uses():
                 node.destroy()
 
 
-def _position(node: Node) -> int:
-    """How many nodes stand before this one in its block."""
-    return sum(1 for other in node.owning_block().nodes() if other.is_before(node))
+def _stands_before(value: Value, node: Node) -> bool:
+    """Whether a value is there where `node` stands."""
+    block, maker = node.owning_block(), value.node()
+    return maker.owning_block() is not block or maker.is_before(node)
+
+
+def _order(node: Node, other: Node) -> int:
+    return 0 if node is other else -1 if node.is_before(other) else 1
