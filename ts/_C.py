@@ -25,6 +25,7 @@ _PASSES: Final = {
     "constant_propagation": "constant_propagation",
     "constant_propagation_immutable_types": "constant_propagation.constant_propagation_immutable_types",
     "create_functional_graphs": "functional_graphs.create_functional_graphs",
+    "create_autodiff_subgraphs": "create_autodiff_subgraphs",
     "cse": "cse.eliminate_common_subexpressions",
     "dce": "dce.eliminate_dead_code",
     "dce_graph": "dce.eliminate_dead_code",
@@ -54,6 +55,7 @@ _PASSES: Final = {
     "propagate_shapes_on_graph": "shape_analysis.propagate_types",
     "refine_integer_values": "refine_integer_values",
     "refine_tuple_types": "refine_tuple_types",
+    "remove_dropout": "remove_dropout",
     "remove_expands": "remove_expands",
     "remove_inplace_ops": "remove_inplace_ops",
     "remove_mutation": "remove_mutation",
@@ -99,7 +101,9 @@ def __getattr__(name: str) -> Any:
         file, _, function = _PASSES[name.removeprefix(_PREFIX)].partition(".")
         found = partial(_run, _named(f"ts.passes.{file}.{function or file}"))
     else:
-        raise AttributeError(f"module 'ts._C' has no attribute '{name}'")
+        found = _named("ts.runtime.switches.switch")(name) if name.startswith("_jit_") else None
+        if found is None:
+            raise AttributeError(f"module 'ts._C' has no attribute '{name}'")
     globals()[name] = found
     return found
 

@@ -84,7 +84,7 @@ EXCUSED_THERE = {
     "nn.parallel": "*CPU comm data_parallel gather parallel_apply replicate scatter*",  # one device
     "nn.modules.module": "*_registration_hook BackwardHook is_traceable* device dtype DeviceLikeType",
     "jit": """
-        ONNXTracedModule *fusion* fuser jit_module_from_flatbuffer save_jit_module_to_flatbuffer
+        ONNXTracedModule jit_module_from_flatbuffer save_jit_module_to_flatbuffer
     """,  # the optimiser is a later part; other formats
     "amp": "",
     "backends": "cusparselt kleidiai m mha miopen *nnpack opt_einsum python_native quantized",  # other libraries

@@ -43,6 +43,7 @@ _HOMES: dict[str, tuple[str, str]] = {
         "ts.runtime.function": "ScriptFunction create_function_from_graph interpret_graph get_overloads",
         "ts.runtime.module": "ScriptModule RecursiveScriptModule module_type method_names",
         "ts.runtime.script_method": "ScriptMethod script_method",
+        "ts.runtime.switches": "enable_onednn_fusion fuser onednn_fusion_enabled strict_fusion",
         "ts.runtime.executor": "optimized_execution set_fusion_strategy last_executed_optimized_graph",
         "ts.jit.recursive": "create_script_module infer_methods_to_compile unique_state_dict",
         "ts.jit.serialization": "load save missing from_torch export_opnames",

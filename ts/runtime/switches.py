@@ -1,0 +1,92 @@
+"""Switches of PyTorch's executor and fusers, which programs set before they measure: kept, and no more.
+
+    torch._C._jit_set_profiling_executor(False)         what it was: True
+    with torch.jit.fuser("fuser1"): ...
+
+One executor runs everything here, without profiling runs, and it makes groups by rules of its own
+(`optimized_execution(False)` and `set_fusion_strategy` are what changes it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any, Final
+
+# Each switch as PyTorch has it when it starts.
+_values: dict[str, Any] = {
+    "profiling_executor": True, "profiling_mode": True, "bailout_depth": 12, "num_profiled_runs": 1,
+    "texpr_fuser": True, "can_fuse_on_cpu": True, "can_fuse_on_gpu": True, "can_fuse_on_cpu_legacy": False,
+    "texpr_reductions": False, "texpr_dynamic_shape": False, "texpr_fallback_allowed": True, "nvfuser": False,
+    "nvfuser_horizontal_mode": True, "nvfuser_single_node_mode": False, "nvfuser_guard_mode": True,
+    "llga": False, "te_must_use_llvm_cpu": False, "te_generate_block_code": False, "autocast_mode": True,
+    "cat_wo_conditionals": False, "opt_conditionals": False,
+}  # fmt: skip
+# What PyTorch calls those that set a switch, and those that ask; a set switch gives what it was, or nothing.
+_SET: Final = {
+    "_jit_set_profiling_executor": "profiling_executor", "_jit_set_profiling_mode": "profiling_mode",
+    "_jit_set_bailout_depth": "bailout_depth", "_jit_set_num_profiled_runs": "num_profiled_runs",
+    "_jit_set_texpr_fuser_enabled": "texpr_fuser", "_jit_override_can_fuse_on_cpu": "can_fuse_on_cpu",
+    "_jit_override_can_fuse_on_gpu": "can_fuse_on_gpu",
+    "_jit_override_can_fuse_on_cpu_legacy": "can_fuse_on_cpu_legacy",
+    "_jit_set_texpr_reductions_enabled": "texpr_reductions",
+    "_jit_set_texpr_dynamic_shape_enabled": "texpr_dynamic_shape",
+    "_jit_texpr_set_fallback_allowed": "texpr_fallback_allowed", "_jit_set_nvfuser_enabled": "nvfuser",
+    "_jit_set_nvfuser_horizontal_mode": "nvfuser_horizontal_mode",
+    "_jit_set_nvfuser_single_node_mode": "nvfuser_single_node_mode",
+    "_jit_set_nvfuser_guard_mode": "nvfuser_guard_mode", "_jit_set_llga_enabled": "llga",
+    "_jit_set_te_must_use_llvm_cpu": "te_must_use_llvm_cpu",
+    "_jit_set_te_generate_block_code": "te_generate_block_code", "_jit_set_autocast_mode": "autocast_mode",
+    "_jit_cat_wo_conditionals": "cat_wo_conditionals", "_jit_opt_conditionals": "opt_conditionals",
+}  # fmt: skip
+_ASK: Final = {
+    "_jit_get_num_profiled_runs": "num_profiled_runs", "_jit_texpr_fuser_enabled": "texpr_fuser",
+    "_jit_can_fuse_on_cpu": "can_fuse_on_cpu", "_jit_can_fuse_on_gpu": "can_fuse_on_gpu",
+    "_jit_can_fuse_on_cpu_legacy": "can_fuse_on_cpu_legacy",
+    "_jit_texpr_reductions_enabled": "texpr_reductions",
+    "_jit_texpr_dynamic_shape_enabled": "texpr_dynamic_shape",
+    "_jit_texpr_fallback_allowed": "texpr_fallback_allowed", "_jit_nvfuser_enabled": "nvfuser",
+    "_jit_llga_enabled": "llga", "_jit_get_te_must_use_llvm_cpu": "te_must_use_llvm_cpu",
+    "_jit_get_te_generate_block_code": "te_generate_block_code",
+}  # fmt: skip
+_SILENT: Final = ("texpr_fuser", "can_fuse", "llga", "te_", "cat_", "opt_")
+
+
+def switch(name: str) -> Callable[..., Any] | None:
+    """PyTorch's function of that name in `torch._C`, None where it is no switch."""
+    if name in _SET:
+        key = _SET[name]
+
+        def change(value: Any) -> Any:
+            before, _values[key] = _values[key], value
+            return None if key.startswith(_SILENT) else before
+
+        return change
+    if name in _ASK:
+        return lambda: _values[_ASK[name]]
+    return None
+
+
+@contextmanager
+def fuser(name: str) -> Iterator[None]:
+    """Context manager: PyTorch's fuser of a name, "fuser0" to "fuser3", inside; Exception for other names."""
+    if name not in ("fuser0", "fuser1", "fuser2", "fuser3"):
+        raise Exception(f"unrecognized fuser option (name: {name})")
+    yield
+
+
+class strict_fusion(AbstractContextManager[None]):
+    """Context manager: in PyTorch's scripts, an error where something does not fuse; here `fn.plan` says so."""
+
+    def __exit__(self, *error: Any) -> None:
+        """Nothing was changed."""
+
+
+def enable_onednn_fusion(enabled: bool) -> None:
+    """Keep whether PyTorch's fuser of that name is wanted."""
+    _values["llga"] = enabled
+
+
+def onednn_fusion_enabled() -> bool:
+    """Whether it is."""
+    return bool(_values["llga"])
