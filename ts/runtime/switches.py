@@ -76,7 +76,7 @@ def fuser(name: str) -> Iterator[None]:
 
 
 class strict_fusion(AbstractContextManager[None]):
-    """Context manager: in PyTorch's scripts, an error where something does not fuse; here `fn.plan` says so."""
+    """Context manager: in PyTorch, an error where something does not fuse; here `fn.plan` says so."""
 
     def __exit__(self, *error: Any) -> None:
         """Nothing was changed."""
