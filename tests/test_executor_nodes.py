@@ -185,3 +185,11 @@ def test_nothing_to_do():
     """The pass leaves other graphs alone."""
     graph = parse_ir("graph(%x : Tensor):\n  %y : Tensor = aten::neg(%x)\n  return (%y)\n")
     assert not lower_executor_nodes(graph)
+
+
+def test_a_pass_puts_them_into_a_function():
+    body = "def f(a, b, c, d):\n  return torch.mm(a, b) + torch.mm(c, d) + torch.mm(a, d) + torch.mm(c, b)\n"
+    f = ts.jit.CompilationUnit(body).f
+    assert ts._C._jit_pass_batch_mm(f.graph)
+    assert "prim::MMTreeReduce" in str(f.graph)
+    assert f(*[ts.ones(2, 2)] * 4).tolist() == [[8, 8], [8, 8]]

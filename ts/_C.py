@@ -114,14 +114,20 @@ def _named(path: str) -> Any:
 
 
 def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> Any:
-    """A pass on a graph, with its options."""
+    """A pass on a graph, with its options; what it puts there for an executor has a meaning, which runs."""
+    from ts.passes.executor_nodes import with_executor_nodes_lowered
+    from ts.passes.failing_code import run_instead
     from ts.passes.pipelines import run_pass
 
     @wraps(run)  # switches know a pass by its file
     def with_options(graph: Any) -> Any:
         return run(graph, *options, **named)
 
-    return run_pass(graph, with_options)
+    changed = run_pass(graph, with_options)
+    runs = with_executor_nodes_lowered(graph)
+    if runs is not graph:
+        run_instead(graph, runs)
+    return changed
 
 
 def __dir__() -> list[str]:

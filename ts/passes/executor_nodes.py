@@ -43,9 +43,14 @@ def lower_executor_nodes(graph: Graph) -> bool:
     return changed
 
 
+def has_executor_nodes(graph: Graph) -> bool:
+    """Whether there is anything to replace."""
+    return not graph.kinds().isdisjoint(_MEANINGS)
+
+
 def with_executor_nodes_lowered(graph: Graph) -> Graph:
     """What to run for a graph: a copy if there is anything to replace."""
-    if not any(node.kind() in _MEANINGS for node in graph.all_nodes()):
+    if not has_executor_nodes(graph):
         return graph
     copy = graph.copy()
     lower_executor_nodes(copy)
