@@ -344,3 +344,22 @@ def test_what_the_compiler_runs_is_no_part_of_what_is_differentiated():
         check=False,
     )
     assert done.stdout.strip() == "True", done.stderr
+
+
+def test_parameters_decide_what_graph_for_and_plans_show():
+    class Layer(ts.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = ts.nn.Linear(3, 3)
+
+        def forward(self, x):
+            return (self.linear(x) * 2).tanh() + 1
+
+    layer = ts.jit.script(Layer())
+    x = ts.ones(2, 3)
+    assert "parts that are differentiated as one" not in layer.plan
+    layer(x)
+    assert "prim::DifferentiableGraph" in str(layer.graph_for(x))
+    assert "parts that are differentiated as one" in layer.plan
+    with ts.no_grad():
+        assert "prim::DifferentiableGraph" not in str(layer.graph_for(x))

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ts._core.dispatch.recorder import Stage
 from ts._core.thread.context import is_grad_enabled
 from ts._core.value.values import register_script_text
-from ts._core.vm.function import Function, is_optimizing, last_executed, set_optimizing
+from ts._core.vm.function import Function, is_optimizing, last_executed, set_optimizing, wants_gradients
 from ts.bytecode.native import worker
 from ts.runtime.forms import (
     Form,
@@ -102,7 +102,7 @@ def graph_for(function: ScriptFunction, args: tuple[Any, ...], kwargs: dict[str,
     from ts.passes.shape_analysis import propagate_shapes  # for who looks at it
 
     inputs = function.bind(args, kwargs)
-    wanted = is_grad_enabled() and any(getattr(x, "requires_grad", False) for x in inputs)
+    wanted = is_grad_enabled() and wants_gradients(tuple(inputs))
     form = Form.DIFFERENTIATED if wanted else Form.OPTIMIZED
     graph = runs_for(function, form if is_optimizing() else Form.WRITTEN, inputs)
     return propagate_shapes(graph, inputs, with_grad=wanted)

@@ -72,6 +72,11 @@ cdef bint any_wants(tuple args, dict kwargs) except -1:
     return any_inside(kwargs.values(), &left) if kwargs else False
 
 
+def wants_gradients(tuple args not None):
+    """Whether an argument is a tensor that wants a gradient, or may hold one, as a module its parameters."""
+    return any_wants(args, {})
+
+
 cdef bint any_inside(object items, int *left) except -1:
     for x in items:
         if may_want(x, left):
