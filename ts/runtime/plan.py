@@ -57,15 +57,15 @@ def plan_of(function: Any, name: str) -> PlanText:
         lines = iter(["  nothing runs as one: it calls `breakpoint()`, which may stop in any line"])
     else:
         lines = _plan_lines(function, code)
-    tape = _tape_lines(function)
-    return PlanText("\n".join([f"plan of {name}", *lines, *_loop_lines(code), *tape, *_memory_lines(function)]))
+    more = [*_loop_lines(code), *_tape_lines(function), *_memory_lines(function)]
+    return PlanText("\n".join([f"plan of {name}", *lines, *more]))
 
 
 def _tape_lines(function: Any) -> Iterator[str]:
     """That calls ran in another form, which is differentiated in parts."""
     twin = function.__dict__.get("_differentiated") if hasattr(function, "__dict__") else None
     if twin is not None and twin.made_code is not None:
-        yield "  where a gradient was wanted it ran in parts that are differentiated as one: `graph_for` shows them"
+        yield "  gradients were wanted: it ran in parts that are differentiated as one, as `graph_for` shows"
 
 
 def peak_of_call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> int:
