@@ -6,13 +6,22 @@ import pytest
 
 import ts
 from ts import Tensor
+from ts.ops import registry
 
 _numbers = itertools.count()
 
 
+@pytest.fixture(autouse=True)
+def forgotten():
+    """Operators stay where they are declared: other tests look at all that there are."""
+    yield
+    registry._forget("custom")
+    ts.library._custom.clear()
+
+
 @pytest.fixture
 def name() -> str:
-    """A name that no other test has: operators stay."""
+    """A name that no other test has."""
     return f"tests_library::op{next(_numbers)}"
 
 

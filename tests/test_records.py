@@ -46,7 +46,7 @@ def test_every_result_has_its_layout():
 def test_refusals_name_kinds_of_dtypes():
     for record in RECORDS:
         for kinds, message in (record.refuses or {}).items():
-            assert kinds and set(kinds) <= set("bihfc") and message, record.key
+            assert kinds and set(kinds) <= set("bihfcn") and message, record.key
 
 
 def test_orders_name_overloads():
