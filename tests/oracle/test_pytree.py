@@ -14,13 +14,20 @@ from collections import OrderedDict, defaultdict, deque, namedtuple
 import pytest
 
 torch = pytest.importorskip("torch")
-import torch.utils._cxx_pytree  # noqa: E402  # takes over what is registered when it is imported, and fails the second time
 import torch.utils._pytree as theirs  # noqa: E402
 
 import ts  # noqa: E402
 import ts.utils._pytree as ours  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_pending():
+    """PyTorch keeps what is registered for its other half, which it imports when some other test needs that."""
+    pending = list(theirs._cxx_pytree_pending_imports)
+    yield
+    theirs._cxx_pytree_pending_imports[:] = pending
 
 Point = namedtuple("Point", "x y")
 Named = namedtuple("Named", "a")  # with a name in JSON
