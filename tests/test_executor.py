@@ -41,7 +41,11 @@ def test_graph_for_of_modules_has_the_types_of_parameters():
             self.steps = self.steps.double()
             return x * self.weight, self.steps + 1
 
-    text = str(ts.jit.script(Counting()).graph_for(ts.ones(2, 3)))
+    counting = ts.jit.script(Counting())
+    text = str(counting.graph_for(ts.ones(2, 3)))
+    assert '%weight : Float(*, requires_grad=1, device=cpu) = prim::GetAttr[name="weight"]' in text
+    with ts.no_grad():
+        text = str(counting.graph_for(ts.ones(2, 3)))
     assert '%weight : Float(*, device=cpu) = prim::GetAttr[name="weight"]' in text
     assert "Float(*, *, device=cpu) = aten::mul" in text
     assert '%steps.1 : Tensor = prim::GetAttr[name="steps"]' in text
