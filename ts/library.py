@@ -73,7 +73,7 @@ class _Implementations:
         device = tensors[0].device.type if tensors else "cpu"
         key = {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta"}.get(device, device)
         for known in (key, *_COMPOSITE, ""):
-            if known in self.by_key and not (known == "" and key == "Meta" and "Meta" in self.by_key):
+            if known in self.by_key:
                 return self.by_key[known]
         raise NotImplementedError(
             f"Could not run '{self.name}' with arguments from the '{key}' backend: it has kernels for "
@@ -89,12 +89,10 @@ class _Recorded(Function):
         ctx.custom = custom
         result = function(*args)
         if custom.backward is not None and custom.setup_context is not None:
-            given = inspect.signature(custom.setup_context).parameters
-            named = {"ctx": ctx, "inputs": args, "output": result}
-            if {"inputs", "output"} <= given.keys():
+            if {"inputs", "output"} <= inspect.signature(custom.setup_context).parameters.keys():
                 custom.setup_context(ctx, inputs=args, output=result)
             else:
-                custom.setup_context(*named.values())
+                custom.setup_context(ctx, args, result)
         return result
 
     @staticmethod

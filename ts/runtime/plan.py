@@ -63,7 +63,7 @@ def plan_of(function: Any, name: str) -> PlanText:
 
 def _tape_lines(function: Any) -> Iterator[str]:
     """That calls ran in another form, which is differentiated in parts."""
-    twin = function.__dict__.get("_differentiated") if hasattr(function, "__dict__") else None
+    twin = getattr(function, "_differentiated", None)
     if twin is not None and twin.made_code is not None:
         yield "  gradients were wanted: it ran in parts that are differentiated as one, as `graph_for` shows"
 

@@ -54,10 +54,15 @@ def the_same(level: Level, x: Tensor) -> Batched:
     return Batched(level.number, x, False)
 
 
+def one_of(inner: Tensor) -> Tensor:
+    """An element of a batch, which may be empty."""
+    element: Tensor = inner.select(0, 0) if inner.shape[0] else inner.new_empty(inner.shape[1:])
+    return element
+
+
 def batched(level: Level, inner: Tensor, viewed: Tensor | None = None) -> Tensor:
     """The batch whose elements lie along the first dimension of `inner`."""
-    shown = inner.select(0, 0) if inner.shape[0] else inner.new_empty(inner.shape[1:])
-    return layered(shown, Batched(level.number, inner, True), viewed)
+    return layered(one_of(inner), Batched(level.number, inner, True), viewed)
 
 
 def parts(level: Level, x: Any) -> tuple[Any, bool]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ts._core.layers.batch import Call
 from ts.ops.batching.rows import batch
-from ts.ops.batching.views import plain, sized
+from ts.ops.batching.views import plain, room_of, sized
 
 
 def _full(call: Call) -> Any:
@@ -17,8 +17,8 @@ def _full(call: Call) -> Any:
 def _new_empty_strided(call: Call) -> Any:
     """One element behind the other, each with the strides that were asked for."""
     size, stride = call["size"], call["stride"]
-    room = 0 if 0 in size else 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
-    return call.run([call.values[0], [call.size, *size], [room, *stride], *call.values[3:]])
+    strides = [room_of(size, stride), *stride]
+    return call.run([call.values[0], [call.size, *size], strides, *call.values[3:]])
 
 
 batch("zeros_like ones_like empty_like", plain)

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 import ts
-from ts._core.layers.batch import Batched, Call
+from ts._core.layers.batch import Batched, Call, one_of
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.once import warn
 from ts.ops.batching.rows import row_of
@@ -224,11 +224,6 @@ def _drawn_in_place(call: Call) -> tuple[Any, bool]:
         raise RuntimeError(not_of_batch(call) if others else DIFFERENT_IN_ONE)
     tensors = [i for i, x in enumerate(call.values) if isinstance(x, Tensor)]
     return call.operator.call_list(aligned(call, tensors)), True
-
-
-def one_of(x: Tensor) -> Any:
-    """An element of a batch, which may be empty."""
-    return x.select(0, 0) if x.shape[0] else x.new_empty(x.shape[1:])
 
 
 _ARITHMETIC = frozenset({"add_", "sub_", "mul_", "div_", "copy_", "masked_fill_"})

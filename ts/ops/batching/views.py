@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ts
@@ -191,11 +191,16 @@ def _as_strided(call: Call) -> Any:
     return x.as_strided([call.size, *call["size"]], [x.stride(0), *call["stride"]], at)
 
 
+def room_of(size: Sequence[int], stride: Sequence[int]) -> int:
+    """How many elements of memory a tensor reaches over."""
+    return 0 if 0 in size else 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+
+
 def _as_strided_scatter(call: Call) -> Any:
     """Elements of the batch lie one after the other, each in memory as it does by itself."""
     x, offset = call.values[0], call["storage_offset"]
     one = x.select(0, 0) if call.wholes[0] else x
-    length = 1 + sum((n - 1) * step for n, step in zip(one.shape, one.stride(), strict=True))
+    length = room_of(one.shape, one.stride())
     room = ts.empty_strided([call.size, *one.shape], [length, *one.stride()], dtype=x.dtype, device=x.device)
     at = 0 if offset is None else offset - one.storage_offset() + room.storage_offset()
     room.copy_(call.expanded(0))
