@@ -23,11 +23,10 @@ pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning")
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_pending():
-    """PyTorch keeps what is registered for its other half, which it imports when some other test needs that."""
-    pending = list(theirs._cxx_pytree_pending_imports)
-    yield
-    theirs._cxx_pytree_pending_imports[:] = pending
+def only_the_half_in_python(monkeypatch):
+    """PyTorch's other half, in C++, keeps a class that was registered once, and refuses it the next time."""
+    monkeypatch.setattr(theirs, "_cxx_pytree_exists", False)
+
 
 Point = namedtuple("Point", "x y")
 Named = namedtuple("Named", "a")  # with a name in JSON
