@@ -14,7 +14,7 @@ TRUSTING := tests/fuzz tests/trust $(patsubst %,tests/test_%.py,native_arguments
 	nests pool prims recurrent reduce resample scatter shared_values sort tensor threads verifier)
 TRUSTING := $(foreach path,$(TRUSTING),$(or $(wildcard $(path)),$(error TRUSTING in the Makefile names $(path), which is not there)))
 
-.PHONY: demo test test-long checked sanitize test-trusting test-sanitized test-cuda bench lint clean
+.PHONY: demo test test-long packages checked sanitize test-trusting test-sanitized test-cuda bench lint clean
 
 demo: $(VENV)/installed
 	$(PY) examples/demo.py
@@ -52,6 +52,16 @@ test-cuda: $(VENV)/installed-test
 	$(PY) -c 'import ts; ts.cuda.init(); print(ts.cuda.get_device_name())'
 	$(PY) -m pytest -m cuda --ignore=tests/oracle
 	$(PY) -m benchmarks cuda | tee benchmarks/CUDA.md
+
+# Packages that were written for PyTorch, installed into a folder of their own, with `ts` and with PyTorch.
+packages: build/packages/installed
+	TS_PACKAGES=$(CURDIR)/build/packages $(PYTEST) -m long tests/packages
+
+build/packages/installed: $(VENV)/installed-test tests/packages/requirements.txt tests/packages/helpers.txt
+	$(PIP) torch==2.13.0
+	$(PIP) -r tests/packages/helpers.txt
+	$(PIP) --no-deps --upgrade --target build/packages -r tests/packages/requirements.txt
+	touch $@
 
 bench: $(VENV)/installed
 	$(PY) -m benchmarks

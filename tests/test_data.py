@@ -1,5 +1,7 @@
 """Data sets and loaders: what does not depend on PyTorch's random numbers."""
 
+import pytest
+
 import ts
 from ts.utils.data import (
     BatchSampler,
@@ -76,3 +78,20 @@ def test_dlpack_capsules():
     x = ts.zeros(2)
     ts.utils.dlpack.from_dlpack(ts.utils.dlpack.to_dlpack(x)).add_(1)
     assert x.tolist() == [1, 1]
+
+
+def test_collate_with_functions_of_ones_own():
+    """PyTorch's private module, from which programs import it."""
+    from ts.utils.data._utils.collate import collate, default_collate_fn_map
+
+    class Point:
+        def __init__(self, x):
+            self.x = x
+
+    def points(batch, *, collate_fn_map=None):
+        return [p.x for p in batch]
+
+    functions = {**default_collate_fn_map, Point: points}
+    assert collate([(Point(1), 2), (Point(3), 4)], collate_fn_map=functions)[0] == [1, 3]
+    with pytest.raises(TypeError, match="must contain tensors"):
+        collate([Point(1)], collate_fn_map=default_collate_fn_map)

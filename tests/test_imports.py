@@ -62,6 +62,9 @@ MAY_IMPORT = {
     "xpu": "",
     "random": "_core ops cuda",
     "func": "ts _core random",
+    "_vmap_internals": "func",
+    "overrides": "ts _core",
+    "return_types": "_core ops",
     "quasirandom": "ts _core random",
     # compiled functions, and what is done with them
     "archive": "_core ir ops passes bytecode frontend nn",
@@ -88,7 +91,7 @@ MAY_IMPORT = {
     "_C": "ir analysis passes runtime",
     "distributed": "",
     "multiprocessing": "",
-    "types": "ir",
+    "types": "_core ir",
     "version": "ts",
 }  # fmt: skip
 

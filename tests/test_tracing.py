@@ -494,3 +494,19 @@ def test_archives_keep_numbers_and_guards(tmp_path):
     assert (result.dtype, result.item()) == (ts.int32, 8)
     with pytest.raises(RuntimeError, match="The trace does not hold"):
         loaded(ts.tensor(-4, dtype=ts.int32))
+
+
+def test_masks_in_brackets():
+    """A mask stands for as many dimensions as it has, none perhaps, and is computed anew when the trace runs."""
+
+    def parts(x):
+        total = x.sum()
+        total[total > 0] = 5.0
+        wide = x.reshape(2, 3, 1).expand(2, 3, 4)
+        return total, x[x.sum() > 0], x[None, x.sum() > 0, 1:], wide[x > 0, 1:], wide.permute(2, 0, 1)[1:, x > 0]
+
+    x = ts.linspace(-1, 2, 6).reshape(2, 3)
+    traced = ts.jit.trace(parts, (x,), check_trace=False)
+    for given in (x, -x):
+        for found, expected in zip(traced(given), parts(given), strict=True):
+            assert found.shape == expected.shape and found.tolist() == expected.tolist()

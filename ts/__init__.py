@@ -113,12 +113,13 @@ _HOMES = {name: module for module, names in _NAMES_OF.items() for name in names}
 _NUMBERS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
 WRITTEN = frozenset(_NAMES_OF["ts.functional"])  # functions in the scripted subset
 _MODULES = frozenset({
-    "__config__", "_dynamo", "absent", "as_torch", "torch_version",
+    "__config__", "_dynamo", "_vmap_internals", "absent", "as_torch", "torch_version",
     "accelerator", "amp", "analysis", "archive", "autograd", "backends", "bytecode", "cli", "compiler", "cpu",
     "cuda", "debugger", "devices", "distributed", "distributions", "dtypes", "errors", "fft", "frontend",
     "func", "functional", "functions", "futures", "hub", "ir", "jit", "library", "linalg", "masked", "mps",
-    "multiprocessing", "nn", "ops", "optim", "passes", "profiler", "quasirandom", "random", "runtime",
-    "serialization", "signal", "special", "testing", "tracing", "types", "utils", "version", "xpu",
+    "multiprocessing", "nn", "ops", "optim", "overrides", "passes", "profiler", "quasirandom", "random",
+    "return_types", "runtime", "serialization", "signal", "special", "testing", "tracing", "types", "utils",
+    "version", "xpu",
 })  # fmt: skip
 
 

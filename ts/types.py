@@ -13,6 +13,15 @@ These are the classes of `ts.ir`, under the name where `import ts as torch` look
 
 from __future__ import annotations
 
+import builtins
+import os
+from collections.abc import Sequence
+from typing import IO
+
+from ts import dtypes
+from ts._core.tensor.size import Size
+from ts._core.tensor.storage import TypedStorage as Storage
+from ts._core.tensor.tensor import Tensor
 from ts.devices import device
 from ts.ir.schema import AliasInfo, Argument, FunctionSchema, parse_schema
 from ts.ir.type_parser import parse_type
@@ -59,6 +68,15 @@ from ts.ir.types import (
 
 Number = int | float | bool
 Device = device | str | int | None
+FileLike = str | os.PathLike[str] | IO[bytes]
+_device, _dtype, _layout = device, dtypes.dtype, dtypes.layout
+_bool, _int, _float, _complex = builtins.bool, builtins.int, builtins.float, builtins.complex
+_str, _bytes = builtins.str, builtins.bytes
+_size = Size | list[int] | tuple[int, ...]
+_Number = (int, float, bool)
+_TensorOrTensors = Tensor | Sequence[Tensor]
+_TensorOrOptionalTensors = Tensor | Sequence[Tensor | None]
+IntLikeType, FloatLikeType, BoolLikeType = int, float, bool  # of PyTorch's without its symbols
 
 __all__ = [
     "AliasInfo",
@@ -76,6 +94,7 @@ __all__ = [
     "DeviceObjType",
     "DictType",
     "EnumType",
+    "FileLike",
     "FloatType",
     "FunctionSchema",
     "FunctionType",
@@ -94,6 +113,7 @@ __all__ = [
     "PyObjectType",
     "RRefType",
     "ScalarTypeType",
+    "Storage",
     "StorageType",
     "StreamObjType",
     "StringType",

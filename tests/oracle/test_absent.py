@@ -41,3 +41,23 @@ def test_names_at_the_top():
     assert [name for name in NAMES[""].split() if not hasattr(torch, name)] == []
     assert [name for name in MARKERS.split() if name.startswith("fx.wrap") and not hasattr(torch.fx, "wrap")] == []
     assert not hasattr(ts, "no_such_name")
+
+
+def test_operators_that_are_absent():
+    """The table has PyTorch's operators that have no record here, and no others."""
+    from ts.absent.operators import OPERATORS
+    from ts.ops import registry
+
+    names = {s.name.partition("::")[2] for s in torch._C._jit_get_all_schemas() if s.name.startswith("aten::")}
+    missing = {name for name in names if not name.startswith("_foobar") and not registry.lookup(f"aten::{name}")}
+    assert missing - OPERATORS == set() and not any(registry.lookup(f"aten::{name}") for name in OPERATORS)
+
+
+def test_classes_of_results():
+    """`return_types` has a class for every operator whose results have names, if the operator is there."""
+    for name in dir(torch.return_types):
+        cls = getattr(torch.return_types, name)
+        if isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "n_fields") and hasattr(ts, name):
+            fields = [field for field in dir(cls) if field in repr(cls.__match_args__)]
+            assert set(getattr(ts.return_types, name)._fields) == set(fields), name
+    assert type(ts.max(ts.ones(2, 2), 0)) is ts.return_types.max

@@ -41,3 +41,10 @@ def names_for(module: str) -> Callable[[str], Any]:
         return placeholders.attribute(module, name)
 
     return __getattr__
+
+
+def absent_operator(name: str) -> Any:
+    """What stands for an operator that only PyTorch has, by its name without `aten::`; or None."""
+    from ts.absent import operators, placeholders
+
+    return placeholders.placeholder(f"ops.aten.{name}") if name in operators.OPERATORS else None

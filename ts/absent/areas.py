@@ -42,6 +42,7 @@ AREAS: Final = {
     "_export": Area("`torch.export` yet", "`ts.jit.trace` and `ts.jit.save` write a model to a file."),
     "package": Area("packages of code", "`ts.jit.save` keeps code and weights in one file."),
     "monitor": Area("counters for services", "`ts.profiler` measures."),
+    "ops": Area("such operator", "docs/operators.md lists those that are missing, and why."),
     "sparse": Area("sparse tensors", "Index dense tensors, or use `scipy.sparse`."),
     "nested": Area("nested tensors", "Pad, or use lists of tensors."),
     "masked": Area("masked tensors", "`ts.masked` has reductions with masks of dense tensors."),

@@ -575,7 +575,7 @@ MARKERS: Final = """
 PRIVATE: Final = """
     _awaits _classes _compile _custom_op _custom_ops _decomp _dispatch _dynamo _export _functorch _guards
     _higher_order_ops _inductor _lazy _library _logging _meta_registrations _numpy _ops _prims _prims_common
-    _python_dispatcher _refs _sources _subclasses _vmap_internals onnx._constants onnx._flags onnx._globals
+    _python_dispatcher _refs _sources _subclasses _tensor_str onnx._constants onnx._flags onnx._globals
     onnx._internal onnx._type_utils onnx.ops onnx.testing onnx.verification utils._content_store
     utils._contextlib utils._foreach_utils utils._mode_utils utils._python_dispatch utils._stats
     utils._traceback utils._triton utils._typing_utils utils.data._utils

@@ -39,6 +39,9 @@ __all__ = [
     "set_autocast_enabled", "set_autocast_gpu_dtype",
 ]  # fmt: skip
 
+_ELSEWHERE = frozenset({"mps", "xpu", "hpu", "mtia", "maia", "ipu", "xla", "privateuseone"})
+
+
 def is_autocast_available(device_type: str) -> bool:
     """Whether operators of a device type can be cast."""
     return Device(device_type).type in LOWER_DTYPES
@@ -51,6 +54,8 @@ def is_autocast_enabled(device_type: str | None = None) -> bool:
             "is_autocast_enabled(): argument 'device_type' (position 1) must be str, not "
             + type(device_type).__name__
         )
+    if device_type in _ELSEWHERE:
+        return False
     unknown = "unknown device type for autocast in get_autocast_dispatch_key_from_device_type"
     return core.is_enabled(place_of("cuda" if device_type is None else device_type, unknown))
 

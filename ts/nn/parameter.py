@@ -12,11 +12,13 @@ import copy
 from typing import Any, NoReturn
 
 import ts
-from ts._core.tensor.tensor import Tensor, rebind_array
+from ts._core.tensor.tensor import Tensor, _disabled_torch_function_impl, rebind_array
 
 
 class Parameter(Tensor):
     """A tensor that is part of a module's parameters."""
+
+    __torch_function__ = _disabled_torch_function_impl
 
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
         rebind_array(self, (Tensor() if data is None else data).array)
@@ -60,6 +62,8 @@ class Buffer(Tensor, metaclass=_BufferMeta):
 
     What comes out is a Tensor around the memory of `data`; only what a lazy layer made stays of this class.
     """
+
+    __torch_function__ = _disabled_torch_function_impl
 
     persistent = True
     _is_buffer = True
@@ -167,6 +171,8 @@ class UninitializedParameter(Parameter):
 
 class UninitializedBuffer(Tensor):
     """A buffer whose shape is not known yet."""
+
+    __torch_function__ = _disabled_torch_function_impl
 
     def __init__(self, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> None:
         rebind_array(self, ts.empty(0, dtype=dtype, device=device).array)

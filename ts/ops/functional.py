@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ts._core.dispatch.overloads import overloads as operator
+from ts._core.dispatch.overrides import Overridable
 from ts._core.thread.once import warn
 
 Function = Callable[..., Any]
@@ -129,9 +130,13 @@ _TORCH: tuple[Function, ...] = (
 )  # fmt: skip
 
 
+_BY_NAME: dict[str, Function] = {f.__name__: Overridable(f) for f in _TORCH}
+globals().update(_BY_NAME)  # where pickles look for them
+
+
 def torch_functions() -> dict[str, Function]:
     """Functions of the package itself."""
-    return {f.__name__: f for f in _TORCH}
+    return _BY_NAME
 
 
 def _over(name: str) -> Function:
@@ -151,4 +156,5 @@ _METHODS = ("lu", "norm", "stft", "unique", "unique_consecutive")
 
 def tensor_methods() -> dict[str, Function]:
     """Methods whose signature is no schema's."""
-    return {"nonzero": nonzero} | {name: _over(name) for name in _METHODS}
+    methods = {"nonzero": nonzero} | {name: _over(name) for name in _METHODS}
+    return {name: Overridable(method) for name, method in methods.items()}

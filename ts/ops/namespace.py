@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts.absent import absent_operator
 from ts.ops import registry
 
 
@@ -54,9 +55,11 @@ class Namespace:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __getattr__(self, name: str) -> Packet:
+    def __getattr__(self, name: str) -> Any:
         qualified = f"{self.name}::{name}"
         if not registry.lookup(qualified):
+            if self.name == "aten" and (absent := absent_operator(name)) is not None:
+                return absent
             raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
         found = Packet(qualified)
         setattr(self, name, found)

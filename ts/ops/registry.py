@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from ts import backends
+from ts._core.dispatch import subclasses  # noqa: F401  tells tensors of classes that are derived from them
 from ts._core.dispatch.operator import Operator, set_float8_check, set_layouts, set_schema_parser
 from ts._core.dispatch.overloads import OverloadSet, overloads, set_lookup
 from ts._core.dispatch.signature import signature

@@ -26,6 +26,7 @@ from typing import Any, Final
 
 from ts import devices, dtypes
 from ts._core.dispatch.overloads import OverloadSet
+from ts._core.dispatch.overrides import Overridable
 from ts._core.tensor.tensor import Tensor
 from ts.bytecode import kept
 from ts.frontend import python_syntax
@@ -215,6 +216,7 @@ def _module(module: ModuleType) -> str:
 
 def _known(value: Any) -> list[str]:
     """Classes and functions that are found where they say that they are from."""
+    value = _plain(value)
     if value in (Tensor, type(None)):
         return ["class", value.__name__]
     name = getattr(value, "_name", None) or getattr(value, "__name__", "")
@@ -225,6 +227,11 @@ def _known(value: Any) -> list[str]:
         home = typing
     elif isinstance(value, FunctionType) and value.__module__.partition(".")[0] == "ts":
         home = sys.modules.get(value.__module__)
-    if home is None or vars(home).get(name) is not value:
+    if home is None or _plain(vars(home).get(name)) is not value:
         raise _UnsaidError(name)
     return [type(value).__name__, home.__name__, name]
+
+
+def _plain(value: Any) -> Any:
+    """The function of one that classes may override."""
+    return value.__wrapped__ if isinstance(value, Overridable) else value

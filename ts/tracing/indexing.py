@@ -58,12 +58,14 @@ def _apply(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
     taken = sum(_dimensions(item) for item in items)
     if taken > x.ndim:
         raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
-    view, dim = x, 0
-    indices: list[Tensor | None] = []
+    view, dim, covered = x, 0, 0
+    indices: list[Tensor | None] = []  # they are of the first `covered` dimensions of the view
 
-    def at(tensor: Tensor) -> None:
-        indices.extend([None] * (dim - len(indices)))
+    def at(tensor: Tensor, dimensions: int = 1) -> None:
+        nonlocal dim, covered
+        indices.extend([None] * (dim - covered))
         indices.append(tensor)
+        dim = covered = dim + dimensions
 
     for item in items:
         if item is Ellipsis:
@@ -74,15 +76,16 @@ def _apply(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
         elif isinstance(item, bool):
             view = overloads("unsqueeze")(view, dim)
             at(_constant([item]))
-            dim += 1
         elif isinstance(item, slice):
             start = 0 if item.start is None else item.start
             stop = _LARGEST if item.stop is None else item.stop
             view = overloads("slice")(view, dim, start, stop, 1 if item.step is None else item.step)
             dim += 1
+        elif isinstance(item, Tensor) and item.ndim == 0 and not _is_integer(item):  # a mask of everything
+            view = overloads("unsqueeze")(view, dim)
+            at(overloads("unsqueeze")(item, 0))
         elif isinstance(item, Tensor) and not _is_integer(item):
-            at(item)
-            dim += 1
+            at(item, _dimensions(item))
         else:
             view = overloads("select")(view, dim, item)
     return view, indices

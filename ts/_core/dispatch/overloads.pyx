@@ -30,10 +30,12 @@ from ts._core.dispatch.binding cimport (
     is_int,
     lacks_keyword,
 )
-from ts._core.thread.context cimport tracer, tracing
 from ts._core.dispatch.operator cimport Operator
+from ts._core.dispatch.overrides cimport any_overrides
 from ts._core.tensor.tensor cimport Tensor, connected
+from ts._core.thread.context cimport overriding, watched, watcher
 
+from ts._core.dispatch.overrides import call_overridden, overriding_arguments
 from ts._core.thread.once import warn_once
 
 cdef extern from "Python.h":
@@ -97,8 +99,8 @@ cdef class OverloadSet:
         """The first overload that takes the arguments, by way of Python values."""
         cdef Binder b
         cdef list values
-        if tracing():
-            return tracer().operator(self, args, kwargs)
+        if watched():
+            return watcher().operator(self, args, kwargs)
         if self.binders is None:
             self.load()
         if kwargs:
@@ -119,6 +121,9 @@ cdef class OverloadSet:
         factors = by_name(self.binders, args, kwargs)
         if factors is not None:
             return self.run(factors[0], factors[1])
+        found = overriding_arguments([*args, *kwargs.values()])
+        if found:
+            return call_overridden(self, found, args, kwargs or None)
         raise self.error(args, kwargs)
 
     def resolve(self, tuple args not None, dict kwargs not None):
@@ -282,7 +287,8 @@ cdef object call_vector(OverloadSet self, PyObject *const *args, size_t count, P
     cdef dict kwargs
     if self.binders is None:
         self.load()
-    if not tracing() and self.knows(names):
+    cdef bint others = overriding and any_overrides(args, given + (0 if names == NULL else PyTuple_GET_SIZE(names)))
+    if not others and not watched() and self.knows(names):
         for b in self.binders:
             if not b.direct:
                 if given > b.positional and b.int_list_at < 0 or lacks_keyword(b, args, given, names):
@@ -297,7 +303,10 @@ cdef object call_vector(OverloadSet self, PyObject *const *args, size_t count, P
     if names != NULL:
         for i in range(PyTuple_GET_SIZE(names)):
             kwargs[<object>PyTuple_GET_ITEM(names, i)] = <object>args[given + i]
-    return self.run(tuple([<object>args[i] for i in range(given)]), kwargs)
+    values = tuple([<object>args[i] for i in range(given)])
+    if others and not watched():
+        return call_overridden(self, overriding_arguments([*values, *kwargs.values()]), values, kwargs or None)
+    return self.run(values, kwargs)
 
 
 def _install_vectorcall():

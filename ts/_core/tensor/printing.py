@@ -201,6 +201,11 @@ def elements_text(x: Tensor, indent: int = 0) -> str:
     return _nested(values, indent, form, summarize)
 
 
+def is_derived(x: Tensor) -> bool:
+    """Whether it is of a program's own class of tensors: parameters are shown as tensors."""
+    return type(x).__module__.partition(".")[0] != "ts"
+
+
 def tensor_text(x: Tensor) -> str:
     """`repr(x)`."""
     layer = layer_of(x)
@@ -211,7 +216,7 @@ def tensor_text(x: Tensor) -> str:
     expected = {default, dtypes.int64, dtypes.bool_}
     if default in dtypes.TO_COMPLEX:
         expected.add(default.to_complex())
-    prefix = "tensor("
+    prefix = f"{type(x).__name__}(" if is_derived(x) else "tensor("
     suffixes: list[str] = []
     if x.device.type != "cpu":
         suffixes.append(f"device='{x.device}'")

@@ -24,7 +24,18 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
 
 from ts._core.tensor.ndarray cimport BOOL, INT64, PyArrayObject, dims_of, ndim_of, size_of
-from ts._core.thread.context cimport GRADIENTS_WANTED, attention, tracer, tracing, want_gradients
+from ts._core.thread.context cimport (
+    AS_TENSORS,
+    GRADIENTS_WANTED,
+    attention,
+    overriding,
+    set_flag,
+    tracer,
+    tracing,
+    want_gradients,
+    watched,
+    watcher,
+)
 from ts._core.thread.deadline cimport worked
 from ts._core.value.sealed cimport seal
 
@@ -271,11 +282,29 @@ cdef bint load_methods() except -1:
     return True
 
 
+cdef object method(str name):
+    """The operator behind one of Python's; the method, where somebody may ask which function is called."""
+    if not overriding and not watched():
+        return operator_function(name)
+    load_methods()
+    return getattr(Tensor, name, None) or operator_function(name)
+
+
 cdef object binary(str name, object a, object b):
     """a `name` b for Python's operators: NotImplemented where `b` is no operand."""
-    if not is_operand(b) or not is_operand(a):
+    if is_operand(b) and is_operand(a):
+        return method(name)(a, b)
+    if not overrides(a) and not overrides(b):
         return NotImplemented
-    return operator_function(name)(a, b)
+    try:
+        return method(name)(a, b)
+    except TypeError:  # its class does not know the function
+        return NotImplemented
+
+
+cdef bint overrides(object x) except -1:
+    """Whether `x` has a say in functions that it is given to, and is no tensor perhaps."""
+    return hasattr(type(x), "__torch_function__")
 
 
 cdef object numpy_number = np.generic
@@ -306,9 +335,30 @@ cdef object reflected(str name, str direct, object a, object b):
 
 
 cdef object inplace(str name, object a, object b):
-    if not is_operand(b):
+    if not is_operand(b) and not overrides(b):
         return NotImplemented
-    return operator_function(name)(a, b)
+    return method(name)(a, b)
+
+
+# ---------------------------------------------------------------- classes derived from Tensor
+
+cdef object derived = None             # derived(cls): a class was, which overrides functions
+cdef object call_of_derived = None     # what `Tensor.__torch_function__` does
+
+
+def set_derived(function, call):
+    """Tell `function` of classes that are derived; `call` is what theirs inherit as `__torch_function__`."""
+    global derived, call_of_derived
+    derived, call_of_derived = function, call
+
+
+def _disabled_torch_function_impl(func, types, args=(), kwargs=None):
+    """What a class has as `__torch_function__` that overrides nothing, and whose results are no tensors of it."""
+    cdef bint before = set_flag(AS_TENSORS, True)
+    try:
+        return func(*args, **(kwargs or {}))
+    finally:
+        set_flag(AS_TENSORS, before)
 
 
 # ---------------------------------------------------------------- tracing
@@ -356,8 +406,8 @@ cdef object converted(Tensor x, object wanted, object memory_format):
 
 cdef object cast(Tensor x, object wanted):
     """`x` with another dtype."""
-    if tracing():
-        return tracer().to(x, (wanted,), {})
+    if watched():
+        return watcher().to(x, (wanted,), {})
     return x if x.scalar_type == wanted.code else to_copy(x, wanted.code)
 
 
@@ -592,6 +642,28 @@ cdef class Tensor:
         if tracing():
             tracer().constructed(self, "")
 
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        """Functions of tensors of derived classes: the results are of that class, too."""
+        connected()
+        return call_of_derived(cls, func, types, args, kwargs)
+
+    def as_subclass(self, cls):
+        """The tensor as one of a derived class: a view, differentiable."""
+        cdef bint before
+        if not isinstance(cls, type) or not issubclass(cls, Tensor):
+            raise TypeError("cls must be a type (not an instance) and derive from Tensor")
+        before = set_flag(AS_TENSORS, True)
+        try:
+            return of_class(<type>cls, operator_function("alias")(self))
+        finally:
+            set_flag(AS_TENSORS, before)
+
+    @staticmethod
+    def _make_subclass(cls, Tensor data not None, bint require_grad=False):
+        """A leaf of a derived class around the memory of `data`."""
+        return of_class(<type>cls, detached_from(data))._marked(bool(require_grad))
+
     def __getattr__(self, name):
         """The first miss puts the operators' methods into the type: importing `ts` need not load them."""
         if not name.startswith("__") and load_methods():
@@ -604,7 +676,7 @@ cdef class Tensor:
 
     @property
     def shape(self):
-        return tracer().shape(self) if tracing() else shape_of(self)
+        return watcher().shape(self) if watched() else shape_of(self)
 
     @property
     def dtype(self):
@@ -743,7 +815,7 @@ cdef class Tensor:
 
     @property
     def T(self):
-        if tracing() or is_recorded(self):
+        if watched() or is_recorded(self):
             return operator_function("numpy_T")(self)
         if self.array.ndim not in (0, 2):
             warnings.warn(
@@ -755,8 +827,8 @@ cdef class Tensor:
 
     def size(self, dim=None):
         """The shape, or its length in dimension `dim`."""
-        if tracing():
-            return tracer().size(self, dim)
+        if watched():
+            return watcher().size(self, dim)
         if dim is None:
             return shape_of(self)
         if self.backend == BACKEND_CPU:
@@ -788,8 +860,8 @@ cdef class Tensor:
 
     def numel(self):
         """The number of elements."""
-        if tracing():
-            return tracer().numel(self)
+        if watched():
+            return watcher().numel(self)
         return size_of(<PyArrayObject *>self.array) if self.backend == BACKEND_CPU else self.array.size
 
     nelement = numel
@@ -894,8 +966,8 @@ cdef class Tensor:
     def __iter__(self):
         if self.array.ndim == 0:
             raise TypeError("iteration over a 0-d tensor")
-        if tracing():
-            return tracer().iterate(self)
+        if watched():
+            return watcher().iterate(self)
         if is_recorded(self):
             return iter(operator_function("unbind")(self, 0))
         array = self.array
@@ -917,8 +989,8 @@ cdef class Tensor:
 
     def __repr__(self):
         from ts._core.tensor import printing
-        if tracing():
-            return tracer().unrecorded(printing.tensor_text, self)
+        if watched():
+            return watcher().unrecorded(printing.tensor_text, self)
         return printing.tensor_text(self)
 
     __str__ = __repr__
@@ -933,8 +1005,8 @@ cdef class Tensor:
 
     def to(self, *args, **kwargs):
         """The tensor with another dtype and/or on another device; itself where nothing changes."""
-        if tracing():
-            return tracer().to(self, args, kwargs)
+        if watched():
+            return watcher().to(self, args, kwargs)
         if not kwargs and len(args) == 1 and type(args[0]) is dtypes.dtype:
             return cast(self, args[0])
         return construct.to(self, args, kwargs)
@@ -962,8 +1034,8 @@ cdef class Tensor:
     # ---- indexing
 
     def __getitem__(self, index):
-        if tracing():
-            return tracer().get(self, index)
+        if watched():
+            return watcher().get(self, index)
         found = subscripts.part(self, index)
         if found is not None:
             return found
@@ -974,8 +1046,8 @@ cdef class Tensor:
         return indexing.get(self, index)
 
     def __setitem__(self, index, value):
-        if tracing():
-            tracer().put(self, index, value)
+        if watched():
+            watcher().put(self, index, value)
         elif not subscripts.put(self, index, value):
             indexing.put(self, index, value)
 
@@ -1011,17 +1083,17 @@ cdef class Tensor:
     def __rlshift__(self, other): return binary("bitwise_left_shift", as_operand(other), self)
     def __rshift__(self, other): return binary("bitwise_right_shift", self, other)
     def __rrshift__(self, other): return binary("bitwise_right_shift", as_operand(other), self)
-    def __neg__(self): return operator_function("neg")(self)
-    def __pos__(self): return operator_function("positive")(self)
-    def __abs__(self): return operator_function("abs")(self)
+    def __neg__(self): return method("neg")(self)
+    def __pos__(self): return method("positive")(self)
+    def __abs__(self): return method("abs")(self)
 
     def __matmul__(self, other):
-        return operator_function("matmul")(self, other) if isinstance(other, Tensor) else NotImplemented
+        return binary("matmul", self, other) if isinstance(other, Tensor) or overrides(other) else NotImplemented
 
     def __invert__(self):
         if self.dtype.category > dtypes.INTEGRAL:
             raise TypeError("~ (operator.invert) is only implemented on integer and Boolean-type tensors")
-        return operator_function("bitwise_not")(self)
+        return method("bitwise_not")(self)
 
     def __iadd__(self, other): return inplace("add_", self, other)
     def __isub__(self, other): return inplace("sub_", self, other)
@@ -1039,7 +1111,14 @@ cdef class Tensor:
     def __richcmp__(self, other, int op): return compared(self, other, op)
 
 
-define_methods({"array": HandedOut()})
+def _derived(cls):
+    """A class was derived from `Tensor`."""
+    if cls.__torch_function__ is not _disabled_torch_function_impl:
+        connected()
+        derived(cls)
+
+
+define_methods({"array": HandedOut(), "__init_subclass__": classmethod(_derived)})
 seal(History)
 (<PyTypeObject *>Tensor).tp_name = "ts.Tensor"  # the name that Python's own messages give
 
@@ -1050,6 +1129,15 @@ cdef New new_unfilled = (<PyTypeObject *>Tensor).tp_new
 cdef object new_empty(type cls, object args, PyObject *kwargs):
     cdef Tensor t = new_unfilled(cls, args, kwargs)
     rebind(t, np.empty(0, np.float32))
+    return t
+
+
+cdef Tensor of_class(type cls, Tensor x):
+    """What nobody else holds, as a tensor of a derived class."""
+    cdef Tensor t = new_unfilled(cls, (), NULL)
+    t.array, t.scalar_type, t.backend, t.device_index = x.array, x.scalar_type, x.backend, x.device_index
+    t.wants_grad, t.of_inference, t.history = x.wants_grad, x.of_inference, x.history
+    t.version, t.owner, t.base = x.version, x.owner, x.base
     return t
 
 

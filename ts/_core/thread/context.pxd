@@ -19,6 +19,8 @@ cdef enum Flag:
     PROFILING = 16
     LIMITED = 32
     LAYERED = 64                  # some of its tensors have layers: they stand for several, or have a tangent
+    MODES = 128                   # a `TorchFunctionMode` sees its functions
+    AS_TENSORS = 256              # classes of tensors that override functions do not see them
 
 cdef extern from *:
     """
@@ -42,6 +44,9 @@ cdef enum:
 
 cdef void want_gradients() noexcept nogil
 
+# Classes of tensors of this process that override functions (`__torch_function__`): at 0 nobody looks for them.
+cdef int overriding
+
 # That of this thread.
 cdef Context *context() noexcept nogil
 # Set or clear a flag of this thread; whether it was set.
@@ -63,6 +68,20 @@ cdef inline bint differentiating(unsigned int flags) noexcept nogil:
 cdef inline bint tracing() noexcept nogil:
     """Whether somebody records what this thread does."""
     return (context_flags() & TRACING) != 0
+
+
+cdef inline bint watched() noexcept nogil:
+    """Whether somebody records it, or a mode sees the functions that it calls."""
+    return (context_flags() & (TRACING | MODES)) != 0
+
+
+# Who hands functions to the modes of a thread, as `ts._core.dispatch.overrides` does.
+cdef PyObject *modes
+
+
+cdef inline object watcher():
+    """Who does; a mode comes before the tracer."""
+    return <object>modes if context_flags() & MODES else <object>context().tracer
 
 
 cdef inline object tracer():

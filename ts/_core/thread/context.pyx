@@ -26,6 +26,8 @@ cdef extern from *:
     int set_bits(int *word, int bits) noexcept nogil
 
 attention = 0
+overriding = 0
+modes = NULL
 
 
 cdef Context *context() noexcept nogil:
@@ -75,6 +77,24 @@ def is_limited():
 def is_inference_mode_enabled():
     """Whether this is inside of `inference_mode`."""
     return context_flags() & INFERENCE != 0
+
+
+def set_modes(watcher not None):
+    """Hand what threads do inside of a `TorchFunctionMode` to `watcher`, for ever."""
+    global modes
+    Py_INCREF(watcher)
+    modes = <PyObject *>watcher
+
+
+def count_overriding():
+    """One more class of tensors overrides functions."""
+    global overriding
+    overriding += 1
+
+
+def enter_modes(bint on):
+    """Whether modes see the functions that this thread calls, from now on; what it was before comes back."""
+    return set_flag(MODES, on)
 
 
 def current_tracer():
@@ -144,6 +164,14 @@ cdef class Compiling(FlagBlock):
     def __init__(self):
         self.mask = AUTOCAST | INFERENCE
         self.wanted = 0
+
+
+cdef class AsTensors(FlagBlock):
+    """Classes that override functions do not see them inside, or do again; `modes=True`: no mode does either."""
+
+    def __init__(self, bint enabled=True, *, bint modes=False):
+        self.mask = AS_TENSORS | MODES if modes else AS_TENSORS
+        self.wanted = AS_TENSORS if enabled else 0
 
 
 cdef class TracedBy:

@@ -24,6 +24,7 @@ from types import FunctionType as PythonFunction
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
+from ts._core.dispatch.overrides import Overridable
 from ts.dtypes import dtype as DType
 from ts.dtypes import layout, memory_format
 from ts.errors import CompilationError
@@ -227,6 +228,8 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
     """What a Python object around the function means inside of it."""
     if isinstance(obj, SugaredValue):  # a name that only printed source has
         return obj
+    if isinstance(obj, Overridable):  # scripts ask no classes
+        obj = obj.__wrapped__
     if isinstance(obj, ModuleType):
         return PythonModule(obj)
     if isinstance(obj, Enum):

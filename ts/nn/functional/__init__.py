@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, Final
 
+from ts._core.dispatch.overrides import Overridable
 from ts._core.value.turns import import_turn
 from ts.ops import registry
 
@@ -69,8 +70,18 @@ def __getattr__(name: str) -> Any:
         if name == "grad":
             value: Any = importlib.import_module("ts.nn.grad")
         elif name in HOMES:
-            value = getattr(importlib.import_module(HOMES[name]), name)
+            value = _overridable(HOMES[name], name)
         else:
             value = registry.nn_function(_OPERATORS.get(name, name))
     globals()[name] = value
     return value
+
+
+def _overridable(home: str, name: str) -> Any:
+    """A function of a family, which classes and modes may override from now on, there too."""
+    module = importlib.import_module(home)
+    function = getattr(module, name)
+    if not isinstance(function, Overridable):
+        function = Overridable(function)
+        setattr(module, name, function)
+    return function

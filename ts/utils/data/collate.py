@@ -14,33 +14,73 @@ import numpy as np
 import ts
 from ts._core.tensor.tensor import Tensor
 
-_REFUSED = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+REFUSED = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+
+
+def collate(batch: Sequence[Any], *, collate_fn_map: dict[Any, Callable[..., Any]] | None = None) -> Any:
+    """The samples of a batch as one, of the same structure: leaves by the function of their class.
+
+    `collate_fn_map`: by class, or tuple of classes, what makes one of many.
+    RuntimeError: sequences of several lengths; TypeError: leaves of a class that has no function.
+    """
+    functions = collate_fn_map or {}
+    first = batch[0]
+    own = functions.get(type(first))
+    for cls, function in functions.items():
+        if own is None and isinstance(first, cls):
+            own = function
+    if own is not None:
+        return own(batch, collate_fn_map=collate_fn_map)
+    if isinstance(first, Mapping):
+        columns = {key: collate([sample[key] for sample in batch], collate_fn_map=functions) for key in first}
+        return _mapping(first, columns)
+    if isinstance(first, Sequence):
+        if not all(len(sample) == len(first) for sample in batch):
+            raise RuntimeError("each element in list of batch should be of equal size")
+        return _sequence(first, [collate(c, collate_fn_map=functions) for c in zip(*batch, strict=True)])
+    raise TypeError(REFUSED.format(type(first)))
+
+
+def _tensors(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+    return ts.stack(list(batch), 0)
+
+
+def _arrays(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+    if batch[0].dtype.kind in "SUO":
+        raise TypeError(REFUSED.format(batch[0].dtype))
+    return _tensors([ts.as_tensor(array) for array in batch])
+
+
+def _numpy_numbers(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+    return ts.as_tensor(np.asarray(batch))
+
+
+def _floats(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+    return ts.tensor(batch, dtype=ts.float64)
+
+
+def _integers(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+    return ts.tensor(batch)
+
+
+def _texts(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+    return batch
+
+
+default_collate_fn_map: dict[Any, Callable[..., Any]] = {
+    Tensor: _tensors,
+    np.ndarray: _arrays,
+    (np.bool_, np.number): _numpy_numbers,
+    float: _floats,
+    int: _integers,
+    str: _texts,
+    bytes: _texts,
+}
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
     """The samples of a batch as one: of the same structure, with tensors that have one dimension more."""
-    first = batch[0]
-    if isinstance(first, Tensor):
-        return ts.stack(list(batch), 0)
-    if isinstance(first, np.ndarray):
-        if first.dtype.kind in "SUO":
-            raise TypeError(_REFUSED.format(first.dtype))
-        return default_collate([ts.as_tensor(array) for array in batch])
-    if isinstance(first, np.generic) and first.dtype.kind in "biufc":
-        return ts.as_tensor(np.asarray(batch))
-    if isinstance(first, float):
-        return ts.tensor(batch, dtype=ts.float64)
-    if isinstance(first, int):
-        return ts.tensor(batch)
-    if isinstance(first, str | bytes):
-        return batch
-    if isinstance(first, Mapping):
-        return _mapping(first, {key: default_collate([sample[key] for sample in batch]) for key in first})
-    if isinstance(first, Sequence):
-        if not all(len(sample) == len(first) for sample in batch):
-            raise RuntimeError("each element in list of batch should be of equal size")
-        return _sequence(first, [default_collate(column) for column in zip(*batch, strict=True)])
-    raise TypeError(_REFUSED.format(type(first)))
+    return collate(batch, collate_fn_map=default_collate_fn_map)
 
 
 def default_convert(data: Any) -> Any:

@@ -20,6 +20,9 @@ from ts.ops.generator import Generator
 from ts.utils.data.collate import default_collate, default_convert
 from ts.utils.data.dataset import Dataset, IterableDataset
 from ts.utils.data.iteration import Batches, ByWorkers, InProcess
+from ts.utils.data.iteration import Batches as _BaseDataLoaderIter  # noqa: F401  PyTorch's names
+from ts.utils.data.iteration import ByWorkers as _MultiProcessingDataLoaderIter  # noqa: F401
+from ts.utils.data.iteration import InProcess as _SingleProcessDataLoaderIter  # noqa: F401
 from ts.utils.data.sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
 from ts.utils.data.worker import get_worker_info
 

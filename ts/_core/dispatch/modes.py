@@ -1,0 +1,120 @@
+"""Modes: what sees all functions of tensors that a thread calls (`ts.overrides.TorchFunctionMode`).
+
+    with mode:            mode.__torch_function__(func, types, args, kwargs) instead of func(*args, **kwargs)
+
+A thread that has modes has the flag MODES; what would ask a tracer then asks `_Modes`, which hands the call
+to the mode that was entered last.  Inside of its handler this mode is off: what it calls goes to the one
+before, and to classes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ts._core.dispatch.overrides import call_overridden, overriding_arguments
+from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import AsTensors, enter_modes, set_modes
+
+
+class _Here(threading.local):
+    def __init__(self) -> None:
+        self.stack: list[Any] = []
+
+
+_here = _Here()
+
+
+def stack() -> list[Any]:
+    """The modes of this thread; the last is asked first."""
+    return _here.stack
+
+
+def push(mode: Any) -> None:
+    """Let `mode` see what the thread calls."""
+    _here.stack.append(mode)
+    enter_modes(True)
+
+
+def pop() -> Any:
+    """The mode that was pushed last, which sees nothing more."""
+    mode = _here.stack.pop()
+    enter_modes(bool(_here.stack))
+    return mode
+
+
+class _Without:
+    """A context manager: inside, the last mode of the thread is off; it is what `with` gives."""
+
+    def __enter__(self) -> Any:
+        self.mode = pop()
+        return self.mode
+
+    def __exit__(self, *_: object) -> None:
+        push(self.mode)
+
+
+without_last = _Without
+
+
+def without_overrides() -> AsTensors:
+    """A context manager: inside, neither modes nor classes see functions."""
+    return AsTensors(modes=True)
+
+
+class _Modes:
+    """What stands where a tracer would: functions and methods go to the last mode."""
+
+    def operator(
+        self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None
+    ) -> Any:
+        """`function(*args, **kwargs)` as the last mode has it."""
+        kwargs = kwargs or None
+        overriding = overriding_arguments([*args, *(kwargs or {}).values()])
+        if not _here.stack:  # a thread that works for one that has modes
+            enter_modes(False)
+            return function(*args, **(kwargs or {}))
+        with _Without() as mode:
+            result = mode.__torch_function__(function, tuple(map(type, overriding)), args, kwargs)
+            if result is NotImplemented:
+                return call_overridden(function, overriding, args, kwargs)
+            return result
+
+    def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
+        """function(*args), which no mode sees."""
+        with without_overrides():
+            return function(*args)
+
+    # ---- methods that tensors have without operators
+
+    def size(self, x: Tensor, dim: Any = None) -> Any:
+        """x.size(dim)"""
+        return self.operator(Tensor.size, (x,) if dim is None else (x, dim), None)  # type: ignore[attr-defined]
+
+    def shape(self, x: Tensor) -> Any:
+        """x.shape"""
+        return self.operator(Tensor.shape.__get__, (x,), None)  # type: ignore[attr-defined]
+
+    def numel(self, x: Tensor) -> Any:
+        """x.numel()"""
+        return self.operator(Tensor.numel, (x,), None)
+
+    def get(self, x: Tensor, index: Any) -> Any:
+        """x[index]"""
+        return self.operator(Tensor.__getitem__, (x, index), None)
+
+    def put(self, x: Tensor, index: Any, value: Any) -> None:
+        """x[index] = value"""
+        self.operator(Tensor.__setitem__, (x, index, value), None)
+
+    def iterate(self, x: Tensor) -> Iterator[Tensor]:
+        """iter(x)"""
+        return self.operator(Tensor.__iter__, (x,), None)  # type: ignore
+
+    def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+        """x.to(*args, **kwargs)"""
+        return self.operator(Tensor.to, (x, *args), kwargs)  # type: ignore[no-any-return]
+
+
+set_modes(_Modes())

@@ -1,0 +1,198 @@
+"""Functions that classes of their arguments override, by PyTorch's protocol: `__torch_function__`.
+
+In: a function and the arguments of a call.  Out: what the first class of them that knows the function makes of it.
+
+    class Logged(ts.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            print(func.__name__)
+            return super().__torch_function__(func, types, args, kwargs)
+
+    x = ts.ones(2).as_subclass(Logged)
+    x + 1                                           prints "add"; the sum is a Logged, too
+
+Who asks pays for a load and a branch until a class of tensors is defined (`overriding`); classes that are no tensors are
+asked where an argument does not fit.  Operators, and functions and methods in an `Overridable`, are what can be
+overridden.  A `TorchFunctionMode` sees what its thread calls: see `modes.py`.
+
+Source of the semantics: PyTorch's page "Extending torch", and its outputs.
+"""
+
+from cpython.object cimport PyObject
+
+from ts._core.tensor.tensor cimport Tensor
+from ts._core.thread.context cimport AS_TENSORS, MODES, context_flags, watcher
+
+from types import FunctionType
+
+from ts._core.tensor.tensor import _disabled_torch_function_impl
+
+cdef extern from "Python.h":
+    bint PyLong_CheckExact(object x) noexcept
+    bint PyFloat_CheckExact(object x) noexcept
+    bint PyBool_Check(object x) noexcept
+    bint PyUnicode_CheckExact(object x) noexcept
+    Py_ssize_t PyVectorcall_NARGS(size_t count) noexcept
+    Py_ssize_t PyTuple_GET_SIZE(PyObject *x) noexcept
+    PyObject *PyTuple_GET_ITEM(PyObject *x, Py_ssize_t i) noexcept
+    object vectorcall "PyVectorcall_Call"(object function, tuple args, dict kwargs)
+    object PyObject_Vectorcall(object function, PyObject *const *args, size_t count, PyObject *names)
+    object PyMethod_New(object function, object instance)
+    ctypedef struct Callable "PyTypeObject":
+        Py_ssize_t tp_vectorcall_offset
+        unsigned long tp_flags
+    unsigned long Py_TPFLAGS_HAVE_VECTORCALL
+    unsigned long Py_TPFLAGS_METHOD_DESCRIPTOR
+    void PyType_Modified(type t)
+
+
+# ---------------------------------------------------------------- who overrides
+
+cpdef bint class_overrides(object cls) except -1:
+    found = getattr(cls, "__torch_function__", None)
+    return found is not None and found is not _disabled_torch_function_impl
+
+
+cdef inline bint overrides(object x) except -1:
+    if type(x) is Tensor or x is None or PyLong_CheckExact(x) or PyFloat_CheckExact(x) or PyBool_Check(x) or PyUnicode_CheckExact(x):
+        return False
+    return class_overrides(type(x))
+
+
+cdef bint any_overrides(PyObject *const *args, Py_ssize_t count) except -1:
+    cdef Py_ssize_t i, k
+    cdef object x
+    if context_flags() & AS_TENSORS:
+        return False
+    for i in range(count):
+        x = <object>args[i]
+        if type(x) is list or type(x) is tuple:
+            for item in tuple(x):
+                if overrides(item):
+                    return True
+        elif overrides(x):
+            return True
+    return False
+
+
+def overriding_arguments(args):
+    """Arguments of classes that override functions, one of each, in the order in which these are asked.
+
+    The lists and tuples among them count by what they hold.  Classes come from left to right, but before what they derive from.
+    """
+    cdef list found = []
+    if context_flags() & AS_TENSORS:
+        return found
+    for x in args:
+        for item in (x if type(x) is list or type(x) is tuple else (x,)):
+            if not overrides(item) or any([type(item) is type(y) for y in found]):
+                continue
+            at = len(found)
+            for i, y in enumerate(found):
+                if isinstance(item, type(y)):
+                    at = i
+                    break
+            found.insert(at, item)
+    return found
+
+
+# ---------------------------------------------------------------- calls of them
+
+def call_overridden(function, overriding, args, kwargs):
+    """What the first class of `overriding` makes of `function(*args, **kwargs)`; a TypeError where none makes anything."""
+    cdef tuple types = tuple([type(x) for x in overriding])
+    for x in overriding:
+        result = x.__torch_function__(function, types, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    raise refused(function, types)
+
+
+def refused(function, types):
+    """The error of a function that all classes decline, in the words that PyTorch has for operators, and for the others."""
+    name = name_of(function)
+    if isinstance(function, (Overridable, FunctionType)):
+        return TypeError(f"no implementation found for '{name}' on types that implement __torch_function__: {list(types)}")
+    listed = "".join([f"\n\n  - tensor subclass {cls}" for cls in types])
+    return TypeError(
+        f"Multiple dispatch failed for '{name}'; all __torch_function__ handlers returned NotImplemented:"
+        f"{listed}\n\nFor more information, try re-running with TORCH_LOGS=not_implemented"
+    )
+
+
+def name_of(function):
+    """The name under which PyTorch's users know a function."""
+    name = getattr(function, "__name__", type(function).__name__)
+    module = getattr(function, "__module__", None) or "torch"
+    if module.partition(".")[0] == "ts":
+        module = "torch.nn.functional" if module.startswith("ts.nn.functional") else "torch"
+    return f"{module}.{name}"
+
+
+cdef class Overridable:
+    """A function of Python that classes of its arguments, and modes, may override; otherwise the function itself.
+
+    __wrapped__      the function
+    known_as         what those who override it are told; None: this object
+    """
+    cdef readonly object __wrapped__
+    cdef object known_as
+    cdef void *vectorcall              # where Python looks for `call_vector`
+    cdef dict __dict__
+    cdef object __weakref__
+
+    def __init__(self, function, known_as=None):
+        self.__wrapped__ = function
+        self.known_as = known_as
+        self.vectorcall = <void *>call_vector
+
+    def __getattr__(self, name):
+        return getattr(self.__wrapped__, name)
+
+    @property
+    def __doc__(self):
+        return self.__wrapped__.__doc__
+
+    @property
+    def __module__(self):
+        return self.__wrapped__.__module__
+
+    def __repr__(self):
+        return repr(self.__wrapped__)
+
+    def __reduce__(self):
+        return self.__wrapped__.__qualname__  # where it stands in its module
+
+    def __get__(self, instance, owner):
+        return self if instance is None else PyMethod_New(self, instance)
+
+    def __call__(self, *args, **kwargs):
+        return vectorcall(self, args, kwargs)
+
+    cdef object told(self):
+        return self if self.known_as is None else self.known_as
+
+
+cdef object call_vector(Overridable self, PyObject *const *args, size_t count, PyObject *names):
+    """A call as Python makes it."""
+    cdef Py_ssize_t i, given = PyVectorcall_NARGS(count), named = 0 if names == NULL else PyTuple_GET_SIZE(names)
+    cdef bint by_mode = context_flags() & MODES != 0
+    if not by_mode and not any_overrides(args, given + named):
+        return PyObject_Vectorcall(self.__wrapped__, args, count, names)
+    values = tuple([<object>args[i] for i in range(given)])
+    kwargs = {<object>PyTuple_GET_ITEM(names, i): <object>args[given + i] for i in range(named)}
+    if by_mode:
+        return watcher().operator(self.told(), values, kwargs)
+    return call_overridden(self.told(), overriding_arguments([*values, *kwargs.values()]), values, kwargs or None)
+
+
+def _install_vectorcall():
+    """Let Python find `call_vector` in each, and call them as methods without making a bound one."""
+    cdef Overridable probe = Overridable(None)
+    cdef Callable *cls = <Callable *>Overridable
+    cls.tp_vectorcall_offset = <char *>&probe.vectorcall - <char *><void *>probe
+    cls.tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR
+    PyType_Modified(Overridable)
+
+
+_install_vectorcall()

@@ -1,0 +1,106 @@
+"""Classes derived from `Tensor`: what their functions give, and which of a tensor's own methods they see.
+
+    class Kept(ts.Tensor): ...
+    Kept([1.0]) + 1                 a Kept: `Tensor.__torch_function__` makes results tensors of the class
+
+Operators ask for such classes themselves (`overrides.pyx`).  What `Tensor` does without an operator (`x[0]`,
+`x.shape`, `x.to(...)`) asks nobody, so that plain tensors need not either: a derived class gets these methods
+once more, each in an `Overridable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from ts._core.dispatch.overloads import OverloadSet
+from ts._core.dispatch.overrides import Overridable, class_overrides
+from ts._core.tensor.tensor import Tensor, set_derived
+from ts._core.thread.context import AsTensors, count_overriding
+
+# What no class is asked about: how tensors are made, copied, pickled and found ...
+_NOT_ASKED: Final = """
+    __new__ __init__ __init_subclass__ __torch_function__ as_subclass _make_subclass __getattr__
+    __getattribute__ __setattr__ __delattr__ __class__ __dict__ __doc__ __module__ __weakref__ __slots__
+    __hash__ __str__ __getstate__ __setstate__ __reduce__ __reduce_ex__ __reduce_cython__
+    __setstate_cython__ __pyx_vtable__ __pyx_capi__ __array_priority__ __array__ __array_wrap__
+    __dlpack__ __dlpack_device__ __cuda_array_interface__ _marked _host _number _element _dimension
+    array base scalar_type backend device_index _base
+"""
+# ... and Python's operators, which call ours.
+_OPERATORS: Final = """
+    __add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __truediv__ __rtruediv__ __floordiv__
+    __rfloordiv__ __mod__ __rmod__ __pow__ __rpow__ __and__ __rand__ __or__ __ror__ __xor__ __rxor__
+    __lshift__ __rlshift__ __rshift__ __rrshift__ __neg__ __pos__ __abs__ __matmul__ __rmatmul__
+    __invert__ __iadd__ __isub__ __imul__ __itruediv__ __ifloordiv__ __imod__ __ipow__ __iand__ __ior__
+    __ixor__ __ilshift__ __irshift__ __lt__ __le__ __eq__ __ne__ __gt__ __ge__
+"""
+_PLAIN = frozenset((_NOT_ASKED + _OPERATORS).split())
+
+
+def defined(cls: type[Tensor]) -> None:
+    """A class was derived from `Tensor`."""
+    count_overriding()
+    for base in cls.__mro__[1:]:
+        if base is Tensor:
+            break
+        if issubclass(base, Tensor) and class_overrides(base):
+            return  # which has them
+    for name, member in Tensor.__dict__.items():
+        if name not in cls.__dict__ and name not in _PLAIN:
+            asking = _asking(member)
+            if asking is not None:
+                setattr(cls, name, asking)
+
+
+def _asking(member: Any) -> Any:
+    """A method or property of `Tensor` that asks classes first; None for what needs nothing more."""
+    if isinstance(member, OverloadSet | Overridable | classmethod | staticmethod | type):
+        return None
+    if callable(member):
+        return Overridable(member, member)
+    if hasattr(type(member), "__get__") and hasattr(type(member), "__set__"):
+        return _property(member)
+    return None
+
+
+def _property(member: Any) -> property:
+    """Readers and writers get the tensor alone: `Tensor.grad.__get__`."""
+    reader, writer, deleter = member.__get__, member.__set__, getattr(member, "__delete__", None)
+    return property(
+        Overridable(lambda x: reader(x), reader),
+        Overridable(lambda x, value: writer(x, value), writer),
+        None if deleter is None else Overridable(lambda x: deleter(x), deleter),
+    )
+
+
+# Whose results stay what they are.
+NOT_CONVERTED: Final = frozenset((Tensor.grad.__get__, Tensor._base.__get__))  # type: ignore[attr-defined]
+
+
+def call(
+    cls: type[Tensor],
+    function: Callable[..., Any],
+    types: Iterable[type],
+    args: Any,
+    kwargs: dict[str, Any] | None,
+) -> Any:
+    """`Tensor.__torch_function__`: the function itself, and of `cls` what tensors it gives."""
+    if not all(issubclass(cls, other) for other in types):
+        return NotImplemented
+    with AsTensors():
+        result = function(*args, **(kwargs or {}))
+        return result if function in NOT_CONVERTED else _of_class(result, cls)
+
+
+def _of_class(result: Any, cls: type[Tensor]) -> Any:
+    if cls is Tensor:
+        return result
+    if isinstance(result, Tensor):
+        return result if isinstance(result, cls) else result.as_subclass(cls)
+    if isinstance(result, tuple | list):
+        return type(result)([_of_class(item, cls) for item in result])
+    return result
+
+
+set_derived(defined, call)

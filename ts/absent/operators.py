@@ -1,0 +1,105 @@
+"""Operators that PyTorch's registry has and `ts` has not: `ts.ops.aten._sparse_mm` refuses calls.
+
+They are of sparse, nested and quantized tensors, and of libraries for one kind of device: docs/operators.md.
+"""
+
+from typing import Final
+
+_NAMES: Final = """
+    _add_batch_dim _addmm_activation _amp_foreach_non_finite_check_and_unscale _amp_update_scale
+    _backward _batch_norm_impl_index_backward _choose_qparams_per_tensor _coalesce _coalesced
+    _coalesced_ _convert_indices_from_coo_to_csr _convert_indices_from_csr_to_coo
+    _convert_weight_to_int4pack _convert_weight_to_int4pack_for_cpu _convolution_double_backward
+    _cslt_compress _cslt_sparse_mm _cslt_sparse_mm_search _cudnn_attention_backward
+    _cudnn_attention_forward _cudnn_ctc_loss _cudnn_init_dropout_state _cudnn_rnn _cudnn_rnn_backward
+    _cudnn_rnn_flatten_weight _cufft_clear_plan_cache _cufft_get_plan_cache_max_size
+    _cufft_get_plan_cache_size _cufft_set_plan_cache_max_size _dimI _dimV _dyn_quant_matmul_4bit
+    _dyn_quant_pack_4bit_weight _efficient_attention_backward _efficient_attention_forward
+    _embedding_bag_backward _embedding_bag_dense_backward _embedding_bag_per_sample_weights_backward
+    _embedding_bag_sparse_backward _empty_affine_quantized _empty_per_channel_affine_quantized
+    _fake_quantize_learnable_per_channel_affine _fake_quantize_learnable_per_channel_affine_backward
+    _fake_quantize_learnable_per_tensor_affine _fake_quantize_learnable_per_tensor_affine_backward
+    _fake_quantize_per_tensor_affine_cachemask_tensor_qparams _fill_mem_eff_dropout_mask_
+    _flash_attention_backward _flash_attention_forward _flash_attention_forward_no_dropout_inplace
+    _foreach_copy _foreach_zero _fused_dropout _fused_moving_avg_obs_fq_helper
+    _fused_moving_avg_obs_fq_helper_functional _fused_sdp_choice _gather_sparse_backward _indices
+    _indices_copy _jagged_to_padded_dense_forward _lstm_mps _make_dep_token
+    _make_per_channel_quantized_tensor _make_per_tensor_quantized_tensor _mixed_dtypes_linear
+    _mkldnn_reshape _mkldnn_transpose _mkldnn_transpose_ _mps_convolution _mps_convolution_transpose
+    _nested_compute_contiguous_strides_offsets _nested_from_padded
+    _nested_from_padded_and_nested_example _nested_from_padded_tensor _nested_get_jagged_dummy
+    _nested_get_lengths _nested_get_max_seqlen _nested_get_min_seqlen _nested_get_offsets
+    _nested_get_ragged_idx _nested_get_values _nested_get_values_copy _nested_select_backward
+    _nested_sum_backward _nested_tensor_from_tensor_list _nested_tensor_size
+    _nested_tensor_softmax_with_shape _nested_tensor_storage_offsets _nested_tensor_strides
+    _nested_view_from_buffer _nested_view_from_buffer_copy _nested_view_from_jagged
+    _nested_view_from_jagged_copy _nnpack_spatial_convolution _nnz _padded_dense_to_jagged_forward
+    _philox_key_fold_in _philox_key_split _philox_normal _philox_normal_ _philox_uniform
+    _philox_uniform_ _propagate_xla_data _remove_batch_dim _scaled_dot_product_attention_math
+    _scaled_dot_product_attention_math_for_mps _scaled_dot_product_cudnn_attention
+    _scaled_dot_product_cudnn_attention_backward _scaled_dot_product_efficient_attention
+    _scaled_dot_product_efficient_attention_backward _scaled_dot_product_flash_attention
+    _scaled_dot_product_flash_attention_backward _scaled_dot_product_flash_attention_for_cpu
+    _scaled_dot_product_flash_attention_for_cpu_backward
+    _scaled_dot_product_fused_attention_overrideable
+    _scaled_dot_product_fused_attention_overrideable_backward _scaled_grouped_mm _scaled_grouped_mm_v2
+    _scaled_mm _scaled_mm_v2 _segment_reduce_backward _slow_conv2d_backward _slow_conv2d_forward
+    _sobol_engine_draw _sobol_engine_ff_ _sobol_engine_initialize_state_ _sobol_engine_scramble_
+    _sparse_addmm _sparse_broadcast_to _sparse_broadcast_to_copy _sparse_bsc_tensor_unsafe
+    _sparse_bsr_tensor_unsafe _sparse_compressed_tensor_unsafe _sparse_compressed_tensor_with_dims
+    _sparse_coo_tensor_unsafe _sparse_coo_tensor_with_dims _sparse_coo_tensor_with_dims_and_tensors
+    _sparse_csc_tensor_unsafe _sparse_csr_prod _sparse_csr_sum _sparse_csr_tensor_unsafe
+    _sparse_log_softmax _sparse_log_softmax_backward_data _sparse_mask_projection _sparse_mm
+    _sparse_mm_reduce_impl _sparse_mm_reduce_impl_backward _sparse_semi_structured_addmm
+    _sparse_semi_structured_apply _sparse_semi_structured_apply_dense _sparse_semi_structured_linear
+    _sparse_semi_structured_mm _sparse_semi_structured_tile _sparse_softmax
+    _sparse_softmax_backward_data _sparse_sparse_matmul _sparse_sum _sparse_sum_backward _spdiags
+    _spsolve _test_ambiguous_defaults _test_autograd_multiple_dispatch
+    _test_autograd_multiple_dispatch_view _test_autograd_multiple_dispatch_view_copy _test_check_tensor
+    _test_functorch_fallback _test_optional_filled_intlist _test_optional_floatlist
+    _test_optional_intlist _test_parallel_materialize _test_serialization_subcmul _test_string_default
+    _test_warn_in_autograd _thnn_differentiable_gru_cell_backward
+    _thnn_differentiable_lstm_cell_backward _thnn_fused_gru_cell _thnn_fused_gru_cell_backward
+    _thnn_fused_lstm_cell _thnn_fused_lstm_cell_backward _thnn_fused_lstm_cell_backward_impl _to_dense
+    _to_sparse _to_sparse_bsc _to_sparse_bsr _to_sparse_csc _to_sparse_csr _to_sparse_semi_structured
+    _triton_multi_head_attention _triton_scaled_dot_attention _use_cudnn_ctc_loss _use_miopen_ctc_loss
+    _validate_compressed_sparse_indices _validate_sparse_bsc_tensor_args
+    _validate_sparse_bsr_tensor_args _validate_sparse_compressed_tensor_args
+    _validate_sparse_coo_tensor_args _validate_sparse_csc_tensor_args _validate_sparse_csr_tensor_args
+    _values _values_copy _weight_int4pack_mm _weight_int4pack_mm_for_cpu
+    _weight_int4pack_mm_with_scales_and_zeros _weight_int8pack_mm _weight_norm_differentiable_backward
+    _wrapped_linear_prepack _wrapped_quantized_linear_prepacked adaptive_avg_pool3d_backward
+    affine_grid_generator_backward batch_norm_backward_elemt batch_norm_backward_reduce ccol_indices
+    ccol_indices_copy chalf choose_qparams_optimized coalesce col_indices col_indices_copy
+    confirmed_by_owner conv_tbc_backward convolution_backward_overrideable copy_sparse_to_sparse
+    copy_sparse_to_sparse_ crow_indices crow_indices_copy cudnn_affine_grid_generator
+    cudnn_affine_grid_generator_backward cudnn_batch_norm cudnn_batch_norm_backward cudnn_convolution
+    cudnn_convolution_add_relu cudnn_convolution_relu cudnn_convolution_transpose cudnn_grid_sampler
+    cudnn_grid_sampler_backward cudnn_is_acceptable cummaxmin_backward cumprod_backward dense_dim
+    dist_backward embedding_backward embedding_sparse_backward empty_quantized
+    fake_quantize_per_channel_affine_cachemask fake_quantize_per_channel_affine_cachemask_backward
+    fake_quantize_per_tensor_affine_cachemask fake_quantize_per_tensor_affine_cachemask_backward
+    fbgemm_linear_fp16_weight fbgemm_linear_fp16_weight_fp32_activation fbgemm_linear_int8_weight
+    fbgemm_linear_int8_weight_fp32_activation fbgemm_linear_quantize_weight fbgemm_pack_gemm_matrix_fp16
+    fbgemm_pack_quantized_matrix from_file fused_moving_avg_obs_fake_quant gather_backward get_gradients
+    glu_backward_jvp hspmm index_select_backward indices indices_copy
+    infinitely_differentiable_gelu_backward is_coalesced is_owner linear_backward local_value
+    lstm_mps_backward masked_scatter_backward masked_select_backward matmul_backward matrix_exp_backward
+    max_pool2d_backward miopen_batch_norm miopen_batch_norm_backward miopen_convolution
+    miopen_convolution_add_relu miopen_convolution_relu miopen_convolution_transpose miopen_ctc_loss
+    miopen_depthwise_convolution miopen_rnn miopen_rnn_backward mkldnn_adaptive_avg_pool2d
+    mkldnn_adaptive_avg_pool2d_backward mkldnn_convolution mkldnn_linear mkldnn_linear_backward
+    mkldnn_linear_backward_input mkldnn_linear_backward_weights mkldnn_max_pool2d
+    mkldnn_max_pool2d_backward mkldnn_max_pool3d mkldnn_max_pool3d_backward mkldnn_reorder_conv2d_weight
+    mkldnn_reorder_conv3d_weight mps_convolution_backward mps_convolution_transpose_backward
+    nested_to_padded_tensor owner owner_name qscheme quantized_gru_cell quantized_lstm_cell
+    quantized_rnn_relu_cell quantized_rnn_tanh_cell resize_as_sparse resize_as_sparse_ row_indices
+    row_indices_copy save segment_reduce slow_conv3d slow_conv3d_forward slow_conv_dilated2d
+    slow_conv_dilated3d slow_conv_transpose2d slow_conv_transpose3d smm sparse_bsc_tensor
+    sparse_bsr_tensor sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor
+    sparse_dim sparse_mask sparse_resize sparse_resize_ sparse_resize_and_clear sparse_resize_and_clear_
+    sparse_sampled_addmm sspaddmm thnn_conv2d to_dense to_dense_backward to_here to_mkldnn
+    to_mkldnn_backward to_sparse to_sparse_bsc to_sparse_bsr to_sparse_csc to_sparse_csr trace_backward
+    value_selecting_reduction_backward
+"""
+OPERATORS: Final = frozenset(_NAMES.split())

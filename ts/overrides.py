@@ -1,0 +1,253 @@
+"""Functions that classes and modes override: `__torch_function__`, as PyTorch's module of this name has it.
+
+    class Logging(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            print(resolve_name(func))
+            return func(*args, **(kwargs or {}))
+
+    with Logging():
+        ts.ones(2) + 1                                prints torch.ones, torch.Tensor.add
+
+Operators, the functions of `ts.nn.functional` and the methods of tensors can be overridden, in eager code.
+Scripts and what runs inside of operators are not seen.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import ts
+from ts._core.dispatch import modes
+from ts._core.dispatch.overloads import OverloadSet
+from ts._core.dispatch.overrides import Overridable, overriding_arguments, refused
+from ts._core.dispatch.subclasses import NOT_CONVERTED
+from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import AsTensors
+from ts._core.thread.once import warn
+
+__all__ = [
+    "enable_reentrant_dispatch",
+    "get_ignored_functions",
+    "get_overridable_functions",
+    "get_testing_overrides",
+    "handle_torch_function",
+    "has_torch_function",
+    "is_tensor_like",
+    "is_tensor_method_or_property",
+    "resolve_name",
+    "wrap_torch_function",
+]
+
+
+# ---------------------------------------------------------------- asking
+
+
+def has_torch_function(relevant_args: Iterable[Any]) -> bool:
+    """Whether a class of these arguments, or a mode of the thread, overrides functions."""
+    return bool(modes.stack()) or bool(overriding_arguments(relevant_args))
+
+
+def has_torch_function_unary(argument: Any) -> bool:
+    """`has_torch_function` of one argument."""
+    return has_torch_function((argument,))
+
+
+def has_torch_function_variadic(*arguments: Any) -> bool:
+    """`has_torch_function` of the arguments."""
+    return has_torch_function(arguments)
+
+
+def is_tensor_like(inp: Any) -> bool:
+    """Whether it is a Tensor, or of a class that has `__torch_function__`."""
+    return type(inp) is Tensor or hasattr(inp, "__torch_function__")
+
+
+def handle_torch_function(
+    public_api: Callable[..., Any], relevant_args: Iterable[Any], *args: Any, **kwargs: Any
+) -> Any:
+    """What modes of the thread, then classes of `relevant_args`, make of `public_api(*args, **kwargs)`.
+
+    TypeError: none of them makes anything of it.
+    """
+    overriding = overriding_arguments(relevant_args)
+    types = tuple(map(type, overriding))
+    if modes.stack():
+        with modes.without_last() as mode:
+            result = mode.__torch_function__(public_api, types, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    for x in overriding:
+        result = x.__torch_function__(public_api, types, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    raise refused(public_api, types)
+
+
+def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A decorator: the function is overridden by the classes of what `dispatcher` picks of its arguments."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            relevant = dispatcher(*args, **kwargs)
+            if has_torch_function(relevant):
+                return handle_torch_function(called, relevant, *args, **kwargs)
+            return function(*args, **kwargs)
+
+        return called
+
+    return decorate
+
+
+# ---------------------------------------------------------------- which functions
+
+
+_SPACES = ("", "nn.functional", "linalg", "fft", "special")
+_IGNORED = """
+    __class__ __dir__ __doc__ __getattribute__ __getattr__ __init__ __init_subclass__ __new__ __subclasshook__
+    __torch_function__ _make_subclass as_subclass __delattr__ __setattr__ __sizeof__ __reduce__ __reduce_ex__
+    __hash__ __str__ __setstate__ __getstate__
+"""
+_IGNORED_METHODS = frozenset(_IGNORED.split())
+
+
+@functools.cache
+def _spaces() -> dict[Any, dict[str, Any]]:
+    """Spaces of names (modules, and `Tensor`): what can be overridden in them, by full name."""
+    ts.zeros(1).add(1)  # tensors have the methods of all operators then
+    found: dict[Any, dict[str, Any]] = {}
+    for path in _SPACES:
+        space: Any = ts
+        for part in filter(None, path.split(".")):
+            space = getattr(space, part)
+        prefix = ".".join(["torch", *filter(None, [path])])
+        members = {f"{prefix}.{n}": getattr(space, n, None) for n in dir(space) if not n.startswith("_")}
+        found[space] = {n: m for n, m in members.items() if isinstance(m, OverloadSet | Overridable)}
+    methods = found[Tensor] = {}
+    for name in dir(Tensor):
+        member = inspect.getattr_static(Tensor, name)
+        if name in _IGNORED_METHODS:
+            continue
+        if inspect.isdatadescriptor(member):
+            methods[f"torch.Tensor.{name}.__get__"] = member.__get__  # type: ignore[union-attr]
+        elif callable(getattr(Tensor, name)):
+            methods[f"torch.Tensor.{name}"] = getattr(Tensor, name)
+    return found
+
+
+def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
+    """The functions that can be overridden, by the space that has them."""
+    return {space: list(functions.values()) for space, functions in _spaces().items()}
+
+
+@functools.cache
+def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
+    """For each function that can be overridden, one that gives -1, for tests."""
+    every = [function for functions in _spaces().values() for function in functions.values()]
+    return {function: lambda *args, **kwargs: -1 for function in every}
+
+
+@functools.cache
+def get_ignored_functions() -> set[Callable[..., Any]]:
+    """Functions of the package that take no tensor, or that nobody overrides."""
+    overridable = {id(function) for function in get_testing_overrides()}
+    members = [getattr(ts, name, None) for name in dir(ts) if not name.startswith("_")]
+    functions = [m for m in members if callable(m) and id(m) not in overridable and not isinstance(m, type)]
+    methods = [getattr(Tensor, name, None) for name in _IGNORED_METHODS - {"__doc__"}]
+    return {function for function in [*functions, *methods] if callable(function)}
+
+
+def get_default_nowrap_functions() -> set[Callable[..., Any]]:
+    """Functions whose results `Tensor.__torch_function__` leaves as they are."""
+    return set(NOT_CONVERTED)
+
+
+@functools.cache
+def _names() -> dict[Callable[..., Any], str]:
+    found: dict[Callable[..., Any], str] = {}
+    for functions in _spaces().values():
+        for name, function in functions.items():
+            found.setdefault(function, name)
+    return found
+
+
+def resolve_name(f: Callable[..., Any]) -> str | None:
+    """The name under which a function is known: "torch.Tensor.add"; None for what cannot be overridden."""
+    return _names().get(f)
+
+
+def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
+    """Whether it is a method of tensors, or reads or writes one of their attributes."""
+    of_attribute = getattr(func, "__name__", "") in ("__get__", "__set__", "__delete__")
+    return of_attribute or func in set(_spaces()[Tensor].values())
+
+
+# ---------------------------------------------------------------- modes
+
+
+class TorchFunctionMode:
+    """Inside of `with mode:` its `__torch_function__` is called for all functions that the thread calls.
+
+    In the handler the mode is off: what it calls goes to the mode around it, and to classes that override it.
+    """
+
+    inner: TorchFunctionMode
+
+    def __init__(self) -> None:
+        pass
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Iterable[type], args: Any = (), kwargs: Any = None
+    ) -> Any:
+        raise NotImplementedError
+
+    def __enter__(self) -> TorchFunctionMode:
+        modes.push(self)
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        modes.pop()
+
+    @classmethod
+    def push(cls, *args: Any, **kwargs: Any) -> TorchFunctionMode:
+        """An instance; deprecated in PyTorch, too."""
+        warn(
+            "`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`"
+        )
+        return cls(*args, **kwargs)
+
+
+class BaseTorchFunctionMode(TorchFunctionMode):
+    """A mode that lets everything pass."""
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Iterable[type], args: Any = (), kwargs: Any = None
+    ) -> Any:
+        return func(*args, **(kwargs or {}))
+
+
+def _get_current_function_mode() -> Any:
+    return modes.stack()[-1] if modes.stack() else None
+
+
+def _get_current_function_mode_stack() -> list[Any]:
+    return list(modes.stack())
+
+
+def _push_mode(mode: Any) -> None:
+    modes.push(mode)
+
+
+def _pop_mode() -> Any:
+    return modes.pop()
+
+
+_pop_mode_temporarily = modes.without_last
+
+
+def enable_reentrant_dispatch() -> AsTensors:
+    """A context manager: inside, classes see functions again that are called in a handler of theirs."""
+    return AsTensors(False)

@@ -1,0 +1,35 @@
+"""Classes of operators' named results: `type(ts.max(x, 0)) is ts.return_types.max`.
+
+Each is a tuple with names for its fields, and a node of `ts.utils._pytree`, found by its operator's name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts._core.dispatch.results import results_class
+from ts.ops import registry
+
+__all__ = ["pytree_register_structseq"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "all_return_types":
+        return [found for operator in registry.methods() if (found := _class_of(operator)) is not None]
+    found = None if name.startswith("__") else _class_of(name.removesuffix("_out"))
+    if found is None:
+        raise AttributeError(f"module 'ts.return_types' has no attribute '{name}'")
+    globals()[name] = found
+    return found
+
+
+def _class_of(operator: str) -> type | None:
+    for overload in registry.lookup(f"aten::{operator}"):
+        names = tuple(r.name for r in overload.signature.returns)
+        if len(names) > 1 and all(names) and not any(p.written for p in overload.signature.parameters):
+            return results_class(f"aten::{operator}", names)
+    return None
+
+
+def pytree_register_structseq(cls: type) -> None:
+    """Nothing: such classes are nodes of trees by themselves."""
