@@ -101,7 +101,7 @@ def memory(work, argument):
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("name", ["lines", "ifs", "loops", "in place", "calls"])
+@pytest.mark.parametrize("name", ["lines", "calls", *(pytest.param(n, marks=pytest.mark.long) for n in ("ifs", "loops", "in place"))])
 def test_memory_for_registers_grows_with_the_program(name):
     """What is alive together takes memory, and not each register at each instruction."""
     size, program = FAMILIES[name]
@@ -109,7 +109,7 @@ def test_memory_for_registers_grows_with_the_program(name):
     assert memory(lower, large) < MOST * memory(lower, small)
 
 
-@pytest.mark.parametrize("name", ["tensors", "in place"])
+@pytest.mark.parametrize("name", ["tensors", pytest.param("in place", marks=pytest.mark.long)])
 def test_memory_for_locations_grows_with_the_program(name):
     """What nothing else can be has no location; what has one takes a bit in each set that begins with a later one."""
     size, program = FAMILIES[name]

@@ -57,7 +57,7 @@ def test_the_bits_of_the_operator_alone(prepare, expression):
     assert runs(f) >= len(SHAPES) and not refused(f) and not left(f)
 
 
-@pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16, ts.float64], ids=str)
+@pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16, pytest.param(ts.float64, marks=pytest.mark.long)], ids=str)
 def test_dtypes(prepare, dtype):
     """16-bit floats are folded in 32 bits; parameters may have these."""
     ts.manual_seed(2)
@@ -263,7 +263,7 @@ def test_graphs(cuda):
 READS = (*(text for text in ENDS.values() if " if " not in text), "torch.softmax(h, 0)", "h.mean(0)", "h.sum([0, -1])", "h.norm(1, -1)")
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.long) for s in (1, 2))])
 def test_random_ends(prepare, seed):
     """Some ends of two values, over rows of random lengths, in dtypes that meet."""
     rng = random.Random(seed)
@@ -296,7 +296,7 @@ def program(seed):
     return (f, *(ts.from_numpy(x[0].copy("K")).to(getattr(ts, x[1])) if isinstance(x, tuple) else x for x in given))
 
 
-@pytest.mark.parametrize("first", [0, 100])
+@pytest.mark.parametrize("first", [0, pytest.param(100, marks=pytest.mark.long)])
 def test_programs_of_the_fuzzer(prepare, first):
     """Bits and layouts are those of the operators one by one, whatever meets whatever; what fails here fails there."""
     fine = []
