@@ -1,0 +1,27 @@
+"""Times of statements, as `torch.utils.benchmark` takes them: warmed up, in blocks, with their spread.
+
+    timer = Timer("x @ x", setup="x = torch.ones(64, 64)", label="matmul", sub_label="64 x 64", num_threads=1)
+    print(timer.blocked_autorange())
+    Compare([timer.timeit(100), other.timeit(100)]).print()
+
+`torch` is `ts` in statements that are given no other.  Counts of instructions (`collect_callgrind`) and
+fuzzers are not there: `valgrind --tool=callgrind` counts those of any program.
+"""
+
+from ts.absent import names_for
+from ts.utils.benchmark.compare import Compare
+from ts.utils.benchmark.measurement import Measurement, TaskSpec, select_unit, trim_sigfig, unit_to_english
+from ts.utils.benchmark.timer import Language, Timer, timer
+
+__all__ = [
+    "Compare",
+    "Language",
+    "Measurement",
+    "TaskSpec",
+    "Timer",
+    "select_unit",
+    "timer",
+    "trim_sigfig",
+    "unit_to_english",
+]
+__getattr__ = names_for(__name__)

@@ -1,0 +1,178 @@
+"""What a timer found: times in seconds a run, and what was measured."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+_UNITS: Final = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+_ENGLISH: Final = {"ns": "nanosecond", "us": "microsecond", "ms": "millisecond", "s": "second"}
+_FEW: Final = 4  # measurements of which no spread is told
+_WIDE: Final = 0.1  # the spread, as a share of the median, that is warned of
+_WIDER: Final = 0.25
+
+
+def select_unit(t: float) -> tuple[str, float]:
+    """The unit in which a time of `t` seconds reads best, and its seconds."""
+    name = list(_UNITS)[max(min(int(math.log10(t) // 3) + 3, 3), 0)] if t > 0 else "ns"
+    return name, _UNITS[name]
+
+
+def unit_to_english(u: str) -> str:
+    """The unit's name."""
+    return _ENGLISH[u]
+
+
+def trim_sigfig(x: float, n: int) -> float:
+    """`x` rounded to `n` significant figures."""
+    if x == 0:
+        return 0.0
+    scale = 10 ** (math.ceil(math.log10(abs(x))) - n)
+    return float(round(x / scale) * scale)
+
+
+@dataclass(frozen=True)
+class TaskSpec:
+    """What is measured: statements, texts for tables, threads."""
+
+    stmt: str
+    setup: str
+    global_setup: str = ""
+    label: str | None = None
+    sub_label: str | None = None
+    description: str | None = None
+    env: str | None = None
+    num_threads: int = 1
+
+    @property
+    def title(self) -> str:
+        """The label, or the statement, and what is under it."""
+        if self.label is not None:
+            return self.label + (f": {self.sub_label}" if self.sub_label else "")
+        return self.stmt if "\n" not in self.stmt else f"stmt:{_indented(self.stmt)}"
+
+    def setup_str(self) -> str:
+        """The setup, for a text."""
+        if self.setup in ("", "pass"):
+            return ""
+        return f"setup:{_indented(self.setup)}" if "\n" in self.setup else f"setup: {self.setup}"
+
+    def summarize(self) -> str:
+        """What a text begins with."""
+        parts = [self.title, self.description or "", self.setup_str()]
+        return "\n".join(part for part in parts if part)
+
+
+def _indented(text: str) -> str:
+    return "".join(f"\n  {line}" for line in text.splitlines())
+
+
+@dataclass(repr=False)
+class Measurement:
+    """Times of one statement: each of `raw_times` is of `number_per_run` runs, in seconds."""
+
+    number_per_run: int
+    raw_times: list[float]
+    task_spec: TaskSpec
+    metadata: dict[Any, Any] | None = field(default=None)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in TaskSpec.__dataclass_fields__ or name == "title":
+            return getattr(self.task_spec, name)
+        raise AttributeError(f"'Measurement' object has no attribute '{name}'")
+
+    @property
+    def times(self) -> list[float]:
+        """Seconds of one run."""
+        return [t / self.number_per_run for t in self.raw_times]
+
+    @property
+    def median(self) -> float:
+        """The median of the times, in seconds."""
+        return statistics.median(self.times)
+
+    @property
+    def mean(self) -> float:
+        """The mean of the times, in seconds."""
+        return statistics.fmean(self.times)
+
+    @property
+    def iqr(self) -> float:
+        """The distance of the quartiles, in seconds."""
+        low, high = np.quantile(self.times, [0.25, 0.75])
+        return float(high - low)
+
+    @property
+    def significant_figures(self) -> int:
+        """How many figures of the median the spread of the times leaves standing, one to five.
+
+        What is unknown is half of the interval that holds the mean nine times in ten, if the quartiles are
+        those of a normal distribution.
+        """
+        n = len(self.raw_times)
+        lower, upper = np.quantile(self.times, [0.25, 0.75])
+        error = float(upper - lower) / 1.35 * 1.645 / math.sqrt(n)
+        if error == 0.0 or self.median == 0.0:
+            return 1 if n == 1 else 5
+        return int(min(max(math.floor(-math.log10(error / self.median)), 1), 5))
+
+    @property
+    def has_warnings(self) -> bool:
+        """Whether the times are spread so far that the text warns of it."""
+        return not self.meets_confidence()
+
+    def meets_confidence(self, threshold: float = _WIDE) -> bool:
+        """Whether the quartiles are closer than this share of the median."""
+        return len(self.raw_times) < 2 or self.iqr / self.median < threshold
+
+    @property
+    def as_row_name(self) -> str:
+        """What stands before its row in a table."""
+        return self.task_spec.sub_label or self.task_spec.stmt or "[Unknown]"
+
+    def __repr__(self) -> str:
+        name, unit = select_unit(self.median)
+        count, single = len(self.raw_times), len(self.raw_times) == 1
+        lines = [object.__repr__(self), self.task_spec.summarize()]
+        lines.append(f"  {'' if single else 'Median: '}{self.median / unit:.2f} {name}")
+        if count >= _FEW:
+            low, high = np.quantile(self.times, [0.25, 0.75]) / unit
+            lines.append(f"  IQR:    {self.iqr / unit:.2f} {name} ({low:.2f} to {high:.2f})")
+        runs = f"{self.number_per_run} runs {'' if single else 'per measurement'}"
+        threads = self.task_spec.num_threads
+        measured = f"{count} measurement{'' if single else 's'}"
+        lines.append(f"  {measured}, {runs}, {threads} thread{'' if threads == 1 else 's'}")
+        if not self.meets_confidence():
+            share = self.iqr / self.median
+            what = (
+                "This suggests significant environmental influence."
+                if share > _WIDER
+                else "This could indicate system fluctuation."
+            )
+            lines.append(f"  WARNING: Interquartile range is {share * 100:.1f}% of the median measurement.")
+            lines.append(f"           {what}")
+        return "\n".join(lines)
+
+    @staticmethod
+    def merge(measurements: Iterable[Measurement]) -> list[Measurement]:
+        """One measurement for each task, of all times that were taken of it."""
+        found: dict[TaskSpec, list[float]] = {}
+        for m in measurements:
+            found.setdefault(m.task_spec, []).extend(m.times)
+        return [Measurement(1, times, spec) for spec, times in found.items()]
+
+
+def ordered_unique(items: Iterable[Any]) -> list[Any]:
+    """The items, each once, in their order."""
+    return list(dict.fromkeys(items))
+
+
+def common_figures(measurements: Sequence[Measurement]) -> int:
+    """The figures that all of them have."""
+    return min(m.significant_figures for m in measurements)
+

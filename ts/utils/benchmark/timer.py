@@ -1,0 +1,136 @@
+"""Statements, timed: `timeit.Timer` with a warm-up, threads and blocks that are long enough."""
+
+from __future__ import annotations
+
+import enum
+import textwrap
+import timeit
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import ts
+from ts.utils.benchmark.measurement import Measurement, TaskSpec
+
+_LONGEST_BLOCK = 1e9  # runs
+
+
+class Language(enum.Enum):
+    """What statements are written in; `ts` compiles no C++."""
+
+    PYTHON = 0
+    CPP = 1
+
+
+def timer() -> float:
+    """Seconds; where a GPU computes, after what it was given so far."""
+    if ts.cuda.is_available():
+        ts.cuda.synchronize()
+    return timeit.default_timer()
+
+
+class Timer:
+    """Measures a statement.
+
+    stmt, setup      what is timed, and what runs before; they share names with `globals`
+    timer            gives seconds
+    label, sub_label, description, env    texts for tables of several
+    num_threads      `ts.set_num_threads` while it is measured
+    """
+
+    def __init__(
+        self,
+        stmt: str = "pass",
+        setup: str = "pass",
+        global_setup: str = "",
+        timer: Callable[[], float] = timer,
+        globals: dict[str, Any] | None = None,
+        label: str | None = None,
+        sub_label: str | None = None,
+        description: str | None = None,
+        env: str | None = None,
+        num_threads: int = 1,
+        language: Language | str = Language.PYTHON,
+    ) -> None:
+        if not isinstance(stmt, str):
+            raise ValueError("Currently only a `str` stmt is supported.")
+        if language not in (Language.PYTHON, "py", "python"):
+            raise NotImplementedError("ts times statements of Python; it compiles no C++")
+        if global_setup:
+            raise ValueError(
+                "global_setup is C++ only, most likely you wanted to call `setup`: statements are Python here"
+            )
+        stmt, setup = (textwrap.dedent(text).strip() or "pass" for text in (stmt, setup))
+        names = {"torch": ts, **(globals or {})}
+        self._timer = timeit.Timer(stmt=stmt, setup=setup, timer=timer, globals=names)
+        self._task_spec = TaskSpec(stmt, setup, "", label, sub_label, description, env, num_threads)
+
+    def _timeit(self, number: int) -> float:
+        return max(self._timer.timeit(number), 1e-9)
+
+    def timeit(self, number: int = 1_000_000) -> Measurement:
+        """One measurement of `number` runs, after a hundredth of them to warm up."""
+        with _Threads(self._task_spec.num_threads):
+            self._timeit(max(int(number // 100), 2))
+            return Measurement(number, [self._timeit(number)], self._task_spec)
+
+    def _block_size(self, seconds: float) -> int:
+        """How many runs take a thousandth of the whole time, so that reading the clock counts for nothing."""
+        overhead = min(self._timeit(0) for _ in range(5))
+        number = 1
+        while True:
+            taken = self._timeit(number)
+            if overhead / taken <= 1e-4 and taken >= seconds / 1000:
+                return number
+            if taken > seconds or number >= _LONGEST_BLOCK:
+                return number
+            number *= 10
+
+    def blocked_autorange(
+        self, callback: Callable[[int, float], NoReturn] | None = None, min_run_time: float = 0.2
+    ) -> Measurement:
+        """Measurements of blocks of runs, for `min_run_time` seconds together; each is told to `callback`."""
+        with _Threads(self._task_spec.num_threads):
+            number = self._block_size(min_run_time)
+            times: list[float] = []
+            while not times or sum(times) < min_run_time:
+                times.append(self._timeit(number))
+                if callback is not None:
+                    callback(number, times[-1])
+            return Measurement(number, times, self._task_spec)
+
+    def adaptive_autorange(
+        self,
+        threshold: float = 0.1,
+        *,
+        min_run_time: float = 0.01,
+        max_run_time: float = 10.0,
+        callback: Callable[[int, float], NoReturn] | None = None,
+    ) -> Measurement:
+        """Measurements until their quartiles are closer than `threshold` of the median, or time is over."""
+        with _Threads(self._task_spec.num_threads):
+            number = self._block_size(min_run_time)
+            times: list[float] = []
+            while True:
+                times.append(self._timeit(number))
+                if callback is not None:
+                    callback(number, times[-1])
+                found = Measurement(number, times, self._task_spec)
+                total = sum(times)
+                if total > max_run_time or (
+                    total >= min_run_time and len(times) >= 4 and found.meets_confidence(threshold)
+                ):
+                    return found
+
+
+class _Threads:
+    """A context manager: `set_num_threads(n)`, and what it was afterwards."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+
+    def __enter__(self) -> None:
+        self.before = ts.get_num_threads()
+        ts.set_num_threads(self.n)
+
+    def __exit__(self, *_: object) -> None:
+        ts.set_num_threads(self.before)
