@@ -283,3 +283,22 @@ def test_a_class_that_cannot_be_read_is_refused_again():
         with pytest.raises(FrontendError, match=r"__parameters__ = \[\]"):
             made()
     assert [each.kind for each in ts.jit.missing(io.BytesIO(archive(source)))] == ["code"]
+
+
+BLOCK = """\
+with torch.jit.{name}(x="inp:int", c="out:int"):
+  print("this ran as Python")
+  c = len([each for each in range(x) if each > 2])
+return c"""
+
+
+@pytest.mark.parametrize("name", ["_IgnoreContextManager", "ignore_context_manager"])
+def test_blocks_in_text_do_not_stay_in_python(name, capfd):
+    """Only a live function may have blocks that run as Python; in an archive they would be a stranger's."""
+    body = BLOCK.format(name=name)
+    with pytest.raises(FrontendError):
+        load(archive(module(body, parameters=", x: int")))(5)
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    with pytest.raises(FrontendError, match="<--- HERE"):
+        ts.jit.CompilationUnit(f"def f(x: int) -> int:\n{lines}").f(5)
+    assert capfd.readouterr().out == ""

@@ -4,7 +4,8 @@
         c = len([i for i in range(a) if i > 2])
 
 In: such a `with` statement.  Out: a call of a Python function that is made of its body: what is marked "inp"
-are its parameters, what is marked "out" its results, each with its type.  The body may be any Python.
+are its parameters, what is marked "out" its results, each with its type.  The body may be any Python, and so
+only a live function can have one: in text, which may be a stranger's, such a statement is any other `with`.
 """
 
 from __future__ import annotations

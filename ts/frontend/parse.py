@@ -380,7 +380,7 @@ def _check_statement(node: ast.stmt, parsed: ParsedFunction) -> None:
             return
     if type(node) not in _STATEMENTS:
         raise _refuse(node, parsed)
-    if is_ignored_block(node):
+    if parsed.function is not None and is_ignored_block(node):
         return
     if type(node) in _RESTRICTED:
         _check_form_of_statement(node, parsed)

@@ -24,7 +24,7 @@ from ts.ir.value import Value
 
 @statement(ast.With)
 def emit_with(em: Emitter, node: ast.With) -> None:
-    if is_ignored_block(node):
+    if em.parsed.function is not None and is_ignored_block(node):
         emit_ignored_block(em, node)
         return
     entered: list[Value] = []
