@@ -79,7 +79,8 @@ MAY_IMPORT = {
     "utils": "ts _core ops cuda nn random autograd functions hub",
     "explain": "ts _core functions ir fusion passes bytecode profiler runtime",
     "debugger": "_core ir bytecode frontend runtime jit",
-    "cli": "ts _core backends ir ops analysis passes frontend nn autograd archive profiler explain random runtime jit serialization debugger",
+    "serve": "ts _core ir ops frontend autograd functions random runtime jit",
+    "cli": "ts _core backends ir ops analysis passes frontend nn autograd archive profiler explain random runtime jit serialization debugger serve",
     "__main__": "cli",
     # names that PyTorch has
     "__config__": "ts _core backends functions",

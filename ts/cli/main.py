@@ -1,5 +1,5 @@
 """The command line: `ts run | debug | graph | code | bytecode | check | info | bench | explain | diff |
-convert`, also `python -m ts`.
+serve | convert`, also `python -m ts`.
 
 In: a command and its words.  Out: its result on standard output, errors on standard error.  Exit codes: 0
 done, 1 the program or file is wrong or failed (of `ts diff`: the two differ), 2 the command line is wrong
@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "bench": "measure a function or a model, and compare with PyTorch",
     "explain": "write a page about a function or a model: source beside graph, with the time of each line",
     "diff": "compare two archives: their code and their weights",
+    "serve": "a page to try programs on; with an archive, a server of it over HTTP",
     "convert": "turn archives into other archives, and weights into files of safetensors and back",
 }
 _STAGES: Final = ("graph", "code", "bytecode")

@@ -1,0 +1,158 @@
+"""`ts serve`: a page to try programs on, or an archive over HTTP."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ts.cli.bounds import size
+from ts.cli.problems import ProgramError, UsageError
+from ts.cli.targets import target
+
+if TYPE_CHECKING:
+    from ts.serve.app import Options
+
+
+def arguments(parser: argparse.ArgumentParser, command: str) -> str:
+    """The words of the command, and its examples."""
+    parser.add_argument("target", nargs="?", metavar="ARCHIVE[:METHOD]", help="without it: the playground")
+    where = parser.add_argument_group("where")
+    where.add_argument(
+        "--host", default="127.0.0.1", metavar="ADDRESS", help="default: %(default)s, this machine only"
+    )
+    where.add_argument(
+        "--port", type=int, default=8000, metavar="N", help="default: %(default)s; 0: any that is free"
+    )
+    where.add_argument(
+        "--allow-host", action="append", default=[], metavar="NAME", help="another name of this server"
+    )
+    limits = parser.add_argument_group("limits")
+    limits.add_argument(
+        "--seconds", type=float, metavar="N", help="of time for a request: 10; for a program: 2"
+    )
+    limits.add_argument(
+        "--bytes", type=size, metavar="SIZE", help="of memory for a request: 1G; for a program: 256M"
+    )
+    limits.add_argument(
+        "--max-body", type=size, default=16 << 20, metavar="SIZE", help="of a request; default: 16M"
+    )
+    limits.add_argument(
+        "--queue", type=int, default=256, metavar="N", help="requests that may wait; default: %(default)s"
+    )
+    limits.add_argument(
+        "--workers", type=int, default=8, metavar="N", help="processes at most; default: %(default)s"
+    )
+    limits.add_argument(
+        "--connections", type=int, default=1024, metavar="N", help="at most; default: %(default)s"
+    )
+    limits.add_argument(
+        "--client-seconds",
+        type=float,
+        default=20,
+        metavar="N",
+        help="to send a request or take an answer; default: 20",
+    )
+    model = parser.add_argument_group("models")
+    model.add_argument(
+        "--batch", type=int, default=1, metavar="N",
+        help="run up to N requests as one: the first dimension of all tensors, of results too, is the batch",
+    )  # fmt: skip
+    model.add_argument(
+        "--threads", type=int, default=1, metavar="N", help="of an operator; default: %(default)s"
+    )
+    return """\
+Needs aiohttp: pip install 'torchscript-ts[serve]'.  Ctrl-C ends it, after what is being answered.
+
+examples:
+  ts serve                          # a page to try programs on: http://127.0.0.1:8000/
+  ts serve model.pt --batch 32      # POST /predict with JSON or npz, GET /healthz, GET /metrics
+  curl -H 'Content-Type: application/json' -d '{"inputs": {"x": [[1, 2]]}}' http://127.0.0.1:8000/predict
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve until it is stopped."""
+    try:
+        import aiohttp  # noqa: F401
+    except ImportError:
+        raise ProgramError("ts serve needs aiohttp: pip install 'torchscript-ts[serve]'") from None
+    import os
+
+    if not hasattr(os, "fork"):
+        raise ProgramError("ts serve needs a system that can fork processes")
+    from ts.serve.app import serve
+    from ts.serve.processes import NurseryError
+
+    chosen = _options(options)
+    what = "the playground" if chosen.model is None else chosen.model
+
+    def started(address: str) -> None:
+        print(f"serving {what} at {address}", file=sys.stderr, flush=True)
+
+    try:
+        with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+            runner.run(serve(chosen, started=started))
+    except NurseryError as error:
+        raise ProgramError(f"cannot serve {what}: {error}") from None
+    return 0
+
+
+def _loop_factory() -> Any:
+    """uvloop's loops where it is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+def _options(options: argparse.Namespace) -> Options:
+    from ts.serve.app import Options, is_local
+    from ts.serve.limits import Bounds
+
+    for name in (
+        "seconds",
+        "bytes",
+        "max_body",
+        "queue",
+        "workers",
+        "connections",
+        "client_seconds",
+        "batch",
+        "threads",
+    ):
+        value = getattr(options, name)
+        if value is not None and not value > 0:
+            raise UsageError(f"--{name.replace('_', '-')} must be more than 0, got {value}")
+    if not 0 <= options.port < 1 << 16:
+        raise UsageError(f"--port must be at most 65535, got {options.port}")
+    path, method = None, "forward"
+    if options.target is not None:
+        found = target(options.target)
+        if found.is_program or found.path.is_dir():
+            raise UsageError(f"{found.path} is no archive: `ts.jit.save` writes one")
+        path, method = str(found.path.resolve()), found.name or "forward"
+    is_model = path is not None
+    bounds = Bounds(
+        seconds=options.seconds or (10.0 if is_model else 2.0),
+        bytes=options.bytes or (1 << 30 if is_model else 1 << 28),
+        body=options.max_body,
+        bodies=max(1 << 28, 2 * options.max_body),
+        queue=options.queue,
+        workers=options.workers,
+        batch=options.batch,
+        connections=options.connections,
+        client_seconds=options.client_seconds,
+        hosts=frozenset(name.lower() for name in [*options.allow_host, options.host]),
+        any_host=is_model and not is_local(options.host) and not options.allow_host,
+    )
+    return Options(
+        model=path,
+        method=method,
+        host=options.host,
+        port=options.port,
+        threads=options.threads,
+        bounds=bounds,
+    )

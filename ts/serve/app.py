@@ -1,0 +1,326 @@
+"""The server: routes, refusals, and how it starts and ends.
+
+    asyncio.run(serve(Options(port=8000)))                       the playground
+    asyncio.run(serve(Options(model="model.pt", port=8000)))     POST /predict
+
+| | playground | model |
+|---|---|---|
+| `GET /` | the page | what the model takes and gives |
+| `POST` | `/run` | `/predict` |
+| `GET /healthz`, `GET /metrics` | whether it can answer; Prometheus | the same |
+
+Every error is `{"error": {"status", "code", "message"}}`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import resource
+import signal
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any, Final
+
+from aiohttp import web
+from aiohttp.web_protocol import RequestHandler
+
+from ts.serve import metrics
+from ts.serve.batcher import Batcher
+from ts.serve.limits import Bounds, Budget, Refusal, check_host, check_origin, read_body
+from ts.serve.playground import Programs
+from ts.serve.processes import Nursery, NurseryError
+
+_JSON: Final = "application/json"
+_BINARY: Final = ("application/x-npz", "application/octet-stream", "application/zip")
+_PAGE: Final = {
+    "/": ("page.html", "text/html; charset=utf-8"),
+    "/page.css": ("page.css", "text/css; charset=utf-8"),
+    "/page.js": ("page.js", "text/javascript; charset=utf-8"),
+}
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS: Final = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_LARGE: Final = 64 << 10  # bytes of JSON that say something other than arrays
+
+Handler = Callable[[web.BaseRequest], Awaitable[web.Response]]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is served, where, and within which limits."""
+
+    model: str | None = None
+    method: str = "forward"
+    host: str = "127.0.0.1"
+    port: int = 8000
+    threads: int = 1  # of an operator, in each process
+    bounds: Bounds = field(default_factory=Bounds)
+
+
+class App:
+    """Answers requests."""
+
+    def __init__(self, options: Options) -> None:
+        self._bounds = options.bounds
+        self._budget = Budget(options.bounds.bodies)
+        self._options = options
+        self._model: dict[str, Any] = {}
+        kind = "program" if options.model is None else "model"
+        self._nursery = Nursery(
+            {
+                "kind": kind,
+                "path": options.model,
+                "method": options.method,
+                "threads": options.threads,
+                "seconds": options.bounds.seconds,
+                "bytes": options.bounds.bytes,
+            }
+        )
+        self._work = (
+            Programs(self._nursery, self._bounds)
+            if kind == "program"
+            else Batcher(self._nursery, self._bounds)
+        )
+        self._routes: dict[str, tuple[str, Handler]] = {
+            "/healthz": ("GET", self._health),
+            "/metrics": ("GET", self._metrics),
+        }
+        if kind == "program":
+            self._routes.update(dict.fromkeys(_PAGE, ("GET", self._page)), **{"/run": ("POST", self._run)})
+        else:
+            self._routes.update({"/": ("GET", self._about), "/predict": ("POST", self._predict)})
+        self._pages: dict[str, bytes] = {}
+        self._requests = metrics.Counter("ts_serve_requests_total", "Requests, answered.", ("path", "status"))
+        self._seconds = metrics.Histogram("ts_serve_request_seconds", "Time to answer.", metrics.SECONDS)
+        self._open = 0
+
+    async def start(self) -> None:
+        """Load everything; RuntimeError if that fails."""
+        self._model = await self._nursery.start()
+        if isinstance(self._work, Batcher):
+            await self._work.start()
+        else:
+            folder = files("ts.serve") / "page"
+            self._pages = {path: (folder / name).read_bytes() for path, (name, _) in _PAGE.items()}
+
+    async def close(self) -> None:
+        """End all processes."""
+        await self._work.close()
+        await self._nursery.close()
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer a request, whatever happens."""
+        start = time.monotonic()
+        path = request.rel_url.raw_path
+        self._open += 1
+        try:
+            response = await self._answer(request, path)
+        except Refusal as refusal:
+            response = _refused(request, refusal)
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            logging.getLogger("ts.serve").exception("a request failed")
+            response = _refused(request, Refusal(500, "internal", "the server failed at this request"))
+        finally:
+            self._open -= 1
+        response.headers.update(_HEADERS)
+        self._requests.add(path if path in self._routes else "other", str(response.status))
+        self._seconds.add(time.monotonic() - start)
+        try:
+            async with asyncio.timeout(self._bounds.client_seconds):
+                await response.prepare(request)
+                await response.write_eof()
+        except TimeoutError:  # who does not take the answer does not get it
+            if request.transport is not None:
+                request.transport.abort()
+        return response
+
+    async def _answer(self, request: web.BaseRequest, path: str) -> web.Response:
+        check_host(request, self._bounds)
+        route = self._routes.get(path)
+        if route is None:
+            raise Refusal(404, "not_found", "there is nothing here")
+        method, handler = route
+        if request.method != method and (method != "GET" or request.method != "HEAD"):
+            raise Refusal(405, "bad_method", f"expected {method}")
+        if method == "POST":
+            check_origin(request)
+        return await handler(request)
+
+    # ---- what there is -------------------------------------------------------------------------------
+
+    async def _page(self, request: web.BaseRequest) -> web.Response:
+        path = request.rel_url.raw_path
+        return web.Response(body=self._pages[path], headers={"Content-Type": _PAGE[path][1]})
+
+    async def _about(self, request: web.BaseRequest) -> web.Response:
+        return _json(200, json.dumps(self._model).encode())
+
+    async def _health(self, request: web.BaseRequest) -> web.Response:
+        if not self._work.is_ready:
+            raise Refusal(503, "no_process", "no process can be had", retry=5)
+        return _json(200, b'{"status": "ok"}')
+
+    async def _metrics(self, request: web.BaseRequest) -> web.Response:
+        own: list[metrics.Metric] = [
+            self._requests,
+            self._seconds,
+            metrics.Gauge("ts_serve_open", "Requests that are being answered.", lambda: self._open),
+            metrics.Gauge("ts_serve_body_bytes", "Bytes of requests in memory.", lambda: self._budget.taken),
+            metrics.Gauge("ts_serve_peak_bytes", "Memory of this process at its most.", _peak),
+        ]
+        text = metrics.text([*own, *self._work.metrics()])
+        return web.Response(body=text.encode(), headers={"Content-Type": metrics.TYPE})
+
+    async def _run(self, request: web.BaseRequest) -> web.Response:
+        assert isinstance(self._work, Programs)
+        if request.content_type != _JSON:
+            raise Refusal(415, "bad_type", f"expected {_JSON}")
+        body = await read_body(request, self._bounds, self._budget)
+        try:
+            source, call = _program(body)
+            return _json(200, await self._work.run(source, call))
+        finally:
+            self._budget.give(len(body))
+
+    async def _predict(self, request: web.BaseRequest) -> web.Response:
+        assert isinstance(self._work, Batcher)
+        given = (
+            "json" if request.content_type == _JSON else "npz" if request.content_type in _BINARY else None
+        )
+        if given is None:
+            raise Refusal(415, "bad_type", f"expected {_JSON}, or an npz as {' or '.join(_BINARY[:2])}")
+        accepted = request.headers.get("Accept", "")
+        wanted = (
+            "json" if _JSON in accepted else "npz" if any(each in accepted for each in _BINARY) else given
+        )
+        body = await read_body(request, self._bounds, self._budget)
+        try:
+            answer = await self._work.submit(body, given, wanted)
+        finally:
+            self._budget.give(len(body))
+        return web.Response(body=answer.body, status=answer.status, headers={"Content-Type": answer.type})
+
+
+def _program(body: bytes) -> tuple[str, str]:
+    if len(body) > 4 * _LARGE:
+        raise Refusal(413, "too_large", "the program is too long")
+    try:
+        found = json.loads(body.decode())
+    except (ValueError, RecursionError):
+        raise Refusal(400, "bad_input", "the body is not JSON") from None
+    if isinstance(found, dict) and set(found) <= {"source", "call"}:
+        source, call = found.get("source"), found.get("call", "")
+        if isinstance(source, str) and isinstance(call, str) and _is_text(source + call):
+            return source, call
+    raise Refusal(400, "bad_input", 'expected {"source": "def f(): ...", "call": "f()"}')
+
+
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # halves of characters
+        return False
+    return "\0" not in text
+
+
+def _json(status: int, body: bytes) -> web.Response:
+    return web.Response(body=body, status=status, headers={"Content-Type": _JSON})
+
+
+def _refused(request: web.BaseRequest, refusal: Refusal) -> web.Response:
+    error = {"status": refusal.status, "code": refusal.code, "message": refusal.message}
+    response = _json(refusal.status, json.dumps({"error": error}).encode())
+    if refusal.retry is not None:
+        response.headers["Retry-After"] = str(refusal.retry)
+    if refusal.status == 405:
+        response.headers["Allow"] = refusal.message.removeprefix("expected ")
+    if not request.content.is_eof():  # the rest of the body is not read
+        response.force_close()
+    return response
+
+
+def _peak() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+
+
+# ---- connections -------------------------------------------------------------------------------------
+
+
+class _Server(web.Server):
+    """As many connections as there may be; one more is closed at once."""
+
+    def __init__(self, app: App, bounds: Bounds) -> None:
+        super().__init__(
+            app.handle,
+            handler_cancellation=True,
+            keepalive_timeout=bounds.idle_seconds,
+            lingering_time=1.0,
+            auto_decompress=False,
+            access_log=None,
+        )
+        self._most = bounds.connections
+
+    def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
+        """Take it, or not."""
+        super().connection_made(handler, transport)
+        if len(self.connections) > self._most:
+            transport.abort()
+
+
+async def serve(options: Options, *, started: Callable[[str], None] | None = None) -> None:
+    """Serve until SIGINT or SIGTERM; then answer what is being answered, and end."""
+    bounds = options.bounds
+    app = App(options)
+    ending = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ending.set)
+    try:
+        loading = loop.create_task(app.start())
+        stopped = loop.create_task(ending.wait())
+        await asyncio.wait({loading, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        if not loading.done():
+            loading.cancel()
+            return
+        loading.result()
+        runner = web.ServerRunner(_Server(app, bounds), shutdown_timeout=bounds.grace_seconds)
+        await runner.setup()
+        try:
+            site = web.TCPSite(runner, options.host, options.port, backlog=1024)
+            try:
+                await site.start()
+            except OSError as error:
+                raise NurseryError(
+                    f"cannot listen on {options.host}:{options.port}: {error.strerror}"
+                ) from None
+            port = runner.addresses[0][1]
+            if started is not None:
+                name = f"[{options.host}]" if ":" in options.host else options.host
+                started(f"http://{name}:{port}/")
+            await ending.wait()
+        finally:
+            await runner.cleanup()
+    finally:
+        await app.close()
+
+
+def is_local(host: str) -> bool:
+    """Whether only this machine can reach a server that listens there."""
+    return host in _LOOPBACK or host.startswith("127.")

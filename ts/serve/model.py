@@ -1,0 +1,217 @@
+"""A model in a child: bytes of requests to bytes of answers, several at once where they fit together.
+
+In: requests as they came, undecoded.  Out: for each a status and a body, or that it must run by itself:
+
+    [{"status": 200, "type": "application/json"}, {"apart": true}]
+
+Requests are stacked along the first dimension of their tensors, run as one and cut apart.  Where anything
+goes wrong with that, nobody's request fails: each comes back to run by itself, with its own time.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import ts
+from ts.errors import LimitExceeded, MemoryExceeded, ScriptRuntimeError, TimeExceeded, TsError
+from ts.ir.schema import Argument
+from ts.runtime.limits import limits
+from ts.runtime.module import method_names
+from ts.serve.payload import BadInput, TooLarge, body_of, inputs_of
+
+TYPES: Final = {"json": "application/json", "npz": "application/x-npz"}
+_GROWN: Final = 256 << 20  # bytes by which a process may grow before another one takes its place
+_MOST_TOLD: Final = 2_000  # characters of an error
+
+Answer = dict[str, Any]
+
+
+class Apart(Exception):
+    """Requests that do not run as one."""
+
+
+def error_body(status: int, code: str, message: str) -> bytes:
+    """The one form that errors have."""
+    return json.dumps({"error": {"status": status, "code": code, "message": message[:_MOST_TOLD]}}).encode()
+
+
+class Model:
+    """A method of an archive."""
+
+    def __init__(self, module: Any, method: str, path: str, bytes: int) -> None:
+        self._function = getattr(module, method)
+        self._module = module
+        self._name = Path(path).name
+        self._method = method
+        self.bytes = bytes
+        self.arguments: Sequence[Argument] = self._function.schema.arguments[1:]
+        self._at_start = 0
+
+    @classmethod
+    def load(cls, path: str, method: str, *, seconds: float, bytes: int) -> Model:
+        """Read an archive; nothing of it runs."""
+        module = ts.jit.load(path, limits=limits(seconds=max(seconds, 600.0), bytes=bytes))
+        if hasattr(module, "training"):
+            module.eval()
+        if method not in method_names(module):
+            known = ", ".join(method_names(module)) or "nothing"
+            raise ValueError(f"the model has no method {method!r}; it has: {known}")
+        model = cls(module, method, path, bytes)
+        model._function.graph  # noqa: B018 -- compiled once, for all children
+        return model
+
+    def description(self) -> dict[str, Any]:
+        """What it takes and gives."""
+        schema = self._function.schema
+        inputs = [
+            {"name": each.name, "type": each.type.annotation_str, "optional": bool(each.has_default)}
+            for each in self.arguments
+        ]
+        outputs = [each.type.annotation_str for each in schema.returns]
+        return {"model": self._name, "method": self._method, "inputs": inputs, "outputs": outputs}
+
+    def has_grown(self) -> bool:
+        """Whether this process has taken memory that it may not give back."""
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+        self._at_start = self._at_start or peak
+        return peak - self._at_start > _GROWN
+
+    # ---- requests ------------------------------------------------------------------------------------
+
+    def answer(self, head: dict[str, Any], bodies: Sequence[bytes]) -> tuple[list[Answer], list[bytes]]:
+        """Answers, and their bodies."""
+        kinds, seconds = head["kinds"], head["seconds"]
+        if not self._at_start:
+            self.has_grown()
+        answers: list[tuple[Answer, bytes] | None] = [None] * len(bodies)
+        given: dict[int, dict[str, Any]] = {}
+        for i, body in enumerate(bodies):
+            try:
+                given[i] = inputs_of(body, kinds[i][0], self.arguments, bytes=self.bytes)
+            except Exception as error:
+                answers[i] = _failure(error)
+        if len(given) > 1:
+            results = self._together(given, seconds)
+        else:
+            results = {i: self._alone(inputs, seconds) for i, inputs in given.items()}
+        for i, result in results.items():
+            answers[i] = self._answer(result, kinds[i][1])
+        found = [each or ({"apart": True}, b"") for each in answers]
+        return [answer for answer, _ in found], [body for _, body in found]
+
+    def _answer(self, result: Any, kind: str) -> tuple[Answer, bytes]:
+        if isinstance(result, Exception):
+            return _failure(result)
+        try:
+            return {"status": 200, "type": TYPES[kind]}, body_of(result, kind, most=self.bytes)
+        except Exception as error:
+            return _failure(error)
+
+    def _alone(self, inputs: dict[str, Any], seconds: float) -> Any:
+        """The result, or the error."""
+        try:
+            with limits(seconds=seconds, bytes=self.bytes), ts.no_grad():
+                return self._function(**inputs)
+        except Exception as error:
+            return error
+
+    def _together(self, given: dict[int, dict[str, Any]], seconds: float) -> dict[int, Any]:
+        """Results of requests that run as one; those that are missing must run by themselves."""
+        groups: dict[Any, list[int]] = {}
+        for i, inputs in given.items():
+            groups.setdefault(_kind(inputs, i), []).append(i)
+        found: dict[int, Any] = {}
+        for members in groups.values():
+            try:
+                found.update(self._group(members, given, seconds))
+            except Exception:  # of whom it is nobody knows: each runs again, and those that fail are told why
+                continue
+        return found
+
+    def _group(self, members: list[int], given: dict[int, dict[str, Any]], seconds: float) -> dict[int, Any]:
+        if len(members) == 1:
+            with limits(seconds=seconds, bytes=self.bytes), ts.no_grad():
+                return {members[0]: self._function(**given[members[0]])}
+        rows = [_rows(given[i]) for i in members]
+        with limits(seconds=seconds, bytes=self.bytes), ts.no_grad():
+            stacked = {
+                name: ts.cat([given[i][name] for i in members]) if isinstance(value, ts.Tensor) else value
+                for name, value in given[members[0]].items()
+            }
+            result = self._function(**stacked)
+            return dict(zip(members, _cut(result, rows), strict=True))
+
+
+def _kind(inputs: dict[str, Any], number: int) -> Any:
+    """What requests that run as one have in common; of one that can only run by itself, its number."""
+    rows = None
+    parts: list[Any] = []
+    for name, value in inputs.items():
+        if isinstance(value, ts.Tensor):
+            if value.dim() == 0 or (rows is not None and value.size(0) != rows):
+                return number
+            rows = value.size(0)
+            parts.append((name, value.dtype, tuple(value.shape[1:])))
+        elif isinstance(value, bool | int | float | str | None):
+            parts.append((name, type(value), value))
+        else:
+            return number
+    return tuple(parts) if rows else number
+
+
+def _rows(inputs: dict[str, Any]) -> int:
+    return int(next(value.size(0) for value in inputs.values() if isinstance(value, ts.Tensor)))
+
+
+def _cut(result: Any, rows: list[int]) -> list[Any]:
+    """A result of all rows as one for each request."""
+    match result:
+        case ts.Tensor():
+            if result.dim() == 0 or result.size(0) != sum(rows):
+                raise Apart
+            return list(result.split(rows))
+        case dict():
+            columns = {key: _cut(value, rows) for key, value in result.items()}
+            return [{key: column[i] for key, column in columns.items()} for i in range(len(rows))]
+        case tuple() | list():
+            parts = [_cut(value, rows) for value in result]
+            made = [[part[i] for part in parts] for i in range(len(rows))]
+            if hasattr(result, "_fields"):
+                return [type(result)(*each) for each in made]
+            return [type(result)(each) for each in made]
+        case None:
+            return [None] * len(rows)
+    raise Apart
+
+
+def _failure(error: Exception) -> tuple[Answer, bytes]:
+    status, code, message = 500, "internal", f"{type(error).__name__}: {error}"
+    match error:
+        case BadInput():
+            status, code, message = 400, "bad_input", str(error)
+        case TooLarge():
+            status, code, message = 413, "too_large", str(error)
+        case TimeExceeded():
+            status, code, message = 504, "too_long", "the model took more time than a request may have"
+        case MemoryExceeded() | MemoryError():
+            status, code, message = (
+                507,
+                "too_much_memory",
+                "the model needs more memory than a request may have",
+            )
+        case LimitExceeded():
+            status, code, message = 507, "limit", error.message or str(error)
+        case ScriptRuntimeError():
+            status, code, message = (
+                422,
+                "failed",
+                f"{error.class_name.removeprefix('builtins.')}: {error.message}",
+            )
+        case TsError() | RuntimeError() | ValueError() | TypeError() | IndexError():
+            status, code = 422, "failed"
+    return {"status": status, "type": TYPES["json"]}, error_body(status, code, message)
