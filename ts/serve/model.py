@@ -62,7 +62,7 @@ class Model:
             known = ", ".join(method_names(module)) or "nothing"
             raise ValueError(f"the model has no method {method!r}; it has: {known}")
         model = cls(module, method, path, bytes)
-        model._function.graph  # noqa: B018 -- compiled once, for all children
+        model._function.bytecode  # noqa: B018 -- compiled and lowered once, for all children
         return model
 
     def description(self) -> dict[str, Any]:

@@ -19,6 +19,7 @@ import builtins
 import math
 import typing
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
@@ -50,51 +51,47 @@ _CLASSES: Final = frozenset({"Tensor", "Generator", "device", "Size", "no_grad",
 _CONSTANTS: Final = (bool, int, float, str, dtype, layout, memory_format)
 _TYPES: Final = (bool, int, float, complex, str, list, dict, tuple, object)
 _TYPING: Final = ("Any", "Dict", "Final", "List", "NamedTuple", "Optional", "Tuple", "Union")
+_STANDARD: Final[dict[str, frozenset[str]]] = {
+    "math": frozenset(name for name in dir(math) if not name.startswith("_")),
+    "typing": frozenset(_TYPING),
+}
+_OWN: Final = frozenset({"__name__", "__class__", "__dir__"})  # attributes that doors have
 _PYTHON: Final = frozenset({"prim::PythonOp"})  # nodes that call Python
 
 
 class Door(ModuleType):
-    """A module as strangers see it: what the scripted language has of it."""
+    """A module as strangers see it: what the scripted language has of it.
 
-    def __init__(self, name: str, module: Any) -> None:
-        super().__init__(name)
-        self.__dict__["_module"] = module
+    It holds nothing, and shows nothing of its own but its name: there is no way through it.
+    """
 
-    def __getattr__(self, name: str) -> Any:
-        found = None if name.startswith("__") else self._found(name)
+    def __getattribute__(self, name: str) -> Any:
+        if name in _OWN:
+            return super().__getattribute__(name)
+        home = super().__getattribute__("__name__")
+        found = None if name.startswith("__") else _found(home, name)
         if found is None:
-            raise AttributeError(f"module '{self.__name__}' has no '{name}' that scripts can use")
+            raise AttributeError(f"module '{home}' has no '{name}' that scripts can use")
         return found
 
     def __dir__(self) -> Iterable[str]:
-        """For suggestions; nothing is loaded for them."""
-        return [name for name in dir(self.__dict__["_module"]) if not name.startswith("_")]
-
-    def _found(self, name: str) -> Any:
-        qualified = f"{self.__name__}.{name}"
-        if qualified in _MODULES:
-            return Door(qualified, getattr(self.__dict__["_module"], name))
-        if qualified == "ts.ops":
-            return _Operators(qualified, ts.ops)
-        named = _MODULES.get(self.__name__)
-        if named and name not in named:
-            return None
-        value = getattr(self.__dict__["_module"], name, None)
-        return value if _is_of_scripts(value, name) else None
+        """For suggestions."""
+        names = _MODULES.get(self.__name__) or dir(import_module(self.__name__))
+        return [name for name in names if not name.startswith("_")]
 
 
-class _Operators(Door):
-    """`torch.ops`, with PyTorch's own operators."""
-
-    def _found(self, name: str) -> Any:
+def _found(home: str, name: str) -> Any:
+    """What a module has under a name, as far as scripts may know; None if nothing."""
+    qualified = f"{home}.{name}"
+    if qualified in _MODULES or qualified == "ts.ops":
+        return Door(qualified)
+    if home == "ts.ops":
         return ts.ops.aten if name == "aten" else None
-
-
-class _Standard(Door):
-    """`math`, `typing`: what scripts know of them is known by the objects."""
-
-    def _found(self, name: str) -> Any:
-        return None if name.startswith("_") else getattr(self.__dict__["_module"], name, None)
+    named = _STANDARD.get(home) or _MODULES[home]
+    if (named or name.startswith("_")) and name not in named:
+        return None
+    value = getattr(import_module(home), name, None)
+    return value if home in _STANDARD or _is_of_scripts(value, name) else None
 
 
 def _is_of_scripts(value: Any, name: str) -> bool:
@@ -111,9 +108,8 @@ def _is_of_scripts(value: Any, name: str) -> bool:
 
 
 def _standard_names() -> dict[str, Any]:
-    door = Door("ts", ts)
-    known: dict[str, Any] = {"torch": door, "ts": door, "math": _Standard("math", math)}
-    known["typing"] = _Standard("typing", typing)
+    known: dict[str, Any] = {"torch": Door("ts"), "ts": Door("ts")}
+    known.update((name, Door(name)) for name in _STANDARD)
     known.update((name, getattr(typing, name)) for name in _TYPING)
     known.update((kind.__name__, kind) for kind in _TYPES)
     for name, value in vars(builtins).items():

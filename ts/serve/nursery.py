@@ -4,9 +4,9 @@
     python -m ts.serve.nursery FD '{"kind": "model", "path": "model.pt", "method": "forward", ...}'
 
 FD is one end of a pair of sockets.  It says on it what it has loaded, or why not; then for every socket
-that it is sent, it forks a child with that one.  It runs no programs itself, so that it has no threads and
-nothing to lose: a child is there in a few milliseconds, shares the memory of what is loaded, and may end as
-it likes.
+that it is sent, it forks a child with that one.  It runs nothing of strangers itself, so that it has no
+threads and nothing to lose: a child is there in a few milliseconds, shares the memory of what is loaded, and
+may end as it likes.
 """
 
 from __future__ import annotations
@@ -166,6 +166,8 @@ def _models(settings: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
     model = Model.load(
         settings["path"], settings["method"], seconds=settings["seconds"], bytes=settings["bytes"]
     )
+
+    ts.softmax(ts.relu(ts.ones(1, 2) @ ts.ones(2, 1)), 1).sum()  # loads the kernels
 
     def work(end: socket.socket) -> None:
         confine(model.bytes)

@@ -44,6 +44,7 @@ _DTYPES: Final = {
         "complex64", "complex128",
     )
 }  # fmt: skip
+_NAMES: Final = {dtype: name for name, dtype in _DTYPES.items()}
 
 
 class BadInput(ValueError):
@@ -294,9 +295,9 @@ def _plain(value: Any) -> Any:
     """A value as JSON has it."""
     match value:
         case ts.Tensor():
-            tensor = value.detach().cpu()
-            name = str(tensor.dtype).removeprefix("ts.").removeprefix("torch.")
-            return {"data": _numbers(tensor), "dtype": name, "shape": list(tensor.shape)}
+            array = _as_array(value)
+            name = _NAMES.get(value.dtype) or str(value.dtype).rpartition(".")[2]
+            return {"data": _numbers(array), "dtype": name, "shape": list(array.shape)}
         case bool() | int() | str() | None:
             return value
         case float():
@@ -312,14 +313,12 @@ def _plain(value: Any) -> Any:
     raise BadInput(f"the model returned {type(value).__name__}, which JSON does not have")
 
 
-def _numbers(tensor: ts.Tensor) -> Any:
-    if tensor.is_complex():
-        tensor = ts.view_as_real(tensor.resolve_conj())
-    if not tensor.is_floating_point():
-        return tensor.tolist()
-    if bool(tensor.isfinite().all()):
-        return tensor.tolist()
-    return _with_names(tensor.tolist())
+def _numbers(array: NDArray[Any]) -> Any:
+    if array.dtype.kind == "c":  # pairs of real and imaginary parts
+        array = np.stack([array.real, array.imag], -1)
+    if array.dtype.kind != "f" or np.isfinite(array).all():
+        return array.tolist()
+    return _with_names(array.tolist())
 
 
 def _with_names(value: Any) -> Any:

@@ -52,7 +52,8 @@ def report(text: str, call: str, *, seconds: float, bytes: int) -> Report:
     program = Program()
     found: Report = {"functions": [], "result": None, "output": "", "error": None, "seconds": None}
     output = _Output()
-    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+    streams = contextlib.redirect_stdout(output), contextlib.redirect_stderr(output)
+    with streams[0], streams[1], warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: output.warn(message)
         try:
             with limits(seconds=seconds, bytes=bytes):
