@@ -201,9 +201,8 @@ class App:
 
     async def _predict(self, request: web.BaseRequest) -> web.Response:
         assert isinstance(self._work, Batcher)
-        given = (
-            "json" if request.content_type == _JSON else "npz" if request.content_type in _BINARY else None
-        )
+        said = request.content_type if "Content-Type" in request.headers else ""
+        given = "json" if said == _JSON else "npz" if said in _BINARY else None
         if given is None:
             raise Refusal(415, "bad_type", f"expected {_JSON}, or an npz as {' or '.join(_BINARY[:2])}")
         accepted = request.headers.get("Accept", "")
@@ -263,6 +262,26 @@ def _peak() -> int:
 # ---- connections -------------------------------------------------------------------------------------
 
 
+class _Connection(RequestHandler):
+    """One connection: what is no request of HTTP at all is refused in the form that all errors have."""
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Say that something is wrong, but not what was sent."""
+        code, text = (
+            ("bad_request", "this is no request") if status < 500 else ("internal", "the server failed")
+        )
+        response = _refused(request, Refusal(status, code, text))
+        response.headers.update(_HEADERS)
+        response.force_close()
+        return response
+
+
 class _Server(web.Server):
     """As many connections as there may be; one more is closed at once."""
 
@@ -276,6 +295,10 @@ class _Server(web.Server):
             access_log=None,
         )
         self._most = bounds.connections
+
+    def __call__(self) -> RequestHandler:
+        """Of a new connection."""
+        return _Connection(self, loop=self._loop, **self._kwargs)
 
     def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
         """Take it, or not."""

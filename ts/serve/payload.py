@@ -203,7 +203,8 @@ def _with_words(given: Any, array: NDArray[Any], name: str) -> NDArray[Any]:
     flat = []
     for each in objects.ravel().tolist():
         number = _WORDS.get(each) if isinstance(each, str) else each
-        if not isinstance(number, int | float) or isinstance(number, bool):
+        is_wide = isinstance(number, int) and not -(1 << 63) <= number < 1 << 63
+        if not isinstance(number, int | float) or isinstance(number, bool) or is_wide:
             raise BadInput(f"the input {name!r} is no tensor: it holds {_told(each)}")
         flat.append(_float(number, name))
     return np.array(flat, dtype=np.float64).reshape(objects.shape)
