@@ -39,6 +39,9 @@ def arguments(parser: argparse.ArgumentParser, command: str) -> str:
         "--max-body", type=size, default=16 << 20, metavar="SIZE", help="of a request; default: 16M"
     )
     limits.add_argument(
+        "--max-answer", type=size, default=64 << 20, metavar="SIZE", help="of an answer; default: 64M"
+    )
+    limits.add_argument(
         "--queue", type=int, default=256, metavar="N", help="requests that may wait; default: %(default)s"
     )
     limits.add_argument(
@@ -116,6 +119,7 @@ def _options(options: argparse.Namespace) -> Options:
         "seconds",
         "bytes",
         "max_body",
+        "max_answer",
         "queue",
         "workers",
         "connections",
@@ -139,7 +143,8 @@ def _options(options: argparse.Namespace) -> Options:
         seconds=options.seconds or (10.0 if is_model else 2.0),
         bytes=options.bytes or (1 << 30 if is_model else 1 << 28),
         body=options.max_body,
-        bodies=max(1 << 28, 2 * options.max_body),
+        answer=options.max_answer,
+        bodies=max(1 << 28, 2 * options.max_body, 2 * options.max_answer),
         queue=options.queue,
         workers=options.workers,
         batch=options.batch,

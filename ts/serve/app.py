@@ -54,6 +54,7 @@ _HEADERS: Final = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+_HELD: Final = "held"  # of a response: bytes of the budget that it has
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _LARGE: Final = 64 << 10  # bytes of JSON that say something other than arrays
 
@@ -89,6 +90,7 @@ class App:
                 "threads": options.threads,
                 "seconds": options.bounds.seconds,
                 "bytes": options.bounds.bytes,
+                "answer": options.bounds.answer,
             }
         )
         self._work = (
@@ -149,6 +151,8 @@ class App:
         except TimeoutError:  # who does not take the answer does not get it
             if request.transport is not None:
                 request.transport.abort()
+        finally:
+            self._budget.give(response.get(_HELD, 0))
         return response
 
     async def _answer(self, request: web.BaseRequest, path: str) -> web.Response:
@@ -214,7 +218,10 @@ class App:
             answer = await self._work.submit(body, given, wanted)
         finally:
             self._budget.give(len(body))
-        return web.Response(body=answer.body, status=answer.status, headers={"Content-Type": answer.type})
+        self._budget.take(len(answer.body))
+        response = web.Response(body=answer.body, status=answer.status, headers={"Content-Type": answer.type})
+        response[_HELD] = len(answer.body)
+        return response
 
 
 def _program(body: bytes) -> tuple[str, str]:

@@ -22,9 +22,10 @@ class Bounds:
     """All limits of a server."""
 
     seconds: float = 10.0  # of a request's own time in the model, or of a program's
-    bytes: int = 1 << 30  # of memory of a model or program, and of answers
+    bytes: int = 1 << 30  # of memory of a model or program
     body: int = 16 << 20  # bytes of a request
-    bodies: int = 256 << 20  # bytes of all requests that are being read or wait
+    answer: int = 64 << 20  # bytes of an answer
+    bodies: int = 256 << 20  # bytes of all requests and answers that are held at one time
     queue: int = 256  # requests that wait
     workers: int = 8  # processes
     batch: int = 1  # requests that run as one
@@ -57,7 +58,7 @@ class Budget:
     def take(self, size: int) -> None:
         """Refusal if there is no room for them."""
         if self.taken + size > self._most:
-            raise Refusal(503, "busy", "the server holds as many requests as it can", retry=1)
+            raise Refusal(503, "busy", "the server holds as much as it can", retry=1)
         self.taken += size
 
     def give(self, size: int) -> None:

@@ -43,17 +43,18 @@ def error_body(status: int, code: str, message: str) -> bytes:
 class Model:
     """A method of an archive."""
 
-    def __init__(self, module: Any, method: str, path: str, bytes: int) -> None:
+    def __init__(self, module: Any, method: str, path: str, bytes: int, answer: int) -> None:
         self._function = getattr(module, method)
         self._module = module
         self._name = Path(path).name
         self._method = method
         self.bytes = bytes
+        self._most = answer
         self.arguments: Sequence[Argument] = self._function.schema.arguments[1:]
         self._at_start = 0
 
     @classmethod
-    def load(cls, path: str, method: str, *, seconds: float, bytes: int) -> Model:
+    def load(cls, path: str, method: str, *, seconds: float, bytes: int, answer: int = 64 << 20) -> Model:
         """Read an archive; nothing of it runs."""
         module = ts.jit.load(path, limits=limits(seconds=max(seconds, 600.0), bytes=bytes))
         if hasattr(module, "training"):
@@ -61,7 +62,7 @@ class Model:
         if method not in method_names(module):
             known = ", ".join(method_names(module)) or "nothing"
             raise ValueError(f"the model has no method {method!r}; it has: {known}")
-        model = cls(module, method, path, bytes)
+        model = cls(module, method, path, bytes, answer)
         model._function.bytecode  # noqa: B018 -- compiled and lowered once, for all children
         return model
 
@@ -99,16 +100,21 @@ class Model:
             results = self._together(given, seconds)
         else:
             results = {i: self._alone(inputs, seconds) for i, inputs in given.items()}
+        size = 0
         for i, result in results.items():
-            answers[i] = self._answer(result, kinds[i][1])
-        found = [each or ({"apart": True}, b"") for each in answers]
-        return [answer for answer, _ in found], [body for _, body in found]
+            answers[i] = found = self._answer(result, kinds[i][1])
+            size += len(found[1])
+            if size > self._most and len(bodies) > 1:  # that many at once are too much for who gets them
+                answers[i] = None
+                break
+        pairs = [each or ({"apart": True}, b"") for each in answers]
+        return [answer for answer, _ in pairs], [body for _, body in pairs]
 
     def _answer(self, result: Any, kind: str) -> tuple[Answer, bytes]:
         if isinstance(result, Exception):
             return _failure(result)
         try:
-            return {"status": 200, "type": TYPES[kind]}, body_of(result, kind, most=self.bytes)
+            return {"status": 200, "type": TYPES[kind]}, body_of(result, kind, most=self._most)
         except Exception as error:
             return _failure(error)
 

@@ -164,9 +164,12 @@ def _models(settings: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
 
     ts.set_num_threads(int(settings["threads"]))
     model = Model.load(
-        settings["path"], settings["method"], seconds=settings["seconds"], bytes=settings["bytes"]
+        settings["path"],
+        settings["method"],
+        seconds=settings["seconds"],
+        bytes=settings["bytes"],
+        answer=settings["answer"],
     )
-
     ts.softmax(ts.relu(ts.ones(1, 2) @ ts.ones(2, 1)), 1).sum()  # loads the kernels
 
     def work(end: socket.socket) -> None:

@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from ts._core.value.turns import my_turn
-from ts.errors import FrontendError, InternalError, LimitExceeded, ScriptRuntimeError
+from ts.errors import FrontendError, LimitExceeded, ScriptRuntimeError
 from ts.frontend import python_syntax
 from ts.ir.graph import Graph
 from ts.ir.print import to_pieces
@@ -36,6 +36,7 @@ Report = dict[str, Any]
 LONGEST: Final = 64 << 10  # characters of a program
 _MOST_SHOWN: Final = 64 << 10  # characters of what it prints, of its result, of an error
 _MOST_ROWS: Final = 5_000  # of a graph or of bytecode
+_TRACE: Final = re.compile(r'^  File "<string>", line (\d+), in (\S+)$', re.MULTILINE)
 _PLACE: Final = re.compile(r"# <string>:(\d+):\d+ ")
 
 
@@ -78,6 +79,7 @@ class Program(CompilationUnit):
     def __init__(self) -> None:
         super().__init__()
         self.text = ""
+        self.called = ""  # what errors say the call is
         self._imported: dict[str, object] = {}
 
     def read(self, text: str) -> None:
@@ -91,9 +93,10 @@ class Program(CompilationUnit):
             tree = ast.parse(call.strip(), mode="eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             raise Refused("the call must be one expression, such as f(3)") from None
-        name = "call"  # what errors say the call is
+        name = "call"
         while name in self._functions or name in call:
             name += "_"
+        self.called = name
         self._compile(f"def {name}():\n    return {ast.unparse(tree)}\n")
         return self._functions.pop(name)
 
@@ -189,8 +192,13 @@ def _error(error: Exception, program: Program) -> Report:
                 found["kind"] = error.class_name.removeprefix("builtins.")
         case MemoryError():
             found.update(kind="MemoryExceeded", message="the program needs more memory than it may have")
-        case InternalError():
-            pass
+        case RuntimeError() if _TRACE.search(
+            str(error)
+        ):  # errors of Python's classes hold their place as text
+            text = str(error)
+            places = [int(number) for number, name in _TRACE.findall(text) if name != program.called]
+            found.update(text=_cut(text), line=places[-1] if places else 0)
+            found["kind"], _, found["message"] = text.rstrip().rpartition("\n")[2].partition(": ")
     found["message"] = _cut(found["message"])
     return found
 
