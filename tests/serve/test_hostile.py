@@ -11,7 +11,6 @@ import random
 import statistics
 import time
 import zipfile
-from itertools import count
 
 import numpy as np
 import pytest
@@ -23,6 +22,7 @@ from tests.serve.conftest import serving
 
 pytestmark = pytest.mark.long
 REQUESTS = int(os.environ.get("TS_HOSTILE_REQUESTS", "10000"))
+PARTS = 5  # each has its own time
 AT_ONCE = 48
 
 
@@ -46,11 +46,12 @@ def model_json(*inputs):
 
 BOMB = npz(x=np.zeros(1 << 27, dtype=np.int8))
 LARGE = npz(x=np.zeros(1 << 24, dtype=np.int8))  # which may come in, and whose answer is too large
+LATE = {503, 504}  # where the machine has no time for so many; still an answer
 # What is sent whole, and the statuses that may come back.
 WHOLE = [
     (model_json([[1.0]], 1, "strange"), {422}),
-    (model_json([[1.0]], 60, "memory"), {507, 504}),
-    (request("POST", "/predict", LARGE, NPZ), {413, 504}),
+    (model_json([[1.0]], 60, "memory"), {507}),
+    (request("POST", "/predict", LARGE, NPZ), {413}),
     (model_json("x"), {400}),
     (model_json([[1.0], [1.0, 2.0]]), {400}),
     (model_json(*range(99)), {400}),
@@ -78,8 +79,8 @@ WHOLE = [
     (b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", {400}),
     (b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nZ\r\n", {400}),
 ]  # fmt: skip
-ENDLESS = (model_json([[1.0]], 1, "loop"), {504, 503})
-STUCK = (model_json([[1.0]], 24, "text"), {504, 503, 507})
+ENDLESS = (model_json([[1.0]], 1, "loop"), {504})
+STUCK = (model_json([[1.0]], 24, "text"), {504, 507})
 
 
 async def whole(port, what, expected):
@@ -87,7 +88,7 @@ async def whole(port, what, expected):
     async with Connection(port) as connection:
         connection.writer.write(what)
         status, _, body = await answer(connection.reader)
-        assert status in expected, (status, what[:80], body[:200])
+        assert status in expected | LATE, (status, what[:80], body[:200])
         assert status == 200 or set(json.loads(body)["error"]) == {"status", "code", "message"}
 
 
@@ -161,57 +162,74 @@ def family(pid):
     return found
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/smaps_rollup"), reason="needs Linux's /proc to see memory")
-def test_hostile_requests(busy):
-    words = ("--seconds", 0.5, "--bytes", "100M", "--max-answer", "4M", "--max-body", "256K", "--workers", 8, "--client-seconds", 2, "--batch", 8)
-    with serving(busy, *words) as process:
-        port = process.port
-        honest, sizes, done = [], [], asyncio.Event()
+@pytest.fixture(scope="module")
+def attacked(busy):
+    """A server that is small, and what is measured of it."""
+    words = ("--seconds", 1, "--bytes", "100M", "--max-answer", "4M", "--max-body", "256K", "--workers", 8)
+    with serving(busy, *words, "--client-seconds", 5, "--batch", 8) as process:
+        process.sizes = []
+        yield process
 
-        async def be_honest():
-            body = json.dumps({"inputs": [[[1.0, 2.0]], 3]}).encode()
-            async with Connection(port) as connection:
-                while not done.is_set():
-                    start = time.perf_counter()
-                    status, _, text = await connection.ask("POST", "/predict", body, JSON)
-                    honest.append(time.perf_counter() - start)
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_hostile_requests(attacked, part):
+    """Each is answered as it should be, and so is one that asks for little beside them, in time."""
+    port = attacked.port
+    honest, late, done = [], [], asyncio.Event()
+
+    async def be_honest():
+        body = json.dumps({"inputs": [[[1.0, 2.0]], 3]}).encode()
+        async with Connection(port) as connection:
+            while not done.is_set():
+                start = time.perf_counter()
+                status, _, text = await connection.ask("POST", "/predict", body, JSON)
+                honest.append(time.perf_counter() - start)
+                if status in LATE:
+                    late.append(status)
+                else:
                     assert status == 200 and json.loads(text)["outputs"]["data"] == [[3.0, 6.0]], (status, text)
-                    await asyncio.sleep(0.01)
+                await asyncio.sleep(0.01)
 
-        async def attack(numbers):
-            for number in numbers:
-                if number >= REQUESTS:
-                    return
-                await asyncio.wait_for(hostile(port, number), 60)
-                if number % (REQUESTS // 20) == 0:
-                    sizes.append(memory(family(process.pid)))
+    async def attack(numbers):
+        for number in numbers:
+            await asyncio.wait_for(hostile(port, number), 60)
+            if number % (REQUESTS // 40) == 0:
+                attacked.sizes.append(memory(family(attacked.pid)))
 
-        async def everybody():
-            friend = asyncio.ensure_future(be_honest())
-            numbers = count()
+    async def everybody():
+        friend = asyncio.ensure_future(be_honest())
+        numbers = iter(range(REQUESTS * part // PARTS, REQUESTS * (part + 1) // PARTS))
+        try:
             await asyncio.gather(*(attack(numbers) for _ in range(AT_ONCE)))
+        finally:
             done.set()
             await friend
-            await asyncio.sleep(3)
-            metrics = (await ask(port, "GET", "/metrics"))[2].decode()
-            return dict(line.rsplit(" ", 1) for line in metrics.splitlines() if line[0] != "#")
 
-        start = time.perf_counter()
-        asyncio.run(asyncio.wait_for(everybody(), 540))
-        seconds = time.perf_counter() - start
-        values = asyncio.run(ask(port, "GET", "/metrics"))[2].decode()
-        values = dict(line.rsplit(" ", 1) for line in values.splitlines() if line[0] != "#")
-        assert values["ts_serve_queue"] == values["ts_serve_body_bytes"] == values["ts_serve_processes_busy"] == "0"
-        assert values["ts_serve_open"] == "1"
-        honest.sort()
-        print(
-            f"\n{REQUESTS:,} hostile requests in {seconds:.0f} s; {len(honest):,} honest ones beside them: median "
-            f"{statistics.median(honest) * 1e3:.0f} ms, 99% {honest[len(honest) * 99 // 100] * 1e3:.0f} ms, longest "
-            f"{honest[-1] * 1e3:.0f} ms; memory in MB: {', '.join(f'{size / 1e6:.0f}' for size in sizes)}; "
-            f"of the server alone at most {float(values['ts_serve_peak_bytes']) / 1e6:.0f}"
-        )
-        third = len(sizes) // 3
-        assert max(sizes[-third:]) < max(sizes[third : 2 * third]) * 1.5 + 100e6  # it goes up and down, and not up
+    start = time.perf_counter()
+    asyncio.run(everybody())
+    seconds = time.perf_counter() - start
+    honest.sort()
+    print(
+        f"\n{REQUESTS // PARTS:,} hostile requests in {seconds:.0f} s; {len(honest):,} honest ones beside them: median "
+        f"{statistics.median(honest) * 1e3:.0f} ms, 99% {honest[len(honest) * 99 // 100] * 1e3:.0f} ms, longest "
+        f"{honest[-1] * 1e3:.0f} ms; {len(late)} refused"
+    )
+    assert len(late) <= len(honest) // 50
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/smaps_rollup"), reason="needs Linux's /proc to see memory")
+def test_nothing_is_left_of_them(attacked):
+    """Nobody waits, nothing is held, and memory went up and down, but not up and up."""
+    time.sleep(4)  # those that went away have their time, too
+    text = asyncio.run(ask(attacked.port, "GET", "/metrics"))[2].decode()
+    values = dict(line.rsplit(" ", 1) for line in text.splitlines() if line[0] != "#")
+    assert values["ts_serve_queue"] == values["ts_serve_body_bytes"] == values["ts_serve_processes_busy"] == "0"
+    assert values["ts_serve_open"] == "1"
+    sizes = attacked.sizes
+    print(f"\nmemory in MB: {', '.join(f'{size / 1e6:.0f}' for size in sizes)}; of the server alone at most "
+          f"{float(values['ts_serve_peak_bytes']) / 1e6:.0f}")  # fmt: skip
+    half = len(sizes) // 2
+    assert max(sizes[half:]) < max(sizes[:half]) * 1.5 + 100e6
 
 
 def test_load(net):

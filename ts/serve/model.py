@@ -10,6 +10,7 @@ goes wrong with that, nobody's request fails: each comes back to run by itself, 
 
 from __future__ import annotations
 
+import contextlib
 import json
 import resource
 import sys
@@ -132,25 +133,27 @@ class Model:
         for i, inputs in given.items():
             groups.setdefault(_kind(inputs, i), []).append(i)
         found: dict[int, Any] = {}
-        for members in groups.values():
-            try:
-                found.update(self._group(members, given, seconds))
-            except Exception:  # of whom it is nobody knows: each runs again, and those that fail are told why
-                continue
+        with contextlib.suppress(LimitExceeded), limits(seconds=seconds, bytes=self.bytes), ts.no_grad():
+            for members in groups.values():
+                try:
+                    results = self._group(members, given)
+                except LimitExceeded:
+                    raise
+                except Exception:  # whose it is nobody knows: each runs again, and is told its own
+                    continue
+                found.update(zip(members, results, strict=True))
         return found
 
-    def _group(self, members: list[int], given: dict[int, dict[str, Any]], seconds: float) -> dict[int, Any]:
+    def _group(self, members: list[int], given: dict[int, dict[str, Any]]) -> list[Any]:
+        """Results of requests of one kind."""
         if len(members) == 1:
-            with limits(seconds=seconds, bytes=self.bytes), ts.no_grad():
-                return {members[0]: self._function(**given[members[0]])}
+            return [self._function(**given[members[0]])]
         rows = [_rows(given[i]) for i in members]
-        with limits(seconds=seconds, bytes=self.bytes), ts.no_grad():
-            stacked = {
-                name: ts.cat([given[i][name] for i in members]) if isinstance(value, ts.Tensor) else value
-                for name, value in given[members[0]].items()
-            }
-            result = self._function(**stacked)
-            return dict(zip(members, _cut(result, rows), strict=True))
+        stacked = {
+            name: ts.cat([given[i][name] for i in members]) if isinstance(value, ts.Tensor) else value
+            for name, value in given[members[0]].items()
+        }
+        return _cut(self._function(**stacked), rows)
 
 
 def _kind(inputs: dict[str, Any], number: int) -> Any:

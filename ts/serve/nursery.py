@@ -24,7 +24,7 @@ from ts.serve.frames import pack, receive_blocking
 
 Work = Callable[[socket.socket], None]
 _SLACK: Final = 256 << 20  # bytes of address space for Python itself, beside what a program may take
-_GRACE: Final = 1.0  # seconds beside those that a program has
+_GRACE: Final = 0.5  # seconds beside those that a program or a request has
 
 
 def main(words: list[str]) -> None:
@@ -177,7 +177,7 @@ def _models(settings: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
         _new_seed()
         while (asked := receive_blocking(end)) is not None:
             head, bodies = asked
-            end_after(head["seconds"] * len(bodies))
+            end_after(head["seconds"])
             answers, parts = model.answer(head, bodies)
             end_after(0)
             leaves = model.has_grown()
