@@ -211,8 +211,20 @@ def test_slow_clients_are_let_go(port):
             reply = await answer(body.reader)
             return reply, time.monotonic() - start
 
-    reply, seconds = asyncio.run(slow())
-    assert error_of(reply) == (408, "slow") and 1.5 < seconds
+    async def slow_head():
+        async with Connection(port) as head:
+            for byte in request("GET", "/healthz", headers={"X": "x" * 100}):
+                head.writer.write(bytes([byte]))
+                await asyncio.sleep(0.1)
+                if head.reader.at_eof():
+                    return b""
+            return await head.reader.read(1)
+
+    async def both():
+        return await asyncio.gather(slow(), slow_head())
+
+    (reply, seconds), head = asyncio.run(both())
+    assert error_of(reply) == (408, "slow") and 1.5 < seconds and head == b""
 
 
 def test_expect_continue(port):
@@ -241,6 +253,47 @@ def test_requests_behind_each_other(port):
             return [json.loads((await answer(connection.reader))[2])["outputs"]["data"] for _ in range(30)]
 
     assert asyncio.run(pipelined()) == [[float(i)] for i in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("text", "statuses"),
+    [
+        (b"GET / HTTP/1.0\r\n\r\n", [400]),
+        (b"GET http://elsewhere.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n", [200]),
+        (b"GET /healthz?x=%00%ff#y HTTP/1.1\r\nHost: localhost\r\n\r\n", [200]),
+        (b"GET //etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n", [404]),
+        (b"GET * HTTP/1.1\r\nHost: localhost\r\n\r\n", [400]),
+        (b"CONNECT elsewhere.example:80 HTTP/1.1\r\nHost: localhost\r\n\r\n", [404]),
+        (b"OPTIONS /predict HTTP/1.1\r\nHost: localhost\r\nOrigin: http://elsewhere.example\r\n\r\n", [405]),
+        (b"TRACE / HTTP/1.1\r\nHost: localhost\r\n\r\n", [405]),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n" + request("GET", "/healthz"), [200, 200]),
+        (b"GET / HTTP/1.1\r\nHost : localhost\r\n\r\n", [400]),
+        (b"GET / HTTP/1.1\r\nHost: localhost\r\n folded\r\n\r\n", [400]),
+        (b"GET / HTTP/1.1\nHost: localhost\n\n", [400]),
+        (b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}", [400]),
+        (b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}", [400]),
+    ],
+    ids=range(14),
+)  # fmt: skip
+def test_requests_that_look_strange(port, text, statuses):
+    """Each is one request, whatever it seems to be, and is answered as one."""
+
+    async def sent():
+        async with Connection(port) as connection:
+            connection.writer.write(text)
+            return [(await answer(connection.reader))[0] for _ in statuses]
+
+    assert asyncio.run(sent()) == statuses
+
+
+def test_heads_have_no_bodies(port):
+    async def head():
+        async with Connection(port) as connection:
+            connection.writer.write(request("HEAD", "/") + request("GET", "/healthz"))
+            head = await connection.reader.readuntil(b"\r\n\r\n")
+            return head[9:12], (await answer(connection.reader))[2]
+
+    assert asyncio.run(head()) == (b"200", b'{"status": "ok"}')
 
 
 def test_who_goes_away_is_not_missed(port):

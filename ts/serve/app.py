@@ -296,7 +296,7 @@ class _Server(web.Server):
         super().__init__(
             app.handle,
             handler_cancellation=True,
-            keepalive_timeout=bounds.idle_seconds,
+            keepalive_timeout=bounds.client_seconds,
             lingering_time=1.0,
             auto_decompress=False,
             access_log=None,

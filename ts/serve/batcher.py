@@ -187,7 +187,7 @@ class Batcher:
             else:
                 self._idle.append(worker)
             answers = head["answers"]
-            if not any("apart" in answer for answer in answers):
+            if all(answer.get("status") == 200 for answer in answers):
                 self._usual += (taken - self._usual) / 8
             for job, answer, part in reversed([*zip(jobs, answers, parts, strict=True)]):
                 if "apart" in answer:

@@ -30,8 +30,7 @@ class Bounds:
     workers: int = 8  # processes
     batch: int = 1  # requests that run as one
     connections: int = 1024
-    client_seconds: float = 20.0  # to send a request, or to take an answer
-    idle_seconds: float = 30.0  # of a connection on which nothing happens
+    client_seconds: float = 20.0  # to send a head, to send a body, to take an answer; of an idle connection
     grace_seconds: float = 15.0  # for what is running, at the end
     hosts: frozenset[str] = frozenset()  # names that this server has, besides localhost and its addresses
     any_host: bool = False
