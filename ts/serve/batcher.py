@@ -18,6 +18,7 @@ busy with one thing for a while.
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -29,6 +30,7 @@ from ts.serve.metrics import SIZES, Counter, Gauge, Histogram
 from ts.serve.processes import Nursery, NurseryError
 
 _STUCK: Final = 0.1  # seconds after which a process that is busy does not count as one that will be free
+_PATIENCE: Final = 0.03  # seconds that requests wait for a process before there is another
 _LEAST: Final = 0.1  # seconds that a batch has, at the least
 _TIMES: Final = 10  # as much as batches take may one take
 _IDLE: Final = 30.0  # seconds after which a process that is not needed ends
@@ -233,7 +235,7 @@ class Batcher:
     def _watch(self) -> None:
         """Look in a moment whether there are enough processes."""
         if self._queue and self._growing is None and not self._is_closed:
-            delay = _STUCK if self._workers else 0.0
+            delay = _PATIENCE if self._workers else 0.0
             self._growing = asyncio.get_running_loop().call_later(delay, self._grow)
 
     def _grow(self) -> None:
@@ -241,10 +243,11 @@ class Batcher:
         if not self._queue or self._idle or self._is_closed:
             return
         now = time.monotonic()
-        are_stuck = all(now - worker.since > _STUCK for worker in self._workers)
-        if are_stuck and not self._starting:
+        stuck = sum(now - worker.since > _STUCK for worker in self._workers)
+        most = min(self._bounds.workers, stuck + (os.cpu_count() or 1))
+        if now - self._queue[0].since > _PATIENCE:
             wanted = -(-len(self._queue) // self._bounds.batch)
-            for _ in range(min(wanted, self._bounds.workers - len(self._workers))):
+            for _ in range(min(wanted, most - len(self._workers) - self._starting)):
                 self._spawn(self._grow_now())
         self._watch()
 

@@ -5,16 +5,16 @@ In: requests as they came, undecoded.  Out: for each a status and a body, or tha
     [{"status": 200, "type": "application/json"}, {"apart": true}]
 
 Requests are stacked along the first dimension of their tensors, run as one and cut apart.  Where anything
-goes wrong with that, nobody's request fails: each comes back to run by itself, with its own time.
+goes wrong with that, nobody's request fails: each runs alone.  All of this has little time; who needs more
+comes back, to run in a process by itself.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import resource
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -85,11 +85,14 @@ class Model:
 
     # ---- requests ------------------------------------------------------------------------------------
 
-    def answer(self, head: dict[str, Any], bodies: Sequence[bytes]) -> tuple[list[Answer], list[bytes]]:
-        """Answers, and their bodies."""
+    def answer(
+        self, head: dict[str, Any], bodies: Sequence[bytes], end_after: Callable[[float], None]
+    ) -> tuple[list[Answer], list[bytes]]:
+        """Answers, and their bodies; `end_after` is told how long what begins now may take."""
         kinds, seconds = head["kinds"], head["seconds"]
         if not self._at_start:
             self.has_grown()
+        end_after(seconds)
         answers: list[tuple[Answer, bytes] | None] = [None] * len(bodies)
         given: dict[int, dict[str, Any]] = {}
         for i, body in enumerate(bodies):
@@ -97,17 +100,20 @@ class Model:
                 given[i] = inputs_of(body, kinds[i][0], self.arguments, bytes=self.bytes)
             except Exception as error:
                 answers[i] = _failure(error)
-        if len(given) > 1:
-            results = self._together(given, seconds)
-        else:
-            results = {i: self._alone(inputs, seconds) for i, inputs in given.items()}
+        results = self._together(given, seconds, end_after) if len(given) > 1 else {}
         size = 0
-        for i, result in results.items():
-            answers[i] = found = self._answer(result, kinds[i][1])
+        for i in given:
+            if i not in results:
+                end_after(seconds)
+                results[i] = self._alone(given[i], seconds)
+            if isinstance(results[i], TimeExceeded) and len(bodies) > 1:
+                continue  # it gets all of its time by itself
+            answers[i] = found = self._answer(results.pop(i), kinds[i][1])
             size += len(found[1])
-            if size > self._most and len(bodies) > 1:  # that many at once are too much for who gets them
+            if size > self._most and len(bodies) > 1:  # so many at once are too much for who gets them
                 answers[i] = None
                 break
+        end_after(0)
         pairs = [each or ({"apart": True}, b"") for each in answers]
         return [answer for answer, _ in pairs], [body for _, body in pairs]
 
@@ -127,33 +133,32 @@ class Model:
         except Exception as error:
             return error
 
-    def _together(self, given: dict[int, dict[str, Any]], seconds: float) -> dict[int, Any]:
-        """Results of requests that run as one; those that are missing must run by themselves."""
+    def _together(
+        self, given: dict[int, dict[str, Any]], seconds: float, end_after: Callable[[float], None]
+    ) -> dict[int, Any]:
+        """Results of requests that run as one; nothing of those that do not."""
         groups: dict[Any, list[int]] = {}
         for i, inputs in given.items():
             groups.setdefault(_kind(inputs, i), []).append(i)
         found: dict[int, Any] = {}
-        with contextlib.suppress(LimitExceeded), limits(seconds=seconds, bytes=self.bytes), ts.no_grad():
-            for members in groups.values():
+        for members in groups.values():
+            if len(members) > 1:
+                end_after(seconds)
                 try:
-                    results = self._group(members, given)
-                except LimitExceeded:
-                    raise
-                except Exception:  # whose it is nobody knows: each runs again, and is told its own
+                    results = self._group([given[i] for i in members], seconds)
+                except Exception:  # whose it is nobody knows: each runs alone, and is told its own
                     continue
                 found.update(zip(members, results, strict=True))
         return found
 
-    def _group(self, members: list[int], given: dict[int, dict[str, Any]]) -> list[Any]:
-        """Results of requests of one kind."""
-        if len(members) == 1:
-            return [self._function(**given[members[0]])]
-        rows = [_rows(given[i]) for i in members]
-        stacked = {
-            name: ts.cat([given[i][name] for i in members]) if isinstance(value, ts.Tensor) else value
-            for name, value in given[members[0]].items()
-        }
-        return _cut(self._function(**stacked), rows)
+    def _group(self, given: list[dict[str, Any]], seconds: float) -> list[Any]:
+        """Results of requests of one kind, which run as one."""
+        with limits(seconds=seconds, bytes=self.bytes), ts.no_grad():
+            stacked = {
+                name: ts.cat([each[name] for each in given]) if isinstance(value, ts.Tensor) else value
+                for name, value in given[0].items()
+            }
+            return _cut(self._function(**stacked), [_rows(each) for each in given])
 
 
 def _kind(inputs: dict[str, Any], number: int) -> Any:
