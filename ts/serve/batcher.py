@@ -11,8 +11,8 @@ no other.
     queue   [c d e f]  -- up to `batch` -->  process: [a b]      a and b as one, within a short time
                                              process: [x]        alone, with all the time of a request
 
-There is one process as long as it keeps up, and more, up to `workers`, where all that there are have been
-busy with one thing for a while.
+There is one process as long as it keeps up.  Where requests wait there are as many as processors, and one
+more for each that has been busy with one thing for a while, up to `workers`.
 """
 
 from __future__ import annotations
