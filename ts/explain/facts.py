@@ -7,6 +7,7 @@ In: a function or a method, and arguments, if it is to be measured.  Out: `Facts
       parts                  the function, then those that it calls, each once
         lines                of the source, with seconds, how often each ran
         graph                rows of text, each with the line that it is from
+        picture              the same in SVG, unless there are too many nodes to look at
       modules                of a method: the tree of the modules, with the parts that are theirs
       operators              by time, with the kernels that computed them
 
@@ -33,7 +34,8 @@ from ts.bytecode.counting import Counter
 from ts.bytecode.opcodes import NUMBER
 from ts.errors import LimitExceeded
 from ts.fusion.program import GroupRecord
-from ts.ir.graph import Graph
+from ts.ir.drawing import arrange, picture_of, svg
+from ts.ir.graph import Graph, Node
 from ts.ir.print import to_pieces
 from ts.ir.source import SourceRange
 from ts.passes.inline import called_function
@@ -47,6 +49,7 @@ from ts.runtime.module import ScriptModule, method_names
 from ts.runtime.script_method import ScriptMethod
 
 Place = tuple[str, int]  # a file, or a text without one, and the number of a line
+_MOST_DRAWN: Final = 2_000  # nodes
 _LONGEST: Final = 0.5  # seconds of calls that are measured; at least three are
 _MOST_CALLS: Final = 200
 _INSTRUCTION: Final = 2e-9  # seconds, at the least
@@ -81,6 +84,7 @@ class Part:
     file: str
     lines: list[Line]
     graph: list[Row] = field(default_factory=list)
+    picture: str = ""
 
     @property
     def seconds(self) -> float:
@@ -170,6 +174,7 @@ class _Parts:
                 waiting += _callees(function.graph)
         for function, number in self.numbers.items():  # now: graphs name lines of each other
             self.found[number].graph = self.rows(function.graph)
+            self.found[number].picture = self.picture(function.graph)
 
     def _part(self, function: ScriptFunction) -> Part:
         name = function.qualified_name.removeprefix("__torch__.")
@@ -194,6 +199,18 @@ class _Parts:
             Row(text.rstrip("\n"), None if node is None else self._places.get(_place(node.range)))
             for text, node in to_pieces(graph, show_ranges=False)
         ]
+
+    def picture(self, graph: Graph) -> str:
+        """A graph as a picture, whose boxes have the same lines; none where it is large."""
+        if sum(1 for _ in graph.all_nodes()) > _MOST_DRAWN:
+            return ""
+        drawn = picture_of(graph)
+        arrange(drawn)
+        return svg(drawn, style="", attributes=self._at)
+
+    def _at(self, node: Node) -> str:
+        place = self._places.get(_place(node.range))
+        return "" if place is None else f' data-at="{place[0]}:{place[1]}"'
 
 
 def _callees(graph: Graph) -> Iterator[Any]:

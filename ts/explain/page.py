@@ -14,6 +14,7 @@ from importlib.resources import files
 
 import ts
 from ts.explain.facts import Facts, Line, Module, Part, Row
+from ts.ir.drawing import STYLE
 from ts.profiler.table import time_text
 
 _HEATS = (0.005, 0.02, 0.08, 0.2, 0.4)  # shares of the call from which a line is warmer
@@ -23,6 +24,7 @@ _MOST_OPEN = 6  # parts that are open when the page is
 def page(facts: Facts) -> str:
     """The page."""
     style, script = (files(__package__).joinpath(name).read_text("utf-8") for name in ("page.css", "page.js"))
+    style += STYLE
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -113,6 +115,9 @@ def _parts(facts: Facts) -> Iterable[str]:
             f'<div class="beside"><div><table class="source">{_heading(facts)}{lines}</table></div>'
             f"<pre>{_rows(part.graph)}</pre></div>"
         )
+        if part.picture:
+            picture = f'<div class="picture">{part.picture}</div>'
+            content += f"<details><summary>picture of the graph</summary>{picture}</details>"
         yield from _section(f"part{number}", title, content, open=number in shown)
 
 

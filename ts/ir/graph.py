@@ -554,6 +554,16 @@ class Graph:
 
         return to_text(self, print_ranges)
 
+    def draw(self, path: Any) -> None:
+        """Write a picture of the graph: to ``.svg`` as it is shown, to ``.dot`` or ``.gv`` for Graphviz.
+
+        Boxes are nodes, coloured by what they do, with their blocks inside; constants and attributes are
+        written where they are used.  Pointing at a box shows its text and its line in the source.
+        """
+        from ts.ir.drawing import draw
+
+        draw(self, path)
+
     def __str__(self) -> Any:
         return self.str()
 

@@ -1,0 +1,278 @@
+"""Pictures of graphs: what is in them, where it is, and that nothing in them does anything."""
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from itertools import combinations
+from xml.etree import ElementTree
+
+import pytest
+
+import ts
+from tests.test_cli import output
+from ts.ir.drawing import arrange, dot, picture_of, svg
+from ts.ir.graph import Graph
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def branching(x: ts.Tensor, n: int):
+    for i in range(n):
+        if i % 2 == 0:
+            x = x * 2 + i
+        else:
+            x = ts.tanh(x)
+    return x, n
+
+
+class Net(ts.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = ts.nn.Linear(3, 4)
+
+    def forward(self, x):
+        return ts.relu(self.layer(x)).sum(dim=[0, 1])
+
+
+def picture(function):
+    found = picture_of(ts.jit.script(function).graph)
+    arrange(found)
+    return found
+
+
+def boxes(picture):
+    """All boxes, those of blocks too."""
+    for box in picture.boxes:
+        yield box
+        for inside in box.insides:
+            yield from boxes(inside)
+
+
+def texts(picture):
+    return [box.text for box in boxes(picture)]
+
+
+def test_blocks_are_boxes_in_boxes():
+    (loop,) = [box for box in picture(branching).boxes if box.insides]
+    assert (loop.text, [inside.text for inside in loop.insides]) == ("prim::Loop", ["body"])
+    (branch,) = [box for box in loop.insides[0].boxes if box.insides]
+    assert (branch.text, [inside.text for inside in branch.insides]) == ("prim::If", ["then", "else"])
+    assert [box.text for box in branch.insides[1].boxes] == ["%x.29", "aten::tanh", "→"]
+
+
+def test_constants_are_written_where_they_are_used():
+    """But not those that are a default: `alpha` of `add`."""
+    found = picture(branching)
+    lines = {box.text: box.lines for box in boxes(found)}
+    assert lines["aten::mul"] == ["other = 2"] and lines["aten::add"] == []
+    assert not any("Constant" in text for text in texts(found))
+
+
+def test_modules():
+    """Attributes are paths, calls are named by what is called."""
+    net = ts.jit.script(Net())
+    found = picture_of(net.graph)
+    assert texts(found) == ["%x.1 : Tensor", "call self.layer.forward", "aten::relu", "aten::sum", "return"]
+    inlined = {box.text: box.lines for box in boxes(picture_of(net.inlined_graph))}
+    assert inlined["aten::linear"] == ["weight = self.layer.weight", "bias = self.layer.bias"]
+    assert inlined["aten::sum"] == ["dim = [0, 1]"]
+
+
+def test_a_list_that_is_written_to_is_a_box():
+    def appended(n: int):
+        xs = [1, 2]
+        xs.append(n)
+        return xs
+
+    assert texts(picture(appended)) == ["%n.1 : int", "prim::ListConstruct", "aten::append", "return"]
+
+
+def test_groups_show_what_is_in_them():
+    graph = ts.jit.script(branching).graph
+    outer = Graph()
+    x, n = outer.add_input("x"), outer.add_input("n")
+    node = outer.insert_node(outer.create("prim::FusionGroup", [x, n], 2))
+    node.set("Subgraph", graph.copy(), "g")
+    for value in node.outputs():
+        outer.register_output(value)
+    (box,) = [box for box in picture_of(outer).boxes if box.insides]
+    assert box.kind == "group" and "prim::Loop" in texts(box.insides[0])
+
+
+def overlap(a, b):
+    return abs(a.x - b.x) < (a.width + b.width) / 2 and a.y < b.y + b.height and b.y < a.y + a.height
+
+
+def within(picture):
+    for box in picture.boxes:
+        assert box.width / 2 <= box.x <= picture.width - box.width / 2 and box.y + box.height <= picture.height
+        for inside in box.insides:
+            assert inside.x >= 0 and inside.x + inside.width <= box.width and inside.y + inside.height <= box.height
+            within(inside)
+    assert not [(a.text, b.text) for a, b in combinations(picture.boxes, 2) if overlap(a, b)]
+    for wire in picture.wires:
+        assert wire.source.y + wire.source.height < wire.target.y
+    for line in picture.lines:
+        assert all(0 <= x <= picture.width and 0 <= y <= picture.height for x, y in line.points)
+        assert [y for _, y in line.points] == sorted(y for _, y in line.points)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_layout(seed):
+    """Boxes lie in their block and never on each other; wires go down."""
+    within(picture(branching))
+    within(random_picture(200, seed))
+
+
+def random_picture(count, seed):
+    found = picture_of(random_graph(count, seed))
+    arrange(found)
+    return found
+
+
+def random_graph(count, seed):
+    import random
+
+    chosen = random.Random(seed)
+    graph = Graph()
+    values = [graph.add_input("x"), graph.add_input("y")]
+    one = graph.insert_constant(1)
+    for _ in range(count):
+        inputs = [chosen.choice(values[-9:]), chosen.choice(values), one]
+        values.append(graph.insert_node(graph.create("aten::add", inputs)).output())
+    graph.register_output(values[-1])
+    return graph
+
+
+def test_far_values_are_named_again():
+    """So that no wire passes more than some layers."""
+    found = random_picture(300, 0)
+    again = [box for box in found.boxes if box.kind == "again"]
+    assert again and all(box.text.startswith("%") and box.names in found.boxes for box in again)
+    assert max(wire.target.depth - wire.source.depth for wire in found.wires) <= 10
+
+
+def test_two_thousand_nodes():
+    """In about a second; a quadratic layout takes minutes."""
+    start = time.process_time()
+    text = svg(random_picture(2_000, 1))
+    assert time.process_time() - start < 30
+    assert text.count('<g class="operator"') == 2_000
+
+
+def test_blocks_within_many_blocks():
+    """Beyond some depth it is said how much there is."""
+    program = ["def f(x: int) -> int:", *(f"{'    ' * (k + 1)}if x > {k}:" for k in range(60))]
+    unit = ts.jit.CompilationUnit("\n".join([*program, f"{'    ' * 61}x += 1", "    return x", ""]))
+    found = picture_of(unit.f.graph)
+    arrange(found)
+    deepest = [line for box in boxes(found) for line in box.lines if line.startswith("…")]
+    assert len(deepest) >= 1 and deepest[0].endswith("nodes")
+
+
+# ---- files -------------------------------------------------------------------------------------------
+
+
+def test_the_same_graph_gives_the_same_text(tmp_path):
+    """Also in a process with other hashes."""
+    graph = ts.jit.script(branching).graph
+    graph.draw(tmp_path / "g.svg")
+    program = "import ts, tests.test_drawing as t\nts.jit.script(t.branching).graph.draw(%r)" % str(tmp_path / "h.svg")
+    subprocess.run([sys.executable, "-c", program], check=True, env={"PYTHONHASHSEED": "7", "PYTHONPATH": "."})
+    assert (tmp_path / "g.svg").read_bytes() == (tmp_path / "h.svg").read_bytes()
+
+
+def test_svg(tmp_path):
+    """XML, with a title for each node: its text and its line."""
+    ts.jit.script(branching).graph.draw(tmp_path / "g.svg")
+    root = ElementTree.parse(tmp_path / "g.svg").getroot()
+    assert root.tag == f"{SVG}svg" and float(root.get("width")) > 100
+    titles = ["".join(title.itertext()) for title in root.iter(f"{SVG}title")]
+    assert any("aten::tanh(%x.29)\n" in title and title.endswith("x = ts.tanh(x)") for title in titles)
+    assert any("test_drawing.py:" in title for title in titles)
+    assert "prefers-color-scheme: dark" in root.find(f"{SVG}style").text
+    kinds = {group.get("class") for group in root.iter(f"{SVG}g")}
+    assert {"input", "output", "again", "flow", "operator", "block", "container"} == kinds
+
+
+def hostile(x: str):
+    print("</text></svg><script>window.evil=1</script>\x00\x1b &amp; \"quoted\\\"")
+    return x + "<!--]]>"
+
+
+def test_what_a_stranger_wrote_is_text(tmp_path):
+    graph = ts.jit.script(hostile).graph
+    graph.draw(tmp_path / "g.svg")
+    graph.draw(tmp_path / "g.dot")
+    root = ElementTree.parse(tmp_path / "g.svg").getroot()
+    assert {element.tag.removeprefix(SVG) for element in root.iter()} == {
+        "svg", "style", "g", "rect", "text", "path", "title",
+    }  # fmt: skip
+    assert not [name for element in root.iter() for name in element.keys() if name.startswith("on") or "href" in name]
+    assert any("</text></svg><script>" in (text.text or "") for text in root.iter(f"{SVG}text"))
+    assert '"; }' not in (tmp_path / "g.dot").read_text()
+
+
+def statements(text):
+    """Those of Graphviz's language, if it is that: braces and quotes are closed."""
+    without = re.sub(r'"(?:[^"\\]|\\.)*"', "S", text)
+    assert '"' not in without and without.count("{") == without.count("}")
+    return without
+
+
+@pytest.mark.parametrize("function", [branching, hostile, Net()])
+def test_dot(function, tmp_path):
+    graph = ts.jit.script(function).graph
+    graph.draw(tmp_path / "g.gv")
+    text = (tmp_path / "g.gv").read_text()
+    assert text == dot(picture_of(graph)) and text.startswith("digraph")
+    plain = statements(text)
+    assert len(set(re.findall(r"\bn\d+(?= \[label)", plain))) == len(list(boxes(picture_of(graph))))
+    known = set(re.findall(r"(\w+) \[(?:label|shape)=", plain))
+    assert {end for pair in re.findall(r"(\w+) -> (\w+)", plain) for end in pair} <= known
+    program = shutil.which("dot")
+    if program is not None:
+        made = subprocess.run([program, "-Tsvg", tmp_path / "g.gv"], capture_output=True, text=True, check=True)
+        assert "<svg" in made.stdout and made.stderr == ""
+
+
+def test_other_suffixes_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"written to \.svg, \.dot or \.gv, not to 'g.png'"):
+        ts.jit.script(branching).graph.draw(tmp_path / "g.png")
+
+
+def test_command(tmp_path, capsys):
+    program = tmp_path / "drawn.py"
+    program.write_text("def double(x: int) -> int:\n    return x * 2\n")
+    out = tmp_path / "double.svg"
+    assert output(capsys, "graph", f"{program}:double", "--svg", out) == (0, "", f"wrote {out}\n")
+    assert "aten::mul" in out.read_text()
+    code, _, err = output(capsys, "graph", f"{program}:double", "--svg", tmp_path / "double.png")
+    assert code == 2 and "draws into .svg, .dot or .gv" in err
+    code, _, err = output(capsys, "graph", f"{program}:double", "--svg", tmp_path / "absent" / "double.svg")
+    assert code == 1 and "cannot write" in err and err.count("\n") == 1
+
+
+def test_in_a_browser(tmp_path):
+    """It is shown, in the colours of the system, and asks for nothing."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("needs Chromium: apt-get install chromium")
+    ts.jit.script(hostile).graph.draw(tmp_path / "g.svg")
+    with playwright.sync_playwright() as p:
+        browser = p.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        colours = []
+        for scheme in ("light", "dark"):
+            tab = browser.new_page(color_scheme=scheme)
+            requests = []
+            tab.on("request", lambda request: requests.append(request.url))
+            tab.goto((tmp_path / "g.svg").as_uri())
+            box = tab.locator("g.effect")
+            assert box.bounding_box()["width"] > 50
+            colours.append(box.locator("rect").evaluate("e => getComputedStyle(e).fill"))
+            assert len(requests) == 1 and tab.evaluate("window.evil") is None
+        assert colours[0] != colours[1]
+        browser.close()
