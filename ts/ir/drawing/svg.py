@@ -20,16 +20,18 @@ from ts.ir.drawing.picture import Box, Line, Picture
 if TYPE_CHECKING:
     from ts.ir.graph import Node
 
-STYLE: Final = """\
-.ts-graph { --paper: #ffffff; --ink: #1d2229; --soft: #66707c; --wire: #8a94a0; --block: #00000008;
-  --operator: #e3edfb; --flow: #ece4f9; --call: #dff3e6; --group: #fbeecb; --container: #e0f2f3;
-  --effect: #fbe1dd; --other: #eceff2; --end: #f7f8fa;
+LIGHT: Final = """\
+--paper: #ffffff; --ink: #1d2229; --soft: #66707c; --wire: #8a94a0; --block: #00000008;
+--operator: #e3edfb; --flow: #ece4f9; --call: #dff3e6; --group: #fbeecb; --container: #e0f2f3;
+--effect: #fbe1dd; --other: #eceff2; --end: #f7f8fa;"""
+DARK: Final = """\
+--paper: #14171b; --ink: #dde2e8; --soft: #95a0ad; --wire: #66707c; --block: #ffffff0a;
+--operator: #1f3553; --flow: #372a54; --call: #1d4230; --group: #4d3f15; --container: #17424a;
+--effect: #552a24; --other: #2b3138; --end: #1e2329;"""
+RULES: Final = """\
+.ts-graph {
   background: var(--paper);
   font: 11.5px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
-@media (prefers-color-scheme: dark) {
-  .ts-graph { --paper: #14171b; --ink: #dde2e8; --soft: #95a0ad; --wire: #66707c; --block: #ffffff0a;
-    --operator: #1f3553; --flow: #372a54; --call: #1d4230; --group: #4d3f15; --container: #17424a;
-    --effect: #552a24; --other: #2b3138; --end: #1e2329; } }
 .ts-graph text { fill: var(--ink); text-anchor: middle; }
 .ts-graph .line, .ts-graph .port, .ts-graph .block > text { fill: var(--soft); }
 .ts-graph rect { stroke: var(--wire); }
@@ -45,6 +47,10 @@ STYLE: Final = """\
 .ts-graph path:hover { stroke: var(--ink); stroke-width: 2; }
 .ts-graph .head { fill: var(--wire); stroke: none; }
 """
+STYLE: Final = f"""\
+.ts-graph {{ {LIGHT} }}
+@media (prefers-color-scheme: dark) {{ .ts-graph {{ {DARK} }} }}
+{RULES}"""  # as the reader's system says
 
 _NAMESPACE: Final = ' xmlns="http://www.w3.org/2000/svg"'  # which a page does not need
 _REPLACED: Final = {

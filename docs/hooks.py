@@ -1,0 +1,112 @@
+"""What the site has beside the pages of this folder, as MkDocs asks for it (`hooks` in `mkdocs.yml`).
+
+    <!-- draw tutorial.py: collatz.graph -->          the picture of a graph
+    <!-- show tutorial.py: collatz.bytecode -->       a text
+
+Both run the file of `docs/snippets` once, in an empty folder, and look at an expression in it, so that what a
+page shows is what its code gives.  Pages from elsewhere in the tree are listed in `PAGES`; other files that a
+page links to become files of the site, and a link to what is not there is an error of the build.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import posixpath
+import re
+import runpy
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from ts.ir.drawing import arrange, picture_of, svg
+from ts.ir.drawing.svg import DARK, LIGHT, RULES
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = {  # of the tree: of the site
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+    "benchmarks/RESULTS.md": "results.md",
+}
+_ELSEWHERE = {"README.md": "index.md"}
+_SHOWN = re.compile(r"<!-- (draw|show) (\w+\.py): (.*?) -->")
+_LINK = re.compile(r"(\]\()([^)\s#:]+)(#[^)\s]*)?(\))")
+
+
+@cache
+def names_of(snippet: str) -> dict[str, Any]:
+    """What a snippet leaves when it has run."""
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        os.chdir(folder)
+        try:
+            return runpy.run_path(str(ROOT / "docs" / "snippets" / snippet))
+        finally:
+            os.chdir(before)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages and files that are not in this folder."""
+    for source, page in PAGES.items():
+        files.append(File.generated(config, page, content=(ROOT / source).read_text()))
+    wanted: dict[str, Path] = {}
+    for file in files.documentation_pages():
+        text = file.content_string
+        for _, path, _, _ in _LINK.findall(text):
+            source = _source(file.src_uri, path)
+            if _target(source) is None and (ROOT / source).is_file():
+                wanted[f"sources/{source}"] = ROOT / source
+    for uri, path in sorted(wanted.items()):
+        files.append(File.generated(config, uri, content=path.read_bytes()))
+    style = f'[data-md-color-scheme="default"] .ts-graph {{ {LIGHT} }}\n'
+    style += f'[data-md-color-scheme="slate"] .ts-graph {{ {DARK} }}\n{RULES}'
+    files.append(File.generated(config, "assets/graph.css", content=style))
+    config.extra_css.append("assets/graph.css")
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Put in what snippets give, and let links lead to where their files are on the site."""
+
+    def shown(match: re.Match[str]) -> str:
+        kind, snippet, expression = match.groups()
+        value = eval(expression, dict(names_of(snippet)))
+        if kind == "draw":
+            picture = picture_of(value)
+            arrange(picture)
+            return f'<div class="picture">{svg(picture, style="")}</div>'
+        text = str(value).rstrip("\n").replace(f"{ROOT}/docs/snippets/", "")
+        return f"```text\n{text}\n```"
+
+    def linked(match: re.Match[str]) -> str:
+        before, path, anchor, after = match.groups()
+        source = _source(page.file.src_uri, path)
+        target = _target(source)
+        if target is None and (ROOT / source).is_file():
+            target = f"sources/{source}"
+        if target is None:
+            return match[0]
+        folder = posixpath.dirname(page.file.src_uri)
+        anchor = "" if source in _ELSEWHERE else anchor or ""
+        return f"{before}{posixpath.relpath(target, folder or '.')}{anchor}{after}"
+
+    return _SHOWN.sub(shown, _LINK.sub(linked, markdown))
+
+
+def _source(page: str, link: str) -> str:
+    """The file of the tree that a link means, which stands on a page of the site."""
+    home = next((source for source, name in PAGES.items() if name == page), f"docs/{page}")
+    return posixpath.normpath(posixpath.join(posixpath.dirname(home), link))
+
+
+def _target(source: str) -> str | None:
+    """Where a file of the tree is on the site, if it is a page, or a file of this folder."""
+    if source in PAGES or source in _ELSEWHERE:
+        return PAGES.get(source) or _ELSEWHERE[source]
+    return source.removeprefix("docs/") if source.startswith("docs/") else None

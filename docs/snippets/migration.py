@@ -1,0 +1,47 @@
+"""What `from-pytorch.md` shows."""
+
+import numpy as np
+
+# --8<-- [start:same]
+import ts as torch
+
+
+class Attention(torch.nn.Module):
+    def __init__(self, width: int, heads: int):
+        super().__init__()
+        self.heads = heads
+        self.qkv = torch.nn.Linear(width, 3 * width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        batch, length, width = x.shape
+        q, k, v = self.qkv(x).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4).unbind(0)
+        y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return y.transpose(1, 2).reshape(batch, length, width)
+
+
+layer = torch.jit.script(Attention(32, 4))
+layer(torch.randn(2, 5, 32)).sum().backward()
+# --8<-- [end:same]
+assert layer.qkv.weight.grad is not None
+
+# --8<-- [start:arrays]
+array = np.linspace(0, 1, 5)
+shared = torch.from_numpy(array)  # the same memory
+shared *= 2
+back = shared.numpy()  # and back, without a copy
+taken = torch.from_dlpack(array)  # whatever speaks DLPack: CuPy, JAX, PyTorch
+# --8<-- [end:arrays]
+assert back is array or np.shares_memory(back, array)
+assert array[-1] == 2 and taken[-1] == 2
+
+# --8<-- [start:missing]
+try:
+    torch.onnx.export(layer, (torch.randn(1, 5, 32),), "layer.onnx")
+except NotImplementedError as error:
+    print(error)
+# --8<-- [end:missing]
+try:
+    torch.onnx.export(layer, (torch.randn(1, 5, 32),), "layer.onnx")
+    raise AssertionError("it is there")
+except NotImplementedError as error:
+    assert "onnx" in str(error)

@@ -1,0 +1,51 @@
+"""The tables of `docs/passes.md`, made from the passes as they are.
+
+In: `ts._C` and the files of `ts/passes`.  Out: the page between its marks.  To bring it up to date:
+
+    python -m tests.passes_page
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from ts import _C
+from ts.passes import log
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "passes.md"
+PASSES = ROOT / "ts" / "passes"
+
+
+def summary(stem: str) -> str:
+    """The first sentence of a pass's docstring."""
+    text = ast.get_docstring(ast.parse((PASSES / f"{stem}.py").read_text())) or ""
+    return " ".join(text.partition("\n\n")[0].split()).rstrip(".").replace("|", "\\|")
+
+
+def by_pytorchs_names() -> str:
+    """A row for each `_jit_pass_*`."""
+    rows = [f"| `_jit_pass_{name}` | `{place}` |" for name, place in sorted(_C._PASSES.items())]
+    others = {name: home for name, home in _C._HOMES.items() if name.startswith("_jit_pass_")}
+    rows += [f"| `{name}` | `{home.removeprefix('ts.passes.')}` |" for name, home in sorted(others.items())]
+    return "\n".join(["| of `ts._C` | in `ts.passes` |", "|---|---|", *sorted(rows)])
+
+
+def by_their_own() -> str:
+    """A row for each file."""
+    rows = [f"| `{stem}` | {summary(stem)} |" for stem in sorted(log._known_names())]
+    return "\n".join(["| pass | what it does |", "|---|---|", *rows])
+
+
+def page(text: str) -> str:
+    """The page with its tables."""
+    for mark, table in (("pytorch", by_pytorchs_names()), ("own", by_their_own())):
+        begin, end = f"<!-- {mark} -->\n", f"\n<!-- end of {mark} -->"
+        before, _, rest = text.partition(begin)
+        text = before + begin + table + end + rest.partition(end)[2]
+    return text
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(PAGE.read_text()))
