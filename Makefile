@@ -14,7 +14,7 @@ TRUSTING := tests/fuzz tests/trust $(patsubst %,tests/test_%.py,native_arguments
 	nests pool prims recurrent reduce resample scatter shared_values sort tensor threads verifier)
 TRUSTING := $(foreach path,$(TRUSTING),$(or $(wildcard $(path)),$(error TRUSTING in the Makefile names $(path), which is not there)))
 
-.PHONY: demo test test-long packages checked sanitize test-trusting test-sanitized test-cuda bench lint clean
+.PHONY: demo test test-long packages checked sanitize test-trusting test-sanitized test-cuda bench docs lint clean
 
 demo: $(VENV)/installed
 	$(PY) examples/demo.py
@@ -65,6 +65,11 @@ build/packages/installed: $(VENV)/installed-test tests/packages/requirements.txt
 
 bench: $(VENV)/installed
 	$(PY) -m benchmarks
+
+# The site, in build/site: strictly, so that links and anchors hold, with every sample run; then as a browser has it.
+docs: $(VENV)/installed-test $(VENV)/installed-docs
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet
+	$(PY) -m pytest -m 'long or not long' tests/test_docs.py tests/test_site.py tests/test_netron.py
 
 lint: $(VENV)/installed-dev
 	$(VENV)/bin/ruff check .

@@ -5,8 +5,8 @@ import ts
 
 ts.install_as_torch()
 
-import torch  # noqa: E402
-import torch.nn.functional as F  # noqa: E402
+import torch
+import torch.nn.functional as F
 
 print(torch.__version__)  # 2.13.0+ts...
 print(F.relu(torch.tensor([-1.0, 2.0])))

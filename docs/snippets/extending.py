@@ -38,7 +38,7 @@ print(x.grad)  # tensor([4., 4.])
 assert x.grad.tolist() == [4, 4]
 
 # --8<-- [start:pass]
-from ts.ir.graph import Graph  # noqa: E402
+from ts.ir.graph import Graph
 
 
 def double_by_adding(graph: Graph) -> bool:
@@ -46,7 +46,8 @@ def double_by_adding(graph: Graph) -> bool:
     changed = False
     for node in graph.find_all_nodes("aten::mul"):
         x, factor = node.inputs()
-        if str(x.type()) == "int" and factor.node().kind() == "prim::Constant" and factor.node().get("value") == 2:
+        is_two = factor.node().kind() == "prim::Constant" and factor.node().get("value") == 2
+        if str(x.type()) == "int" and is_two:
             with graph.inserting_before(node):
                 total = graph.insert("aten::add", [x, x])
             node.output().replace_all_uses_with(total)
@@ -68,7 +69,7 @@ print(graph)
 assert "aten::add" in str(graph) and "aten::mul" not in str(graph)
 
 # --8<-- [start:pattern]
-from ts.passes.subgraph_rewrite import SubgraphRewriter  # noqa: E402
+from ts.passes.subgraph_rewrite import SubgraphRewriter
 
 
 @ts.jit.script
@@ -94,7 +95,7 @@ print(graph)
 assert "aten::neg" not in str(graph)
 
 # --8<-- [start:alias]
-from ts.analysis.alias import AliasDb  # noqa: E402
+from ts.analysis.alias import AliasDb
 
 
 @ts.jit.script

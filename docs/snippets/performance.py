@@ -24,7 +24,7 @@ steady = time.perf_counter() - start
 assert first > 0 and steady > 0
 
 # --8<-- [start:profile]
-from ts.profiler import profile  # noqa: E402
+from ts.profiler import profile
 
 with profile() as prof:
     smooth(x, 20)

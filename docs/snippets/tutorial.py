@@ -31,12 +31,9 @@ print(collatz.bytecode)
 assert "LOOP" in collatz.bytecode or "JUMP" in collatz.bytecode
 
 # --8<-- [start:types]
-from typing import Dict, List, Optional, Tuple  # noqa: E402
-
-
 class Tally:
     def __init__(self, limit: int):
-        self.counts: Dict[str, int] = {}
+        self.counts: dict[str, int] = {}
         self.limit = limit
 
     def add(self, word: str) -> None:
@@ -45,11 +42,11 @@ class Tally:
 
 
 @ts.jit.script
-def most_frequent(words: List[str], limit: int = 1000) -> Optional[Tuple[str, int]]:
+def most_frequent(words: list[str], limit: int = 1000) -> tuple[str, int] | None:
     tally = Tally(limit)
     for word in words:
         tally.add(word)
-    best: Optional[Tuple[str, int]] = None
+    best: tuple[str, int] | None = None
     for word, count in tally.counts.items():
         if best is None or count > best[1]:
             best = (word, count)
@@ -108,8 +105,8 @@ class Classifier(ts.nn.Module):
         return self.head(features.mean(dim=[2, 3]))
 
     @ts.jit.export
-    def classify(self, images) -> List[int]:
-        answer: List[int] = self.forward(images).argmax(dim=1).tolist()
+    def classify(self, images) -> list[int]:
+        answer: list[int] = self.forward(images).argmax(dim=1).tolist()
         return answer
 
 

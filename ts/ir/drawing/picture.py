@@ -252,6 +252,8 @@ class _Drawing:
     def _arguments(self, node: Node, inputs: list[Value | None]) -> Iterator[str]:
         """The inputs that are written in the box."""
         names = _OPERANDS.get(node.kind())
+        if node.kind() == "prim::Loop":
+            names = (*_OPERANDS["prim::Loop"], *(f"%{x.debug_name()}" for x in node.blocks()[0].inputs()[1:]))
         schema = node.schema() if names is None else None
         if schema is not None:
             names = tuple(argument.name for argument in schema.arguments)

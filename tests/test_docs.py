@@ -1,0 +1,161 @@
+"""The pages of `docs`: their samples run, their tables are those of the sources, and each is found from the others."""
+
+import re
+import runpy
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests import passes_page
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+SNIPPETS = sorted((DOCS / "snippets").glob("*.py"))
+PAGES = sorted(DOCS.rglob("*.md"))
+FENCE = re.compile(r"^ *```python\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+INCLUDE = re.compile(r'--8<-- "([\w.]+):(\w+)"')
+SECTION = re.compile(r"# --8<-- \[(start|end):(\w+)\]")
+
+# What a page's samples take for granted, where they are not from `docs/snippets`.
+MODEL = """
+import ts
+net = ts.nn.Sequential(ts.nn.Flatten(), ts.nn.Linear(12, 3))
+x = ts.rand(1, 3, 2, 2)
+"""
+GIVEN = {
+    "archives.md": MODEL + """
+class Net(ts.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.bias = ts.nn.Parameter(ts.zeros(1))
+
+    def forward(self, x):
+        return x + self.bias
+
+    @ts.jit.export
+    def encode(self, x):
+        return x * self.bias
+
+net = Net()
+x = ts.rand(1, 3, 224, 224)
+ts.jit.save(ts.jit.script(net), "model.pt")
+ts.save(net.state_dict(), "weights.pt")
+""",
+    "profiler.md": MODEL + "model, batches = net, [x] * 12\n",
+    "tracing.md": "import ts\n",
+    "optimizer.md": MODEL + "fn = ts.jit.script(net)\n",
+    "backends.md": "",
+    "debugger.md": "",
+}  # fmt: skip
+FAILS = {"tracing.md": "The trace does not hold for these inputs"}  # on purpose
+NEEDS_PYTORCH = "model = ts.jit.from_torch(module)"
+
+
+def samples(text):
+    return [textwrap.dedent(code) for code in FENCE.findall(text)]
+
+
+# ---- samples -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", SNIPPETS, ids=lambda path: path.stem)
+def test_snippets_run(path, tmp_path, monkeypatch, capsys):
+    """Each is a program that says itself what must come of it; one that changes the process has its own."""
+    if path.stem == "as_torch":
+        done = subprocess.run([sys.executable, path], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(path))
+
+
+@pytest.mark.parametrize("page", sorted(GIVEN))
+def test_samples_of_other_pages_run(page, tmp_path, monkeypatch, capsys):
+    """In their order, as one program."""
+    code = "\n".join(samples((DOCS / page).read_text()))
+    program = tmp_path / f"page_{Path(page).stem}.py"  # one name a page: Python remembers the lines of files
+    program.write_text(GIVEN[page] + code.replace(NEEDS_PYTORCH, ""))
+    monkeypatch.chdir(tmp_path)
+    if page in FAILS:
+        with pytest.raises(RuntimeError, match=FAILS[page]):
+            runpy.run_path(str(program))
+    else:
+        runpy.run_path(str(program))
+
+
+def test_the_sample_of_the_readme_runs(tmp_path):
+    (code,) = samples((ROOT / "README.md").read_text())
+    program = tmp_path / "page_readme.py"
+    program.write_text(code)
+    assert runpy.run_path(str(program))["collatz"](27) == 111
+
+
+def test_pages_quote_sections_that_are_there():
+    """And every section is quoted somewhere: what nobody reads needs no page."""
+    quoted = {pair for page in PAGES for pair in INCLUDE.findall(page.read_text())}
+    sections = set()
+    for path in SNIPPETS:
+        marks = SECTION.findall(path.read_text())
+        assert marks == [(kind, name) for _, name in marks[::2] for kind in ("start", "end")]
+        sections |= {(path.name, name) for _, name in marks}
+    assert quoted == sections
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_pages_hold_no_code_of_their_own(page):
+    """It is in the snippets, or runs here."""
+    if page.name not in GIVEN:
+        assert all(re.fullmatch(r'--8<-- "\S+"', code.strip()) for code in samples(page.read_text()))
+
+
+# ---- tables ------------------------------------------------------------------------------------------
+
+READ = re.compile(r'environ(?:\.get|\.setdefault)?[([]\s*"([A-Z_]+)"|getenv\("([A-Z_]+)"|"([A-Z_]+)" in os\.environ')
+NAMED = re.compile(r"\b((?:TS|PYTORCH)_[A-Z_]+)=")  # in docstrings
+CONSTANT = re.compile(r'^(ENV_\w+) = "(\w+)"', re.MULTILINE)
+SWITCH = re.compile(r'variable = "(\w+)" if "\w+" in os\.environ else "(\w+)"')
+
+
+def variables_of_the_sources():
+    """What `ts` and its build read; of the tests, what somebody may want to set."""
+    found = set()
+    for path in [ROOT / "setup.py", *sorted((ROOT / "ts").rglob("*.py*")), *sorted((ROOT / "backends").rglob("*.py*"))]:
+        if path.suffix in (".py", ".pyx", ".pxd"):
+            text = path.read_text()
+            found |= {value for name, value in CONSTANT.findall(text) if f"getenv({name}" in text}
+            for pattern in (READ, NAMED, SWITCH):
+                found.update(name for names in pattern.findall(text) for name in (names if isinstance(names, tuple) else [names]))
+    for suffix in ("LOG_LEVEL", "OPT_LIMIT"):  # `passes/log.py` puts them together
+        found |= {f"TS_JIT_{suffix}", f"PYTORCH_JIT_{suffix}"}
+    for path in (ROOT / "tests").rglob("*.py"):
+        found.update(re.findall(r'environ\.get\("(TS_[A-Z_]+)"', path.read_text()))
+    return found - {""}
+
+
+def test_environment_variables():
+    """The page has each that is read, and no other."""
+    rows = [line.split("|")[1] for line in (DOCS / "environment.md").read_text().splitlines() if line.startswith("| `")]
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == variables_of_the_sources()
+
+
+def test_the_passes():
+    """`python -m tests.passes_page` writes them."""
+    text = passes_page.PAGE.read_text()
+    assert passes_page.page(text) == text
+
+
+# ---- the way to each page ----------------------------------------------------------------------------
+
+
+def test_navigation_and_index():
+    """Every page is in the navigation, and those of this folder in the index."""
+    navigation = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
+    pages = {page.relative_to(DOCS).as_posix() for page in PAGES}
+    assert set(re.findall(r"- ([\w/-]+\.md)$", navigation, re.MULTILINE)) == pages | {
+        "contributing.md", "changelog.md", "results.md",
+    }  # fmt: skip
+    linked = set(re.findall(r"\]\(([\w/-]+\.md)\)", (DOCS / "index.md").read_text()))
+    assert linked == {page for page in pages if "/" not in page or page == "api/index.md"} - {"index.md"}

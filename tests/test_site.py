@@ -1,0 +1,156 @@
+"""The site as a reader has it, in Chromium: search, dark mode, a phone's width, no errors, nothing from other hosts."""
+
+import http.server
+import shutil
+import subprocess
+import sys
+import threading
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.long
+
+ROOT = Path(__file__).parent.parent
+SITE = ROOT / "build" / "site"
+PHONE = {"width": 375, "height": 740}
+
+
+def is_current():
+    """Whether `make docs` has just built it."""
+    made = SITE / "index.html"
+    sources = [ROOT / "mkdocs.yml", *ROOT.glob("*.md"), *(ROOT / "docs").rglob("*"), *(ROOT / "ts").rglob("*.py")]
+    return made.exists() and made.stat().st_mtime > max(path.stat().st_mtime for path in sources)
+
+
+@pytest.fixture(scope="module")
+def site():
+    """The address of the site, built if it is not."""
+    if find_spec("material") is None or find_spec("mkdocstrings") is None:
+        pytest.skip("needs the extra `docs`")
+    if not is_current():
+        command = [sys.executable, "-m", "mkdocs", "build", "-q"]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stdout + done.stderr
+    handler = partial(QuietHandler, directory=SITE)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+class QuietHandler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        """Nothing."""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("needs Chromium: apt-get install chromium")
+    quiet = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    with playwright.sync_playwright() as p:
+        found = p.chromium.launch(executable_path=chromium, args=quiet)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def visit(browser, site):
+    """Open a page; at the end nothing has gone wrong, and nothing was asked of another host."""
+    wrong, contexts = [], []
+
+    def open(page, **options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        tab = context.new_page()
+        tab.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+        tab.on("pageerror", lambda error: wrong.append(str(error)))
+        tab.on("request", lambda request: None if request.url.startswith((site, "data:", "blob:")) else wrong.append(request.url))
+        tab.on("response", lambda response: None if response.ok or response.status == 304 else wrong.append(response.url))
+        tab.goto(f"{site}/{page}", wait_until="networkidle")
+        return tab
+
+    yield open
+    for context in contexts:
+        context.close()
+    assert wrong == []
+
+
+def pages():
+    if not SITE.exists():
+        return []
+    found = [path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html")]
+    return sorted(name for name in found if name != "404.html")
+
+
+def test_there_is_a_page_for_each(site):
+    expected = {path.relative_to(ROOT / "docs").with_suffix(".html").as_posix() for path in (ROOT / "docs").rglob("*.md")}
+    assert expected | {"contributing.html", "changelog.html", "results.html"} == set(pages())
+
+
+def test_search(visit):
+    """Words of pages are found, and the result leads there."""
+    tab = visit("index.html")
+    box = tab.locator(".md-search__input")
+    box.click()  # the index is loaded now
+    box.press_sequentially("SubgraphRewriter", delay=20)
+    tab.locator(".md-search-result__link").first.wait_for()
+    links = tab.locator(".md-search-result__link")
+    assert any("passes.html" in links.nth(i).get_attribute("href") for i in range(links.count()))
+    links.first.click()
+    tab.wait_for_load_state("networkidle")
+    assert "SubgraphRewriter" in tab.locator("article").inner_text()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_dark_mode(visit, scheme):
+    """As the system says, the picture with the page; the switch changes both."""
+    tab = visit("tutorial.html", color_scheme=scheme)
+
+    def colours():
+        page = tab.evaluate("getComputedStyle(document.body).getPropertyValue('--md-default-bg-color')")
+        box = tab.locator(".ts-graph .operator > rect").first.evaluate("e => getComputedStyle(e).fill")
+        return tab.evaluate("document.body.dataset.mdColorScheme"), page, box
+
+    before = colours()
+    assert before[0] == {"light": "default", "dark": "slate"}[scheme]
+    tab.locator("label[title]:visible[for^=__palette]").first.click()
+    after = colours()
+    assert all(a != b for a, b in zip(before, after, strict=True))
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_every_page_fits(visit, site, width):
+    """No page scrolls sideways, and none has an error."""
+    tab = visit("index.html", viewport={"width": width, "height": 740})
+    too_wide = {}
+    for page in pages():
+        tab.goto(f"{site}/{page}")
+        room = tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        if room > 0:
+            too_wide[page] = room
+    assert too_wide == {}
+
+
+def test_pictures_and_code_are_there(visit):
+    tab = visit("tutorial.html")
+    assert tab.locator(".picture svg").count() == 2
+    assert "prim::Loop" in tab.locator(".picture").first.text_content()
+    text = tab.locator("article").inner_text()
+    assert "def collatz(n: int) -> int:" in text and "--8<--" not in text and "<!--" not in text
+    assert str(ROOT) not in tab.content()
+
+
+def test_api(visit):
+    tab = visit("api/jit.html")
+    headings = tab.locator("article h2").all_inner_texts()
+    assert any("ts.jit.script" in heading for heading in headings)
+    assert "Compile" in tab.locator("article").inner_text() or "compile" in tab.locator("article").inner_text()
