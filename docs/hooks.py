@@ -80,7 +80,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         if kind == "draw":
             picture = picture_of(value)
             arrange(picture)
-            text = svg(picture, style="").replace(f"{ROOT}/docs/snippets/", "")
+            text = svg(picture, style="")
+            text = text.replace(f"{ROOT}/docs/snippets/", "").replace(f"{ROOT}/", "")
             return f'<div class="picture">{text}</div>'
         text = str(value).rstrip("\n").replace(f"{ROOT}/docs/snippets/", "")
         return f"```text\n{text}\n```"

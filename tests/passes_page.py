@@ -41,9 +41,9 @@ def by_their_own() -> str:
 def page(text: str) -> str:
     """The page with its tables."""
     for mark, table in (("pytorch", by_pytorchs_names()), ("own", by_their_own())):
-        begin, end = f"<!-- {mark} -->\n", f"\n<!-- end of {mark} -->"
-        before, _, rest = text.partition(begin)
-        text = before + begin + table + end + rest.partition(end)[2]
+        begin, end = f"<!-- {mark} -->\n", f"<!-- end of {mark} -->\n"
+        before, after = text.split(begin)[0], text.split(end)[1]
+        text = f"{before}{begin}{table}\n{end}{after}"
     return text
 
 
