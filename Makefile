@@ -14,7 +14,7 @@ TRUSTING := tests/fuzz tests/trust $(patsubst %,tests/test_%.py,native_arguments
 	nests pool prims recurrent reduce resample scatter shared_values sort tensor threads verifier)
 TRUSTING := $(foreach path,$(TRUSTING),$(or $(wildcard $(path)),$(error TRUSTING in the Makefile names $(path), which is not there)))
 
-.PHONY: demo test test-long packages checked sanitize test-trusting test-sanitized test-cuda bench docs lint clean
+.PHONY: demo test test-long packages checked sanitize test-trusting test-sanitized test-cuda bench docs wheel lint clean
 
 demo: $(VENV)/installed
 	$(PY) examples/demo.py
@@ -70,6 +70,17 @@ bench: $(VENV)/installed
 docs: $(VENV)/installed-test $(VENV)/installed-docs
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet
 	$(PY) -m pytest -m 'long or not long' tests/test_docs.py tests/test_site.py tests/test_netron.py
+
+# The wheel of this machine, in dist/: built alone, made fit for other systems, installed into an environment of its own,
+# and tried there.  The sdist is made first, and the wheel from it, so that it has all that a wheel needs.
+wheel: $(VENV)/installed-wheel
+	rm -rf build/wheel dist
+	$(PY) -m build --outdir build/wheel
+	mkdir -p dist && cp build/wheel/*.tar.gz dist
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PY) -m auditwheel repair --wheel-dir dist build/wheel/*.whl
+	$(PYTHON) -m venv build/wheel/venv
+	build/wheel/venv/bin/python -m pip install -q --disable-pip-version-check dist/*.whl
+	build/wheel/venv/bin/python .ci/try_wheel.py
 
 lint: $(VENV)/installed-dev
 	$(VENV)/bin/ruff check .

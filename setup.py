@@ -21,6 +21,8 @@ import hashlib
 import os
 import re
 import runpy
+import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -51,23 +53,28 @@ DIRECTIVES = {
     "binding": False,  # Python checks the type of `self` then: `Tensor.dim(3)` is a TypeError
 }
 
-# For gcc and clang, which know each other's names.
-FLAGS = [
-    "-O1" if CHECKED or SANITIZERS else "-O3",
-    *(["-g1", "-fno-omit-frame-pointer"] if SANITIZERS else ["-g0"]),
-    *([f"-fsanitize={SANITIZERS}"] if SANITIZERS else []),
-    "-fno-strict-aliasing",
-    "-fwrapv",  # script ints wrap, as PyTorch's do
-    "-Wno-unused-function",
-    "-Wno-cpp",
-]
+# By the kind of compiler, as setuptools names it: gcc and clang, which know each other's names; on Windows
+# clang in the dress of Microsoft's compiler.
+MEANT = ["-fno-strict-aliasing", "-fwrapv"]  # script ints wrap, as PyTorch's do
+FLAGS_OF = {
+    "unix": [
+        "-O1" if CHECKED or SANITIZERS else "-O3",
+        *(["-g1", "-fno-omit-frame-pointer"] if SANITIZERS else ["-g0"]),
+        *([f"-fsanitize={SANITIZERS}"] if SANITIZERS else []),
+        *MEANT,
+        "-Wno-unused-function",
+        "-Wno-cpp",
+    ],
+    "msvc": ["/O1" if CHECKED else "/O2", *(f"/clang:{flag}" for flag in MEANT), "-Wno-unused-function"],
+}
 LINK_FLAGS = [f"-fsanitize={SANITIZERS}"] if SANITIZERS else []
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"), *([("TS_CHECKED", "1")] if CHECKED else [])]
 KIND = ROOT / "build" / "kind.txt"  # what the translated and compiled files of this tree were made with
 NO_COMPILER = (
     "ts needs a C compiler, gcc or clang, and Python's headers: {!r} cannot compile a file that includes "
     "Python.h ({}).  Debian and Ubuntu: apt install build-essential python3-dev.  Fedora: dnf install gcc "
-    "python3-devel.  macOS: xcode-select --install."
+    "python3-devel.  macOS: xcode-select --install.  Windows: Visual Studio's Build Tools with \"C++ Clang "
+    'tools for Windows"; its own compiler does not know the vectors that kernels are written in.'
 )
 
 
@@ -83,7 +90,8 @@ def write_opcode_enum() -> None:
 def remove_left_over() -> None:
     """What was made of sources that are gone: a module that moved could still be imported where it was."""
     for path in [path for top in ("ts/_core", "backends") for path in (ROOT / top).rglob("*")]:
-        if path.suffix in (".c", ".so") and not path.with_name(path.name.partition(".")[0] + ".pyx").exists():
+        source = path.with_name(path.name.partition(".")[0] + ".pyx")
+        if path.suffix in (".c", ".so", ".pyd") and not source.exists():
             path.unlink()
 
 
@@ -103,7 +111,10 @@ def cimport_root() -> str:
     package.mkdir(parents=True, exist_ok=True)
     (package / "__init__.py").touch()
     link = package / "backends"
-    if not link.is_symlink():
+    if os.name == "nt":  # where not everybody may make links
+        shutil.rmtree(link, ignore_errors=True)
+        shutil.copytree(ROOT / "backends", link, ignore=shutil.ignore_patterns("*.c", "*.pyd", "__pycache__"))
+    elif not link.is_symlink():
         link.symlink_to(os.path.relpath(ROOT / "backends", package), target_is_directory=True)
     return str(root)
 
@@ -116,10 +127,20 @@ def extension(source: Path) -> Extension:
         [str(source.relative_to(ROOT))],
         include_dirs=[numpy.get_include()],
         define_macros=MACROS,
-        extra_compile_args=FLAGS,
         extra_link_args=LINK_FLAGS,
-        libraries=["m"],
+        libraries=[] if os.name == "nt" else ["m"],
     )
+
+
+def visual_studios() -> list[str]:
+    """Where Visual Studio is, as its own list says, and the shell that it opens."""
+    found = [os.environ["VSINSTALLDIR"]] if "VSINSTALLDIR" in os.environ else []
+    programs = os.environ.get("PROGRAMFILES(X86)", "")
+    asker = Path(programs, "Microsoft Visual Studio", "Installer", "vswhere.exe")
+    if programs and asker.exists():
+        command = [str(asker), "-products", "*", "-property", "installationPath"]
+        found += subprocess.run(command, capture_output=True, text=True, check=False).stdout.splitlines()
+    return found
 
 
 def jobs() -> int:
@@ -130,7 +151,8 @@ def jobs() -> int:
 
 def kind() -> str:
     """What files are made with, besides their sources."""
-    return repr([sorted(DIRECTIVES.items()), MACROS, FLAGS, LINK_FLAGS])
+    flags = FLAGS_OF["msvc" if os.name == "nt" else "unix"]
+    return repr([sorted(DIRECTIVES.items()), MACROS, flags, LINK_FLAGS])
 
 
 def stamp() -> str:
@@ -167,7 +189,11 @@ class Build(build_ext):
             self.build_lib, self.build_temp = usual.build_platlib, usual.build_temp
 
     def build_extensions(self) -> None:
+        if self.compiler.compiler_type == "msvc":
+            self.take_clang()
         self.require_compiler()
+        for extension in self.extensions:
+            extension.extra_compile_args = FLAGS_OF[self.compiler.compiler_type]
         remove_left_over()
         if not KIND.exists() or KIND.read_text() != kind():
             self.force = True
@@ -177,6 +203,13 @@ class Build(build_ext):
         KIND.parent.mkdir(exist_ok=True)
         KIND.write_text(kind())
 
+    def take_clang(self) -> None:
+        """Of Microsoft's compiler the headers, the linker and the words, and clang-cl for the compiler."""
+        self.compiler.initialize()
+        tools = [str(Path(folder, "VC", "Tools", "Llvm", "x64", "bin")) for folder in visual_studios()]
+        found = shutil.which("clang-cl") or shutil.which("clang-cl", path=os.pathsep.join(tools))
+        self.compiler.cc = found or "clang-cl"
+
     def require_compiler(self) -> None:
         """One line at once where there is none, and no traceback after the translation."""
         unix = self.compiler.compiler_type == "unix"
@@ -184,11 +217,11 @@ class Build(build_ext):
             probe = Path(folder, "probe.c")
             probe.write_text("#include <Python.h>\n")
             try:
-                if not unix:
+                if self.compiler.compiler_type not in FLAGS_OF:
                     raise CompileError("its flags are not known here")
                 self.compiler.compile([str(probe)], folder)
             except CompileError as error:
-                name = self.compiler.compiler_so[0] if unix else self.compiler.compiler_type
+                name = self.compiler.compiler_so[0] if unix else getattr(self.compiler, "cc", "it")
                 raise PlatformError(NO_COMPILER.format(name, error)) from error
 
     def translate(self) -> None:

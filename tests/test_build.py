@@ -5,6 +5,7 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -62,6 +63,31 @@ def test_checked_builds_check(monkeypatch):
     checks = ("boundscheck", "initializedcheck")
     assert not any(read_setup(monkeypatch)["DIRECTIVES"][check] for check in checks)
     assert all(read_setup(monkeypatch, TS_CHECKED="1")["DIRECTIVES"][check] for check in checks)
+
+
+def test_flags_of_each_compiler(monkeypatch):
+    """Whatever compiles, ints wrap and memory has no types; on Windows in clang-cl's spelling."""
+    flags = read_setup(monkeypatch)["FLAGS_OF"]
+    assert {"-fwrapv", "-fno-strict-aliasing", "-O3"} <= set(flags["unix"])
+    assert {"/clang:-fwrapv", "/clang:-fno-strict-aliasing", "/O2"} <= set(flags["msvc"])
+    assert "/O1" in read_setup(monkeypatch, TS_CHECKED="1")["FLAGS_OF"]["msvc"]
+
+
+def test_clang_is_found_in_visual_studio(monkeypatch, tmp_path):
+    """In its shell by the shell's variable; without any, the message names what is looked for."""
+    program = tmp_path / "VC" / "Tools" / "Llvm" / "x64" / "bin" / "clang-cl"
+    program.parent.mkdir(parents=True)
+    program.write_text("")
+    program.chmod(0o755)
+    build = read_setup(monkeypatch)["Build"]
+    command = build.__new__(build)
+    command.compiler = SimpleNamespace(initialize=lambda: None, cc="cl.exe")
+    monkeypatch.setenv("PATH", "")
+    command.take_clang()
+    assert command.compiler.cc == "clang-cl"
+    monkeypatch.setenv("VSINSTALLDIR", str(tmp_path))
+    command.take_clang()
+    assert command.compiler.cc == str(program)
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
