@@ -72,6 +72,7 @@ def test_snippets_run(path, tmp_path, monkeypatch, capsys):
     runpy.run_path(str(path))
 
 
+@pytest.mark.filterwarnings("ignore:Converting a tensor to a Python boolean")
 @pytest.mark.parametrize("page", sorted(GIVEN))
 def test_samples_of_other_pages_run(page, tmp_path, monkeypatch, capsys):
     """In their order, as one program."""

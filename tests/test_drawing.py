@@ -62,6 +62,15 @@ def test_blocks_are_boxes_in_boxes():
     assert [box.text for box in branch.insides[1].boxes] == ["%x.29", "aten::tanh", "→"]
 
 
+def test_what_a_block_takes_leads_to_its_box():
+    """Not only what the node itself reads: `x` and `i` are values of the body that the branches use."""
+    (loop,) = [box for box in picture(branching).boxes if box.insides]
+    body = loop.insides[0]
+    (branch,) = [box for box in body.boxes if box.insides]
+    sources = [wire.source.text for wire in body.wires if wire.target is branch]
+    assert sorted(sources) == ["%i.1 : int", "%x.29 : Tensor", "aten::eq"]
+
+
 def test_constants_are_written_where_they_are_used():
     """But not those that are a default: `alpha` of `add`."""
     found = picture(branching)

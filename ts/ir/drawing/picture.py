@@ -119,6 +119,7 @@ class _Drawing:
     def __init__(self) -> None:
         self._ports: dict[Value, tuple[Picture, Box, Port]] = {}
         self._folded: dict[Value, str | None] = {}
+        self._taken: list[Value] = []  # by blocks within that of the value
 
     def block(self, block: Block, text: str, level: int) -> Picture:
         picture = Picture(text)
@@ -142,6 +143,7 @@ class _Drawing:
         if node.has_attribute("Subgraph"):
             blocks.append(node.get("Subgraph").block())
         titles = _TITLES.get(node.kind(), ())
+        before = len(self._taken)
         for number, block in enumerate(blocks):
             if block.is_empty() and not block.outputs():
                 continue
@@ -150,7 +152,8 @@ class _Drawing:
                 box.insides.append(self.block(block, title, level + 1))
             else:
                 box.lines.append(f"… {sum(1 for _ in block.nodes())} nodes")
-        self._wire(picture, box, inputs, since=picture.boxes[-1].depth if picture.boxes else 0)
+        taken = [value for value in self._taken[before:] if self._ports[value][0] is picture]
+        self._wire(picture, box, [*inputs, *taken], since=picture.boxes[-1].depth if picture.boxes else 0)
         self._give(picture, box, node.outputs())
 
     def _results(self, picture: Picture, block: Block) -> None:
@@ -195,6 +198,7 @@ class _Drawing:
             else:
                 self._name_again(picture, box, source, port)
         for value, source in again:
+            self._taken.append(value)
             self._name_again(picture, box, source, self._ports[value][2])
 
     def _name_again(self, picture: Picture, box: Box, source: Box, port: Port) -> None:

@@ -42,7 +42,7 @@ RULES: Final = """\
 .ts-graph .other > rect { fill: var(--other); }
 .ts-graph .input > rect, .ts-graph .output > rect { fill: var(--end); }
 .ts-graph .again > rect { fill: none; stroke-dasharray: 3 2; } .ts-graph .again text { fill: var(--soft); }
-.ts-graph g:hover > rect, .ts-graph .lit > rect { stroke: var(--ink); stroke-width: 1.5; }
+.ts-graph g:hover:not(:has(g:hover)) > rect, .ts-graph .lit > rect { stroke: var(--ink); stroke-width: 1.5; }
 .ts-graph path { fill: none; stroke: var(--wire); }
 .ts-graph path:hover { stroke: var(--ink); stroke-width: 2; }
 .ts-graph .head { fill: var(--wire); stroke: none; }
