@@ -33,6 +33,7 @@ _MARGIN: Final = 14.0  # around a block
 _TITLE: Final = 18.0  # of a block
 _ORDERINGS: Final = 8
 _MOVES: Final = 10
+_TRIFLE: Final = 4.0
 _LANE: Final = 8.0  # the width of a wire that passes
 
 
@@ -192,12 +193,21 @@ def _columns(layers: Sequence[list[_Place]]) -> None:
         _fit(layer, [0.0] * len(layer))
     for turn in range(_MOVES):
         for layer in layers if turn % 2 == 0 else reversed(layers):
-            wants = []
-            for place in layer:
+            wants: list[float] = []
+            for before, place in zip([None, *layer], layer, strict=False):
                 near = place.up if turn % 2 == 0 else place.down
                 near = [*place.up, *place.down] if turn >= _MOVES - 2 else near
-                wants.append(sum(other.x + x for other, x in near) / len(near) if near else place.x)
+                if near:
+                    wants.append(sum(other.x + x for other, x in near) / len(near))
+                elif before is None or place.up or place.down:
+                    wants.append(place.x)
+                else:  # it is beside what is there
+                    wants.append(wants[-1] + (before.width + place.width) / 2 + _BESIDE)
             _fit(layer, wants)
+    for layer in layers:
+        for place in layer:  # lanes that bend by a trifle are straight: there is room between two places
+            if place.box is None and abs(place.up[0][0].x + place.up[0][1] - place.x) < _TRIFLE:
+                place.x = place.up[0][0].x + place.up[0][1]
     left = min((place.x - place.width / 2 for layer in layers for place in layer), default=0.0)
     for layer in layers:
         for place in layer:
@@ -251,6 +261,8 @@ def _rows(picture: Picture, layers: Sequence[list[_Place]], wires: _Wires) -> No
     for box, found in arriving.items():  # side by side on the upper edge
         for order, (_, number) in enumerate(sorted(found)):
             ends[number] = box.x + box.width * ((order + 1) / (len(found) + 1) - 0.5)
+        if len(found) == 1 and abs(found[0][0] - box.x) < _TRIFLE:
+            ends[found[0][1]] = found[0][0]
     drawn = set()
     for number, (port, way) in enumerate(wires):
         for above, below in pairwise(way):
