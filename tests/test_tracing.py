@@ -510,3 +510,16 @@ def test_masks_in_brackets():
     for given in (x, -x):
         for found, expected in zip(traced(given), parts(given), strict=True):
             assert found.shape == expected.shape and found.tolist() == expected.tolist()
+
+
+def test_who_traces_names_nothing():
+    """A scripted function has no variables that Python sees; those of the caller are not its own."""
+
+    @ts.jit.script
+    def doubled(t: ts.Tensor, times: int = 2) -> ts.Tensor:
+        return t * times
+
+    x = ts.ones(2, 3)
+    graph = str(ts.jit.trace(doubled, (x,)).graph)  # with its check, which calls it from elsewhere
+    assert "graph(%t" in graph and "%x" not in graph
+    assert "graph(%0" in str(ts.jit.trace(lambda *given: ts.neg(given[0]), (x,)).graph)

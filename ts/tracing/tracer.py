@@ -121,6 +121,7 @@ class Tracer:
         self._known: list[dict[int, tuple[object, Value]]] = [{}]  # by id; one table more inside of a fork
         self._attributes: dict[str, Value] = {}  # by path
         self._places: dict[tuple[str, int], SourceRange] = {}
+        self._caller = id(program_frame())  # who traces: its variables name nothing
 
     # ---- on and off ----------------------------------------------------------------------------------
 
@@ -180,8 +181,9 @@ class Tracer:
         if found is None:
             return self.constant_tensor(x)
         if not found.has_debug_name():
+            frame = program_frame()
             with self.paused():
-                name = name_in(program_frame(), x)
+                name = "" if id(frame) == self._caller else name_in(frame, x)
             found.set_debug_name(name)
         return found
 
