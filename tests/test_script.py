@@ -3,7 +3,9 @@
 import random
 import copy
 import functools
+import inspect
 import math
+import pydoc
 import subprocess
 import sys
 import threading
@@ -491,3 +493,60 @@ def test_assert_function(condition):
     assert unit.f(4) == 4
     with pytest.raises(RuntimeError, match="AssertionError: small"):
         unit.f(3)
+
+
+def of_a_module(x: ts.Tensor, n: int = 3) -> int:
+    """Gives n."""
+    return n
+
+
+def test_a_scripted_function_shows_the_function_that_it_was():
+    """Its name, place, text, parameters, annotations, and the function itself."""
+    f = ts.jit.script(of_a_module)
+    for name in ("__doc__", "__name__", "__qualname__", "__module__", "__annotations__"):
+        assert getattr(f, name) == getattr(of_a_module, name), name
+    assert f.__wrapped__ is of_a_module
+    assert inspect.signature(f) == inspect.signature(of_a_module)
+    assert "Gives n." in pydoc.render_doc(f)
+    assert f.__wrapped__(ts.ones(1)) == f(ts.ones(1)) == 3
+
+    @ts.jit.script
+    def inner(x, y: float = 0.5):
+        return x * y
+
+    assert inner.__qualname__.endswith(".<locals>.inner") and str(inspect.signature(inner)) == "(x, y: float = 0.5)"
+
+
+def test_a_function_of_text_has_a_signature():
+    """What there is of Python in it: parameters, defaults, types of the language."""
+    unit = ts.jit.CompilationUnit("def f(x, n: int = 3, *, s: str) -> Tuple[int, Tensor]:\n    return n, x\n")
+    signature = inspect.signature(unit.f)
+    assert [*signature.parameters] == ["x", "n", "s"] and signature.parameters["n"].default == 3
+    assert signature.parameters["s"].kind is inspect.Parameter.KEYWORD_ONLY
+    assert signature.parameters["x"].annotation == "Tensor" and signature.return_annotation == "Tuple[int, Tensor]"
+    assert unit.f.__annotations__ == {} and not hasattr(unit.f, "__wrapped__")
+
+
+def test_methods_of_scripted_modules_show_the_methods_that_they_were(tmp_path):
+    """`forward` and what is exported; a loaded module has signatures."""
+
+    class Net(ts.nn.Module):
+        def forward(self, x: ts.Tensor, k: int = 2) -> ts.Tensor:
+            """Times k."""
+            return x * k
+
+        @ts.jit.export
+        def other(self, x):
+            return x
+
+    scripted = ts.jit.script(Net())
+    forward = scripted.forward
+    assert (forward.__doc__, forward.__name__, forward.__module__) == ("Times k.", "forward", __name__)
+    assert forward.__qualname__ == Net.forward.__qualname__ and forward.__annotations__ == Net.forward.__annotations__
+    assert inspect.signature(forward) == inspect.signature(Net().forward)
+    assert forward.__wrapped__.__func__ is Net.forward and forward.__wrapped__.__self__ is scripted
+    assert str(inspect.signature(scripted.other)) == "(x)"
+    scripted.save(tmp_path / "net.pt")
+    loaded = ts.jit.load(tmp_path / "net.pt")
+    assert str(inspect.signature(loaded.forward)) == "(x: 'Tensor', k: 'int' = 2) -> 'Tensor'"
+    assert not hasattr(loaded.forward, "__wrapped__") and loaded.forward(ts.ones(1)).item() == 2

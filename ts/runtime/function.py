@@ -74,6 +74,7 @@ class ScriptFunction(Function):
         self.qualified_name = qualified_name or f"__torch__.{name}"
         self.__name__ = self.__qualname__ = name
         self.__doc__: str | None = None
+        self.__annotations__ = {}
         self._parsed = parsed  # what is still to be compiled
         self._definition = _definition(parsed)
         self.holds_breakpoint = False  # whether it calls `breakpoint`
@@ -84,7 +85,7 @@ class ScriptFunction(Function):
         self.kept: tuple[Path, Any] | None = None  # code that another process has left, and where
         function = getattr(parsed, "function", None)
         if function is not None:
-            self.__doc__, self.__module__ = function.__doc__, function.__module__
+            self._stands_for(function)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """A pickle names what a module has under its name, as of Python's functions; else it has the archive.
@@ -96,6 +97,24 @@ class ScriptFunction(Function):
         if getattr(sys.modules.get(self.__module__), self.__name__, None) is self:
             return self.__name__
         return unpickled_function, (self.__name__, self.save_to_buffer())
+
+    def _knows(self, parsed: ParsedFunction) -> None:
+        """Take what it stands for from what was parsed at last, as of methods."""
+        if parsed.function is not None and "__wrapped__" not in self.__dict__:
+            self._stands_for(parsed.function)
+
+    def _stands_for(self, function: Any) -> None:
+        """Say of itself what a function of Python does: where it is, its text, its annotations, itself."""
+        self.__doc__, self.__module__ = function.__doc__, function.__module__
+        self.__qualname__ = getattr(function, "__qualname__", self.__name__)
+        self.__wrapped__ = function
+        self.__annotations__ = _annotations(function)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """Parameters as Python shows them: those of the function, or of the schema."""
+        function = self.__dict__.get("__wrapped__")
+        return _signature(self.schema) if function is None else inspect.signature(function)
 
     def __copy__(self) -> ScriptFunction:
         return self  # as functions of Python
@@ -210,6 +229,7 @@ class ScriptFunction(Function):
                 if callable(self._parsed):
                     self._parsed = self._parsed()
                 if self._parsed is not None:
+                    self._knows(self._parsed)
                     self._schema = compile.declare(self._parsed)
         return self._schema is not None
 
@@ -223,6 +243,7 @@ class ScriptFunction(Function):
             with self.terms.within(), compilation(self), no_collection():
                 with Stage("compile: parse", self.name):
                     parsed = to_compile() if callable(to_compile) else to_compile
+                self._knows(parsed)
                 schema = self._schema = self._schema or compile.declare(parsed)
                 with Stage("compile: emit", self.name):
                     compiled = with_deep_stack(
@@ -329,6 +350,33 @@ class ScriptFunction(Function):
 
     def __repr__(self) -> str:
         return f"<ScriptFunction {self.qualified_name}>"
+
+
+def _annotations(function: Any) -> dict[str, Any]:
+    """A function's annotations; on Python 3.14 names in them may come later than this."""
+    if sys.version_info >= (3, 14):
+        import annotationlib
+
+        return annotationlib.get_annotations(function, format=annotationlib.Format.FORWARDREF)
+    found: dict[str, Any] = getattr(function, "__annotations__", {})
+    return found
+
+
+def _signature(schema: FunctionSchema) -> inspect.Signature:
+    """What Python shows of a function that came as text; types are those of the language."""
+    kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        inspect.Parameter(
+            a.name,
+            kinds[a.kwarg_only],
+            default=a.default if a.has_default else inspect.Parameter.empty,
+            annotation=a.type.annotation_str,
+        )
+        for a in schema.arguments
+    ]
+    results = [result.type.annotation_str for result in schema.returns]
+    given = results[0] if len(results) == 1 else f"Tuple[{', '.join(results)}]" if results else None
+    return inspect.Signature(parameters, return_annotation=given)
 
 
 def _prepared(function: ScriptFunction) -> Any:
@@ -504,7 +552,7 @@ def get_overloads(function: Callable[..., Any]) -> list[Any]:
 def _named(function: Callable[..., Any], script: ScriptFunction) -> ScriptFunction:
     """The scripted function of a function of Python, under a name that no other has."""
     script.qualified_name = naming.unique_name(naming.qualified_name(function))
-    script.__doc__, script.__module__ = function.__doc__, function.__module__
+    script._stands_for(function)
     naming.note_live(script)
     return script
 

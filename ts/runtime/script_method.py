@@ -9,6 +9,7 @@ In: a module and the compiled function of one of its methods.  Out: something to
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -43,7 +44,23 @@ class ScriptMethod:
         self.owner = owner
         self.function = function
         self.name = self.__name__ = function.name
-        self.__doc__ = function.__doc__
+        self.__doc__, self.__module__ = function.__doc__, function.__module__
+        self.__qualname__, self.__annotations__ = function.__qualname__, function.__annotations__
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """Parameters as Python shows them, without the module."""
+        whole = self.function.__signature__
+        return whole.replace(parameters=[*whole.parameters.values()][1:])
+
+    @property
+    def __wrapped__(self) -> Any:
+        """The method of Python that was compiled; of an archive there is none."""
+        try:
+            method = self.function.__wrapped__
+        except AttributeError:
+            raise AttributeError(f"nothing of Python is behind the method '{self.name}'") from None
+        return method.__get__(self.owner)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(self.owner._object, *args, **kwargs)
