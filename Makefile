@@ -86,6 +86,7 @@ wheel: $(VENV)/bin/python
 lint: $(VENV)/installed-dev
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
+	$(PY) -m tests.type_checkers
 
 clean:
 	rm -rf build dist *.egg-info $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -206,6 +206,7 @@ class GradScaler:
         found = [x.to(scale.device) for turn in self._turns.values() for x in turn.found_inf.values()]
         if not found:
             raise AssertionError("No inf checks were recorded prior to update.")
+        assert self._growth_tracker is not None  # it is made with the scale
         ts._amp_update_scale_(
             scale, self._growth_tracker, sum(found[1:], found[0]),
             self._growth_factor, self._backoff_factor, self._growth_interval,

@@ -8,7 +8,7 @@ ts.autograd.no_grad()                                       the same as ts.no_gr
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ts._core.autograd.backward import backward, grad
 from ts.autograd import function, grad_mode, graph, profiler
@@ -25,7 +25,12 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
+if TYPE_CHECKING:
+    from ts.autograd import forward_ad as forward_ad
+    from ts.autograd import functional as functional
+
+
+def _find(name: str) -> Any:
     if name in ("forward_ad", "functional"):  # only who uses them loads them
         return importlib.import_module(f"ts.autograd.{name}")
     if name == "kineto_available":
@@ -33,3 +38,7 @@ def __getattr__(name: str) -> Any:
     if name == "torch":  # as PyTorch's module has the package it is in
         return importlib.import_module("ts")
     raise AttributeError(f"module 'ts.autograd' has no attribute '{name}'")
+
+
+if not TYPE_CHECKING:  # which knows no name that is not there
+    __getattr__ = _find

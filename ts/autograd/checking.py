@@ -302,7 +302,7 @@ def _weight(u: Any) -> float:
     return float(u[0].sum()) + float(u[1].sum()) if isinstance(u, tuple) else float(u.sum())
 
 
-def _projected(g: Tensor, u: Any) -> Tensor:
+def _projected(g: Tensor, u: Tensor | tuple[Tensor, Tensor]) -> Tensor:
     if isinstance(u, tuple):
         return (g.real * u[0]).sum() + 1j * (g.imag * u[1]).sum()
     return (g * u).sum()

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import importlib
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ts.absent import names_for
 from ts.cuda import graphs, memory, random, streams
@@ -163,7 +163,11 @@ def is_bf16_supported(including_emulation: bool = True) -> bool:
     return usable() and (including_emulation or get_device_capability() >= (8, 0))
 
 
-def __getattr__(name: str) -> Any:
+if TYPE_CHECKING:
+    from ts.cuda import amp as amp
+
+
+def _find(name: str) -> Any:
     """The types of tensors of old (`ts.cuda.FloatTensor`), and what is rarely asked for."""
     if name == "amp":
         return importlib.import_module("ts.cuda.amp")
@@ -173,3 +177,7 @@ def __getattr__(name: str) -> Any:
         if name in CUDA:
             return CUDA[name]
     return names_for(__name__)(name)
+
+
+if not TYPE_CHECKING:  # which knows no name that is not there
+    __getattr__ = _find

@@ -377,7 +377,7 @@ class Stack(_Several):
 
 dependent = _Dependent()
 boolean = Boolean()
-real = Real()
+real: Constraint = Real()
 real_vector = IndependentConstraint(real, 1)
 positive = GreaterThan(0.0)
 nonnegative = GreaterThanEq(0.0)
@@ -391,16 +391,16 @@ independent = IndependentConstraint
 unit_interval = Interval(0.0, 1.0)
 nonnegative_integer = IntegerGreaterThan(0)
 positive_integer = IntegerGreaterThan(1)
-simplex = Simplex()
+simplex: Constraint = Simplex()
 one_hot = OneHot()
 multinomial = Multinomial
 lower_triangular = LowerTriangular()
-lower_cholesky = LowerCholesky()
-corr_cholesky = CorrCholesky()
+lower_cholesky: Constraint = LowerCholesky()
+corr_cholesky: Constraint = CorrCholesky()
 square = Square()
 symmetric = Symmetric()
-positive_semidefinite = PositiveSemidefinite()
-positive_definite = PositiveDefinite()
+positive_semidefinite: Constraint = PositiveSemidefinite()
+positive_definite: Constraint = PositiveDefinite()
 cat = Cat
 stack = Stack
 

@@ -21,7 +21,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ts._core.value.turns import my_turn
 from ts.errors import CompilationError, FrontendError
@@ -48,8 +48,38 @@ _PRINTED = r"\b(?:unchecked_cast|uninitialized|fork|inf|nan|infj|nanj)\b|\b(?:__
 _HEAP_TYPE = 1 << 9  # in a class's flags: it was made by a `class` statement
 
 
+if TYPE_CHECKING:
+    from typing import Generic, ParamSpec, TypeVar
+
+    from ts.nn.modules.module import Module
+    from ts.runtime.module import RecursiveScriptModule
+
+    C = TypeVar("C", bound=type)
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
+    class Scripted(ScriptFunction, Generic[P, R]):
+        """A function that is called as it was before it was scripted."""
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
+
+@overload
+def script(obj: C) -> C: ...  # type: ignore[overload-overlap]  # classes and modules can be called, too
+@overload
+def script(  # type: ignore[overload-overlap]
+    obj: Module, optimize: None = None, _frames_up: int = 0, _rcb: object = None, example_inputs: Any = None
+) -> RecursiveScriptModule: ...
+@overload
 def script(
-    obj: Callable[..., Any] | ScriptFunction,
+    obj: Callable[P, R],
+    optimize: None = None,
+    _frames_up: int = 0,
+    _rcb: object = None,
+    example_inputs: Any = None,
+) -> Scripted[P, R]: ...
+def script(
+    obj: Any,
     optimize: None = None,
     _frames_up: int = 0,
     _rcb: object = None,

@@ -97,7 +97,8 @@ class LBFGS(Optimizer):
             return first
         direction: Any = state.get("d")
         length = state.get("t")
-        before, loss_before = state.get("prev_flat_grad"), state.get("prev_loss")
+        before: Any = state.get("prev_flat_grad")
+        loss_before = state.get("prev_loss")
         for turn in range(1, group["max_iter"] + 1):
             state["n_iter"] += 1
             if state["n_iter"] == 1:
@@ -109,7 +110,8 @@ class LBFGS(Optimizer):
                 )
             before = grad.clone() if before is None else before.copy_(grad)
             loss_before = loss
-            length = min(1.0, 1.0 / grad.abs().sum()) * lr if state["n_iter"] == 1 else lr
+            total: Any = grad.abs().sum()
+            length = min(1.0, 1.0 / total) * lr if state["n_iter"] == 1 else lr
             descent = grad.dot(direction)
             if descent > -group["tolerance_change"]:
                 break

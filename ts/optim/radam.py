@@ -5,6 +5,7 @@ RAdam(model.parameters(), lr=1e-3).step()
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import ts
@@ -102,7 +103,7 @@ def radam(
     ts._foreach_lerp_(exp_avgs, changes, 1 - beta1)
     ts._foreach_mul_(exp_avg_sqs, beta2)
     ts._foreach_addcmul_(exp_avg_sqs, changes, changes, 1 - beta2)
-    means = ts._foreach_div(exp_avgs, [1 - beta1**step for step in steps])
+    means: Sequence[Tensor] = ts._foreach_div(exp_avgs, [1 - beta1**step for step in steps])
     means = [x * lr for x in means] if isinstance(lr, Tensor) else ts._foreach_mul(means, lr)
     limit = 2 / (1 - beta2) - 1
     lengths = [limit - 2 * step * beta2**step / (1 - beta2**step) for step in steps]

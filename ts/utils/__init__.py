@@ -8,17 +8,30 @@ Modules are looked up on first use, as in `ts` itself.
 from __future__ import annotations
 
 import importlib
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ts.absent import names_for
 
 _MODULES: Final = frozenset({"_pytree", "checkpoint", "data", "dlpack", "hooks", "model_zoo"})
 
 
-def __getattr__(name: str) -> Any:
+if TYPE_CHECKING:
+    from ts.utils import _pytree as _pytree
+    from ts.utils import checkpoint as checkpoint
+    from ts.utils import data as data
+    from ts.utils import dlpack as dlpack
+    from ts.utils import hooks as hooks
+    from ts.utils import model_zoo as model_zoo
+
+
+def _find(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"ts.utils.{name}")
     return names_for(__name__)(name)
+
+
+if not TYPE_CHECKING:  # which knows no name that is not there
+    __getattr__ = _find
 
 
 def __dir__() -> list[str]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -367,7 +367,7 @@ class TypedStorage:
         return self._untyped_storage.data_ptr()
 
 
-TYPE_NAMES = {
+TYPE_NAMES: Final[dict[dtypes.dtype, str]] = {
     dtypes.float64: "Double", dtypes.float32: "Float", dtypes.float16: "Half", dtypes.bfloat16: "BFloat16",
     dtypes.int64: "Long", dtypes.int32: "Int", dtypes.int16: "Short", dtypes.int8: "Char",
     dtypes.uint8: "Byte", dtypes.bool_: "Bool",

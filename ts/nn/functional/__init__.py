@@ -59,6 +59,13 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "sparse": ("embedding", "embedding_bag"),
 }  # fmt: skip
 _OPERATORS: Final = {"logsigmoid": "log_sigmoid"}  # whose names differ
+OPERATORS: Final = (  # those that PyTorch has here: every operator can be asked for, and few belong here
+    "avg_pool1d", "avg_pool2d", "avg_pool3d", "bilinear", "channel_shuffle", "conv1d", "conv2d", "conv3d",
+    "conv_tbc", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "gelu",
+    "glu", "hardshrink", "layer_norm", "linear", "logsigmoid", "native_channel_shuffle", "one_hot", "pad",
+    "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu", "rms_norm",
+    "scaled_dot_product_attention", "softplus", "softshrink",
+)  # fmt: skip
 HOMES: Final = {name: f"ts.nn.functional.{family}" for family, names in _FAMILIES.items() for name in names}
 WRITTEN: Final = HOMES.keys()  # in the scripted subset, over operators that may have the same name
 
@@ -85,3 +92,7 @@ def _overridable(home: str, name: str) -> Any:
         function = Overridable(function)
         setattr(module, name, function)
     return function
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *HOMES, *OPERATORS})

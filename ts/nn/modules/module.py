@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from ts._core.tensor.hooks import RemovableHandle, add_hook
 from ts._core.tensor.tensor import Tensor
@@ -44,6 +44,16 @@ __all__ = [
     "register_module_forward_pre_hook", "register_module_full_backward_hook",
     "register_module_full_backward_pre_hook",
 ]  # fmt: skip
+
+if TYPE_CHECKING:
+    from typing import ParamSpec, Protocol
+
+    P = ParamSpec("P")
+    R = TypeVar("R", covariant=True)
+
+    class _HasForward(Protocol[P, R]):
+        def forward(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
 
 T = TypeVar("T", bound="Module")
 _TABLES: Final = ("_parameters", "_buffers", "_modules")
@@ -95,17 +105,22 @@ class Module:
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if (
-            self._forward_pre_hooks
-            or self._forward_hooks
-            or self._backward_hooks
-            or self._backward_pre_hooks
-            or hooks.anywhere
-            or current_tracer() is not None
-        ):
-            return hooks.call_forward(self, args, kwargs)
-        return self.forward(*args, **kwargs)
+    if TYPE_CHECKING:  # a call takes and gives what `forward` of the class does
+
+        def __call__(self: _HasForward[P, R], *args: P.args, **kwargs: P.kwargs) -> R: ...
+    else:
+
+        def __call__(self, *args, **kwargs):
+            if (
+                self._forward_pre_hooks
+                or self._forward_hooks
+                or self._backward_hooks
+                or self._backward_pre_hooks
+                or hooks.anywhere
+                or current_tracer() is not None
+            ):
+                return hooks.call_forward(self, args, kwargs)
+            return self.forward(*args, **kwargs)
 
     # ---- registering ---------------------------------------------------------------------------------
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.frontend.overloads import overload_method
 from ts.nn import init
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
 from ts.nn.utils.rnn import PackedSequence
+
+if TYPE_CHECKING:
+    from typing import overload as overload_method
+else:
+    from ts.frontend.overloads import overload_method
 
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
@@ -236,12 +240,12 @@ class _OneState(RNNBase):
     @overload_method
     def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
 
-    @overload_method  # type: ignore[no-redef]
+    @overload_method
     def forward(  # noqa: F811
         self, input: PackedSequence, hx: Tensor | None = None
     ) -> tuple[PackedSequence, Tensor]: ...
 
-    def forward(self, input, hx=None):  # type: ignore[no-untyped-def,no-redef] # noqa: F811
+    def forward(self, input, hx=None):  # type: ignore[no-untyped-def] # noqa: F811
         if isinstance(input, PackedSequence):
             return self.packed(input, hx)
         return self.padded(input, hx)
@@ -405,12 +409,12 @@ class LSTM(RNNBase):
         self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[Tensor, tuple[Tensor, Tensor]]: ...
 
-    @overload_method  # type: ignore[no-redef]
+    @overload_method
     def forward(  # noqa: F811
         self, input: PackedSequence, hx: tuple[Tensor, Tensor] | None = None
     ) -> tuple[PackedSequence, tuple[Tensor, Tensor]]: ...
 
-    def forward(self, input, hx=None):  # type: ignore[no-untyped-def,no-redef] # noqa: F811
+    def forward(self, input, hx=None):  # type: ignore[no-untyped-def] # noqa: F811
         if isinstance(input, PackedSequence):
             return self.packed(input, hx)
         return self.padded(input, hx)

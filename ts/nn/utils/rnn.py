@@ -202,9 +202,9 @@ def pad_sequence(
     if isinstance(sequences, Tensor):
         parts = sequences.unbind(0)
     elif ts.jit.is_scripting():
-        parts = sequences
+        parts = sequences  # type: ignore[assignment]  # a list in scripts, as what `unbind` gives
     else:
-        parts = list(sequences)
+        parts = list(sequences)  # type: ignore[assignment]
     padded: Tensor = ts.pad_sequence(parts, batch_first, padding_value, padding_side)
     return padded
 

@@ -64,7 +64,7 @@ def convolved(
         input = input.unsqueeze(0).expand([size, *input.shape])
     joined = input.movedim(0, 1)
     joined = joined.flatten(1, 2)  # examples, channels of all elements
-    found = ts.convolution(joined, folded(weight), None, *how[:5], groups * size)
+    found = ts.convolution(joined, folded(weight), None, *how[:5], groups * size)  # type: ignore[call-arg]  # five
     return unfolded(found, size, 1)
 
 

@@ -1,0 +1,65 @@
+"""What is written from the records, and a check that it is as they are.
+
+    python -m tests.generated            writes all of it
+    python -m tests.generated --check    writes nothing: shows what differs, and fails where anything does
+
+In: `tests.operators` (the page of operators, the directories) and `tests.stubs` (the stubs).  Out: files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from pathlib import Path
+
+from tests import operators, stubs
+
+MOST_LINES = 60  # of a difference that is shown
+
+
+def texts() -> dict[Path, str]:
+    """All files that are made, with the text that they should have."""
+    return {
+        **stubs.stubs(),
+        operators.PAGE: operators.page(),
+        operators.DIRECTORY: operators.directory(),
+        operators.KERNELS: operators.kernel_directory(),
+        operators.PRIMS: operators.prim_directory(),
+    }
+
+
+def differences(made: dict[Path, str]) -> str:
+    """What is not as it should be, as a diff; "" where all is."""
+    shown = []
+    for path, text in made.items():
+        old = path.read_text() if path.exists() else ""
+        if old == text:
+            continue
+        name = str(path.relative_to(stubs.ROOT))
+        lines = [*difflib.unified_diff(old.splitlines(), text.splitlines(), name, f"{name} as the records are", lineterm="")]
+        shown += lines[:MOST_LINES]
+        if len(lines) > MOST_LINES:
+            shown.append(f"... and {len(lines) - MOST_LINES} lines more")
+    return "\n".join(shown)
+
+
+def main(arguments: list[str]) -> int:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m tests.generated", description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing, and fail where anything differs")
+    check = parser.parse_args(arguments).check
+    made = texts()
+    if check:
+        found = differences(made)
+        if found:
+            print(f"{found}\n\nNot as the records are: run `python -m tests.generated`.")
+        return bool(found)
+    for path, text in made.items():
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,169 @@
+"""Stubs say what there is: they are made from the records, hold every name, and results have the types that they promise."""
+
+import ast
+import runpy
+import subprocess
+import sys
+import warnings
+from importlib import import_module
+from types import ModuleType
+
+import pytest
+
+import ts
+from tests import generated, samples, stubs, type_checkers
+from ts._core.dispatch.overloads import overloads
+from ts.ops import registry
+
+
+def test_the_stubs_are_current():
+    """`python -m tests.generated` writes them; with --check it says what differs."""
+    assert generated.differences(stubs.stubs()) == ""
+
+
+def test_a_difference_is_shown(tmp_path, monkeypatch, capsys):
+    """--check writes nothing, fails with a diff and says what to run."""
+    page = stubs.ROOT / "ts" / "special.pyi"
+    old = page.read_text()
+    monkeypatch.setattr(generated, "texts", lambda: {page: old.replace("def expit", "def expt")})
+    assert generated.main(["--check"]) == 1
+    shown = capsys.readouterr().out
+    assert "-def expit(" in shown and "+def expt(" in shown and "run `python -m tests.generated`" in shown
+    assert page.read_text() == old
+    monkeypatch.setattr(generated, "texts", lambda: {page: old})
+    assert generated.main(["--check"]) == 0 and capsys.readouterr().out == ""
+
+
+def names_of(path):
+    """The names that a stub gives, by the class they stand in: "" for the module."""
+    names: dict[str, set[str]] = {"": set()}
+
+    def enter(body, where):
+        for node in body:
+            if isinstance(node, ast.ClassDef):
+                names[where].add(node.name)
+                names.setdefault(node.name, set())
+                enter(node.body, node.name)
+            elif isinstance(node, ast.FunctionDef):
+                names[where].add(node.name)
+            elif isinstance(node, ast.AnnAssign):
+                names[where].add(node.target.id)
+            elif isinstance(node, ast.ImportFrom):
+                names[where].update(alias.asname for alias in node.names if alias.asname == alias.name or (alias.asname and not alias.asname.startswith("_")))
+
+    enter(ast.parse(path.read_text()).body, "")
+    return names
+
+
+PACKAGES = ["ts", "ts.linalg", "ts.fft", "ts.special", "ts.nn", "ts.nn.modules", "ts.nn.functional", "ts.jit"]
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_has_what_its_stub_has(package):
+    """In both directions: what `dir` shows of the public names, and what may be asked for."""
+    module = import_module(package)
+    path = stubs.ROOT / package.replace(".", "/")
+    stub = names_of(path / "__init__.pyi" if path.is_dir() else path.with_suffix(".pyi"))[""]
+    own = {"annotations", "TYPE_CHECKING", "Any", "Final", "import_turn", "names_for"}  # what the module imports
+    shown = {name for name in dir(module) if not name.startswith("_")} - own
+    values = {name: getattr(module, name) for name in shown}
+    found = {n for n, x in values.items() if not isinstance(x, ModuleType) and not getattr(x, "__module__", "").startswith("ts.absent")}
+    assert sorted(found - stub) == []
+    assert sorted(name for name in stub if not hasattr(module, name)) == []
+
+
+def test_tensors_have_what_their_stub_has():
+    """Every attribute of the class, and no other."""
+    registry.load()
+    import ts._core.autograd.methods
+
+    core = stubs.ROOT / "ts" / "_core" / "tensor"
+    stub = names_of(core / "tensor.pyi")["Tensor"] | names_of(core / "methods.pyi")["OperatorMethods"]
+    names = set(dir(ts.Tensor))
+    assert sorted(name for name in stub if name not in names) == []
+    inherited = {"__dict__", "__array_priority__", "__module__", "__doc__", "__reduce__", "__reduce_ex__", "__setstate__", "__pyx_vtable__"}
+    lists = {name for name in registry.methods() if not stubs.functions(name, method=True)}  # operators of lists of tensors
+    mentioned = {name for name in names if name not in dir(object) and name not in inherited | lists}
+    assert sorted(name for name in mentioned - stub if not name.startswith("_")) == []
+    assert {"__add__", "__radd__", "__eq__", "__getitem__", "__len__"} <= stub
+
+
+def test_the_right_uses_run():
+    """What type checkers must let pass is right: it runs."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        runpy.run_path(str(type_checkers.FILES["right"]))
+
+
+def test_what_is_revealed_is_so():
+    """The types that checkers find are those of the values."""
+    text = type_checkers.FILES["reveal"].read_text()
+    checked = []
+
+    def assert_type(value, kind):
+        kind = getattr(kind, "__origin__", kind)
+        assert isinstance(value, kind), (value, kind)
+        checked.append(value)
+
+    scope = {"__name__": "reveal"}
+    exec(compile(text.replace("from typing_extensions import assert_type", ""), str(type_checkers.FILES["reveal"]), "exec"), scope | {"assert_type": assert_type})
+    assert len(checked) == text.count("\nassert_type(")
+
+
+KINDS = {
+    "Tensor": ts.Tensor, "Tensor | None": (ts.Tensor, type(None)), "tuple[Tensor, ...]": tuple, "Real": (int, float, complex), "PyInt": int, "PyFloat": float,
+    "Bool": bool, "Str": str, "PyComplex": complex, "tuple[PyInt, ...]": tuple, "dtype": ts.dtype, "device": ts.device, "None": type(None),
+}  # fmt: skip
+
+
+def test_results_have_their_types():
+    """Operators that Python calls with samples give what the stubs say: a thousand of them."""
+    called = 0
+    wrong = []
+    registry.load()
+    for record in registry.records():
+        name = record.name.removeprefix("aten::")
+        if record.variant == "out" or "::" in name or record.where == "" or record.calls_programs or name == "_unpack_dual":  # of which programs see no names
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            args = samples.arguments(record, ts.float32)
+        if args is None:
+            continue
+        try:
+            with warnings.catch_warnings(), ts.set_grad_enabled(ts.is_grad_enabled()):
+                warnings.simplefilter("ignore")
+                op, values, _ = overloads(name).resolve(tuple(args), {})
+                result = overloads(name)(*args)
+        except (*samples.REFUSALS, AttributeError):
+            continue
+        said = stubs._result(name, op.signature)
+        kind = tuple if said.startswith(("named_results.", "tuple[")) else KINDS.get(said, object)
+        if not isinstance(result, kind):
+            wrong.append((record.key, said, type(result)))
+        if said.startswith("named_results.") and not hasattr(result, "_fields"):
+            wrong.append((record.key, said, type(result)))
+        called += 1
+    assert wrong == []
+    assert called > 1000
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("checker", type_checkers.CHECKERS)
+def test_type_checkers(checker):
+    """200 right uses pass, 200 wrong ones are found, each in its line; `make lint` asks that of both, too."""
+    if type_checkers.missing(checker):
+        pytest.skip(f"{checker} is not installed (extra dev)")
+    assert type_checkers.problems(checker) == []
+
+
+def test_how_many_uses_there_are():
+    """200 of each kind at least."""
+    right = [line for line in type_checkers.FILES["right"].read_text().split("\n") if line and not line.startswith((" ", "#", "@", "def", "class", "import", "from"))]
+    assert len(right) >= 200 and len(type_checkers.mistakes()) >= 200
+
+
+def test_generated_as_a_command():
+    """--help says what it is for."""
+    done = subprocess.run([sys.executable, "-m", "tests.generated", "--help"], capture_output=True, text=True, cwd=stubs.ROOT, check=True)
+    assert "--check" in done.stdout

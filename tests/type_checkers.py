@@ -1,0 +1,88 @@
+"""mypy and pyright over `tests/typing`: what they must refuse, what they must let pass, what they must find.
+
+    python -m tests.type_checkers        with each of them that is installed; fails where one differs
+
+In: `right.py`, `reveal.py`, where neither finds an error, and `wrong.py`, where each finds one in every line below "# ---- mistakes" but in
+comments, decorators and the heads of definitions.  `make lint` runs it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+FILES = {name: ROOT / "tests" / "typing" / f"{name}.py" for name in ("right", "reveal", "wrong")}
+HEADS = ("#", "@", "def ", "class ", "    def ", "    return t * times")
+
+Errors = dict[str, set[int]]  # by the name of the file, the lines
+
+
+def mistakes() -> set[int]:
+    """The lines of `wrong.py` that are wrong."""
+    lines = FILES["wrong"].read_text().split("\n")
+    start = lines.index("# ---- mistakes") + 1
+    return {n for n, line in enumerate(lines, 1) if n > start and line.strip() and not line.startswith(HEADS)}
+
+
+def mypy() -> Errors:
+    """What mypy refuses, as strict as with `ts` itself; what it has kept of that is of use."""
+    done = _run([sys.executable, "-m", "mypy", "--no-error-summary", *map(str, FILES.values())])
+    found: Errors = {name: set() for name in FILES}
+    for name, line in re.findall(r"(\w+)\.py:(\d+): error", done):
+        found.setdefault(name, set()).add(int(line))
+    return found
+
+
+def pyright() -> Errors:
+    """What pyright refuses, with its usual rules."""
+    command = "basedpyright" if find_spec("basedpyright") is not None else "pyright"
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder, "pyrightconfig.json")
+        config.write_text(json.dumps({"typeCheckingMode": "standard", "extraPaths": [str(ROOT)], "include": [str(ROOT / "tests" / "typing")]}))
+        done = _run([sys.executable, "-m", command, "-p", str(config), "--outputjson", "--pythonpath", sys.executable])
+    found: Errors = {name: set() for name in FILES}
+    for each in json.loads(done)["generalDiagnostics"]:
+        if each["severity"] == "error":
+            found.setdefault(Path(each["file"]).stem, set()).add(each["range"]["start"]["line"] + 1)
+    return found
+
+
+def _run(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    if done.returncode not in (0, 1):
+        raise RuntimeError(f"{command[2]} failed: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+CHECKERS: dict[str, Callable[[], Errors]] = {"mypy": mypy, "pyright": pyright}
+
+
+def missing(checker: str) -> bool:
+    """Whether it is not installed."""
+    return not any(find_spec(name) for name in ((checker, "basedpyright") if checker == "pyright" else (checker,)))
+
+
+def problems(checker: str) -> list[str]:
+    """Where a checker says something else than these files."""
+    found = CHECKERS[checker]()
+    said = []
+    for name, lines in found.items():
+        expected = mistakes() if name == "wrong" else set()
+        text = FILES[name].read_text().split("\n") if name in FILES else []
+        shown = {n: text[n - 1] if n <= len(text) else "" for n in lines | expected}
+        said += [f"{name}.py:{n}: {checker} refuses {shown[n]!r}" for n in sorted(lines - expected)]
+        said += [f"{name}.py:{n}: {checker} does not refuse {shown[n]!r}" for n in sorted(expected - lines)]
+    return said
+
+
+if __name__ == "__main__":
+    wrong = [problem for checker in CHECKERS if not missing(checker) for problem in problems(checker)]
+    print(*wrong, *(f"{checker} is not installed" for checker in CHECKERS if missing(checker)), sep="\n")
+    sys.exit(bool(wrong))
