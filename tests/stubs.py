@@ -17,6 +17,7 @@ from __future__ import annotations
 import inspect
 import keyword
 import re
+import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -443,10 +444,19 @@ def jit() -> str:
     return "".join(lines)
 
 
+def method_names() -> str:
+    """`ts/ops/method_names.py`: the operators that tensors have as methods."""
+    names = textwrap.wrap(" ".join(sorted({*registry.methods(), *functional.tensor_methods()})), 100)
+    table = "".join(f"    {line}\n" for line in names)
+    head = "The operators that tensors have as methods: made from the records by `python -m tests.generated`."
+    return f'"""{head}"""\n\nfrom __future__ import annotations\n\nfrom typing import Final\n\nNAMES: Final = """\n{table}"""\n'
+
+
 def stubs() -> dict[Path, str]:
     """All stubs that are made, by their paths."""
     registry.load()
     return {
+        ROOT / "ts/ops/method_names.py": method_names(),
         ROOT / "ts/_core/dispatch/named_results.pyi": named_results(),
         ROOT / "ts/_core/tensor/methods.pyi": tensor_methods(),
         ROOT / "ts/__init__.pyi": package(),

@@ -137,7 +137,10 @@ def _find(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"ts.{name}")
     if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+        value = getattr(importlib.import_module(_HOMES[name]), name)
+        if name == "Tensor":
+            importlib.import_module("ts.ops.waiting").announce()
+        return value
     if name in _NUMBERS:
         return _NUMBERS[name]
     if name in ("_C", "_VF"):

@@ -17,8 +17,8 @@ All of them are `RuntimeError`, which is what PyTorch raises for most of them. A
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
 
 
 class Located(Protocol):
@@ -221,6 +221,48 @@ class LinAlgError(TsError):
 
 class DebuggerQuit(TsError):
     """Whoever debugs the program has ended it."""
+
+
+class MissingAttribute(AttributeError):
+    """A name that a module or an object does not have; the text says which one is spelled like it.
+
+    `known` gives the names that are there.  It is asked for the text only: `hasattr` costs what it did.
+    """
+
+    def __init__(self, owner: str, name: str, known: Callable[[], Iterable[str]]) -> None:
+        super().__init__(f"{owner} has no attribute '{name}'", name=name)
+        self._wanted, self._known = name, known
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        found = closest(self._wanted, self._known(), 0.6 if len(self._wanted) < 5 else 0.7)
+        return f"{text}. Did you mean: '{found}'?" if found else text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return AttributeError, (str(self),)
+
+
+MissingAttribute.__name__ = MissingAttribute.__qualname__ = "AttributeError"  # as tracebacks show it
+MissingAttribute.__module__ = "builtins"
+
+
+def closest(name: str, known: Iterable[str], cutoff: float = 0.7) -> str:
+    """The name among those known that is spelled like this one; "" where none is.
+
+    Who writes a private name means one.
+    """
+    import difflib
+
+    names = [other for other in known if other.startswith("_") <= name.startswith("_")]
+    plain = name.lower().replace("_", "")
+    for other in names:
+        if other.lower().replace("_", "") == plain:  # Relu for ReLU
+            return other
+    found = difflib.get_close_matches(name, names, 1, cutoff)
+    if not found:
+        found = difflib.get_close_matches(name.lower(), {n.lower(): n for n in names}, 1, cutoff)
+        found = [next(n for n in names if n.lower() == lower) for lower in found]
+    return found[0] if found else ""
 
 
 class MissingCudaError(AssertionError, RuntimeError):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.abc
+import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -15,6 +16,7 @@ from typing import Any
 
 from ts.absent.areas import area_of
 from ts.absent.names import ANSWERS, MARKERS, NAMES, PRIVATE
+from ts.errors import MissingAttribute
 
 _MARKERS = frozenset(MARKERS.split())
 _PRIVATE = frozenset(PRIVATE.split())
@@ -72,7 +74,7 @@ def attribute(module: str, name: str) -> Any:
         return _given_back
     if name in NAMES.get(path, "").split() or (not name.startswith("__") and _is_private(path)):
         return placeholder(full)
-    raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    raise MissingAttribute(f"module {module!r}", name, lambda: dir(sys.modules[module]))
 
 
 def _given_back(*arguments: Any, **options: Any) -> Any:

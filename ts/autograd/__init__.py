@@ -17,6 +17,7 @@ from ts.autograd.function import Function
 from ts.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ts.autograd.gradcheck import gradcheck, gradgradcheck
 from ts.autograd.variable import Variable
+from ts.errors import MissingAttribute
 
 __all__ = [
     "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "forward_ad", "function",
@@ -37,7 +38,7 @@ def _find(name: str) -> Any:
         return profiler.kineto_available
     if name == "torch":  # as PyTorch's module has the package it is in
         return importlib.import_module("ts")
-    raise AttributeError(f"module 'ts.autograd' has no attribute '{name}'")
+    raise MissingAttribute("module 'ts.autograd'", name, lambda: __all__)
 
 
 if not TYPE_CHECKING:  # which knows no name that is not there

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from ts.errors import closest
 from ts.ir.types import (
     NONE,
     STR,
@@ -64,10 +65,8 @@ _NOT_ANNOTATED = "a parameter without an annotation is a Tensor; annotate it if 
 
 def similar(name: str, known: Iterable[str]) -> str:
     """A known name that is spelled like this one."""
-    import difflib
-
-    found = difflib.get_close_matches(name, [other for other in known if not other.startswith("$")], 1, 0.7)
-    return f"did you mean '{found[0]}'?" if found else ""
+    found = closest(name, [other for other in known if not other.startswith("$")])
+    return f"did you mean '{found}'?" if found else ""
 
 
 def may_be_none(value: Value) -> str:

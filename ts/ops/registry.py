@@ -43,6 +43,7 @@ from ts._core.dispatch.work import set_work_rules
 from ts._core.prims import registry as prims
 from ts._core.tensor.tensor import connect, install_methods
 from ts._core.value.turns import my_turn
+from ts.errors import MissingAttribute
 from ts.ops import layouts, refusals, rules, work
 from ts.ops.outputs import OutputForm, Said, into_outputs, output_form, rules_of, write, write_changes
 
@@ -489,15 +490,19 @@ def function(name: str) -> Any:
     if own is not None:
         return own
     if not records(f"aten::{name}"):
-        raise AttributeError(f"module 'ts' has no attribute '{name}'")
+        raise MissingAttribute("module 'ts'", name, _names_of("ts"))
     return overloads(name)
 
 
 def nn_function(name: str) -> Any:
     """The function `ts.nn.functional.name`, where it is an operator."""
     if not records(f"aten::{name}"):
-        raise AttributeError(f"module 'ts.nn.functional' has no attribute '{name}'")
+        raise MissingAttribute("module 'ts.nn.functional'", name, _names_of("ts.nn.functional"))
     return function(name)
+
+
+def _names_of(module: str) -> Callable[[], list[str]]:
+    return lambda: dir(sys.modules[module])
 
 
 def count() -> int:

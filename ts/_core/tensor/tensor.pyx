@@ -14,6 +14,7 @@ pickles, copies) and `ts._core.tensor.conversion` (dtypes, Python's values, text
 
 import operator as python_operator
 import warnings
+from functools import partial
 
 import numpy as np
 
@@ -43,6 +44,7 @@ from ts import devices, dtypes
 from ts._core.tensor import strides
 from ts._core.tensor.size import Size
 from ts._core.value.turns import import_turn
+from ts.errors import MissingAttribute
 
 cnp.import_array()
 
@@ -670,7 +672,9 @@ cdef class Tensor:
             return getattr(self, name)
         if name == "__cuda_array_interface__":
             return exchange.cuda_array_interface(self)
-        raise AttributeError(f"'Tensor' object has no attribute '{name}'")
+        if name.startswith("__"):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        raise MissingAttribute(f"'{type(self).__name__}' object", name, partial(dir, self))
 
     # ---- what it is
 

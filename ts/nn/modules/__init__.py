@@ -6,6 +6,7 @@ import importlib
 from typing import Any, Final
 
 from ts._core.value.turns import import_turn
+from ts.errors import MissingAttribute
 
 _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "module": ("Module",),
@@ -73,7 +74,7 @@ def __getattr__(name: str) -> Any:
         elif name in _FAMILIES or name == "utils":
             value = importlib.import_module(f"ts.nn.modules.{name}")
         else:
-            raise AttributeError(f"module 'ts.nn.modules' has no attribute '{name}'")
+            raise MissingAttribute("module 'ts.nn.modules'", name, __dir__)
     globals()[name] = value
     return value
 

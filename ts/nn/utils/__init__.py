@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 from ts._core.value.turns import import_turn
+from ts.errors import MissingAttribute
 
 if TYPE_CHECKING:
     from ts.nn.utils import rnn as rnn
@@ -35,7 +36,7 @@ def __getattr__(name: str) -> Any:
         elif name in _MODULES:
             value = importlib.import_module(f"ts.nn.utils.{name}")
         else:
-            raise AttributeError(f"module 'ts.nn.utils' has no attribute '{name}'")
+            raise MissingAttribute("module 'ts.nn.utils'", name, __dir__)
     globals()[name] = value
     return value
 

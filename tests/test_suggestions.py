@@ -1,0 +1,126 @@
+"""Names that are misspelled in Python: what is there under a name like it; and what `dir` and `hasattr` know before it is used."""
+
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+import ts
+from ts.errors import MissingAttribute, closest
+
+WRONG = {
+    "softmx": "module 'ts' has no attribute 'softmx'. Did you mean: 'softmax'?",
+    "float33": "module 'ts' has no attribute 'float33'. Did you mean: 'float32'?",
+    "nn.Liner": "module 'ts.nn' has no attribute 'Liner'. Did you mean: 'Linear'?",
+    "nn.Relu": "module 'ts.nn' has no attribute 'Relu'. Did you mean: 'ReLU'?",
+    "nn.modules.Conv2": "module 'ts.nn.modules' has no attribute 'Conv2'. Did you mean: 'Conv2d'?",
+    "nn.utils.clip_grad_norms": "module 'ts.nn.utils' has no attribute 'clip_grad_norms'. Did you mean: 'clip_grad_norm'?",
+    "nn.functional.rellu": "module 'ts.nn.functional' has no attribute 'rellu'. Did you mean: 'relu'?",
+    "nn.functional.conv2": "module 'ts.nn.functional' has no attribute 'conv2'. Did you mean: 'conv2d'?",
+    "jit.scirpt": "module 'ts.jit' has no attribute 'scirpt'. Did you mean: 'script'?",
+    "linalg.nrom": "module 'ts.linalg' has no attribute 'nrom'. Did you mean: 'norm'?",
+    "fft.ftt": "module 'ts.fft' has no attribute 'ftt'. Did you mean: 'fft'?",
+    "special.expti": "module 'ts.special' has no attribute 'expti'. Did you mean: 'expit'?",
+    "autograd.bakward": "module 'ts.autograd' has no attribute 'bakward'. Did you mean: 'backward'?",
+    "cuda.synchronise": "module 'ts.cuda' has no attribute 'synchronise'. Did you mean: 'synchronize'?",
+}  # fmt: skip
+
+
+def looked_up(path):
+    found = ts
+    for name in path.split("."):
+        found = getattr(found, name)
+    return found
+
+
+@pytest.mark.parametrize("path", WRONG)
+def test_packages_know_what_was_meant(path):
+    with pytest.raises(AttributeError) as caught:
+        looked_up(path)
+    assert str(caught.value) == WRONG[path]
+
+
+def test_tensors_modules_and_units_know_it():
+    x = ts.ones(2)
+    unit = ts.jit.CompilationUnit("def doubled(x):\n    return x * 2\n")
+    net = ts.nn.Sequential()
+    net.register_buffer("steps", x)
+    scripted = ts.jit.script(ts.nn.Linear(2, 2))
+    for owner, wrong, right in (
+        (x, "softmx", "softmax"), (x, "shpae", "shape"), (ts.nn.Parameter(x), "gradd", "grad"), (unit, "doubeld", "doubled"),
+        (net, "step", "steps"), (scripted, "wieght", "weight"), (scripted, "grph", "graph"),
+    ):  # fmt: skip
+        with pytest.raises(AttributeError, match=rf"has no attribute '{wrong}'. Did you mean: '{right}'\?"):
+            getattr(owner, wrong)
+    with pytest.raises(AttributeError, match=r"^'Parameter' object"):
+        ts.nn.Parameter(x).gradd
+
+
+def test_nothing_is_suggested_where_nothing_is_like_it():
+    for path in ("qqqqqqqq", "nn.qqqqqqqq", "linalg.qqqqqqqq"):
+        with pytest.raises(AttributeError) as caught:
+            looked_up(path)
+        assert "Did you mean" not in str(caught.value)
+    assert not hasattr(ts, "softmx") and not hasattr(ts.ones(1), "softmx")
+
+
+def test_names_are_looked_for_only_when_the_text_is_wanted():
+    asked = []
+
+    def known():
+        asked.append(1)
+        return ["softmax"]
+
+    error = MissingAttribute("module 'ts'", "softmx", known)
+    assert asked == [] and error.name == "softmx"
+    assert "softmax" in str(error) and asked == [1]
+    copied = pickle.loads(pickle.dumps(error))
+    assert type(copied) is AttributeError and str(copied) == str(error)
+
+
+def test_what_is_like_a_name():
+    assert closest("Batchnorm2d", ["BatchNorm1d", "BatchNorm2d"]) == "BatchNorm2d"
+    assert closest("zeroslike", ["zeros", "zeros_like"]) == "zeros_like"
+    assert closest("relu", ["_relu"]) == "" and closest("_rel", ["_relu"]) == "_relu"
+    assert closest("x", []) == ""
+
+
+def in_process(program):
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
+def test_tracebacks_suggest_once():
+    """Python has suggestions of its own, which are not added to these."""
+    shown = in_process("import ts; ts.softmx")
+    assert shown.count("Did you mean") == 1 and shown.rstrip().endswith("AttributeError: module 'ts' has no attribute 'softmx'. Did you mean: 'softmax'?")
+
+
+def test_the_class_knows_its_methods_before_any_is_used():
+    """`dir` imports no operators for it, and whatever is looked at is there."""
+    shown = in_process(
+        "import sys, ts\n"
+        "names = dir(ts.Tensor)\n"
+        "print('softmax' in names, 'add_' in names, 'shape' in names, 'ts.ops.conv' in sys.modules)\n"
+        "print(hasattr(ts.Tensor, 'add'), hasattr(ts.Tensor, 'ad'), ts.Tensor.add(ts.ones(1), 2).item(), ts.ones(2).softmax(0).tolist())\n"
+    )
+    assert shown.split("\n")[:2] == ["True True True False", "True False 3.0 [0.5, 0.5]"]
+    assert {"softmax", "nn", "float32", "Tensor"} <= set(dir(ts))
+
+
+def test_the_names_of_methods_are_current():
+    from ts.ops import method_names, registry
+
+    assert set(registry.methods()) <= set(method_names.NAMES.split())
+
+
+def test_completion_finds_names():
+    """What IPython and the plain interpreter complete: names of packages, of tensors, of layers."""
+    import rlcompleter
+
+    completer = rlcompleter.Completer({"ts": ts, "x": ts.ones(1), "net": ts.nn.Linear(1, 1)})
+    for text, found in (("ts.softm", "ts.softmax("), ("ts.nn.Line", "ts.nn.Linear("), ("x.softm", "x.softmax("), ("net.weig", "net.weight"),
+                        ("ts.nn.functional.rel", "ts.nn.functional.relu("), ("ts.linalg.sv", "ts.linalg.svd(")):  # fmt: skip
+        shown = [completer.complete(text, i) for i in range(20)]
+        assert any(s and s.startswith(found.rstrip("(")) for s in shown), (text, shown)
