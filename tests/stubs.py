@@ -26,7 +26,7 @@ from typing import Any
 import ts
 from ts._core.dispatch.overloads import overloads
 from ts._core.dispatch.signature import Return, Signature, signature
-from ts.ops import functional, registry
+from ts.ops import functional, registry, sentences
 
 ROOT = Path(__file__).parent.parent
 WIDTH = 110
@@ -239,9 +239,10 @@ def _shown(arguments: list[Argument], method: bool) -> str:
     return ", ".join(shown)
 
 
-def _defined(name: str, signatures: list[str], indent: str = "") -> str:
-    """`def` lines of a function, each with `@overload` where there are several."""
+def _defined(name: str, signatures: list[str], indent: str = "", operator: str = "") -> str:
+    """`def` lines of a function, each with `@overload` where there are several; the first has the operator's sentence, for editors."""
     lines = []
+    sentence = sentences.SENTENCES.get(operator or name, ("", ""))[0]
     for text in signatures:
         if len(signatures) > 1:
             lines.append(f"{indent}@overload")
@@ -252,6 +253,8 @@ def _defined(name: str, signatures: list[str], indent: str = "") -> str:
             if any(len(part) > WIDTH for part in line.split("\n")):
                 each = "".join(f"{indent}    {part},\n" for part in _parts(inside))
                 line = f"{indent}def {name}(\n{each}{indent}) -> {result}: ..."
+        if sentence and text is signatures[0]:
+            line = f'{line.removesuffix(" ...")}\n{indent}    """{sentence}"""'
         lines.append(line)
     return "\n".join(lines) + "\n"
 
@@ -357,7 +360,7 @@ def _stub(body: str, exported: str = "") -> str:
 
 def _operator_defs(names: dict[str, str]) -> str:
     """Functions of a package: the name there, and the operator's."""
-    return "".join(_defined(name, functions(operator)) for name, operator in sorted(names.items()))
+    return "".join(_defined(name, functions(operator), operator=operator) for name, operator in sorted(names.items()))
 
 
 def package() -> str:
@@ -452,11 +455,32 @@ def method_names() -> str:
     return f'"""{head}"""\n\nfrom __future__ import annotations\n\nfrom typing import Final\n\nNAMES: Final = """\n{table}"""\n'
 
 
+def documented(page: str) -> str:
+    """`ts/ops/documented.py`: the dtypes that docs/operators.md has found, and what the examples of `sentences` give."""
+    taken: dict[str, set[str]] = {}
+    for schema, letters in re.findall(r"^\| `(.+?)` \| [^|]*\| (\w*) \|", page, re.MULTILINE):
+        taken.setdefault(re.split(r"[.(]", schema)[0], set()).update(letters)
+    by_letters: dict[str, list[str]] = {}
+    for name, found in taken.items():
+        by_letters.setdefault("".join(letter for letter in "bihfc" if letter in found), []).append(name)
+    head = "Dtypes that operators take, and what their examples give: found by `python -m tests.generated`."
+    lines = [f'"""{head}"""\n\nfrom __future__ import annotations\n\nfrom typing import Final\n\n_TAKEN: Final = {{\n']
+    for letters in sorted(filter(None, by_letters), key=lambda letters: (-len(letters), letters)):
+        lines.append(f'    "{letters}": """\n')
+        lines += [f"        {line}\n" for line in textwrap.wrap(" ".join(sorted(by_letters[letters])), 100)]
+        lines.append('    """,\n')
+    lines.append("}\nDTYPES: Final = {name: letters for letters, names in _TAKEN.items() for name in names.split()}\nRESULTS: Final = {\n")
+    for name, (_, example) in sentences.SENTENCES.items():
+        lines.append(f'    "{name}": """\\\n{textwrap.dedent(repr(eval(example, {"ts": ts})))}""",\n')
+    return "".join([*lines, "}\n"])
+
+
 def stubs() -> dict[Path, str]:
     """All stubs that are made, by their paths."""
     registry.load()
     return {
         ROOT / "ts/ops/method_names.py": method_names(),
+        ROOT / "ts/ops/documented.py": documented((ROOT / "docs/operators.md").read_text()),
         ROOT / "ts/_core/dispatch/named_results.pyi": named_results(),
         ROOT / "ts/_core/tensor/methods.pyi": tensor_methods(),
         ROOT / "ts/__init__.pyi": package(),

@@ -37,7 +37,7 @@ import numpy as np
 from ts import backends
 from ts._core.dispatch import subclasses  # noqa: F401  tells tensors of classes that are derived from them
 from ts._core.dispatch.operator import Operator, set_float8_check, set_layouts, set_schema_parser
-from ts._core.dispatch.overloads import OverloadSet, overloads, set_lookup
+from ts._core.dispatch.overloads import OverloadSet, overloads, set_documentation, set_lookup
 from ts._core.dispatch.signature import signature
 from ts._core.dispatch.work import set_work_rules
 from ts._core.prims import registry as prims
@@ -568,8 +568,15 @@ def _check_float8(*args: Any) -> None:  # of few programs
     float8.check(*args)
 
 
+def _documentation(name: str, operators: Sequence[Any]) -> str:  # for who asks
+    from ts.ops import documentation
+
+    return documentation.text(name, operators)
+
+
 connect(backends, overloads)
 set_lookup(lookup)
+set_documentation(_documentation)
 set_layouts(layouts.arranged)
 set_float8_check(_check_float8)
 set_work_rules(work.rule_of)

@@ -75,7 +75,7 @@ cdef class OverloadSet:
 
     @property
     def __doc__(self):
-        return "\n".join([op.schema_text for op in self.operators()])
+        return _documentation(self.name, self.operators())
 
     def operators(self):
         """The overloads, in the order in which they are tried."""
@@ -359,12 +359,19 @@ cdef list settled(list values):
 
 cdef dict _sets = {}
 cdef object _lookup = None           # lookup(name): its overloads, in PyTorch's order
+cdef object _documentation = None    # documentation(name, overloads): their text for people
 
 
 def set_lookup(function):
     """Take operators from `function(name)`; the registry sets it."""
     global _lookup
     _lookup = function
+
+
+def set_documentation(function):
+    """Take texts from `function(name, overloads)`; the registry sets it."""
+    global _documentation
+    _documentation = function
 
 
 def overloads(str name not None):

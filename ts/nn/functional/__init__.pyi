@@ -124,7 +124,8 @@ def binary_cross_entropy_with_logits(
     reduction: Str = 'mean',
     pos_weight: Tensor | None = None,
 ) -> Tensor: ...
-def celu(input: Tensor, alpha: Float = 1.0, inplace: Bool = False) -> Tensor: ...
+def celu(input: Tensor, alpha: Float = 1.0, inplace: Bool = False) -> Tensor:
+    """The element where it is positive, else alpha * (exp(x / alpha) - 1)."""
 def celu_(input: Tensor, alpha: Float = 1.0) -> Tensor: ...
 def channel_shuffle(input: Tensor, groups: Int, *, out: Tensor | None = None) -> Tensor: ...
 @overload
@@ -136,7 +137,8 @@ def conv1d(
     padding: Int | Ints = ...,
     dilation: Int | Ints = ...,
     groups: Int = 1,
-) -> Tensor: ...
+) -> Tensor:
+    """Cross-correlation along one dimension: `weight` slides over `input`."""
 @overload
 def conv1d(
     input: Tensor,
@@ -156,7 +158,8 @@ def conv2d(
     padding: Int | Ints = ...,
     dilation: Int | Ints = ...,
     groups: Int = 1,
-) -> Tensor: ...
+) -> Tensor:
+    """Cross-correlation along two dimensions: `weight` slides over images."""
 @overload
 def conv2d(
     input: Tensor,
@@ -176,7 +179,8 @@ def conv3d(
     padding: Int | Ints = ...,
     dilation: Int | Ints = ...,
     groups: Int = 1,
-) -> Tensor: ...
+) -> Tensor:
+    """Cross-correlation along three dimensions."""
 @overload
 def conv3d(
     input: Tensor,
@@ -252,11 +256,13 @@ def ctc_loss(
     reduction: Str = 'mean',
     zero_infinity: Bool = False,
 ) -> Tensor: ...
-def dropout(input: Tensor, p: Float = 0.5, training: Bool = True, inplace: Bool = False) -> Tensor: ...
+def dropout(input: Tensor, p: Float = 0.5, training: Bool = True, inplace: Bool = False) -> Tensor:
+    """Elements are zero with probability `p`, and the others larger by 1 / (1 - p), while `train` is true."""
 def dropout1d(input: Tensor, p: Float = 0.5, training: Bool = True, inplace: Bool = False) -> Tensor: ...
 def dropout2d(input: Tensor, p: Float = 0.5, training: Bool = True, inplace: Bool = False) -> Tensor: ...
 def dropout3d(input: Tensor, p: Float = 0.5, training: Bool = True, inplace: Bool = False) -> Tensor: ...
-def elu(input: Tensor, alpha: Float = 1.0, inplace: Bool = False) -> Tensor: ...
+def elu(input: Tensor, alpha: Float = 1.0, inplace: Bool = False) -> Tensor:
+    """The element where it is positive, else alpha * (exp(x) - 1)."""
 def elu_(input: Tensor, alpha: Float = 1.0) -> Tensor: ...
 def embedding(
     input: Tensor,
@@ -266,7 +272,8 @@ def embedding(
     norm_type: Float = 2.0,
     scale_grad_by_freq: Bool = False,
     sparse: Bool = False,
-) -> Tensor: ...
+) -> Tensor:
+    """The rows of `weight` that the indices name."""
 def embedding_bag(
     input: Tensor,
     weight: Tensor,
@@ -371,9 +378,11 @@ def gaussian_nll_loss(
     eps: Float = 1e-06,
     reduction: Str = 'mean',
 ) -> Tensor: ...
-def gelu(input: Tensor, *, approximate: Str = 'none', out: Tensor | None = None) -> Tensor: ...
+def gelu(input: Tensor, *, approximate: Str = 'none', out: Tensor | None = None) -> Tensor:
+    """Every element times the share of a normal distribution below it."""
 @overload
-def glu(input: Tensor, dim: Int = -1, *, out: Tensor | None = None) -> Tensor: ...
+def glu(input: Tensor, dim: Int = -1, *, out: Tensor | None = None) -> Tensor:
+    """The first half along `dim`, times the sigmoid of the second."""
 @overload
 def glu(input: Tensor, *, axis: Int = -1, out: Tensor | None = None) -> Tensor: ...
 def grid_sample(
@@ -389,7 +398,8 @@ def group_norm(
     weight: Tensor | None = None,
     bias: Tensor | None = None,
     eps: Float = 1e-05,
-) -> Tensor: ...
+) -> Tensor:
+    """Each group of channels, shifted and scaled to mean 0 and variance 1."""
 def gumbel_softmax(
     logits: Tensor, tau: Float = 1, hard: Bool = False, eps: Float = 1e-10, dim: Int = -1
 ) -> Tensor: ...
@@ -451,12 +461,14 @@ def layer_norm(
     bias: Tensor | None = None,
     eps: Float = 1e-05,
     cudnn_enable: Bool = True,
-) -> Tensor: ...
+) -> Tensor:
+    """The last dimensions, shifted and scaled to mean 0 and variance 1, then by `weight` and `bias`."""
 def leaky_relu(input: Tensor, negative_slope: Float = 0.01, inplace: Bool = False) -> Tensor: ...
 def leaky_relu_(input: Tensor, negative_slope: Float = 0.01) -> Tensor: ...
 def linear(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None
-) -> Tensor: ...
+) -> Tensor:
+    """input @ weight.T + bias."""
 def linear_cross_entropy(
     input: Tensor,
     linear_weight: Tensor,
@@ -474,7 +486,8 @@ def local_response_norm(
 ) -> Tensor: ...
 def log_softmax(
     input: Tensor, dim: Int | None = None, _stacklevel: Int = 3, dtype: DType | None = None
-) -> Tensor: ...
+) -> Tensor:
+    """The logarithm of `softmax`, computed so that nothing overflows."""
 def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
 def lp_pool1d(
     input: Tensor, norm_type: Float, kernel_size: Int, stride: Int | None = None, ceil_mode: Bool = False
@@ -720,8 +733,10 @@ def nll_loss(
 def normalize(
     input: Tensor, p: Float = 2.0, dim: Int = 1, eps: Float = 1e-12, out: Tensor | None = None
 ) -> Tensor: ...
-def one_hot(input: Tensor, num_classes: Int = -1) -> Tensor: ...
-def pad(input: Tensor, pad: Ints, mode: Str = 'constant', value: Float | None = None) -> Tensor: ...
+def one_hot(input: Tensor, num_classes: Int = -1) -> Tensor:
+    """For each index a row with a one in its place."""
+def pad(input: Tensor, pad: Ints, mode: Str = 'constant', value: Float | None = None) -> Tensor:
+    """The tensor with more elements at its borders; the first two numbers are for the last dimension."""
 @overload
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: Float = 2.0, eps: Float = 1e-06, keepdim: Bool = False
@@ -744,7 +759,8 @@ def poisson_nll_loss(
     reduction: Str = 'mean',
 ) -> Tensor: ...
 def prelu(input: Tensor, weight: Tensor) -> Tensor: ...
-def relu(input: Tensor, inplace: Bool = False) -> Tensor: ...
+def relu(input: Tensor, inplace: Bool = False) -> Tensor:
+    """The element where it is positive, else 0."""
 def relu6(input: Tensor, inplace: Bool = False) -> Tensor: ...
 def relu_(input: Tensor) -> Tensor: ...
 def rms_norm(
@@ -770,11 +786,14 @@ def scaled_dot_product_attention(
     *,
     scale: Float | None = None,
     enable_gqa: Bool = False,
-) -> Tensor: ...
+) -> Tensor:
+    """Attention: softmax of query @ key.mT, scaled and masked, times value."""
 def selu(input: Tensor, inplace: Bool = False) -> Tensor: ...
 def selu_(input: Tensor) -> Tensor: ...
-def sigmoid(input: Tensor) -> Tensor: ...
-def silu(input: Tensor, inplace: Bool = False) -> Tensor: ...
+def sigmoid(input: Tensor) -> Tensor:
+    """1 / (1 + exp(-x)) of every element."""
+def silu(input: Tensor, inplace: Bool = False) -> Tensor:
+    """Every element times its sigmoid."""
 def smooth_l1_loss(
     input: Tensor,
     target: Tensor,
@@ -792,16 +811,19 @@ def soft_margin_loss(
 ) -> Tensor: ...
 def softmax(
     input: Tensor, dim: Int | None = None, _stacklevel: Int = 3, dtype: DType | None = None
-) -> Tensor: ...
+) -> Tensor:
+    """Exponentials of the elements divided by their sum along `dim`: positive numbers that add up to 1."""
 def softmin(
     input: Tensor, dim: Int | None = None, _stacklevel: Int = 3, dtype: DType | None = None
 ) -> Tensor: ...
 def softplus(
     input: Tensor, beta: Number = 1, threshold: Number = 20, *, out: Tensor | None = None
-) -> Tensor: ...
+) -> Tensor:
+    """log(1 + exp(beta * x)) / beta of every element: `relu` without its corner."""
 def softshrink(input: Tensor, lambd: Number = 0.5, *, out: Tensor | None = None) -> Tensor: ...
 def softsign(input: Tensor) -> Tensor: ...
-def tanh(input: Tensor) -> Tensor: ...
+def tanh(input: Tensor) -> Tensor:
+    """The hyperbolic tangent of every element, between -1 and 1."""
 def tanhshrink(input: Tensor) -> Tensor: ...
 def threshold(input: Tensor, threshold: Float, value: Float, inplace: Bool = False) -> Tensor: ...
 def threshold_(input: Tensor, threshold: Float, value: Float) -> Tensor: ...

@@ -1,0 +1,177 @@
+"""What `help(ts.softmax)` says of an operator.
+
+In: its name and its overloads.  Out: how it is called, a sentence, shape, dtypes, errors, an example:
+
+    softmax(input, dim, dtype=None) -> Tensor
+
+    Exponentials of the elements divided by their sum along `dim`: positive numbers that add up to 1.
+    ...
+
+Sentences and examples stand in `sentences`; what the examples give, and which dtypes operators take, was
+found by running them (`documented`, which `python -m tests.generated` writes).  The rest is in the records.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from ts.ops.documented import DTYPES, RESULTS
+from ts.ops.sentences import SENTENCES
+
+_WIDTH: Final = 100
+_KINDS: Final = {
+    "b": "bool",
+    "i": "integers",
+    "h": "float16 and bfloat16 (in float32, rounded once)",
+    "f": "float32 and float64",
+    "c": "complex64 and complex128",
+}
+_REFUSED: Final = {"b": "bool", "i": "integers", "h": "float16 and bfloat16", "f": "floats", "c": "complex"}
+# Whose results have the shape of their first argument, beside all that are pointwise.
+_SAME: Final = frozenset(  # fmt: skip
+    (
+        "softmax log_softmax cumsum cumprod cummax cummin logcumsumexp sort argsort flip roll tril triu clone "
+        "detach masked_fill scatter scatter_add scatter_reduce index_add index_copy index_fill index_put "
+        "layer_norm group_norm batch_norm dropout zeros_like ones_like full_like empty_like rand_like "
+        "randn_like fill_ zero_ bernoulli nan_to_num renorm"
+    ).split()  # noqa: SIM905 -- a list of names is read as a text
+)
+_WORDS: Final = {
+    "Scalar": "number",
+    "ScalarType": "dtype",
+    "Device": "device",
+    "MemoryFormat": "memory format",
+}
+
+
+def text(name: str, operators: Sequence[Any]) -> str:
+    """The documentation of an operator."""
+    plain = name.removeprefix("aten::")
+    shown = [op for op in operators if op.record is None or op.record.variant != "out"] or list(operators)
+    parts = ["\n".join(dict.fromkeys(_call(plain, op) for op in shown)), _sentence(plain, shown)]
+    facts = [*_facts(plain, shown, len(shown) < len(operators))]
+    parts += ["\n".join(facts)] if facts else []
+    if plain in RESULTS:
+        parts.append(f">>> {SENTENCES[plain][1]}\n{RESULTS[plain]}")
+    parts.append("\n".join(op.schema_text for op in operators))
+    return "\n\n".join(parts)
+
+
+def _call(name: str, operator: Any) -> str:
+    """How Python calls an overload."""
+    shown = []
+    keyword_only = False
+    for p in operator.signature.parameters:
+        if p.keyword_only and not keyword_only:
+            shown.append("*")
+            keyword_only = True
+        given = "input" if p.name == "self" else p.name
+        if p.has_default:
+            given += f"={p.default!r}"
+        elif p.keyword_only and p.optional:
+            given += "=None"
+        shown.append(given)
+    results = [_WORDS.get(r.kind, r.kind) for r in operator.signature.returns]
+    given = results[0] if len(results) == 1 else f"({', '.join(results)})" if results else "None"
+    space, _, inner = name.partition("_")
+    spelled = f"{space}.{inner}" if space in ("linalg", "special", "fft") and inner else name
+    return f"{spelled}({', '.join(shown)}) -> {given}"
+
+
+def _sentence(name: str, operators: Sequence[Any]) -> str:
+    """What it does; of the forms in place and of other names, whose they are."""
+    if name in SENTENCES:
+        return textwrap.fill(SENTENCES[name][0], _WIDTH)
+    record = operators[0].record
+    if record is not None and record.variant == "inplace":
+        base = name.removesuffix("_")
+        said = f" {SENTENCES[base][0]}" if base in SENTENCES else ""
+        return textwrap.fill(f"`{base}` in place: the tensor itself gets the result.{said}", _WIDTH)
+    if record is not None and record.same_as:
+        other = record.same_as.removeprefix("aten::")
+        said = f": {SENTENCES[other][0]}" if other in SENTENCES else "."
+        return textwrap.fill(f"Another name of `{other}`{said}", _WIDTH)
+    takes = [f"`{_shown(p)}`" for p in operators[0].signature.parameters if not p.keyword_only]
+    gives = [_noun(r.kind) + (f" `{r.name}`" if r.name else "") for r in operators[0].signature.returns]
+    return textwrap.fill(f"Of {_listed(takes) or 'nothing'} it gives {_listed(gives) or 'nothing'}.", _WIDTH)
+
+
+def _shown(parameter: Any) -> str:
+    return "input" if parameter.name == "self" else str(parameter.name)
+
+
+def _noun(kind: str) -> str:
+    word = _WORDS.get(kind, kind)
+    if word.endswith("[]"):
+        return f"{word[:-2]}s".replace("Tensors", "tensors")
+    return f"{'an' if word[0] in 'aio' else 'a'} {word.replace('Tensor', 'tensor')}"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else "".join(words)
+
+
+def _facts(name: str, operators: Sequence[Any], out: bool) -> Iterator[str]:
+    """Lines on the shape of the result, on dtypes and errors."""
+    record = operators[0].record
+    if record is not None:
+        shape = _shape(record, operators[0].signature)
+        if shape:
+            yield _line("Shape", shape)
+    letters = DTYPES.get(name) or DTYPES.get(name.removesuffix("_"), "")
+    if letters:
+        yield _line("Dtypes", ", ".join(_KINDS[letter] for letter in letters) + ".")
+    if out:
+        yield _line("out=", "The result is written there, in its dtype; another shape is resized.")
+    yield _line("Errors", "; ".join(_errors(record, operators)) + ".")
+
+
+def _line(title: str, said: str) -> str:
+    return textwrap.fill(f"{title + ':':8}{said}", _WIDTH, subsequent_indent=" " * 8)
+
+
+def _shape(record: Any, signature: Any) -> str:
+    """The shape of the result, where the record or the schema tell it."""
+    from ts.ops.shapes import Refusal
+
+    names = {p.name for p in signature.parameters}
+    base = record.base or record
+    if isinstance(base.shape, Refusal):
+        return "It depends on the elements: there is none on the device `meta`."
+    if any(r.kind not in ("Tensor", "Tensor[]") for r in signature.returns):
+        return ""
+    if record.variant == "inplace":
+        return "That of `input`."
+    if base.family == "unary" or base.keeps_dtype or base.name.removeprefix("aten::") in _SAME:
+        return "That of `input`."
+    if base.family in ("pointwise", "ternary"):
+        return "Those of its tensors, broadcast together."
+    if "keepdim" in names:
+        return "That of `input` without `dim`, which stays with size 1 where `keepdim` is true."
+    if any(r.view_of >= 0 for r in signature.returns):
+        return "A view: it shares the elements of `input`."
+    if names & {"size", "shape"} and "self" not in names:
+        return "The one that is given."
+    return "On the device `meta` it is found without computing elements."
+
+
+def _errors(record: Any, operators: Sequence[Any]) -> Iterator[str]:
+    """What it raises, and when."""
+    yield "TypeError for arguments that no overload takes"
+    names = {p.name for op in operators for p in op.signature.parameters}
+    if "dim" in names:
+        yield "IndexError where the tensor has no such `dim`"
+    if record is None:
+        return
+    base = record.base or record
+    if base.family in ("pointwise", "ternary"):
+        yield "RuntimeError where shapes cannot be broadcast together"
+    if record.variant == "inplace":
+        yield "RuntimeError where the result is of a dtype that the tensor cannot hold"
+    for kinds, said in (base.refuses or {}).items():
+        spelled = _listed([_REFUSED[kind] for kind in kinds if kind in _REFUSED])
+        if spelled and isinstance(said, str):
+            yield f"for {spelled}: {re.sub('{.*?}', '...', said)!r}"
