@@ -567,6 +567,14 @@ class Graph:
     def __str__(self) -> Any:
         return self.str()
 
+    def _repr_html_(self) -> str:
+        """The text for notebooks, with the kinds of nodes in bold."""
+        import html
+        import re
+
+        shown = re.sub(r"\b((?:aten|prim|ts)::\w+)", r"<b>\1</b>", html.escape(str(self)))
+        return f'<pre class="ts-graph">{shown}</pre>'
+
     def __repr__(self) -> Any:
         return self.str()
 

@@ -31,14 +31,12 @@ _KINDS: Final = {
 }
 _REFUSED: Final = {"b": "bool", "i": "integers", "h": "float16 and bfloat16", "f": "floats", "c": "complex"}
 # Whose results have the shape of their first argument, beside all that are pointwise.
-_SAME: Final = frozenset(  # fmt: skip
-    (
-        "softmax log_softmax cumsum cumprod cummax cummin logcumsumexp sort argsort flip roll tril triu clone "
-        "detach masked_fill scatter scatter_add scatter_reduce index_add index_copy index_fill index_put "
-        "layer_norm group_norm batch_norm dropout zeros_like ones_like full_like empty_like rand_like "
-        "randn_like fill_ zero_ bernoulli nan_to_num renorm"
-    ).split()  # noqa: SIM905 -- a list of names is read as a text
-)
+_SAME: Final = """
+    softmax log_softmax cumsum cumprod cummax cummin logcumsumexp sort argsort flip roll tril triu clone detach
+    masked_fill scatter scatter_add scatter_reduce index_add index_copy index_fill index_put layer_norm
+    group_norm batch_norm dropout zeros_like ones_like full_like empty_like rand_like randn_like fill_ zero_
+    bernoulli nan_to_num renorm
+"""
 _WORDS: Final = {
     "Scalar": "number",
     "ScalarType": "dtype",
@@ -145,7 +143,7 @@ def _shape(record: Any, signature: Any) -> str:
         return ""
     if record.variant == "inplace":
         return "That of `input`."
-    if base.family == "unary" or base.keeps_dtype or base.name.removeprefix("aten::") in _SAME:
+    if base.family == "unary" or base.keeps_dtype or base.name.removeprefix("aten::") in _SAME.split():
         return "That of `input`."
     if base.family in ("pointwise", "ternary"):
         return "Those of its tensors, broadcast together."

@@ -348,6 +348,18 @@ class ScriptFunction(Function):
             self._differentiated = Differentiated(self)
         return self._differentiated
 
+    def _repr_html_(self) -> str:
+        """For notebooks: how it is called, and every stage, each to be opened."""
+        import html
+
+        stages = {"code": self.code, "graph": self.graph._repr_html_(), "bytecode": self.bytecode}
+        shown = "".join(
+            f"<details><summary>{stage}</summary>"
+            f"{text if stage == 'graph' else f'<pre>{html.escape(text)}</pre>'}</details>"
+            for stage, text in stages.items()
+        )
+        return f'<div class="ts-function"><code>{html.escape(str(self.schema))}</code>{shown}</div>'
+
     def __repr__(self) -> str:
         return f"<ScriptFunction {self.qualified_name}>"
 

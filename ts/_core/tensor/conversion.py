@@ -145,6 +145,16 @@ def __format__(self: Tensor, spec: str) -> str:
     return object.__format__(self, spec)
 
 
+def _repr_html_(self: Tensor) -> str:
+    """For notebooks: shape, dtype and device above the text."""
+    import html
+
+    shape = " x ".join(map(str, self.shape)) or "one element"
+    wants = ", wants a gradient" if self.requires_grad else ""
+    head = html.escape(f"{shape}, {str(self.dtype).removeprefix('torch.')}, {self.device}{wants}")
+    return f'<div class="ts-tensor"><small>{head}</small><pre>{html.escape(repr(self))}</pre></div>'
+
+
 def _itself(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     return self
 
@@ -172,6 +182,7 @@ define_methods(
         "map_": _applied("map_", 1),
         "map2_": _applied("map2_", 2),
         "__format__": __format__,
+        "_repr_html_": _repr_html_,
         "to_dense": _itself,
         "share_memory_": _itself,
         "dense_dim": lambda self: self.ndim,

@@ -603,6 +603,27 @@ class Module:
         return "\n  ".join([f"{self._get_name()}(", *lines, *children]) + "\n)"
 
 
+    def _repr_html_(self) -> str:
+        """The tree for notebooks: each module opens and closes, and says how many parameters are in it."""
+        import html
+
+        def shown(name: str, module: Module, depth: int) -> str:
+            count = sum(p.numel() for p in module.parameters() if not is_uninitialized(p))
+            title = f"<b>{html.escape(module._get_name())}</b>({html.escape(module.extra_repr())})"
+            title = f"{html.escape(name)}: {title}" if name else title
+            head = f"{title} <small>{count:,} parameters</small>" if count else title
+            children = [*module._modules.items()]
+            if not children:
+                return f'<div style="margin-left: {depth}em">{head}</div>'
+            inner = "".join(shown(n, m, 1) for n, m in children if m is not None)
+            opened = " open" if depth < 2 and not name else ""
+            return (
+                f'<details style="margin-left: {depth}em"{opened}><summary>{head}</summary>{inner}</details>'
+            )
+
+        return f'<div class="ts-module">{shown("", self, 0)}</div>'
+
+
 hooks_of_a_module: Final = (
     "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks", "_state_dict_hooks",
     "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",

@@ -1,0 +1,131 @@
+"""What notebooks show: plain HTML, in which nothing of a name or a text is markup; and the notebooks of `examples`, run by a kernel."""
+
+import re
+from html.parser import HTMLParser
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import ts
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+HOSTILE = "<img src=x onerror=alert(1)>&\"'"
+ALLOWED = {"pre", "b", "div", "details", "summary", "small", "code"}
+
+
+class Tags(HTMLParser):
+    """All tags and attributes, which must be closed as they were opened."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.seen, self.open, self.text = set(), [], ""
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        assert tag in ALLOWED and {name for name, _ in attributes} <= {"class", "style", "open"}
+        self.seen.add(tag)
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_graphs():
+    """The text itself; hostile names of methods and strings are text."""
+
+    @ts.jit.script
+    def f(x, y: str = "<b>&"):
+        return x * 2 if y < "<script>alert(1)</script>" else x
+
+    html = f.graph._repr_html_()
+    shown = Tags(html)
+    assert shown.text == str(f.graph) and shown.seen == {"pre", "b"}
+    assert "<b>aten::mul</b>" in html and "<script>" not in html
+
+
+def test_functions():
+    """Schema, code, graph, bytecode."""
+
+    @ts.jit.script
+    def f(x, text: str = "<script>"):
+        return x, text
+
+    shown = Tags(f._repr_html_())
+    assert {"details", "summary", "code"} <= shown.seen
+    for part in (str(f.schema), f.code, str(f.graph), f.bytecode):
+        assert part in shown.text
+
+
+def test_modules():
+    """The tree, with names, options and parameters, and a hostile name as text."""
+
+    class Hostile(ts.nn.Module):
+        def extra_repr(self):
+            return HOSTILE
+
+    net = ts.nn.Sequential(ts.nn.Linear(3, 4), ts.nn.Sequential(ts.nn.ReLU(), ts.nn.Linear(4, 2)))
+    net.add_module(HOSTILE.replace(".", ""), Hostile())
+    Hostile.__name__ = HOSTILE
+    shown = Tags(net._repr_html_())
+    assert "in_features=3, out_features=4" in shown.text and "26 parameters" in shown.text
+    assert shown.text.count(HOSTILE) >= 2 and "ReLU" in shown.text
+    scripted = Tags(ts.jit.script(ts.nn.Sequential(ts.nn.Linear(3, 4)))._repr_html_())
+    assert "original_name=Linear" in scripted.text and "16 parameters" in scripted.text
+    assert "LazyLinear" in Tags(ts.nn.LazyLinear(3)._repr_html_()).text
+
+
+@pytest.mark.parametrize("x", [ts.ones(2, 3), ts.tensor(1.5), ts.zeros(0, 3), ts.ones(2, device="meta"), ts.ones(2, requires_grad=True)])
+def test_tensors(x):
+    """Shape, dtype, device and the text."""
+    shown = Tags(x._repr_html_())
+    assert repr(x) in shown.text and "float32" in shown.text and str(x.device) in shown.text
+
+
+NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
+
+
+def test_there_are_notebooks():
+    assert NOTEBOOKS
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_kernel_runs_the_notebooks(path, tmp_path):
+    """From the first cell to the last, without an error, and each shows what it says."""
+    if not all(map(find_spec, ("nbclient", "ipykernel"))):
+        pytest.skip("needs nbclient and ipykernel (extra notebooks)")
+    import nbformat
+    from nbclient import NotebookClient
+
+    notebook = nbformat.read(path, as_version=4)
+    NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert not [output for output in outputs if output.output_type == "error"]
+    shown = [output["data"]["text/html"] for output in outputs if "text/html" in output.get("data", {})]
+    assert len(shown) >= 3 and all(Tags(html) for html in shown)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_cells_of_notebooks_run(path, tmp_path, monkeypatch):
+    """Without a kernel: the cells one after the other, as a program."""
+    import json
+
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads(path.read_text())["cells"]
+    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    file = tmp_path / "tour.py"
+    file.write_text("\n".join(sources))
+    scope = {"__name__": "tour", "__file__": str(file)}
+    exec(compile(file.read_text(), str(file), "exec"), scope)
+    assert scope["loaded"](ts.ones(2, 3)).shape == (2, 4)
+
+
+def test_notebooks_have_no_outputs():
+    """What a kernel shows is not kept in the tree."""
+    for path in NOTEBOOKS:
+        assert not re.search(r'"output_type"|"execution_count": \d', path.read_text())
