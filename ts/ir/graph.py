@@ -567,7 +567,7 @@ class Graph:
     def __str__(self) -> Any:
         return self.str()
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> Any:
         """The text for notebooks, with the kinds of nodes in bold."""
         import html
         import re

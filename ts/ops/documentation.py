@@ -32,8 +32,8 @@ _KINDS: Final = {
 _REFUSED: Final = {"b": "bool", "i": "integers", "h": "float16 and bfloat16", "f": "floats", "c": "complex"}
 # Whose results have the shape of their first argument, beside all that are pointwise.
 _SAME: Final = """
-    softmax log_softmax cumsum cumprod cummax cummin logcumsumexp sort argsort flip roll tril triu clone detach
-    masked_fill scatter scatter_add scatter_reduce index_add index_copy index_fill index_put layer_norm
+    softmax log_softmax cumsum cumprod cummax cummin logcumsumexp sort argsort flip roll tril triu clone
+    detach index_add masked_fill scatter scatter_add scatter_reduce index_copy index_fill index_put layer_norm
     group_norm batch_norm dropout zeros_like ones_like full_like empty_like rand_like randn_like fill_ zero_
     bernoulli nan_to_num renorm
 """

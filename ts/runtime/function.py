@@ -352,7 +352,11 @@ class ScriptFunction(Function):
         """For notebooks: how it is called, and every stage, each to be opened."""
         import html
 
-        stages = {"code": self.code, "graph": self.graph._repr_html_(), "bytecode": self.bytecode}
+        stages: dict[str, str] = {
+            "code": self.code,
+            "graph": self.as_compiled()._repr_html_(),  # which nobody gets to change
+            "bytecode": self.bytecode,
+        }
         shown = "".join(
             f"<details><summary>{stage}</summary>"
             f"{text if stage == 'graph' else f'<pre>{html.escape(text)}</pre>'}</details>"
