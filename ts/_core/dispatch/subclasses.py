@@ -75,7 +75,7 @@ def _property(member: Any) -> property:
 
 
 # Whose results stay what they are.
-NOT_CONVERTED: Final = frozenset((Tensor.grad.__get__, Tensor._base.__get__))  # type: ignore[attr-defined]
+NOT_CONVERTED: Final = frozenset(vars(Tensor)[name].__get__ for name in ("grad", "_base"))
 
 
 def call(
