@@ -213,7 +213,8 @@ class Batcher:
         worker.since = time.monotonic()
         self.sizes.add(len(jobs))
         try:
-            asked = {"kinds": [job.kinds for job in jobs], "seconds": seconds, "last": is_last}
+            kinds = [job.kinds for job in jobs]
+            asked = {"kinds": kinds, "seconds": seconds, "last": is_last, "slow": is_slow}
             worker.writer.write(pack(asked, [job.body for job in jobs]))
             head, parts = await receive(worker.reader)
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -222,7 +223,8 @@ class Batcher:
             self._after_an_end(jobs, is_last, time.monotonic() - worker.since > seconds)
         else:
             taken = time.monotonic() - worker.since
-            if head["leaves"]:
+            leaves = head["leaves"] or is_slow  # it has let others go first, and cannot take that back
+            if leaves:
                 self._lose(worker)
             else:
                 self._idle.append(worker)
@@ -234,7 +236,7 @@ class Batcher:
                     self._try_again(job)
                 elif not job.answer.done():
                     job.answer.set_result(Answer(answer["status"], answer["type"], part))
-            if not head["leaves"]:
+            if not leaves:
                 asyncio.get_running_loop().call_later(_IDLE, self._end_idle, worker, worker.since)
         finally:
             self._slow_running -= is_slow

@@ -177,6 +177,8 @@ def _models(settings: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
         _new_seed()
         while (asked := receive_blocking(end)) is not None:
             head, bodies = asked
+            if head["slow"]:
+                os.nice(10)
             answers, parts = model.answer(head, bodies, end_after)
             leaves = model.has_grown()
             end.sendall(pack({"answers": answers, "leaves": leaves}, parts))
