@@ -69,6 +69,28 @@ def similar(name: str, known: Iterable[str]) -> str:
     return f"did you mean '{found}'?" if found else ""
 
 
+def class_attribute(name: str) -> str:
+    """For an attribute that the class has and not the object: scripts know those of objects."""
+    return (
+        f"'{name}' is an attribute of the class: assign it in `__init__` (`self.{name} = ...`), or make it a "
+        f"constant, `{name}: Final[int] = ...`"
+    )
+
+
+def not_annotated(value: Value) -> str:
+    """For a parameter that is a Tensor only because nothing says what it is."""
+    type = value.type()
+    return _NOT_ANNOTATED if isinstance(type, TensorType) and type.inferred else ""
+
+
+def standard_library(name: str) -> str:
+    """For a function of Python's own that cannot be compiled."""
+    return (
+        f"`{name}` is Python's own, which is not written for scripts: use a function of ts (`ts.randint`, "
+        "`math`), or call it in an @ts.jit.ignore function"
+    )
+
+
 def may_be_none(value: Value) -> str:
     """For an optional that is used as what it holds."""
     node = value.node()
@@ -112,6 +134,12 @@ def argument(values: Sequence[Value], reason: str, keywords: Iterable[str] = ())
     if len(values) != 2:
         return ""
     types = [value.type() for value in values]
+    if types[0] is STR:
+        annotate = not_annotated(values[1])
+        if annotate:
+            return annotate
+        if "aten::mul" in reason:
+            return "a text is not repeated by `*`: `''.join([s for _ in range(n)])`"
     if isinstance(types[0], ListType) and not isinstance(types[1], ListType) and "matched to type" in reason:
         return f"what is put into a {_spelled(values[0])} is of type {types[0].elem.annotation_str}"
     if reason.count("Expected a value") < 2:  # the message says it

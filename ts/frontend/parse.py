@@ -358,7 +358,10 @@ def _refuse(node: ast.stmt | ast.expr, parsed: ParsedFunction, what: str = "") -
     kind = type(node).__name__
     name, token, instead = _REFUSED.get(kind, (kind, " ", ""))
     message = f"{what or name} aren't supported" + (f"; {instead}" if instead else "")
-    return UnsupportedNodeError(message, parsed.ranges.token(node, len(token)))
+    keywords = [each for each in ast.walk(parsed.node) if isinstance(each, ast.keyword)]
+    keys = [each.value for each in keywords if each.arg == "key"]
+    hint = "for `sorted(xs, key=...)` sort tuples that begin with the key" if node in keys else ""
+    return UnsupportedNodeError(message, parsed.ranges.token(node, len(token)), hint)
 
 
 def _check_exits(body: list[ast.stmt], parsed: ParsedFunction) -> None:
@@ -510,7 +513,8 @@ def _check_comprehension(
         hint = "write nested `for` loops that append to a list"
         raise NotSupportedError("Only a single generator is currently supported", where, hint)
     if node.generators[0].ifs:
-        hint = "append to a list in a `for` loop"
+        is_dict = isinstance(node, ast.DictComp)
+        hint = "assign to a dict in a `for` loop" if is_dict else "append to a list in a `for` loop"
         raise NotSupportedError("Comprehension ifs are not supported yet", where, hint)
     if node.generators[0].is_async:
         raise NotSupportedError("async comprehensions aren't supported", where)

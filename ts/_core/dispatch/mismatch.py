@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from ts._core.tensor.foreign import conversion
 from ts._core.value.spec import TypeSpec
 from ts._core.value.type_of import shown
 
@@ -42,8 +43,9 @@ def argument_error(
     ]
     if cause is not None:
         lines.append(f"Cast error details: {cause}")
-    if type(x).__module__.partition(".")[0] == "torch":
-        lines.append("Hint: it is an object of PyTorch; `ts.from_numpy(x.numpy())` is a tensor on its memory")
+    hint = conversion(x, spec.text)
+    if hint:
+        lines.append(f"Hint: {hint}")
     return RuntimeError("\n".join(lines))
 
 

@@ -36,6 +36,7 @@ from ts._core.tensor.tensor cimport Tensor, connected
 from ts._core.thread.context cimport overriding, watched, watcher
 
 from ts._core.dispatch.overrides import call_overridden, overriding_arguments
+from ts._core.tensor.foreign import conversion
 from ts._core.thread.once import warn_once
 
 cdef extern from "Python.h":
@@ -209,19 +210,29 @@ cdef class OverloadSet:
                 if why[0].startswith("expected"):
                     return TypeError(why[0])
                 joint = ": " if why[0].startswith("argument") else " "
-                return TypeError(f"{self.__name__}(){joint}{why[0]}")
+                return TypeError(f"{self.__name__}(){joint}{why[0]}{of_others(args, kwargs)}")
         got = ", ".join([type(x).__name__ for x in args] + [f"{k}={type(v).__name__}" for k, v in kwargs.items()])
         lines = [f" * ({', '.join([shown_slot(s) for s in b.slots])})" for b in shown]
         if len(lines) == 1:
             return TypeError(
                 f"{self.__name__}() received an invalid combination of arguments - got ({got}), "
-                f"but expected {lines[0][3:]}"
+                f"but expected {lines[0][3:]}{of_others(args, kwargs)}"
             )
         listed = "\n".join(lines)
         return TypeError(
             f"{self.__name__}() received an invalid combination of arguments - got ({got}), "
-            f"but expected one of:\n{listed}\n"
+            f"but expected one of:\n{listed}\n{of_others(args, kwargs)}"
         )
+
+
+cdef str of_others(tuple args, dict kwargs):
+    """What makes tensors of the arrays of other libraries among the arguments, for the end of a message."""
+    for x in (*args, *(kwargs or {}).values()):
+        hint = conversion(x, "Tensor")
+        if hint:
+            cls = type(x)
+            return f" (of {cls.__module__}.{cls.__qualname__} x, {hint})"
+    return ""
 
 
 cdef frozenset _OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))

@@ -30,6 +30,7 @@ from ts._core.value.ivalue cimport (
 from ts._core.value.objects cimport Object
 
 from ts._core.dispatch.mismatch import argument_error
+from ts._core.tensor.foreign import with_tensors
 from ts.errors import LimitExceeded, StackExceeded
 
 cdef extern from "Python.h":
@@ -274,6 +275,10 @@ cdef class Function:
             raise
         except (TypeError, ValueError, OverflowError, RuntimeError) as error:
             release_frames(state)
+            foreign = with_tensors(args, self.specs)  # arrays of others are tensors where tensors are wanted
+            if foreign is not None:
+                first_frame(state, self.code)
+                return self.write_parameters(state, foreign)
             raise argument_error(
                 self.name, self.names[i], <TypeSpec>self.specs[i], i, args[i], self.declaration, error
             ) from None

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ts.errors import CompilationError
+from ts.frontend import hints
 from ts.frontend.match import emit_builtin_call
 from ts.frontend.values.sugared import SimpleValue, SugaredTuple, SugaredValue
 from ts.ir.source import SourceRange
@@ -63,7 +64,7 @@ class RangeValue(Counted):
                 raise CompilationError(
                     f"all inputs of range must be ints, found {arg.type().repr_str} in argument {i}",
                     range,
-                    "convert it: `range(int(x))`",
+                    hints.not_annotated(arg) or "convert it: `range(int(x))`",
                 )
         if not args:
             raise CompilationError("range expected at least 1 arguments, got 0", range)

@@ -68,7 +68,10 @@ class ModuleValue(SugaredValue):
         if found is not None:
             return found
         reason = "" if self.concrete is None else self.concrete.failed.get(name, "")
-        hint = "" if reason else hints.similar(name, [*self.type.attributes, *dir(self.type.python_class)])
+        of_class = self.type.python_class
+        hint = "" if reason else hints.similar(name, [*self.type.attributes, *dir(of_class)])
+        if not reason and hasattr(of_class, name):
+            hint = hints.class_attribute(name)
         if _NO_MODULE in reason:
             hint = "put modules into a ts.nn.ModuleList or a ts.nn.ModuleDict"
         raise CompilationError(f"Module '{self.type.name()}' has no attribute '{name}' {reason}", range, hint)

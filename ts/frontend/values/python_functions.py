@@ -18,13 +18,14 @@ names are assigned).
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import FunctionType as PythonCallable
 from typing import TYPE_CHECKING, Any
 
 from ts.errors import CompilationError, FrontendError, SchemaMatchError
-from ts.frontend import markers, overloads, parse
+from ts.frontend import hints, markers, overloads, parse
 from ts.frontend.annotations import to_type
 from ts.frontend.defaults import NO_DEFAULT, constant_of_type
 from ts.frontend.match import Actual, emit_builtin_call, match_schema, match_schemas
@@ -59,6 +60,9 @@ def function_value(em: Emitter, function: Callable[..., Any], range: SourceRange
         return FunctionValue(em.compile_callee(function))
     except FrontendError as error:
         place = range if em.calling is None else em.range(em.calling)
+        module = function.__module__ or ""
+        if module.partition(".")[0] in sys.stdlib_module_names:  # what is wrong stands in Python's own files
+            error.hint = hints.standard_library(f"{module}.{function.__name__}")
         raise error.add_call(function.__name__, em.parsed.name, place) from None
 
 
@@ -310,6 +314,13 @@ class PythonObject(SugaredValue):
 
     def describe(self) -> str:
         return f"python value of type '{type(self.obj).__name__}'"
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        if isinstance(self.obj, list | dict | set):
+            kind = type(self.obj).__name__
+            hint = f"a global {kind} cannot be changed in scripts: pass it as an argument"
+            raise CompilationError(f"attribute lookup is not defined on {self.describe()}", range, hint)
+        return super().attr(em, range, name)
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
         raise no_value(self.describe(), range)

@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from ts._core.prims import directory
 from ts.errors import CompilationError
 from ts.frontend import hints
 from ts.frontend.literal_types import constructed
@@ -67,7 +68,10 @@ class SugaredValue:
         return self.kind
 
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
-        raise CompilationError(f"{self.describe()} cannot be used as a value", range)
+        what = self.describe()
+        asked = what.strip("_") in ("int", "float", "bool", "str", "complex") and what.startswith("__")
+        hint = f"to ask for the type of x write `isinstance(x, {what.strip('_')})`" if asked else ""
+        raise CompilationError(f"{what} cannot be used as a value", range, hint)
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         raise CompilationError(f"attribute lookup is not defined on {self.describe()}", range)
@@ -248,6 +252,7 @@ def _all_have(union: ir.UnionType, method: str) -> bool:
 def _methods(type: Type) -> list[str]:
     """The names of the operators that are methods of a type."""
     names = [name.removeprefix("aten::") for name in registry.names() if name.startswith("aten::")]
+    names += [name for names in directory.NAMES.values() for name in names.split() if "::" not in name]
     return [name for name in names if has_method(f"aten::{name}", type)]
 
 

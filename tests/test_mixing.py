@@ -1,0 +1,104 @@
+"""Arrays of other libraries where a tensor is wanted: without a copy, or an error that names the call that converts."""
+
+from typing import List, Optional
+
+import numpy as np
+import pytest
+
+import ts
+
+
+@ts.jit.script
+def filled(x: ts.Tensor, value: float = 7.0) -> ts.Tensor:
+    return x.fill_(value)
+
+
+@ts.jit.script
+def maybe(x: Optional[ts.Tensor], y) -> ts.Tensor:
+    return y if x is None else x + y
+
+
+@ts.jit.script
+def numbers(n: int, xs: List[float]) -> float:
+    return n + xs[0]
+
+
+class Own:
+    """Something with an array."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+class Exported:
+    """Something that only knows DLPack."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_scripted_functions_take_ndarrays_on_their_memory():
+    """What the function writes, the array has; views and dtypes are those of the array."""
+    array = np.zeros((2, 3))
+    result = filled(array)
+    assert isinstance(result, ts.Tensor) and result.dtype is ts.float64 and (array == 7).all()
+    assert result.data_ptr() == array.ctypes.data
+    filled(array[:, 1], value=1.0)
+    assert array.tolist() == [[7, 1, 7], [7, 1, 7]]
+    assert filled(x=array).tolist() == [[7.0] * 3] * 2
+
+
+@pytest.mark.parametrize("wrap", [Own, Exported])
+def test_whatever_gives_an_array(wrap):
+    array = np.zeros(3, np.float32)
+    filled(wrap(array))
+    assert array.tolist() == [7, 7, 7]
+
+
+def test_optional_and_inferred_tensors():
+    assert maybe(np.ones(2), ts.ones(2)).tolist() == maybe(ts.ones(2), np.ones(2)).tolist() == [2, 2]
+    assert maybe(None, np.ones(2)).tolist() == [1, 1]
+
+
+def test_methods_of_scripted_modules():
+    net = ts.jit.script(ts.nn.Linear(3, 2))
+    array = np.ones((1, 3), np.float32)
+    assert net(array).tolist() == net(ts.from_numpy(array)).tolist() == net.forward(array).tolist()
+    traced = ts.jit.trace(lambda x: x * 2, (ts.ones(2),))
+    assert traced(np.ones(2, np.float32)).tolist() == [2, 2]
+
+
+def test_others_are_refused_with_the_call_that_converts():
+    for call, said in (
+        (lambda: numbers(np.ones(2), [1.0]), "`x.item()` is the number of an array of one"),
+        (lambda: numbers(3, np.ones((2, 2))), "`x.tolist()` is a list of its numbers"),
+        (lambda: filled(np.ones(2)[::-1]), "`ts.from_numpy(x)` is a tensor on its memory, `ts.tensor(x)` one of its own"),
+    ):  # fmt: skip
+        with pytest.raises(RuntimeError, match="Expected a value of type") as caught:
+            call()
+        assert str(caught.value).endswith(f"\nHint: {said}")
+    with pytest.raises(RuntimeError, match="Expected a value of type 'Tensor'") as caught:
+        filled([1.0])
+    assert "Hint" not in str(caught.value)
+    with pytest.raises(RuntimeError, match="Expected a value of type 'float' for argument 'value'"):
+        filled(np.ones(2), "a")
+
+
+def test_operators_name_the_call():
+    """Eager calls refuse arrays, as PyTorch does, and say what takes them."""
+    with pytest.raises(TypeError, match=r"argument 'other' \(position 2\) must be Tensor, not ndarray \(of numpy.ndarray x, `ts.from_numpy\(x\)` is a tensor on its memory"):
+        ts.matmul(ts.ones(2), np.ones(2))
+    with pytest.raises(TypeError, match=r"of .*Exported x, `ts.from_dlpack\(x\)` is a tensor on its memory"):
+        ts.mm(Exported(np.ones((2, 2))), ts.ones(2, 2))
+    with pytest.raises(TypeError) as caught:
+        ts.matmul(ts.ones(2), "a")
+    assert "of " not in str(caught.value).partition("must be")[2]
