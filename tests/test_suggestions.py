@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import ts
-from ts.errors import MissingAttribute, closest
+from ts.errors import closest, missing_attribute
 
 WRONG = {
     "softmx": "module 'ts' has no attribute 'softmx'. Did you mean: 'softmax'?",
@@ -72,7 +72,7 @@ def test_names_are_looked_for_only_when_the_text_is_wanted():
         asked.append(1)
         return ["softmax"]
 
-    error = MissingAttribute("module 'ts'", "softmx", known)
+    error = missing_attribute("module 'ts'", "softmx", known)
     assert asked == [] and error.name == "softmx"
     assert "softmax" in str(error) and asked == [1]
     copied = pickle.loads(pickle.dumps(error))

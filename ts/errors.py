@@ -223,27 +223,31 @@ class DebuggerQuit(TsError):
     """Whoever debugs the program has ended it."""
 
 
-class MissingAttribute(AttributeError):
-    """A name that a module or an object does not have; the text says which one is spelled like it.
+class _Suggestion(str):
+    """The text of an error, which looks for a name like the one that is missing when somebody reads it."""
 
-    `known` gives the names that are there.  It is asked for the text only: `hasattr` costs what it did.
-    """
+    __slots__ = ("known", "name")
 
-    def __init__(self, owner: str, name: str, known: Callable[[], Iterable[str]]) -> None:
-        super().__init__(f"{owner} has no attribute '{name}'", name=name)
-        self._wanted, self._known = name, known
+    name: str
+    known: Callable[[], Iterable[str]]
 
     def __str__(self) -> str:
-        text = super().__str__()
-        found = closest(self._wanted, self._known(), 0.6 if len(self._wanted) < 5 else 0.7)
+        text = str.__str__(self)
+        found = closest(self.name, self.known(), 0.6 if len(self.name) < 5 else 0.7)
         return f"{text}. Did you mean: '{found}'?" if found else text
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return AttributeError, (str(self),)
+        return str, (str(self),)
 
 
-MissingAttribute.__name__ = MissingAttribute.__qualname__ = "AttributeError"  # as tracebacks show it
-MissingAttribute.__module__ = "builtins"
+def missing_attribute(owner: str, name: str, known: Callable[[], Iterable[str]]) -> AttributeError:
+    """The error for a name that a module or an object does not have; its text says which is spelled like it.
+
+    `known` gives the names that are there.  It is asked for the text only: `hasattr` costs what it did.
+    """
+    text = _Suggestion(f"{owner} has no attribute '{name}'")
+    text.name, text.known = name, known
+    return AttributeError(text, name=name)
 
 
 def closest(name: str, known: Iterable[str], cutoff: float = 0.7) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.errors import MissingAttribute
+from ts.errors import missing_attribute
 from ts.ops import registry
 
 
 def __getattr__(name: str) -> Any:
     names = registry.namespace("fft")
     if name not in names:
-        raise MissingAttribute("module 'ts.fft'", name, __dir__)
+        raise missing_attribute("module 'ts.fft'", name, __dir__)
     found = globals()[name] = registry.function(names[name].removeprefix("aten::"))
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ts.errors import LinAlgError, MissingAttribute
+from ts.errors import LinAlgError, missing_attribute
 from ts.ops import registry
 
 __all__ = ["LinAlgError"]
@@ -13,7 +13,7 @@ __all__ = ["LinAlgError"]
 def __getattr__(name: str) -> Any:
     names = registry.namespace("linalg")
     if name not in names:
-        raise MissingAttribute("module 'ts.linalg'", name, __dir__)
+        raise missing_attribute("module 'ts.linalg'", name, __dir__)
     found = globals()[name] = registry.function(names[name].removeprefix("aten::"))
     return found
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from ts.absent.areas import area_of
 from ts.absent.names import ANSWERS, MARKERS, NAMES, PRIVATE
-from ts.errors import MissingAttribute
+from ts.errors import missing_attribute
 
 _MARKERS = frozenset(MARKERS.split())
 _PRIVATE = frozenset(PRIVATE.split())
@@ -74,7 +74,7 @@ def attribute(module: str, name: str) -> Any:
         return _given_back
     if name in NAMES.get(path, "").split() or (not name.startswith("__") and _is_private(path)):
         return placeholder(full)
-    raise MissingAttribute(f"module {module!r}", name, lambda: dir(sys.modules[module]))
+    raise missing_attribute(f"module {module!r}", name, lambda: dir(sys.modules[module]))
 
 
 def _given_back(*arguments: Any, **options: Any) -> Any:

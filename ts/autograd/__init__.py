@@ -17,7 +17,7 @@ from ts.autograd.function import Function
 from ts.autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled
 from ts.autograd.gradcheck import gradcheck, gradgradcheck
 from ts.autograd.variable import Variable
-from ts.errors import MissingAttribute
+from ts.errors import missing_attribute
 
 __all__ = [
     "Function", "Variable", "backward", "detect_anomaly", "enable_grad", "forward_ad", "function",
@@ -38,7 +38,7 @@ def _find(name: str) -> Any:
         return profiler.kineto_available
     if name == "torch":  # as PyTorch's module has the package it is in
         return importlib.import_module("ts")
-    raise MissingAttribute("module 'ts.autograd'", name, lambda: __all__)
+    raise missing_attribute("module 'ts.autograd'", name, lambda: __all__)
 
 
 if not TYPE_CHECKING:  # which knows no name that is not there

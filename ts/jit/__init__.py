@@ -75,9 +75,9 @@ _SUBMODULES = frozenset({"annotations", "frontend", "logging", "_logging"})
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES and name not in _SUBMODULES:
-        from ts.errors import MissingAttribute
+        from ts.errors import missing_attribute
 
-        raise MissingAttribute("module 'ts.jit'", name, __dir__)
+        raise missing_attribute("module 'ts.jit'", name, __dir__)
     from ts._core.value.turns import import_turn
     from ts.runtime.frames import with_room
     from ts.runtime.garbage import no_collection

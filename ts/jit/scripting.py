@@ -24,7 +24,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, overload
 
 from ts._core.value.turns import my_turn
-from ts.errors import CompilationError, FrontendError, MissingAttribute
+from ts.errors import CompilationError, FrontendError, missing_attribute
 from ts.frontend.failures import for_users
 from ts.frontend.naming import live, qualified_name
 from ts.frontend.resolve import Resolver
@@ -263,5 +263,5 @@ class CompilationUnit:
     def __getattr__(self, name: str) -> ScriptFunction:
         function = self.__dict__.get("_functions", {}).get(name)
         if function is None:
-            raise MissingAttribute("'CompilationUnit'", name, lambda: self.__dict__.get("_functions", ()))
+            raise missing_attribute("'CompilationUnit'", name, lambda: self.__dict__.get("_functions", ()))
         return function  # type: ignore[no-any-return]

@@ -43,7 +43,7 @@ from ts._core.dispatch.work import set_work_rules
 from ts._core.prims import registry as prims
 from ts._core.tensor.tensor import connect, install_methods
 from ts._core.value.turns import my_turn
-from ts.errors import MissingAttribute
+from ts.errors import missing_attribute
 from ts.ops import layouts, refusals, rules, work
 from ts.ops.outputs import OutputForm, Said, into_outputs, output_form, rules_of, write, write_changes
 
@@ -490,14 +490,14 @@ def function(name: str) -> Any:
     if own is not None:
         return own
     if not records(f"aten::{name}"):
-        raise MissingAttribute("module 'ts'", name, _names_of("ts"))
+        raise missing_attribute("module 'ts'", name, _names_of("ts"))
     return overloads(name)
 
 
 def nn_function(name: str) -> Any:
     """The function `ts.nn.functional.name`, where it is an operator."""
     if not records(f"aten::{name}"):
-        raise MissingAttribute("module 'ts.nn.functional'", name, _names_of("ts.nn.functional"))
+        raise missing_attribute("module 'ts.nn.functional'", name, _names_of("ts.nn.functional"))
     return function(name)
 
 

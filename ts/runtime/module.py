@@ -26,7 +26,7 @@ from ts._core.value.ivalue import new_object, object_get, object_set
 from ts._core.value.objects import Object
 from ts._core.value.turns import my_turn
 from ts.bytecode.typespec import object_class
-from ts.errors import FrontendError, MissingAttribute
+from ts.errors import FrontendError, missing_attribute
 from ts.frontend import classes, modules, parse
 from ts.frontend.compile import compile_all
 from ts.frontend.failures import for_users
@@ -186,7 +186,7 @@ class ScriptModule(Module):
             return self._concrete.python_functions[name]
         if name == "plan":  # of `forward`; no property, as programs may have such an attribute
             return self._forward().plan
-        raise MissingAttribute(f"'{type(self).__name__}' object", name, lambda: dir(self))
+        raise missing_attribute(f"'{type(self).__name__}' object", name, lambda: dir(self))
 
     def __setattr__(self, name: str, value: Any) -> None:
         handle = self.__dict__.get("_object")

@@ -44,7 +44,7 @@ from ts import devices, dtypes
 from ts._core.tensor import strides
 from ts._core.tensor.size import Size
 from ts._core.value.turns import import_turn
-from ts.errors import MissingAttribute
+from ts.errors import missing_attribute
 
 cnp.import_array()
 
@@ -674,7 +674,7 @@ cdef class Tensor:
             return exchange.cuda_array_interface(self)
         if name.startswith("__"):
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        raise MissingAttribute(f"'{type(self).__name__}' object", name, partial(dir, self))
+        raise missing_attribute(f"'{type(self).__name__}' object", name, partial(dir, self))
 
     # ---- what it is
 

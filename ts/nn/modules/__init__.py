@@ -6,7 +6,7 @@ import importlib
 from typing import Any, Final
 
 from ts._core.value.turns import import_turn
-from ts.errors import MissingAttribute
+from ts.errors import missing_attribute
 
 _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "module": ("Module",),
@@ -74,7 +74,7 @@ def __getattr__(name: str) -> Any:
         elif name in _FAMILIES or name == "utils":
             value = importlib.import_module(f"ts.nn.modules.{name}")
         else:
-            raise MissingAttribute("module 'ts.nn.modules'", name, __dir__)
+            raise missing_attribute("module 'ts.nn.modules'", name, __dir__)
     globals()[name] = value
     return value
 

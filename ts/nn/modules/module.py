@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from ts._core.tensor.hooks import RemovableHandle, add_hook
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
-from ts.errors import MissingAttribute
+from ts.errors import missing_attribute
 from ts.nn import hooks
 from ts.nn.hooks import (
     ForwardHook,
@@ -179,7 +179,7 @@ class Module:
             found = self.__dict__.get(table)
             if found is not None and name in found:
                 return found[name]
-        raise MissingAttribute(f"'{type(self).__name__}' object", name, lambda: dir(self))
+        raise missing_attribute(f"'{type(self).__name__}' object", name, lambda: dir(self))
 
     def __setattr__(self, name: str, value: Any) -> None:
         own = self.__dict__

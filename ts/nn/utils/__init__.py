@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 from ts._core.value.turns import import_turn
-from ts.errors import MissingAttribute
+from ts.errors import missing_attribute
 
 if TYPE_CHECKING:
     from ts.nn.utils import rnn as rnn
@@ -36,7 +36,7 @@ def __getattr__(name: str) -> Any:
         elif name in _MODULES:
             value = importlib.import_module(f"ts.nn.utils.{name}")
         else:
-            raise MissingAttribute("module 'ts.nn.utils'", name, __dir__)
+            raise missing_attribute("module 'ts.nn.utils'", name, __dir__)
     globals()[name] = value
     return value
 
