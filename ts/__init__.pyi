@@ -156,6 +156,7 @@ from ts import _C as _C
 from ts import _VF as _VF
 from ts import __config__ as __config__
 from ts import _dynamo as _dynamo
+from ts import _vmap_internals as _vmap_internals
 from ts import absent as absent
 from ts import accelerator as accelerator
 from ts import amp as amp
@@ -192,10 +193,12 @@ from ts import multiprocessing as multiprocessing
 from ts import nn as nn
 from ts import ops as ops
 from ts import optim as optim
+from ts import overrides as overrides
 from ts import passes as passes
 from ts import profiler as profiler
 from ts import quasirandom as quasirandom
 from ts import random as random
+from ts import return_types as return_types
 from ts import runtime as runtime
 from ts import serialization as serialization
 from ts import signal as signal
