@@ -215,3 +215,9 @@ def test_disassembly_names_effects():
     text = disassemble(lower(parse_ir(SUM), "total"))
     assert text.startswith("code of total\n  parameters: r0 int\n")
     assert "LOOP_STEP" in text and "+= 1; if" in text
+
+
+def test_breakpoints_are_shown():
+    """What a breakpoint calls stands among the functions of a code, and is none."""
+    unit = ts.jit.CompilationUnit("def f() -> int:\n    breakpoint()\n    return 1\n")
+    assert "breaks" in str(unit.f.bytecode)

@@ -302,3 +302,10 @@ def test_blocks_in_text_do_not_stay_in_python(name, capfd):
     with pytest.raises(FrontendError, match="<--- HERE"):
         ts.jit.CompilationUnit(f"def f(x: int) -> int:\n{lines}").f(5)
     assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize("default", ["torch.hub.os.environ['HOME']", "torch.hub.os.getpid()", "torch.hub.sys.path[0]"])
+def test_defaults_in_text_ask_nothing_of_the_process(default):
+    """A default is a constant, or what a name means; nothing is looked up in objects of Python's, or called."""
+    with pytest.raises(FrontendError, match="default value that is a constant"):
+        ts.jit.CompilationUnit(f"def f(x: str = {default}) -> str:\n    return x\n")

@@ -58,7 +58,7 @@ def instruction_text(code: Any, row: tuple[int, int, int, int]) -> tuple[str, st
                 word = shown = code.operators[operand].key
                 effect = effect.replace(f"operator {letter}", shown)
             case "F":
-                word = shown = code.functions[operand].name
+                word = shown = getattr(code.functions[operand], "name", "breaks")  # of `breakpoint()`
                 effect = effect.replace(f"function {letter}", shown)
             case "T":
                 word = shown = code.types[operand].text

@@ -317,6 +317,8 @@ def _evaluate(node: ast.expr, parsed: ParsedFunction) -> object:
     except (ValueError, TypeError):  # no literal; a dictionary whose key cannot be one
         pass
     try:
+        if any(isinstance(part, ast.Subscript) for part in ast.walk(node)):  # asks an object of Python's
+            raise LookupError
         return parsed.resolver.evaluate(node)
     except (LookupError, AttributeError, TypeError):
         raise FrontendError("Expected a default value that is a constant", parsed.range(node)) from None
