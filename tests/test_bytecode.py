@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import ts.ops.node_operator  # noqa: F401  operators of nodes that were read from text
+import ts.ops.node_operator
 from ts._core.value.spec import SPECS
 from ts._core.vm.code import Code
 from ts.bytecode.disasm import disassemble
