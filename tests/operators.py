@@ -179,7 +179,8 @@ def directory() -> str:
     registry.load()
     declared: dict[str, list[str]] = {family: [] for family in registry.FAMILIES}
     for record in registry.records():
-        declared[registry.home(record)].append(record.name)
+        if registry.home(record) != "custom":  # a program's own
+            declared[registry.home(record)].append(record.name)
     # `script` says in which order the operators are tried that are written in C.
     declared["script"] += [name for name in registry._orders if not registry.records(name)]
     return _with_names(DIRECTORY, {f: {n.removeprefix("aten::") for n in names} for f, names in declared.items()})
