@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import Any, Final
 
-from ts._core.dispatch.overrides import Overridable
+from ts._core.dispatch import overrides as _overrides
 from ts._core.value.turns import import_turn
 from ts.ops import registry
 
@@ -88,8 +88,8 @@ def _overridable(home: str, name: str) -> Any:
     """A function of a family, which classes and modes may override from now on, there too."""
     module = importlib.import_module(home)
     function = getattr(module, name)
-    if not isinstance(function, Overridable):
-        function = Overridable(function)
+    if not isinstance(function, _overrides.Overridable):
+        function = _overrides.Overridable(function)
         setattr(module, name, function)
     return function
 
