@@ -47,7 +47,7 @@ __all__ = [
 
 def has_torch_function(relevant_args: Iterable[Any]) -> bool:
     """Whether a class of these arguments, or a mode of the thread, overrides functions."""
-    return bool(modes.stack()) or bool(overriding_arguments(relevant_args))
+    return bool(modes.stack()) or bool(overriding_arguments(list(relevant_args)))
 
 
 def has_torch_function_unary(argument: Any) -> bool:
@@ -72,7 +72,7 @@ def handle_torch_function(
 
     TypeError: none of them makes anything of it.
     """
-    overriding = overriding_arguments(relevant_args)
+    overriding = overriding_arguments(list(relevant_args))
     types = tuple(map(type, overriding))
     if modes.stack():
         with modes.without_last() as mode:

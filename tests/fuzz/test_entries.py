@@ -33,8 +33,8 @@ def test_objects_that_nothing_has_filled():
     assert {"List", "Dict", "Tuple", "Object", "ObjectClass", "TypeSpec", "Code", "Execution", "Stopped", "Job"} <= set(sealed)
     assert set(empty) == {
         "Tensor", "Operator", "ContainerIndex", "PythonOperator", "WarnOperator", "Called", "CalledByName", "Callee", "Function", "Stops",
-        "Future", "Inherited", "Loops", "_Capsule", "Wrong", "FlagBlock", "GradMode", "GradSwitch", "InferenceMode", "LimitsBlock",
+        "Future", "Inherited", "Loops", "_Capsule", "Wrong", "FlagBlock", "AsTensors", "GradMode", "GradSwitch", "InferenceMode", "LimitsBlock",
         "TracedBy", "HandedOut", "Recorder", "Stage", "Node", "Hooks", "Task", "Rule", "Formula", "SavingNode", "FunctionNode",
-        "Layer",
+        "Layer", "Overridable",
         "Plan", "Backward", "GraphRule", "Writer", "Keeper", "Unwritten", "Each", "Casts", "HeldSwitches", "Compiling",
     }  # fmt: skip

@@ -23,6 +23,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from ts import dtypes
+from ts._core.dispatch.overrides import Overridable
 from ts._core.tensor.tensor import Tensor
 from ts._core.value.turns import my_turn
 from ts.devices import device as Device
@@ -403,6 +404,8 @@ class _Description:
             if inspect.ismethod(value) and value.__self__ is self.instance:
                 concrete.overrides[name] = value.__func__
                 continue
+            if isinstance(value, Overridable):
+                value = value.__wrapped__
             if inspect.isfunction(value):
                 self._function(name, value)
                 continue

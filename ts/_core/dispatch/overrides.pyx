@@ -75,7 +75,7 @@ cdef bint any_overrides(PyObject *const *args, Py_ssize_t count) except -1:
     return False
 
 
-def overriding_arguments(args):
+def overriding_arguments(list args not None):
     """Arguments of classes that override functions, one of each, in the order in which these are asked.
 
     The lists and tuples among them count by what they hold.  Classes come from left to right, but before what they derive from.
@@ -141,10 +141,12 @@ cdef class Overridable:
     cdef dict __dict__
     cdef object __weakref__
 
+    def __cinit__(self, *args, **kwargs):
+        self.vectorcall = <void *>call_vector
+
     def __init__(self, function, known_as=None):
         self.__wrapped__ = function
         self.known_as = known_as
-        self.vectorcall = <void *>call_vector
 
     def __getattr__(self, name):
         return getattr(self.__wrapped__, name)

@@ -653,8 +653,7 @@ cdef class Tensor:
     def as_subclass(self, cls):
         """The tensor as one of a derived class: a view, differentiable."""
         cdef bint before
-        if not isinstance(cls, type) or not issubclass(cls, Tensor):
-            raise TypeError("cls must be a type (not an instance) and derive from Tensor")
+        check_derived(cls)
         before = set_flag(AS_TENSORS, True)
         try:
             return of_class(<type>cls, operator_function("alias")(self))
@@ -664,6 +663,7 @@ cdef class Tensor:
     @staticmethod
     def _make_subclass(cls, Tensor data not None, bint require_grad=False):
         """A leaf of a derived class around the memory of `data`."""
+        check_derived(cls)
         return of_class(<type>cls, detached_from(data))._marked(bool(require_grad))
 
     def __getattr__(self, name):
@@ -1134,6 +1134,12 @@ cdef object new_empty(type cls, object args, PyObject *kwargs):
     cdef Tensor t = new_unfilled(cls, args, kwargs)
     rebind(t, np.empty(0, np.float32))
     return t
+
+
+cdef int check_derived(object cls) except -1:
+    if not isinstance(cls, type) or not issubclass(cls, Tensor):
+        raise TypeError("cls must be a type (not an instance) and derive from Tensor")
+    return 0
 
 
 cdef Tensor of_class(type cls, Tensor x):

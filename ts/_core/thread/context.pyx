@@ -94,6 +94,8 @@ def count_overriding():
 
 def enter_modes(bint on):
     """Whether modes see the functions that this thread calls, from now on; what it was before comes back."""
+    if modes == NULL:
+        raise RuntimeError("nobody hands functions to modes: `set_modes` comes first")
     return set_flag(MODES, on)
 
 
