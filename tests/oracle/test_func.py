@@ -232,3 +232,33 @@ def test_closures_keep_their_history():
         with m.no_grad():
             assert m.func.grad(cube)(w).tolist() == [3, 3]
             assert not m.func.grad(cube)(w).requires_grad
+
+
+REFUSED_OR_NOT = [
+    lambda m: m.func.vmap(m.Tensor.view_as, in_dims=(1, 0))(m.ones(2, 7, 5), m.ones(7, 10)),
+    lambda m: m.func.vmap(m.Tensor.view_as)(m.ones(7, 2, 5), m.ones(7, 10)),
+    lambda m: m.func.vmap(m.Tensor.reshape_as, in_dims=(1, 0))(m.ones(2, 7, 5), m.ones(7, 10)),
+    lambda m: m.func.vmap(lambda x: x.clone(memory_format=m.channels_last))(m.ones(2, 3, 4, 5)),
+    lambda m: m.func.vmap(lambda x: x.clone(memory_format=m.contiguous_format))(m.ones(2, 3, 4, 5)),
+    lambda m: m.func.vmap(m.view_as_complex)(m.ones(2)),
+    lambda m: m.func.vmap(m.view_as_complex)(m.ones(3, 2)),
+    lambda m: m.func.vmap(lambda x, y: m.abs(x, out=y))(m.ones(2, 3), m.ones(2, 3)),
+    lambda m: m.func.vmap(lambda x: m.transpose(x, 0, 1))(m.ones(2)),
+]
+
+
+@pytest.mark.parametrize("run", REFUSED_OR_NOT)
+def test_views_and_copies_of_a_batch(run):
+    found = []
+    for m in (ts, torch):
+        try:
+            found.append(tuple(run(m).shape))
+        except (RuntimeError, IndexError) as error:
+            found.append((type(error).__name__, str(error).splitlines()[0].rstrip(".")))
+    assert found[0] == found[1]
+
+
+def test_transposed_numbers_are_themselves():
+    for m in (ts, torch):
+        x = m.ones(3)
+        assert m.func.vmap(lambda x: m.transpose(x, -1, 0))(x) is x

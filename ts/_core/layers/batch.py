@@ -145,9 +145,8 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
     returns = op.signature.returns
     if record.variant == "out":
         raise RuntimeError(
-            f"vmap: {record.name.removeprefix('aten::')}.{record.overload} is not possible: an operator that "
-            "writes to "
-            "out= has no rule; please use the one that does not."
+            f"Batching rule not implemented for {record.name}.{record.overload}; the fallback path doesn't "
+            "work on out= or view ops."
         )
     with beneath(level):
         if record.nondeterministic:

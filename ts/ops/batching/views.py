@@ -134,6 +134,31 @@ def _transposed(call: Call) -> Any:
     return x if x.dim() < 3 else x.transpose(1, 2)
 
 
+def _transpose(call: Call) -> Any:
+    """Numbers have one dimension, which may be named as two: they stay what they are."""
+    if call.rank(0) == 0 and {call["dim0"], call["dim1"]} <= {0, -1}:
+        return call.values[0]
+    return along("dim0", "dim1")(call)
+
+
+def _clone(call: Call) -> Any:
+    """Formats of memory are those of tensors with four or five dimensions, which the batch's are not."""
+    wanted = call["memory_format"]
+    if wanted is not None and wanted not in (ts.contiguous_format.code, ts.preserve_format.code):
+        raise RuntimeError(
+            "NYI: Tensor.clone(memory_format) inside vmap is only supported with memory_format "
+            "torch.preserve_format or torch.contiguous_format (got "
+            f"{'ChannelsLast' if wanted == ts.channels_last.code else 'ChannelsLast3d'})"
+        )
+    return plain(call)
+
+
+def _view_as_complex(call: Call) -> Any:
+    if call.rank(0) == 0:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    return plain(call)
+
+
 def _reversed(call: Call) -> Any:
     x = call.values[0]
     return x.permute([0, *range(x.dim() - 1, 0, -1)])
@@ -237,7 +262,8 @@ def _narrow_by_tensor(call: Call) -> Any:
 batch("view reshape _unsafe_view _reshape_copy", sized)
 batch("_reshape_alias _reshape_alias_copy", lambda call: call.values[0].reshape([call.size, *call.values[1]]))
 batch("expand broadcast_to", _expand)
-batch("view_as reshape_as", _like("reshape"))
+batch("view_as", _like("view"))
+batch("reshape_as", _like("reshape"))
 batch("expand_as", _like("expand"))
 batch("squeeze", _squeeze)
 batch(
@@ -250,7 +276,7 @@ batch("unsqueeze", along("dim", more=1))
 batch("unfold", along("dimension"))
 batch("flatten.using_ints", _flatten)
 batch("ravel", lambda call: call.values[0].reshape(call.size, -1))
-batch("transpose.int", along("dim0", "dim1"))
+batch("transpose.int", _transpose)
 batch("swapdims", along("dim0", "dim1"))
 batch("swapaxes", along("axis0", "axis1"))
 batch("t", _transposed)
@@ -264,15 +290,17 @@ batch("linalg_diagonal", _diagonals)
 batch("as_strided", _as_strided)
 batch("as_strided_scatter", _as_strided_scatter)
 batch(
-    "real imag view_as_real view_as_complex conj _conj _conj_copy resolve_conj resolve_neg _neg_view alias "
+    "real imag view_as_real conj _conj _conj_copy resolve_conj resolve_neg _neg_view alias "
     "lift lift_fresh "
-    "lift_fresh_copy clone _lazy_clone detach detach_copy _to_copy to.dtype to.device to.dtype_layout "
+    "lift_fresh_copy _lazy_clone detach detach_copy _to_copy to.dtype to.device to.dtype_layout "
     "to.prim_dtype "
     "to.prim_Device pin_memory view.dtype tril triu pixel_shuffle pixel_unshuffle _cast_Double _cast_Float "
     "_cast_Half "
     "cpu cuda data is_pinned contiguous zero",
     plain,
 )
+batch("clone", _clone)
+batch("view_as_complex", _view_as_complex)
 batch("select_backward slice_backward", lambda call: _back(call, "dim"))
 batch("unfold_backward", lambda call: _back(call, "dim"))
 batch("diagonal_backward", lambda call: _back(call, "dim1", "dim2"))
