@@ -62,12 +62,19 @@ def test_other_objects(monkeypatch):
         ts.jit.from_torch(Net())
 
 
-def test_tensors_of_pytorch_are_told():
-    """Two classes of one name: the hint says which it is, and what to do."""
+def test_tensors_of_pytorch():
+    """They are taken where a Tensor is wanted, on their memory, and nowhere else."""
 
     @ts.jit.script
-    def same(x: ts.Tensor) -> ts.Tensor:
-        return x
+    def doubled(x: ts.Tensor) -> ts.Tensor:
+        return x.mul_(2)
 
-    with pytest.raises(RuntimeError, match=r"Hint: it is an object of PyTorch; .*`ts\.from_numpy"):
-        same(torch.ones(1))
+    @ts.jit.script
+    def shown(s: str) -> str:
+        return s
+
+    x = torch.ones(2)
+    made = doubled(x)
+    assert type(made) is ts.Tensor and made.tolist() == x.tolist() == [2.0, 2.0]
+    with pytest.raises(RuntimeError, match="Expected a value of type 'str'"):
+        shown(torch.ones(1))
