@@ -6,6 +6,7 @@ which `test_lifetimes` sees, and deeply nested graphs (`test_deep`) have more le
 
 import gc
 import os
+import shutil
 import signal
 
 import hypothesis
@@ -32,6 +33,20 @@ def switches():
 
     set_grad_enabled(True)
     autocast.leave(0, [0, 0, 0, 0])
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, without windows and without calls of its own to other hosts."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        pytest.skip("needs Chromium: apt-get install chromium")
+    quiet = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    with playwright.sync_playwright() as p:
+        found = p.chromium.launch(executable_path=chromium, args=quiet)
+        yield found
+        found.close()
 
 
 @pytest.fixture

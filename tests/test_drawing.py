@@ -264,24 +264,17 @@ def test_command(tmp_path, capsys):
     assert code == 1 and "cannot write" in err and err.count("\n") == 1
 
 
-def test_in_a_browser(tmp_path):
+def test_in_a_browser(browser, tmp_path):
     """It is shown, in the colours of the system, and asks for nothing."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("needs Chromium: apt-get install chromium")
     ts.jit.script(hostile).graph.draw(tmp_path / "g.svg")
-    with playwright.sync_playwright() as p:
-        browser = p.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        colours = []
-        for scheme in ("light", "dark"):
-            tab = browser.new_page(color_scheme=scheme)
-            requests = []
-            tab.on("request", lambda request: requests.append(request.url))
-            tab.goto((tmp_path / "g.svg").as_uri())
-            box = tab.locator("g.effect")
-            assert box.bounding_box()["width"] > 50
-            colours.append(box.locator("rect").evaluate("e => getComputedStyle(e).fill"))
-            assert len(requests) == 1 and tab.evaluate("window.evil") is None
-        assert colours[0] != colours[1]
-        browser.close()
+    colours = []
+    for scheme in ("light", "dark"):
+        tab = browser.new_page(color_scheme=scheme)
+        requests = []
+        tab.on("request", lambda request: requests.append(request.url))
+        tab.goto((tmp_path / "g.svg").as_uri())
+        box = tab.locator("g.effect")
+        assert box.bounding_box()["width"] > 50
+        colours.append(box.locator("rect").evaluate("e => getComputedStyle(e).fill"))
+        assert len(requests) == 1 and tab.evaluate("window.evil") is None
+    assert colours[0] != colours[1]

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import re
-import shutil
 from html.parser import HTMLParser
 
 import pytest
@@ -250,18 +249,6 @@ def test_a_strangers_endless_program_ends(tmp_path, capsys):
 
 
 # ---- in a browser ------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("needs Chromium: apt-get install chromium")
-    with playwright.sync_playwright() as p:
-        found = p.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """The site as a reader has it, in Chromium: search, dark mode, a phone's width, no errors, nothing from other hosts."""
 
 import http.server
-import shutil
 import subprocess
 import sys
 import threading
@@ -47,19 +46,6 @@ def site():
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *args):
         """Nothing."""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("needs Chromium: apt-get install chromium")
-    quiet = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
-    with playwright.sync_playwright() as p:
-        found = p.chromium.launch(executable_path=chromium, args=quiet)
-        yield found
-        found.close()
 
 
 @pytest.fixture

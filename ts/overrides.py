@@ -22,7 +22,7 @@ from typing import Any
 import ts
 from ts._core.dispatch import modes
 from ts._core.dispatch.overloads import OverloadSet
-from ts._core.dispatch.overrides import Overridable, overriding_arguments, refused
+from ts._core.dispatch.overrides import Overridable, call_overridden, overriding_arguments
 from ts._core.dispatch.subclasses import NOT_CONVERTED
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import AsTensors
@@ -73,17 +73,12 @@ def handle_torch_function(
     TypeError: none of them makes anything of it.
     """
     overriding = overriding_arguments(list(relevant_args))
-    types = tuple(map(type, overriding))
     if modes.stack():
         with modes.without_last() as mode:
-            result = mode.__torch_function__(public_api, types, args, kwargs)
+            result = mode.__torch_function__(public_api, tuple(map(type, overriding)), args, kwargs)
         if result is not NotImplemented:
             return result
-    for x in overriding:
-        result = x.__torch_function__(public_api, types, args, kwargs)
-        if result is not NotImplemented:
-            return result
-    raise refused(public_api, types)
+    return call_overridden(public_api, overriding, args, kwargs)
 
 
 def wrap_torch_function(dispatcher: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -1,6 +1,5 @@
 """The playground in a browser: type, run, look, share."""
 
-import shutil
 
 import pytest
 
@@ -9,18 +8,6 @@ from tests.serve.conftest import serving
 
 DOUBLE = "def double(x: int) -> int:\n    y = x * 2\n    return y"
 FAILS = "def pick(xs: List[int]) -> int:\n    return xs[7]"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright: pip install playwright")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("needs Chromium: apt-get install chromium")
-    with playwright.sync_playwright() as p:
-        found = p.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")

@@ -44,7 +44,7 @@ def pop() -> Any:
     return mode
 
 
-class _Without:
+class without_last:
     """A context manager: inside, the last mode of the thread is off; it is what `with` gives."""
 
     def __enter__(self) -> Any:
@@ -53,9 +53,6 @@ class _Without:
 
     def __exit__(self, *_: object) -> None:
         push(self.mode)
-
-
-without_last = _Without
 
 
 def without_overrides() -> AsTensors:
@@ -75,7 +72,7 @@ class _Modes:
         if not _here.stack:  # a thread that works for one that has modes
             enter_modes(False)
             return function(*args, **(kwargs or {}))
-        with _Without() as mode:
+        with without_last() as mode:
             result = mode.__torch_function__(function, tuple(map(type, overriding)), args, kwargs)
             if result is NotImplemented:
                 return call_overridden(function, overriding, args, kwargs)
