@@ -7,13 +7,13 @@ from ts.utils.benchmark import Compare, Measurement, TaskSpec, Timer, select_uni
 
 
 class Clock:
-    """A clock on which each reading is a second later."""
+    """A clock on which each reading is some time later: a second."""
 
-    def __init__(self):
-        self.now = 0.0
+    def __init__(self, step=1.0):
+        self.now, self.step = 0.0, step
 
     def __call__(self):
-        self.now += 1.0
+        self.now += self.step
         return self.now
 
 
@@ -35,11 +35,12 @@ def test_threads_are_those_that_were_asked_for():
 
 
 def test_blocks():
-    told = []
-    found = Timer("pass", timer=Clock()).blocked_autorange(lambda number, seconds: told.append(number), min_run_time=3.0)
+    told, clock = [], Clock(1e-6)
+    slow = Timer("clock.now += 0.01", globals={"clock": clock}, timer=clock)
+    found = slow.blocked_autorange(lambda number, seconds: told.append(number), min_run_time=3.0)
     assert sum(found.raw_times) >= 3.0 and len(told) == len(found.raw_times) and set(told) == {found.number_per_run}
-    steady = Timer("pass", timer=Clock()).adaptive_autorange(min_run_time=2.0, max_run_time=50.0)
-    assert len(steady.times) == 4 and steady.iqr == 0.0
+    steady = Timer("clock.now += 1.0", globals={"clock": clock}, timer=clock).adaptive_autorange(min_run_time=2.0, max_run_time=50.0)
+    assert len(steady.times) == 4 and steady.iqr < 1e-6
 
 
 def test_numbers():

@@ -12,6 +12,7 @@ import tracemalloc
 import pytest
 
 import ts
+from tests.shares import some
 from ts.analysis.alias import AliasDb
 from ts.bytecode.lower import lower
 
@@ -101,7 +102,7 @@ def memory(work, argument):
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("name", ["lines", "calls", *(pytest.param(n, marks=pytest.mark.long) for n in ("ifs", "loops", "in place"))])
+@pytest.mark.parametrize("name", some("lines", "calls", of=("lines", "calls", "ifs", "loops", "in place")))
 def test_memory_for_registers_grows_with_the_program(name):
     """What is alive together takes memory, and not each register at each instruction."""
     size, program = FAMILIES[name]
@@ -109,7 +110,7 @@ def test_memory_for_registers_grows_with_the_program(name):
     assert memory(lower, large) < MOST * memory(lower, small)
 
 
-@pytest.mark.parametrize("name", ["tensors", pytest.param("in place", marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", some("tensors", of=("tensors", "in place")))
 def test_memory_for_locations_grows_with_the_program(name):
     """What nothing else can be has no location; what has one takes a bit in each set that begins with a later one."""
     size, program = FAMILIES[name]

@@ -12,6 +12,7 @@ import ts
 from tests.fuzz.groups import GroupWriter, arguments
 from tests.test_cuda_groups import CLOSE, all_compare, groups, moved, one_by_one, prepare, refused, results, runs, script  # noqa: F401
 from tests.test_fusion_ends import ENDS, LAYOUTS
+from tests.shares import some
 from ts.ops import registry
 
 pytestmark = pytest.mark.cuda
@@ -57,7 +58,7 @@ def test_the_bits_of_the_operator_alone(prepare, expression):
     assert runs(f) >= len(SHAPES) and not refused(f) and not left(f)
 
 
-@pytest.mark.parametrize("dtype", [ts.float16, ts.bfloat16, pytest.param(ts.float64, marks=pytest.mark.long)], ids=str)
+@pytest.mark.parametrize("dtype", some(ts.float16, of=(ts.float16, ts.bfloat16, ts.float64)), ids=str)
 def test_dtypes(prepare, dtype):
     """16-bit floats are folded in 32 bits; parameters may have these."""
     ts.manual_seed(2)
@@ -263,7 +264,7 @@ def test_graphs(cuda):
 READS = (*(text for text in ENDS.values() if " if " not in text), "torch.softmax(h, 0)", "h.mean(0)", "h.sum([0, -1])", "h.norm(1, -1)")
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.long) for s in (1, 2))])
+@pytest.mark.parametrize("seed", some(0, of=range(3)))
 def test_random_ends(prepare, seed):
     """Some ends of two values, over rows of random lengths, in dtypes that meet."""
     rng = random.Random(seed)
@@ -296,7 +297,8 @@ def program(seed):
     return (f, *(ts.from_numpy(x[0].copy("K")).to(getattr(ts, x[1])) if isinstance(x, tuple) else x for x in given))
 
 
-@pytest.mark.parametrize("first", [0, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("first", [0, 100])
 def test_programs_of_the_fuzzer(prepare, first):
     """Bits and layouts are those of the operators one by one, whatever meets whatever; what fails here fails there."""
     fine = []

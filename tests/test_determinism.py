@@ -7,6 +7,8 @@ from functools import cache
 
 import pytest
 
+from tests.shares import some
+
 # Sums, softmax, convolutions, products, decompositions, sorts and random numbers, at sizes where libraries would use
 # threads.  The first argument is what `set_num_threads` gets, 0 for nothing.
 PROGRAM = """
@@ -81,11 +83,12 @@ def run(threads, set_to=0):
 first = cache(run)
 
 
+@pytest.mark.long
 def test_every_run_gives_the_same_bits():
     assert run(4) == first(4)
 
 
-@pytest.mark.parametrize("threads, set_to", [(4, 0), (1, 3), *(pytest.param(*c, marks=pytest.mark.long) for c in ((2, 0), (4, 1)))])
+@pytest.mark.parametrize("threads, set_to", some((4, 0), of=((4, 0), (1, 3), (2, 0), (4, 1))))
 def test_threads_do_not_change_bits(threads, set_to):
     assert run(threads, set_to) == first(1)
     assert len(first(1)) > 80

@@ -154,6 +154,7 @@ def test_random_kinds_leave_no_memory():
     assert peaks[1] - peaks[0] < 1024  # KiB
 
 
+@pytest.mark.long
 def test_plans_go_with_their_function():
     """What a process may have of them is given back."""
     for _ in range(600):
@@ -388,7 +389,7 @@ def test_tasks_and_programs_that_are_left():
     scripts = ts.jit.CompilationUnit(source)
     check(scripts.f, ts.ones(2, 2))
     program = scripts.g.start(ts.ones(2, 2))
-    while not program.run(steps=7):
+    while not program.run(steps=31):
         gc.collect()
     assert program.future.wait()[0, 0].item() == 4951.0
 

@@ -51,6 +51,7 @@ def test_digits_are_read(tmp_path):
     assert 100 * digits.accuracy(ts, model, test) == pytest.approx(share, abs=0.06)
 
 
+@pytest.mark.long
 def test_old_knowledge_helps(tmp_path):
     """From 50 images, weights that know other digits learn most of the new ones."""
     printed = run("finetune.py", tmp_path)
