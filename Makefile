@@ -22,9 +22,9 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-test
 	$(PYTEST) --ignore=tests/oracle
 
-# Those that take minutes: gradients of all operators.
+# Those that take minutes: gradients of all operators, dtypes on CUDA's compiler; some with PyTorch, where it is installed.
 test-long: $(VENV)/installed-test
-	$(PYTEST) -m long --ignore=tests/oracle
+	$(PYTEST) -m long
 
 # The tests of the core on a build with checks, and under the sanitizers of gcc; each in a copy of this tree under
 # build/, with objects and an environment of its own.  `make -C build/checked test` runs all of them there.

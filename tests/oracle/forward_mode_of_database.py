@@ -16,7 +16,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from torch.testing._internal.common_methods_invocations import op_db
 import ts
-from tests.oracle.gradients import SAMPLES, Unfit, carried, difference, function_of
+from tests.oracle.gradients import Unfit, carried, difference, function_of
 from tests.oracle.gradients_of_database import OTHER_KINDS, title
 
 DIFFERENT = {
@@ -62,12 +62,12 @@ def tangents(library, name, args, options):
         return [library.autograd.forward_ad.unpack_dual(x).tangent for x in tensors_in(results, library)]
 
 
-def compare(entry, dtype):
-    """How many samples of an entry were compared, and how the first that differs does."""
+def compare(entry, dtype, most):
+    """How many samples of an entry were compared, some `most` of the first twelve, and how the first that differs does."""
     torch.manual_seed(0)
     count = 0
     samples = list(itertools.islice(entry.sample_inputs("cpu", dtype, requires_grad=True), 12))
-    for sample in samples[:: max(1, len(samples) // SAMPLES)]:
+    for sample in samples[:: max(1, len(samples) // most)]:
         args, options = [sample.input, *sample.args], dict(sample.kwargs)
         try:
             wanted = tangents(torch, entry.name, args, options)
@@ -90,7 +90,7 @@ def compare(entry, dtype):
     return count, ""
 
 
-def main(part, parts):
+def main(part, parts, samples):
     """The number of entries that were compared, and of those that differ."""
     entries = [e for e in op_db if e.supports_forward_ad and not any(kind in e.name for kind in OTHER_KINDS)]
     compared = wrong = 0
@@ -102,7 +102,7 @@ def main(part, parts):
             if dtype in entry.dtypes and not said:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    more, said = compare(entry, dtype)
+                    more, said = compare(entry, dtype, samples)
                 count += more
         compared += bool(count)
         if said:

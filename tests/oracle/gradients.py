@@ -18,7 +18,6 @@ import torch
 
 import ts
 
-SAMPLES = 4  # of the first twelve of an entry
 
 
 class Unfit(Exception):
@@ -128,12 +127,12 @@ def difference(ours: list[Any], theirs: list[Any], digits: float) -> str:
     return ""
 
 
-def compare(entry: Any, dtype: torch.dtype, order: int = 2, digits: float = 1e-6) -> tuple[int, str]:
-    """How many samples of an entry were compared, and how the first that differs does."""
+def compare(entry: Any, dtype: torch.dtype, most: int, order: int = 2, digits: float = 1e-6) -> tuple[int, str]:
+    """How many samples of an entry were compared, some `most` of the first twelve, and how the first that differs does."""
     torch.manual_seed(0)
     count = 0
     samples = list(itertools.islice(entry.sample_inputs("cpu", dtype, requires_grad=True), 12))
-    for sample in samples[:: max(1, len(samples) // SAMPLES)]:
+    for sample in samples[:: max(1, len(samples) // most)]:
         args, options = [sample.input, *sample.args], dict(sample.kwargs)
         wanted = []
         try:

@@ -27,7 +27,7 @@ def title(entry):
     return f"{entry.name}.{entry.variant_test_name}" if entry.variant_test_name else entry.name
 
 
-def main(part, parts):
+def main(part, parts, samples):
     """The number of calls that were compared, and of entries that differ."""
     entries = [e for e in op_db if e.supports_autograd and not any(kind in e.name for kind in OTHER_KINDS)]
     calls = wrong = 0
@@ -37,7 +37,7 @@ def main(part, parts):
                 continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                count, said = gradients.compare(entry, dtype)
+                count, said = gradients.compare(entry, dtype, samples)
             calls += count
             if said:
                 wrong += 1
