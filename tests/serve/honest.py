@@ -1,31 +1,70 @@
-"""A client in a process of its own, whose times are not those of whoever attacks beside it.
+"""Clients in a process of their own, whose times are not those of whoever attacks beside them.
 
-    python -m tests.serve.honest PORT       asks for little, over and over, until its standard input ends
+    python -m tests.serve.honest PORT model 50            50 requests a second, until its standard input ends
+    python -m tests.serve.honest PORT playground 5 --new  each on a new connection, from another address
 
-Out: JSON, `[[status, seconds], ...]`.
+Out: JSON, `[[status, seconds], ...]`; seconds count from when a request was due, not from when there was time to send it.
 """
 
-import http.client
+import argparse
+import asyncio
 import json
-import select
 import sys
 import time
 
-BODY = json.dumps({"inputs": [[[1.0, 2.0]], 3]})
+from tests.serve.client import JSON, answer, request
+
+CLIENTS = 25  # that ask in turn, each on a connection that it keeps
+ADDRESS = "127.0.0.2"  # of those that do not
+ASKED = {
+    "model": ("/predict", {"inputs": [[[1.0, 2.0]], 3]}, lambda found: found["outputs"]["data"] == [[3.0, 6.0]]),
+    "playground": ("/run", {"source": "def f(n: int) -> int:\n    return n + 1\n", "call": "f(41)"}, lambda found: found["result"] == "42"),
+}  # fmt: skip
+LATE = {429, 503, 504}
 
 
-def main(port):
-    connection = http.client.HTTPConnection("127.0.0.1", port)
-    found = []
-    while not select.select([sys.stdin], [], [], 0.01)[0]:
-        start = time.perf_counter()
-        connection.request("POST", "/predict", BODY, {"Content-Type": "application/json"})
-        answer = connection.getresponse()
-        text = answer.read()
-        found.append((answer.status, time.perf_counter() - start))
-        assert answer.status in (503, 504) or json.loads(text)["outputs"]["data"] == [[3.0, 6.0]], text
+class Client:
+    """Asks when it is time to."""
+
+    def __init__(self, port, kind, keeps):
+        path, value, self.is_right = ASKED[kind]
+        self.port, self.keeps = port, keeps
+        self.request = request("POST", path, json.dumps(value).encode(), JSON)
+        self.turn = asyncio.Lock()
+        self.streams = None
+
+    async def ask(self, due, found):
+        async with self.turn if self.keeps else asyncio.Lock():
+            reader, writer = self.streams or await asyncio.open_connection(
+                "127.0.0.1", self.port, local_addr=None if self.keeps else (ADDRESS, 0)
+            )
+            writer.write(self.request)
+            status, headers, body = await answer(reader)
+            found.append((status, time.perf_counter() - due))
+            assert status in LATE or (status == 200 and self.is_right(json.loads(body))), (status, body)
+            is_kept = self.keeps and headers.get("connection") != "close"
+            self.streams = (reader, writer) if is_kept else None
+            if not is_kept:
+                writer.close()
+
+
+async def main(port, kind, rate, keeps):
+    enough = asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+    clients = [Client(port, kind, keeps) for _ in range(CLIENTS)]
+    found, asked, due = [], [], time.perf_counter()
+    while not enough.done():
+        due += 1 / rate
+        await asyncio.sleep(max(0, due - time.perf_counter()))
+        asked.append(asyncio.ensure_future(clients[len(asked) % CLIENTS].ask(due, found)))
+    await asyncio.gather(*asked)
     print(json.dumps(found))
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("port", type=int)
+    parser.add_argument("kind", choices=ASKED)
+    parser.add_argument("rate", type=float)
+    parser.add_argument("--new", action="store_true")
+    words = parser.parse_args()
+    asyncio.run(main(words.port, words.kind, words.rate, not words.new))

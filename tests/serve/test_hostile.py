@@ -4,21 +4,20 @@
 """
 
 import asyncio
-import io
 import json
 import os
-import random
 import statistics
 import subprocess
 import sys
 import time
-import zipfile
+from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from tests.serve.client import JSON, NPZ, Connection, answer, ask, load, request
+from tests.serve import hostile
+from tests.serve.client import JSON, Connection, answer, ask, load, request
+from tests.serve.hostile import attack
 
 pytest.importorskip("aiohttp", reason="needs aiohttp: pip install 'torchscript-ts[serve]'")
 from tests.serve.conftest import serving
@@ -26,116 +25,7 @@ from tests.serve.conftest import serving
 pytestmark = pytest.mark.long
 REQUESTS = int(os.environ.get("TS_HOSTILE_REQUESTS", "10000"))
 ROOT = Path(__file__).parents[2]
-PARTS = 5  # each has its own time
-AT_ONCE = 48
-
-
-def npz(**arrays):
-    out = io.BytesIO()
-    np.savez_compressed(out, **arrays)
-    return out.getvalue()
-
-
-def lying_npz():
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as file:
-        head = b"{'descr': '<f4', 'fortran_order': False, 'shape': (1000000000000,), }\n"
-        file.writestr("x.npy", b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + b"\0" * 16)
-    return out.getvalue()
-
-
-def model_json(*inputs):
-    return request("POST", "/predict", json.dumps({"inputs": list(inputs)}).encode(), JSON)
-
-
-BOMB = npz(x=np.zeros(1 << 27, dtype=np.int8))
-LARGE = npz(x=np.zeros(1 << 24, dtype=np.int8))  # which may come in, and whose answer is too large
-LATE = {503, 504}  # where the machine has no time for so many; still an answer
-# What is sent whole, and the statuses that may come back.
-WHOLE = [
-    (model_json([[1.0]], 1, "strange"), {422}),
-    (model_json([[1.0]], 60, "memory"), {507}),
-    (request("POST", "/predict", LARGE, NPZ), {413}),
-    (model_json("x"), {400}),
-    (model_json([[1.0], [1.0, 2.0]]), {400}),
-    (model_json(*range(99)), {400}),
-    (request("POST", "/predict", b"[" * 50_000, JSON), {400}),
-    (request("POST", "/predict", b'{"inputs": {"x": NaN}}', JSON), {400}),
-    (request("POST", "/predict", b'{"inputs": {"x": ' + b"9" * 5_000 + b"}}", JSON), {400}),
-    (request("POST", "/predict", b'{"inputs": [' + b"[]," * 50_000 + b"[]]}", JSON), {400}),
-    (request("POST", "/predict", b"\xff" * 1000, JSON), {400}),
-    (request("POST", "/predict", BOMB[:-1], NPZ), {400}),
-    (request("POST", "/predict", BOMB, NPZ), {400}),
-    (request("POST", "/predict", lying_npz(), NPZ), {400}),
-    (request("POST", "/predict", npz(x=np.array(["a"])), NPZ), {400}),
-    (request("POST", "/predict", os.urandom(2000), NPZ), {400}),
-    (request("POST", "/predict", b"{}", {"Content-Type": "text/plain"}), {415}),
-    (request("POST", "/predict", b"{}", JSON | {"Content-Encoding": "gzip"}), {415}),
-    (request("POST", "/predict", b"", JSON | {"Content-Length": "123456789"}), {413}),
-    (request("POST", "/predict", b"{}", JSON | {"Origin": "http://elsewhere.example"}), {403}),
-    (request("GET", "/../../../etc/passwd"), {404}),
-    (request("GET", "/metrics", host="elsewhere.example"), {421}),
-    (request("PUT", "/predict", b"x"), {405}),
-    (request("GET", "/" + "a" * 9_000), {400, 414}),
-    (request("GET", "/", headers={f"X-{i}": "a" * 100 for i in range(200)}), {400}),
-    (b"\x16\x03\x01\x02\x00\x01\x00" * 20 + b"\r\n\r\n", {400}),
-    (b"GET / HTTP/9.9\r\nHost: localhost\r\n\r\n", {400, 200, 505}),
-    (b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", {400}),
-    (b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nZ\r\n", {400}),
-]  # fmt: skip
-ENDLESS = (model_json([[1.0]], 1, "loop"), {504})
-STUCK = (model_json([[1.0]], 24, "text"), {504, 507})
-
-
-async def whole(port, what, expected):
-    """Ask, and take the answer."""
-    async with Connection(port) as connection:
-        connection.writer.write(what)
-        status, _, body = await answer(connection.reader)
-        assert status in expected | LATE, (status, what[:80], body[:200])
-        assert status == 200 or set(json.loads(body)["error"]) == {"status", "code", "message"}
-
-
-async def leave(port):
-    """Ask for much, and go away."""
-    async with Connection(port) as connection:
-        connection.writer.write(ENDLESS[0] if random.random() < 0.1 else model_json([[1.0]] * 1000))
-        await connection.writer.drain()
-
-
-async def half(port):
-    """Send half of a request, and nothing more."""
-    async with Connection(port) as connection:
-        what = model_json([[1.0]])
-        connection.writer.write(what[: random.randrange(1, len(what))])
-        if random.random() < 0.8:  # and go
-            await connection.writer.drain()
-            return
-        status = (await connection.reader.read(4096))[9:12]
-        assert status in (b"", b"408", b"400"), status
-
-
-async def deaf(port):
-    """Ask for much, again and again, and read nothing."""
-    async with Connection(port) as connection:
-        for _ in range(20):
-            connection.writer.write(model_json([[1.5] * 2000]))
-        await asyncio.sleep(0.2)
-
-
-def hostile(port, number):
-    """The next of them: most are cheap to send, some are slow or without end."""
-    if number % 100 == 7:
-        return whole(port, *ENDLESS)
-    if number % 500 == 13:
-        return whole(port, *STUCK)
-    if number % 20 == 3:
-        return half(port)
-    if number % 20 == 5:
-        return leave(port)
-    if number % 100 == 11:
-        return deaf(port)
-    return whole(port, *WHOLE[number % len(WHOLE)])
+SLOWEST = 0.5  # seconds that one in a hundred honest requests may take, on machines that do other things as well
 
 
 def memory(pids):
@@ -166,63 +56,77 @@ def family(pid):
     return found
 
 
-@pytest.fixture(scope="module")
-def attacked(busy):
-    """A server that is small, and what is measured of it."""
-    words = ("--seconds", 1, "--bytes", "100M", "--max-answer", "4M", "--max-body", "256K", "--workers", 8)
-    with serving(busy, *words, "--client-seconds", 5, "--batch", 8) as process:
-        process.sizes = []
-        yield process
 
-
-@pytest.mark.parametrize("part", range(PARTS))
-def test_hostile_requests(attacked, part):
-    """Each is answered as it should be, and so is one that asks for little beside them, in time."""
-    port = attacked.port
-    command = [sys.executable, "-m", "tests.serve.honest", str(port)]
-    friend = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-
-    async def attack(numbers):
-        for number in numbers:
-            await asyncio.wait_for(hostile(port, number), 60)
-            if number % (REQUESTS // 40) == 0:
-                attacked.sizes.append(await asyncio.to_thread(memory, family(attacked.pid)))
-
-    async def everybody():
-        numbers = iter(range(REQUESTS * part // PARTS, REQUESTS * (part + 1) // PARTS))
-        await asyncio.gather(*(attack(numbers) for _ in range(AT_ONCE)))
-
-    start = time.perf_counter()
+@contextmanager
+def honest_ones(port, *words):
+    """Clients that ask for little, meanwhile; what they were answered, and after how long."""
+    command = [sys.executable, "-m", "tests.serve.honest", str(port), *map(str, words)]
+    client = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    found = []
     try:
-        asyncio.run(everybody())
+        yield found
     finally:
-        out, _ = friend.communicate("enough\n", timeout=60)
-    seconds = time.perf_counter() - start
-    assert friend.returncode == 0
-    statuses, taken = zip(*json.loads(out), strict=True)
-    late = sum(status in LATE for status in statuses)
-    taken = sorted(taken)
+        out, _ = client.communicate("", timeout=60)
+    assert client.returncode == 0
+    found += json.loads(out)
+
+
+def times(found, name):
+    """The 99th percentile; all of it is printed."""
+    taken = sorted(seconds for _, seconds in found)
+    late = taken[len(taken) * 99 // 100]
+    refused = sum(status != 200 for status, _ in found)
     print(
-        f"\n{REQUESTS // PARTS:,} hostile requests in {seconds:.0f} s; {len(taken):,} honest ones beside them: median "
-        f"{statistics.median(taken) * 1e3:.0f} ms, 99% {taken[len(taken) * 99 // 100] * 1e3:.0f} ms, longest "
-        f"{taken[-1] * 1e3:.0f} ms; {late} refused"
+        f"  {name}: {len(taken):,}, median {statistics.median(taken) * 1e3:.0f} ms, 99% {late * 1e3:.0f} ms, longest "
+        f"{taken[-1] * 1e3:.0f} ms; {refused} refused"
     )
-    assert late <= len(taken) // 50
+    return late, refused
 
 
-@pytest.mark.skipif(not os.path.exists("/proc/self/smaps_rollup"), reason="needs Linux's /proc to see memory")
-def test_nothing_is_left_of_them(attacked):
-    """Nobody waits, nothing is held, and memory went up and down, but not up and up."""
-    time.sleep(4)  # those that went away have their time, too
-    text = asyncio.run(ask(attacked.port, "GET", "/metrics"))[2].decode()
-    values = dict(line.rsplit(" ", 1) for line in text.splitlines() if line[0] != "#")
-    assert values["ts_serve_queue"] == values["ts_serve_body_bytes"] == values["ts_serve_processes_busy"] == "0"
-    assert values["ts_serve_open"] == "1"
-    sizes = attacked.sizes
-    print(f"\nmemory in MB: {', '.join(f'{size / 1e6:.0f}' for size in sizes)}; of the server alone at most "
-          f"{float(values['ts_serve_peak_bytes']) / 1e6:.0f}")  # fmt: skip
-    half = len(sizes) // 2
-    assert max(sizes[half:]) < max(sizes[:half]) * 1.5 + 100e6
+@contextmanager
+def attacked(hostile, kept, new, *words):
+    """A server that is small after all requests of an attack, and how many seconds honest ones took."""
+    with serving(*words) as process:
+        sizes = []
+        start = time.perf_counter()
+        with honest_ones(process.port, *kept) as of_kept, honest_ones(process.port, *new, "--new") as of_new:
+            statuses = asyncio.run(
+                attack(process.port, hostile, range(REQUESTS), lambda: sizes.append(memory(family(process.pid))), REQUESTS // 40)
+            )
+        seconds = time.perf_counter() - start
+        told = ", ".join(f"{count:,} of {status}" for status, count in sorted(statuses.items(), key=str))
+        print(f"\n{REQUESTS:,} hostile requests in {seconds:.0f} s: {told}")
+        print(f"  memory in MB: {', '.join(f'{size / 1e6:.0f}' for size in sizes)}")
+        half = len(sizes) // 2
+        assert max(sizes[half:]) < max(sizes[:half]) * 1.5 + 100e6
+        yield process, times(of_kept, "honest, on kept connections"), times(of_new, "honest, from another address")
+
+
+def metrics_of(port):
+    """What the server counts."""
+    text = asyncio.run(ask(port, "GET", "/metrics"))[2].decode()
+    return dict(line.rsplit(" ", 1) for line in text.splitlines() if line[0] != "#")
+
+
+@pytest.mark.parametrize("batch", [1, 8])
+def test_hostile_requests_to_a_model(busy, batch):
+    """Each is answered as it should be, honest ones beside them in time; afterwards nothing is left of them."""
+    words = ("--seconds", 1, "--bytes", "100M", "--max-answer", "4M", "--max-body", "256K", "--client-seconds", 5)
+    with attacked(hostile.model, ("model", 50), ("model", 5), busy, *words, "--batch", batch) as (process, kept, new):
+        time.sleep(4)  # those that went away have their time, too
+        values = metrics_of(process.port)
+        assert values["ts_serve_queue"] == values["ts_serve_body_bytes"] == values["ts_serve_processes_busy"] == "0"
+        assert values["ts_serve_open"] == "1"
+    assert kept == (pytest.approx(0, abs=SLOWEST), 0) and new[0] < 10 * SLOWEST
+
+
+def test_hostile_programs():
+    """The same of the playground, where each program needs a process of its own."""
+    with attacked(hostile.playground, ("playground", 5), ("playground", 1), "--seconds", 1) as (process, kept, new):
+        time.sleep(4)
+        values = metrics_of(process.port)
+        assert values["ts_serve_body_bytes"] == "0" and values["ts_serve_open"] == "1"
+    assert kept == (pytest.approx(0, abs=10 * SLOWEST), 0) and new[0] < 20 * SLOWEST
 
 
 def test_load(net):
@@ -250,7 +154,7 @@ def test_more_than_can_be_served(busy):
 
         async def whole_reply(port):
             async with Connection(port) as connection:
-                connection.writer.write(ENDLESS[0])
+                connection.writer.write(hostile.ENDLESS[0])
                 start = time.perf_counter()
                 status, headers, _ = await answer(connection.reader)
                 return status, headers.get("retry-after"), time.perf_counter() - start

@@ -28,6 +28,11 @@ def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     where.add_argument(
         "--allow-host", action="append", default=[], metavar="NAME", help="another name of this server"
     )
+    where.add_argument(
+        "--client-header",
+        metavar="NAME",
+        help="a header in which a proxy before this server says who the client is; default: its address",
+    )
     limits = parser.add_argument_group("limits")
     limits.add_argument(
         "--seconds", type=float, metavar="N", help="of time for a request: 10; for a program: 2"
@@ -43,6 +48,9 @@ def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     )
     limits.add_argument(
         "--queue", type=int, default=256, metavar="N", help="requests that may wait; default: %(default)s"
+    )
+    limits.add_argument(
+        "--client-queue", type=int, metavar="N", help="those of one client; default: half of --queue"
     )
     limits.add_argument(
         "--workers", type=int, default=8, metavar="N", help="processes at most; default: %(default)s"
@@ -121,6 +129,7 @@ def _options(options: argparse.Namespace) -> Options:
         "max_body",
         "max_answer",
         "queue",
+        "client_queue",
         "workers",
         "connections",
         "client_seconds",
@@ -146,6 +155,8 @@ def _options(options: argparse.Namespace) -> Options:
         answer=options.max_answer,
         bodies=max(1 << 28, 2 * options.max_body, 2 * options.max_answer),
         queue=options.queue,
+        client_queue=options.client_queue or -(-options.queue // 2),
+        client_header=options.client_header,
         workers=options.workers,
         batch=options.batch,
         connections=options.connections,

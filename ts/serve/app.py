@@ -28,12 +28,14 @@ from typing import Any, Final
 
 from aiohttp import web
 from aiohttp.web_protocol import RequestHandler
+from multidict import CIMultiDict
 
-from ts.serve import metrics
-from ts.serve.batcher import Batcher
+from ts.serve import metrics, playground
+from ts.serve.batcher import Answer, Batcher
+from ts.serve.door import Door
 from ts.serve.limits import Bounds, Budget, Refusal, check_host, check_origin, read_body
-from ts.serve.playground import Programs
 from ts.serve.processes import Nursery, NurseryError
+from ts.serve.visitors import Visitor, Visitors
 
 _JSON: Final = "application/json"
 _BINARY: Final = ("application/x-npz", "application/octet-stream", "application/zip")
@@ -46,17 +48,20 @@ _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-_HEADERS: Final = {
-    "Content-Security-Policy": _POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
+_HEADERS: Final = CIMultiDict(
+    {
+        "Content-Security-Policy": _POLICY,
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cache-Control": "no-store",
+    }
+)
 _HELD: Final = "held"  # of a response: bytes of the budget that it has
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-_LARGE: Final = 64 << 10  # bytes of JSON that say something other than arrays
+_SMALL: Final = 32 << 10  # bytes of an answer that are written without waiting for the client
+_PROGRAMS: Final = 3  # processes that are there for programs before anybody asks
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.Response]]
 
@@ -93,11 +98,8 @@ class App:
                 "answer": options.bounds.answer,
             }
         )
-        self._work = (
-            Programs(self._nursery, self._bounds)
-            if kind == "program"
-            else Batcher(self._nursery, self._bounds)
-        )
+        self._visitors = Visitors(options.bounds.client_header)
+        self._work = Batcher(self._nursery, self._bounds, fresh=_PROGRAMS if kind == "program" else 1)
         self._routes: dict[str, tuple[str, Handler]] = {
             "/healthz": ("GET", self._health),
             "/metrics": ("GET", self._metrics),
@@ -114,9 +116,8 @@ class App:
     async def start(self) -> None:
         """Load everything; RuntimeError if that fails."""
         self._model = await self._nursery.start()
-        if isinstance(self._work, Batcher):
-            await self._work.start()
-        else:
+        await self._work.start()
+        if self._options.model is None:
             folder = files("ts.serve") / "page"
             self._pages = {path: (folder / name).read_bytes() for path, (name, _) in _PAGE.items()}
 
@@ -141,19 +142,29 @@ class App:
             response = _refused(request, Refusal(500, "internal", "the server failed at this request"))
         finally:
             self._open -= 1
-        response.headers.update(_HEADERS)
         self._requests.add(path if path in self._routes else "other", str(response.status))
         self._seconds.add(time.monotonic() - start)
+        try:
+            await self._send(request, response)
+        finally:
+            self._budget.give(response.get(_HELD, 0))
+        return response
+
+    async def _send(self, request: web.BaseRequest, response: web.Response) -> None:
+        """Write an answer; who does not take it does not get it."""
+        transport = request.transport
+        is_small = isinstance(response.body, bytes) and len(response.body) < _SMALL
+        if is_small and transport is not None and transport.get_write_buffer_size() == 0:
+            await response.prepare(request)
+            await response.write_eof()
+            return
         try:
             async with asyncio.timeout(self._bounds.client_seconds):
                 await response.prepare(request)
                 await response.write_eof()
-        except TimeoutError:  # who does not take the answer does not get it
+        except TimeoutError:
             if request.transport is not None:
                 request.transport.abort()
-        finally:
-            self._budget.give(response.get(_HELD, 0))
-        return response
 
     async def _answer(self, request: web.BaseRequest, path: str) -> web.Response:
         check_host(request, self._bounds)
@@ -171,7 +182,7 @@ class App:
 
     async def _page(self, request: web.BaseRequest) -> web.Response:
         path = request.rel_url.raw_path
-        return web.Response(body=self._pages[path], headers={"Content-Type": _PAGE[path][1]})
+        return _response(200, _PAGE[path][1], self._pages[path])
 
     async def _about(self, request: web.BaseRequest) -> web.Response:
         return _json(200, json.dumps(self._model).encode())
@@ -190,21 +201,24 @@ class App:
             metrics.Gauge("ts_serve_peak_bytes", "Memory of this process at its most.", _peak),
         ]
         text = metrics.text([*own, *self._work.metrics()])
-        return web.Response(body=text.encode(), headers={"Content-Type": metrics.TYPE})
+        return _response(200, metrics.TYPE, text.encode())
 
     async def _run(self, request: web.BaseRequest) -> web.Response:
-        assert isinstance(self._work, Programs)
         if request.content_type != _JSON:
             raise Refusal(415, "bad_type", f"expected {_JSON}")
         body = await read_body(request, self._bounds, self._budget)
+        visitor = self._visitors.of(request)
         try:
-            source, call = _program(body)
-            return _json(200, await self._work.run(source, call))
+            answer = await self._work.submit(playground.program(body), ("json", "json"), visitor)
+        except Refusal as refusal:
+            if refusal.code not in ("ended", "too_long"):
+                raise
+            answer = Answer(200, _JSON, playground.ended())
         finally:
             self._budget.give(len(body))
+        return self._given(answer)
 
     async def _predict(self, request: web.BaseRequest) -> web.Response:
-        assert isinstance(self._work, Batcher)
         said = request.content_type if "Content-Type" in request.headers else ""
         given = "json" if said == _JSON else "npz" if said in _BINARY else None
         if given is None:
@@ -215,39 +229,27 @@ class App:
         )
         body = await read_body(request, self._bounds, self._budget)
         try:
-            answer = await self._work.submit(body, given, wanted)
+            answer = await self._work.submit(body, (given, wanted), self._visitors.of(request))
         finally:
             self._budget.give(len(body))
+        return self._given(answer)
+
+    def _given(self, answer: Answer) -> web.Response:
+        """A response that holds its part of the budget until it is sent."""
         self._budget.take(len(answer.body))
-        response = web.Response(body=answer.body, status=answer.status, headers={"Content-Type": answer.type})
+        response = _response(answer.status, answer.type, answer.body)
         response[_HELD] = len(answer.body)
         return response
 
 
-def _program(body: bytes) -> tuple[str, str]:
-    if len(body) > 4 * _LARGE:
-        raise Refusal(413, "too_large", "the program is too long")
-    try:
-        found = json.loads(body.decode())
-    except (ValueError, RecursionError):
-        raise Refusal(400, "bad_input", "the body is not JSON") from None
-    if isinstance(found, dict) and set(found) <= {"source", "call"}:
-        source, call = found.get("source"), found.get("call", "")
-        if isinstance(source, str) and isinstance(call, str) and _is_text(source + call):
-            return source, call
-    raise Refusal(400, "bad_input", 'expected {"source": "def f(): ...", "call": "f()"}')
-
-
-def _is_text(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # halves of characters
-        return False
-    return "\0" not in text
+def _response(status: int, type: str, body: bytes) -> web.Response:
+    headers = _HEADERS.copy()
+    headers["Content-Type"] = type
+    return web.Response(body=body, status=status, headers=headers)
 
 
 def _json(status: int, body: bytes) -> web.Response:
-    return web.Response(body=body, status=status, headers={"Content-Type": _JSON})
+    return _response(status, _JSON, body)
 
 
 def _refused(request: web.BaseRequest, refusal: Refusal) -> web.Response:
@@ -272,6 +274,8 @@ def _peak() -> int:
 class _Connection(RequestHandler):
     """One connection: what is no request of HTTP at all is refused in the form that all errors have."""
 
+    visitor: Visitor | None = None
+
     def handle_error(
         self,
         request: web.BaseRequest,
@@ -284,13 +288,14 @@ class _Connection(RequestHandler):
             ("bad_request", "this is no request") if status < 500 else ("internal", "the server failed")
         )
         response = _refused(request, Refusal(status, code, text))
-        response.headers.update(_HEADERS)
         response.force_close()
         return response
 
 
 class _Server(web.Server):
-    """As many connections as there may be; one more is closed at once."""
+    """All connections."""
+
+    door: Door
 
     def __init__(self, app: App, bounds: Bounds) -> None:
         super().__init__(
@@ -301,17 +306,15 @@ class _Server(web.Server):
             auto_decompress=False,
             access_log=None,
         )
-        self._most = bounds.connections
 
     def __call__(self) -> RequestHandler:
         """Of a new connection."""
         return _Connection(self, loop=self._loop, **self._kwargs)
 
-    def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
-        """Take it, or not."""
-        super().connection_made(handler, transport)
-        if len(self.connections) > self._most:
-            transport.abort()
+    def connection_lost(self, handler: RequestHandler, error: BaseException | None = None) -> None:
+        """It has gone."""
+        super().connection_lost(handler, error)
+        self.door.left()
 
 
 async def serve(options: Options, *, started: Callable[[str], None] | None = None) -> None:
@@ -330,23 +333,21 @@ async def serve(options: Options, *, started: Callable[[str], None] | None = Non
             loading.cancel()
             return
         loading.result()
-        runner = web.ServerRunner(_Server(app, bounds), shutdown_timeout=bounds.grace_seconds)
-        await runner.setup()
+        server = _Server(app, bounds)
         try:
-            site = web.TCPSite(runner, options.host, options.port, backlog=1024)
-            try:
-                await site.start()
-            except OSError as error:
-                raise NurseryError(
-                    f"cannot listen on {options.host}:{options.port}: {error.strerror}"
-                ) from None
-            port = runner.addresses[0][1]
+            door = server.door = await Door.open(options.host, options.port, server, bounds.connections)
+        except OSError as error:
+            raise NurseryError(f"cannot listen on {options.host}:{options.port}: {error.strerror}") from None
+        try:
             if started is not None:
                 name = f"[{options.host}]" if ":" in options.host else options.host
-                started(f"http://{name}:{port}/")
+                started(f"http://{name}:{door.port}/")
             await ending.wait()
         finally:
-            await runner.cleanup()
+            door.close()
+            await asyncio.sleep(0)  # who has just been let in has a task then
+            server.pre_shutdown()
+            await server.shutdown(bounds.grace_seconds)
     finally:
         await app.close()
 

@@ -1,46 +1,51 @@
-"""Requests to processes: a queue with a bound, and what waits goes together.
+"""Requests to processes: whose is next, and which of them go together.
 
     batcher = Batcher(nursery, bounds)
     await batcher.start()
-    status, type, body = await batcher.submit(body, "json", "json")        Refusal if the queue is full
+    status, type, body = await batcher.submit(body, ("json", "json"), visitor)        Refusal if too many wait
 
-Nobody waits for a batch to fill: while a process is busy requests gather, and the next one that is free
-takes them.  Together they have little time.  Whoever was there when that ran out, or the process ended, runs
-again alone; whoever needs more time even then waits apart for all the time of a request, and such requests
-are never in all processes at once:
+Requests wait in four queues, in each of which clients take turns:
 
-    new     [c d e f]  -- up to `batch` -->  process: [a b]      a and b as one, within a short time
-    again   [h]        -- one by one ----->  process: [g]        alone, within a short time
-    slow    [y z]      -- one by one ----->  process: [x]        alone, with all the time of a request
+    known   [c d e f]  of visitors whose last requests were answered at once; they go first, and there is a
+                       process that others never have
+    new     [k l m]    of the others
+    again   [h]        those that were there when a process ended or a batch ran out of time, one by one
+    slow    [y z]      those that need more time than others may lose by it, one by one, in processes that the
+                       system runs when the others have nothing to do
 
-Without batches every request runs once, alone, in the order in which they came.
-
-There is one process as long as it keeps up.  Where requests wait there are as many as processors, and one
-more for each that has been busy with one thing for a while, up to `workers`.
+Nobody waits for others to come: while processes are busy requests gather, and one that is free takes a
+few, with little time for each.  Whoever needs more runs again later, as slow, with all the time of a request.
+What a process takes at once runs as one call with `bounds.batch`, and otherwise one after the other.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import time
-from collections import deque
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from ts.serve.frames import pack, receive
+from ts.serve.frames import pack
 from ts.serve.limits import Bounds, Refusal
 from ts.serve.metrics import SIZES, Counter, Gauge, Histogram
-from ts.serve.processes import Nursery, NurseryError
+from ts.serve.pool import KNOWN, NEW, SLOW, Pool, Worker
+from ts.serve.processes import Nursery
+from ts.serve.turns import Shares, Turns
+from ts.serve.visitors import Visitor
 
-_STUCK: Final = 0.1  # seconds after which a process that is busy does not count as one that will be free
-_PATIENCE: Final = 0.03  # seconds that requests wait for a process before there is another
-_LEAST: Final = 0.1  # seconds that a batch has, at the least
-_LEAST_ALONE: Final = 0.25  # and whoever runs again alone
-_TIMES: Final = 10  # as much as batches take may one take
-_IDLE: Final = 30.0  # seconds after which a process that is not needed ends
-_BATCH_BYTES: Final = 32 << 20
+_LEAST: Final = 0.2  # seconds that a request has at first, at the least
+_LEAST_ALONE: Final = 0.5  # and whoever runs again alone
+_TIMES: Final = 10  # as much as requests take may one take
+_AT_FIRST: Final = 0.01  # seconds that requests take, as long as nothing is known of it
+_UP: Final = 1.2  # so fast does that follow what is seen: one that is slow counts as two that are not
+_DOWN: Final = 1.1
+_TOGETHER: Final = 16  # requests that a process takes at once
+_TOGETHER_SECONDS: Final = 0.005  # and as long as these usually take
+_TOGETHER_BYTES: Final = 32 << 20
+_SLOW_PART: Final = 8  # of so many requests that a client may have wait one may be slow
+_TURN: Final = 4  # of so many turns one is that of visitors that are not known
+_SWEEP: Final = 1.0  # seconds between looks for what has waited too long
 
 
 class Answer(NamedTuple):
@@ -52,272 +57,257 @@ class Answer(NamedTuple):
 
 
 class _Job:
-    __slots__ = ("answer", "body", "expiry", "kinds", "tries")
+    __slots__ = ("answer", "body", "kinds", "queue", "since", "tries", "visitor")
 
-    def __init__(self, body: bytes, kinds: tuple[str, str], answer: asyncio.Future[Answer]) -> None:
+    def __init__(self, body: bytes, kinds: tuple[str, str], visitor: Visitor) -> None:
         self.body = body
         self.kinds = kinds
-        self.answer = answer
-        self.tries = 0
-        self.expiry: asyncio.TimerHandle | None = None
-
-
-class _Worker:
-    """A child, and since when it has been busy."""
-
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.reader = reader
-        self.writer = writer
+        self.visitor = visitor
+        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self.since = time.monotonic()
+        self.tries = 0
+        self.queue: Turns[_Job] | None = None  # where it waits
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it needs more time than others may lose by it."""
+        return self.tries > 1
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it may go first."""
+        return self.visitor.is_known and not self.is_slow
+
+    def wait(self, queue: Turns[_Job]) -> None:
+        """Wait there."""
+        queue.put(self.visitor.client, self)
+        self.queue = queue
+
+    def leave(self) -> None:
+        """Wait no longer."""
+        if self.queue is not None:
+            self.queue.discard(self.visitor.client, self)
+            self.queue = None
+
+    def refuse(self, refusal: Refusal) -> None:
+        """It is not answered, and told why."""
+        self.leave()
+        if not self.answer.done():
+            self.answer.set_exception(refusal)
 
 
 class Batcher:
-    """The queue, and the processes."""
+    """The queues."""
 
-    def __init__(self, nursery: Nursery, bounds: Bounds) -> None:
-        self._nursery = nursery
+    def __init__(self, nursery: Nursery, bounds: Bounds, *, fresh: int = 1) -> None:
         self._bounds = bounds
-        self._new: deque[_Job] = deque()
-        self._again: deque[_Job] = deque()
-        self._slow: deque[_Job] = deque()
-        self._slow_running = 0
-        self._idle: list[_Worker] = []
-        self._workers: set[_Worker] = set()
-        self._starting = 0
-        self._growing: asyncio.TimerHandle | None = None
+        self._is_stacking = bounds.batch > 1
+        shares = self._shares = Shares()
+        self._known: Turns[_Job] = Turns(shares)
+        self._new: Turns[_Job] = Turns(shares)
+        self._again: Turns[_Job] = Turns(shares)
+        self._slow: Turns[_Job] = Turns(shares)
+        self._queues = (self._known, self._new, self._again, self._slow)
+        self._turn = 0
+        self._usual = _AT_FIRST  # seconds that requests take, lately
         self._tasks: set[asyncio.Task[None]] = set()
-        self._usual = 0.0  # seconds that a batch takes, lately
-        self._is_closed = False
-        self.sizes = Histogram("ts_serve_batch_size", "Requests that ran as one.", SIZES)
-        self.ended = Counter(
-            "ts_serve_processes_ended_total", "Processes that ended while they were working."
+        self._sweeping: asyncio.TimerHandle | None = None
+        self._pool = Pool(
+            nursery,
+            bounds,
+            fresh=fresh,
+            freed=self._dispatch,
+            failed=self._refuse_all,
         )
-        self.apart = Counter("ts_serve_apart_total", "Requests that ran again alone, out of a batch.")
+        self._sizes = Histogram("ts_serve_batch_size", "Requests that a process took at once.", SIZES)
+        self._apart = Counter("ts_serve_apart_total", "Requests that ran again.")
 
     def metrics(self) -> list[Any]:
         """What is counted here."""
-        return [
-            self.sizes,
-            self.ended,
-            self.apart,
-            Gauge("ts_serve_queue", "Requests that wait.", lambda: self._waiting),
-            Gauge("ts_serve_processes", "Processes that run the model.", lambda: len(self._workers)),
-            Gauge(
-                "ts_serve_processes_busy",
-                "Those that are busy.",
-                lambda: len(self._workers) - len(self._idle),
-            ),
-        ]
+        waiting = Gauge("ts_serve_queue", "Requests that wait.", self._count_waiting)
+        slow = Gauge("ts_serve_queue_slow", "Those of them that need more time.", lambda: len(self._slow))
+        return [self._sizes, self._apart, waiting, slow, *self._pool.metrics()]
 
     @property
     def is_ready(self) -> bool:
         """Whether requests can be answered."""
-        return bool(self._workers) or self._nursery.is_alive
-
-    @property
-    def _waiting(self) -> int:
-        return len(self._new) + len(self._again) + len(self._slow)
+        return self._pool.is_ready
 
     async def start(self) -> None:
-        """Have a process before the first request."""
-        await self._grow_now()
+        """Have processes before the first request."""
+        await self._pool.start()
+        self._sweep()
 
-    async def submit(self, body: bytes, given: str, wanted: str) -> Answer:
-        """The answer to a request."""
-        if self._waiting >= self._bounds.queue:
+    async def submit(self, body: bytes, kinds: tuple[str, str], visitor: Visitor) -> Answer:
+        """The answer to a request; `kinds` are what it is, and what the answer is to be."""
+        job = _Job(body, kinds, visitor)
+        queue = self._known if visitor.is_known else self._new
+        beside = (queue,) if visitor.is_known else (self._new, self._again)
+        if sum(map(len, beside)) >= self._bounds.queue:
             raise Refusal(503, "busy", "too many requests wait already", retry=1)
-        loop = asyncio.get_running_loop()
-        job = _Job(body, (given, wanted), loop.create_future())
-        self._new.append(job)
+        if sum(each.of(visitor.client) for each in beside) >= self._bounds.client_queue:
+            raise Refusal(429, "too_many", "too many requests of this client wait already", retry=1)
+        job.wait(queue)
         self._dispatch()
-        if self._new:
-            self._will_expire(job)
-            self._watch()
-        return await job.answer
+        try:
+            return await job.answer
+        finally:
+            job.leave()  # who asked may have gone
 
     async def close(self) -> None:
         """End the processes; what is not answered by now is refused."""
-        self._is_closed = True
+        if self._sweeping is not None:
+            self._sweeping.cancel()
         self._refuse_all(Refusal(503, "ending", "the server is being stopped"))
-        for worker in self._workers:
-            worker.writer.close()
+        await self._pool.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    # ---- the queue -----------------------------------------------------------------------------------
+    # ---- the queues ----------------------------------------------------------------------------------
+
+    def _count_waiting(self) -> int:
+        return sum(map(len, self._queues))
 
     def _dispatch(self) -> None:
         """Give what waits to who is free."""
-        while self._idle:
-            jobs = self._next()
-            if not jobs:
-                return
-            for job in jobs:
-                if job.expiry is not None:
-                    job.expiry.cancel()
-            self._spawn(self._run(self._idle.pop(), jobs))
+        self._turn += 1
+        lanes = [(KNOWN, self._known), (NEW, self._again or self._new), (SLOW, self._slow)]
+        if self._turn % _TURN == 0:  # where lanes share processes, all come first at times
+            lanes.reverse()
+        for lane, queue in lanes:
+            while queue and (worker := self._pool.take(lane, queue.waited())) is not None:
+                jobs = self._some(queue)
+                if jobs:
+                    self._begin(worker, jobs)
+                else:
+                    self._pool.give(worker)
 
-    def _next(self) -> list[_Job]:
-        """What runs next, as one; nothing if nothing may."""
-        for queue in (self._new, self._again, self._slow):
-            while queue and queue[0].answer.done():  # nobody waits for it any more
-                queue.popleft()
-        is_turn = self._slow_running == 0 or not (self._new or self._again)
-        if self._slow and is_turn and self._slow_running < max(1, self._bounds.workers - 1):
-            return [self._slow.popleft()]
-        if self._again:
-            return [self._again.popleft()]
+    def _some(self, queue: Turns[_Job]) -> list[_Job]:
+        """What a process takes of a queue."""
+        most = 1
+        if self._is_stacking and queue in (self._known, self._new):
+            most = self._bounds.batch
+        elif queue in (self._known, self._new):
+            most = max(1, min(_TOGETHER, int(_TOGETHER_SECONDS / self._usual)))
         jobs: list[_Job] = []
         size = 0
-        while self._new and len(jobs) < self._bounds.batch:
-            if jobs and size + len(self._new[0].body) > _BATCH_BYTES:
-                break
-            job = self._new.popleft()
-            if not job.answer.done():
+        while queue and len(jobs) < most and size < _TOGETHER_BYTES:
+            job = queue.pop()
+            job.queue = None
+            if not job.answer.done():  # who asked has just gone
                 jobs.append(job)
                 size += len(job.body)
         return jobs
 
-    def _will_expire(self, job: _Job) -> None:
-        delay = self._bounds.seconds + self._bounds.client_seconds
-        job.expiry = asyncio.get_running_loop().call_later(delay, self._expire, job)
-
     def _refuse_all(self, refusal: Refusal) -> None:
-        for queue in (self._new, self._again, self._slow):
-            while queue:
-                _fail(queue.popleft(), refusal)
+        for queue in self._queues:
+            for job in list(queue):
+                job.refuse(refusal)
 
-    def _expire(self, job: _Job) -> None:
-        _fail(job, Refusal(503, "busy", "the request waited too long", retry=5))
+    def _sweep(self) -> None:
+        """Refuse what has waited too long; end processes that are not needed."""
+        self._sweeping = asyncio.get_running_loop().call_later(_SWEEP, self._sweep)
+        oldest = time.monotonic() - self._bounds.seconds - self._bounds.client_seconds
+        for queue in self._queues:
+            for job in [job for job in queue if job.since < oldest]:
+                job.refuse(Refusal(503, "busy", "the request waited too long", retry=5))
+        self._pool.shrink()
 
     # ---- processes -----------------------------------------------------------------------------------
 
-    async def _run(self, worker: _Worker, jobs: list[_Job]) -> None:
+    def _begin(self, worker: Worker, jobs: list[_Job]) -> None:
+        task = asyncio.get_running_loop().create_task(self._run(worker, jobs))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run(self, worker: Worker, jobs: list[_Job]) -> None:
         """Let a process work; whatever happens, nobody is left without an answer."""
         try:
             await self._work(worker, jobs)
         except Exception:
             logging.getLogger("ts.serve").exception("requests failed")
-            self._lose(worker)
+            self._pool.lose(worker)
             for job in jobs:
-                _fail(job, Refusal(500, "internal", "the server failed at this request"))
+                job.refuse(Refusal(500, "internal", "the server failed at this request"))
         self._dispatch()
-        self._watch()
 
-    async def _work(self, worker: _Worker, jobs: list[_Job]) -> None:
-        is_slow = jobs[0].tries > 1
-        self._slow_running += is_slow
-        is_last = is_slow or self._bounds.batch == 1
-        seconds = self._bounds.seconds if is_last else self._of_a_batch(jobs[0].tries > 0)
-        worker.since = time.monotonic()
-        self.sizes.add(len(jobs))
+    async def _work(self, worker: Worker, jobs: list[_Job]) -> None:
+        is_slow = jobs[0].is_slow
+        seconds = self._bounds.seconds if is_slow else self._little_time(is_again=jobs[0].tries > 0)
+        is_last = seconds >= self._bounds.seconds and (len(jobs) == 1 or not self._is_stacking)
+        self._sizes.add(len(jobs))
+        kinds = [job.kinds for job in jobs]
+        asked = {
+            "kinds": kinds,
+            "seconds": seconds,
+            "last": is_last,
+            "nice": worker.nice,
+            "stack": self._is_stacking,
+        }
         try:
-            kinds = [job.kinds for job in jobs]
-            asked = {"kinds": kinds, "seconds": seconds, "last": is_last, "slow": is_slow}
-            worker.writer.write(pack(asked, [job.body for job in jobs]))
-            head, parts = await receive(worker.reader)
-        except (asyncio.IncompleteReadError, ConnectionError):
-            self._lose(worker)
-            self.ended.add()
-            self._after_an_end(jobs, is_last, time.monotonic() - worker.since > seconds)
+            head, parts = await worker.ask(pack(asked, [job.body for job in jobs]))
+        except ConnectionError:
+            self._pool.lose(worker)
+            self._pool.ended.add()
+            self._after_an_end(jobs, is_last and len(jobs) == 1, worker.taken > seconds)
         else:
-            taken = time.monotonic() - worker.since
-            leaves = head["leaves"] or is_slow  # it has let others go first, and cannot take that back
-            if leaves:
-                self._lose(worker)
+            taken = worker.taken
+            if head["leaves"]:
+                self._pool.lose(worker)
             else:
-                self._idle.append(worker)
+                self._pool.give(worker)
             answers = head["answers"]
             if all(answer.get("status") == 200 for answer in answers):
-                self._usual += (taken - self._usual) / 8
+                self._learn(head["seconds"] if self._is_stacking else head["seconds"] / len(jobs))
             for job, answer, part in zip(jobs, answers, parts, strict=True):
+                self._shares.charge(job.visitor.client, answer.get("seconds", taken / len(jobs)))
                 if "apart" in answer:
-                    self._try_again(job)
-                elif not job.answer.done():
+                    self._apart_from(job, answer["apart"] == "slow")
+                    continue
+                if answer["status"] == 200 and not job.tries:
+                    job.visitor.praise()
+                if not job.answer.done():
                     job.answer.set_result(Answer(answer["status"], answer["type"], part))
-            if not leaves:
-                asyncio.get_running_loop().call_later(_IDLE, self._end_idle, worker, worker.since)
-        finally:
-            self._slow_running -= is_slow
 
-    def _of_a_batch(self, is_alone: bool) -> float:
-        """Short, so that nobody takes the time of those beside it for long."""
-        least = _LEAST_ALONE if is_alone else _LEAST
+    def _little_time(self, *, is_again: bool) -> float:
+        """So much that nobody takes the time of those beside it for long."""
+        least = _LEAST_ALONE if is_again else _LEAST
         return min(self._bounds.seconds, max(least, _TIMES * self._usual))
+
+    def _learn(self, taken: float) -> None:
+        """A few that take long, or say that they do, do not change what is usual."""
+        self._usual *= _UP if taken > self._usual else 1 / _DOWN
 
     def _after_an_end(self, jobs: Sequence[_Job], is_last: bool, is_late: bool) -> None:
         for job in jobs:
+            if len(jobs) == 1:
+                job.visitor.blame()
             if not is_last:
-                self._try_again(job)
+                self._try_again(job, job.tries + 1)
             elif is_late:
-                _fail(job, Refusal(504, "too_long", "the model took more time than a request may have"))
+                job.refuse(Refusal(504, "too_long", "the model took more time than a request may have"))
             else:
-                _fail(
-                    job,
-                    Refusal(500, "ended", "the process that ran the model has ended: out of memory, perhaps"),
+                job.refuse(
+                    Refusal(500, "ended", "the process that ran the model has ended: out of memory, perhaps")
                 )
 
-    def _try_again(self, job: _Job) -> None:
-        job.tries += 1
-        self.apart.add()
-        (self._slow if job.tries > 1 else self._again).append(job)
-        self._will_expire(job)
+    def _apart_from(self, job: _Job, is_slow: bool) -> None:
+        """It was not done in its little time."""
+        was_known = job.is_known
+        if is_slow:
+            job.visitor.blame()
+        self._try_again(job, 2 if is_slow and not was_known else job.tries + 1)
 
-    def _lose(self, worker: _Worker) -> None:
-        self._workers.discard(worker)
-        if worker in self._idle:
-            self._idle.remove(worker)
-        worker.writer.close()
-
-    def _end_idle(self, worker: _Worker, since: float) -> None:
-        """End a process that has done nothing since then, unless it is the last."""
-        if worker.since == since and worker in self._idle and len(self._workers) > 1:
-            self._lose(worker)
-
-    def _watch(self) -> None:
-        """Look in a moment whether there are enough processes."""
-        if self._waiting and self._growing is None and not self._is_closed:
-            delay = _PATIENCE if self._workers else 0.0
-            self._growing = asyncio.get_running_loop().call_later(delay, self._grow)
-
-    def _grow(self) -> None:
-        self._growing = None
-        if not self._waiting or self._is_closed:
+    def _try_again(self, job: _Job, tries: int) -> None:
+        job.tries = tries
+        if job.answer.done():
             return
-        now = time.monotonic()
-        stuck = sum(now - worker.since > _STUCK for worker in self._workers)
-        most = min(self._bounds.workers, stuck + (os.cpu_count() or 1))
-        if not self._idle:  # as many as were asked for when this was to be looked at
-            wanted = -(-len(self._new) // self._bounds.batch) + len(self._again) + len(self._slow)
-            for _ in range(min(wanted, most - len(self._workers) - self._starting)):
-                self._spawn(self._grow_now())
-        self._watch()
-
-    async def _grow_now(self) -> None:
-        self._starting += 1
-        try:
-            worker = _Worker(*await self._nursery.child())
-        except NurseryError as error:
-            if not self._workers:
-                self._refuse_all(Refusal(503, "no_process", str(error), retry=5))
-            return
-        finally:
-            self._starting -= 1
-        if self._is_closed:
-            worker.writer.close()
-            return
-        self._workers.add(worker)
-        self._idle.append(worker)
-        self._dispatch()
-        self._watch()
-
-    def _spawn(self, work: Any) -> None:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-
-def _fail(job: _Job, refusal: Refusal) -> None:
-    if not job.answer.done():
-        job.answer.set_exception(refusal)
+        self._apart.add()
+        if not job.is_slow:
+            job.wait(self._again)
+        elif self._slow.of(job.visitor.client) < max(1, self._bounds.client_queue // _SLOW_PART):
+            job.wait(self._slow)
+        else:
+            message = "too many requests of this client wait that need as much time as this one"
+            job.refuse(Refusal(429, "too_many", message, retry=round(self._bounds.seconds) + 1))

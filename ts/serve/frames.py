@@ -16,6 +16,8 @@ from typing import Any, Final
 
 _LENGTH: Final = struct.Struct(">I")
 
+Message = tuple[dict[str, Any], list[bytes]]
+
 
 def pack(head: dict[str, Any], parts: Sequence[bytes] = ()) -> bytes:
     """One message."""
@@ -23,15 +25,79 @@ def pack(head: dict[str, Any], parts: Sequence[bytes] = ()) -> bytes:
     return b"".join([_LENGTH.pack(len(text)), text, *parts])
 
 
-async def receive(reader: asyncio.StreamReader) -> tuple[dict[str, Any], list[bytes]]:
-    """The next message; IncompleteReadError if there is none any more."""
-    (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
-    head = json.loads(await reader.readexactly(length))
-    return head, [await reader.readexactly(size) for size in head["sizes"]]
+class Channel(asyncio.Protocol):
+    """The parent's end: a message there, a message back."""
+
+    def __init__(self) -> None:
+        self._transport: asyncio.Transport | None = None
+        self._data = bytearray()
+        self._head: dict[str, Any] = {}
+        self._need = 0  # bytes of the message, as soon as its head is there
+        self._start = 0  # of its parts
+        self._answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+
+    @classmethod
+    async def over(cls, end: socket.socket) -> Channel:
+        """A channel over one end of a pair of sockets."""
+        end.setblocking(False)
+        _, channel = await asyncio.get_running_loop().create_connection(cls, sock=end)
+        return channel
+
+    async def ask(self, message: bytes) -> Message:
+        """Say something; what is said back.  ConnectionError if the other end is gone."""
+        if self._answer.done():
+            self._answer.result()  # raises, if it has ended
+            self._answer = asyncio.get_running_loop().create_future()
+        if self._transport is not None:
+            self._transport.write(message)
+        return await self._answer
+
+    async def hear(self) -> Message:
+        """What the other end says unasked, at first."""
+        return await self._answer
+
+    def close(self) -> None:
+        """Let the other end go."""
+        if self._transport is not None:
+            self._transport.close()
+
+    # ---- what the loop calls -------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """It begins."""
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+
+    def data_received(self, data: bytes) -> None:
+        """A piece of a message."""
+        self._data += data
+        if not self._need:
+            if len(self._data) < _LENGTH.size:
+                return
+            start = _LENGTH.size + _LENGTH.unpack_from(self._data)[0]
+            if len(self._data) < start:
+                return
+            self._head = json.loads(self._data[_LENGTH.size : start])
+            self._start, self._need = start, start + sum(self._head["sizes"])
+        if len(self._data) >= self._need:
+            parts, at = [], self._start
+            for size in self._head["sizes"]:
+                parts.append(bytes(self._data[at : at + size]))
+                at += size
+            self._data, self._need = bytearray(), 0
+            if not self._answer.done():
+                self._answer.set_result((self._head, parts))
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """It has ended; whoever waits is told."""
+        if self._answer.done():
+            self._answer = asyncio.get_running_loop().create_future()
+        self._answer.set_exception(ConnectionResetError("the process has ended"))
+        self._answer.exception()  # nobody may be waiting
 
 
-def receive_blocking(end: socket.socket) -> tuple[dict[str, Any], list[bytes]] | None:
-    """The same for a child; None if nobody asks any more."""
+def receive(end: socket.socket) -> Message | None:
+    """The next message, for a child, which waits for it; None if nobody asks any more."""
     prefix = _exactly(end, _LENGTH.size)
     if prefix is None:
         return None
@@ -39,8 +105,14 @@ def receive_blocking(end: socket.socket) -> tuple[dict[str, Any], list[bytes]] |
     if text is None:
         return None
     head = json.loads(text)
-    parts = [_exactly(end, size) for size in head["sizes"]]
-    return None if any(part is None for part in parts) else (head, [bytes(part or b"") for part in parts])
+    data = _exactly(end, sum(head["sizes"]))
+    if data is None:
+        return None
+    parts, at = [], 0
+    for size in head["sizes"]:
+        parts.append(bytes(data[at : at + size]))
+        at += size
+    return head, parts
 
 
 def _exactly(end: socket.socket, size: int) -> bytearray | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from aiohttp import web
@@ -27,6 +28,8 @@ class Bounds:
     answer: int = 64 << 20  # bytes of an answer
     bodies: int = 256 << 20  # bytes of all requests and answers that are held at one time
     queue: int = 256  # requests that wait
+    client_queue: int = 128  # those of one client
+    client_header: str | None = None  # in which a proxy says who the client is
     workers: int = 8  # processes
     batch: int = 1  # requests that run as one
     connections: int = 1024
@@ -96,6 +99,7 @@ def _host_name(host: str) -> str:
     return host.partition(":")[0].lower().removesuffix(".")
 
 
+@lru_cache(256)
 def _is_address(name: str) -> bool:
     try:
         ipaddress.ip_address(name)
@@ -116,6 +120,9 @@ async def read_body(request: web.BaseRequest, bounds: Bounds, budget: Budget) ->
         raise Refusal(413, "too_large", f"the body has {length:,} bytes; {bounds.body:,} are the most")
     if request.headers.get("Expect", "").lower() == "100-continue" and request.transport is not None:
         request.transport.write(_CONTINUE)
+    if length is not None and request.content.is_eof():  # nearly always it came with its head
+        budget.take(length)
+        return request.content.read_nowait()
     taken = 0
     parts = []
     try:

@@ -1,12 +1,13 @@
-"""A model in a child: bytes of requests to bytes of answers, several at once where they fit together.
+"""A model in a child: bytes of requests to bytes of answers, several at once.
 
-In: requests as they came, undecoded.  Out: for each a status and a body, or that it must run by itself:
+In: requests as they came, undecoded.  Out: for each a status, a body and the seconds of the processor that it
+took; or that it must run again, by itself, and why:
 
-    [{"status": 200, "type": "application/json"}, {"apart": true}]
+    [{"status": 200, "type": "application/json", "seconds": 0.001}, {"apart": "slow", "seconds": 0.1}]
 
-Requests are stacked along the first dimension of their tensors, run as one and cut apart.  Where anything
-goes wrong with that, nobody's request fails: each runs alone.  All of this has little time; who needs more
-comes back, to run in a process by itself.
+They run one after the other, or stacked: those that fit together are joined along the first dimension of
+their tensors, run as one and cut apart.  Where anything goes wrong with that, nobody's request fails: each
+runs alone.  Each has little time; who needs more is "slow", and comes back to have all of it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import json
 import resource
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -30,6 +32,7 @@ _GROWN: Final = 256 << 20  # bytes by which a process may grow before another on
 _MOST_TOLD: Final = 2_000  # characters of an error
 
 Answer = dict[str, Any]
+Inputs = dict[str, Any] | Exception  # arguments by name, or why there are none
 
 
 class Apart(Exception):
@@ -39,6 +42,11 @@ class Apart(Exception):
 def error_body(status: int, code: str, message: str) -> bytes:
     """The one form that errors have."""
     return json.dumps({"error": {"status": status, "code": code, "message": message[:_MOST_TOLD]}}).encode()
+
+
+def why_late(seconds: float, used: float) -> str:
+    """Why something was not done in time: because it is slow, or because others had the processor."""
+    return "slow" if used > seconds / 2 else "late"
 
 
 class Model:
@@ -89,33 +97,39 @@ class Model:
         self, head: dict[str, Any], bodies: Sequence[bytes], end_after: Callable[[float], None]
     ) -> tuple[list[Answer], list[bytes]]:
         """Answers, and their bodies; `end_after` is told how long what begins now may take."""
-        kinds, seconds, is_last = head["kinds"], head["seconds"], head["last"]
+        kinds, seconds = head["kinds"], head["seconds"]
         if not self._at_start:
             self.has_grown()
         end_after(seconds)
-        answers: list[tuple[Answer, bytes] | None] = [None] * len(bodies)
-        given: dict[int, dict[str, Any]] = {}
-        for i, body in enumerate(bodies):
-            try:
-                given[i] = inputs_of(body, kinds[i][0], self.arguments, bytes=self.bytes)
-            except Exception as error:
-                answers[i] = _failure(error)
-        results = self._together(given, seconds, end_after) if len(given) > 1 else {}
+        given = [self._inputs(body, kind) for body, (kind, _) in zip(bodies, kinds, strict=True)]
+        answers: list[Answer] = []
+        parts: list[bytes] = []
         size = 0
-        for i in given:
-            if i not in results:
-                end_after(seconds)
-                results[i] = self._alone(given[i], seconds)
-            if isinstance(results[i], TimeExceeded) and not is_last:
-                continue  # it gets all of its time by itself
-            answers[i] = found = self._answer(results.pop(i), kinds[i][1])
-            size += len(found[1])
-            if size > self._most and len(bodies) > 1:  # so many at once are too much for who gets them
-                answers[i] = None
-                break
+        with limits(bytes=self.bytes), ts.no_grad():
+            results = self._together(given, seconds, end_after) if head["stack"] else {}
+            for i, inputs in enumerate(given):
+                start = time.process_time()
+                if i not in results:
+                    end_after(seconds)
+                    results[i] = self._alone(inputs, seconds)
+                if size > self._most:  # so many at once are too much for who gets them
+                    answer, body = {"apart": "large"}, b""
+                elif isinstance(results[i], TimeExceeded) and not head["last"]:
+                    answer, body = {"apart": why_late(seconds, time.process_time() - start)}, b""
+                else:
+                    answer, body = self._answer(results[i], kinds[i][1])
+                del results[i]
+                size += len(body)
+                answers.append(answer | {"seconds": time.process_time() - start})
+                parts.append(body)
         end_after(0)
-        pairs = [each or ({"apart": True}, b"") for each in answers]
-        return [answer for answer, _ in pairs], [body for _, body in pairs]
+        return answers, parts
+
+    def _inputs(self, body: bytes, kind: str) -> Inputs:
+        try:
+            return inputs_of(body, kind, self.arguments, bytes=self.bytes)
+        except Exception as error:
+            return error
 
     def _answer(self, result: Any, kind: str) -> tuple[Answer, bytes]:
         if isinstance(result, Exception):
@@ -125,21 +139,24 @@ class Model:
         except Exception as error:
             return _failure(error)
 
-    def _alone(self, inputs: dict[str, Any], seconds: float) -> Any:
+    def _alone(self, inputs: Inputs, seconds: float) -> Any:
         """The result, or the error."""
+        if isinstance(inputs, Exception):
+            return inputs
         try:
-            with limits(seconds=seconds, bytes=self.bytes), ts.no_grad():
+            with limits(seconds=seconds):
                 return self._function(**inputs)
         except Exception as error:
             return error
 
     def _together(
-        self, given: dict[int, dict[str, Any]], seconds: float, end_after: Callable[[float], None]
+        self, given: Sequence[Inputs], seconds: float, end_after: Callable[[float], None]
     ) -> dict[int, Any]:
         """Results of requests that run as one; nothing of those that do not."""
         groups: dict[Any, list[int]] = {}
-        for i, inputs in given.items():
-            groups.setdefault(_kind(inputs, i), []).append(i)
+        for i, inputs in enumerate(given):
+            if not isinstance(inputs, Exception):
+                groups.setdefault(_kind(inputs, i), []).append(i)
         found: dict[int, Any] = {}
         for members in groups.values():
             if len(members) > 1:
@@ -151,9 +168,9 @@ class Model:
                 found.update(zip(members, results, strict=True))
         return found
 
-    def _group(self, given: list[dict[str, Any]], seconds: float) -> list[Any]:
+    def _group(self, given: Sequence[Any], seconds: float) -> list[Any]:
         """Results of requests of one kind, which run as one."""
-        with limits(seconds=seconds, bytes=self.bytes), ts.no_grad():
+        with limits(seconds=seconds):
             stacked = {
                 name: ts.cat([each[name] for each in given]) if isinstance(value, ts.Tensor) else value
                 for name, value in given[0].items()

@@ -17,14 +17,16 @@ import os
 import signal
 import socket
 import sys
+import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from ts.serve.frames import pack, receive_blocking
+from ts.serve.frames import pack, receive
 
 Work = Callable[[socket.socket], None]
 _SLACK: Final = 256 << 20  # bytes of address space for Python itself, beside what a program may take
 _GRACE: Final = 0.5  # seconds beside those that a program or a request has
+_STARVED: Final = 3  # times as long as that on the clock, where others have the processors
 
 
 def main(words: list[str]) -> None:
@@ -97,9 +99,23 @@ def _address_space() -> int:
 
 
 def end_after(seconds: float) -> None:
-    """End this process by the system, which nothing that runs in it can stop; 0: no longer."""
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, seconds + _GRACE if seconds else 0)
+    """End this process by the system, which nothing that runs in it can stop, when it has worked for so long.
+
+    0: no longer.
+    """
+    signal.setitimer(signal.ITIMER_PROF, seconds + _GRACE if seconds else 0)
+
+
+def end_at_last(seconds: float) -> None:
+    """The same by the clock, so that nothing waits for ever."""
+    signal.setitimer(signal.ITIMER_REAL, _STARVED * (seconds + _GRACE))
+
+
+def leave_to_others(nice: int) -> None:
+    """Let the system run others first; what has been left once is not taken back."""
+    now = os.getpriority(os.PRIO_PROCESS, 0)
+    if nice > now:
+        os.setpriority(os.PRIO_PROCESS, 0, nice)
 
 
 def _new_seed() -> None:
@@ -131,9 +147,10 @@ _WARM_CALLS: Final = ("numbers(4)", "tensors(torch.rand(3, 3), 2)")
 
 def _programs(settings: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
     import ts
+    from ts.serve.model import why_late
     from ts.serve.program import report
 
-    seconds, size = float(settings["seconds"]), int(settings["bytes"])
+    size = int(settings["bytes"])
     ts.set_num_threads(1)  # threads do not live in forks; and many programs share the machine
     for call in _WARM_CALLS:
         found = report(_WARM, call, seconds=60.0, bytes=1 << 30)
@@ -141,16 +158,26 @@ def _programs(settings: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
             raise RuntimeError(found["error"]["message"])
 
     def work(end: socket.socket) -> None:
-        asked = receive_blocking(end)
+        confine(size)
+        asked = receive(end)
         if asked is None:
             return
-        end_after(seconds)
-        confine(size)
-        os.nice(5)
+        head, (body,) = asked
+        end_after(head["seconds"])
+        end_at_last(head["seconds"])
+        leave_to_others(head["nice"])
         _new_seed()
-        text, call = (part.decode() for part in asked[1])
-        answer = json.dumps(report(text, call, seconds=seconds, bytes=size)).encode()
-        end.sendall(pack({}, [answer]))
+        start = time.process_time()
+        program = json.loads(body)
+        found = report(program["source"], program["call"], seconds=head["seconds"], bytes=size)
+        if found["error"] and found["error"]["kind"] == "TimeExceeded" and not head["last"]:
+            answer: dict[str, Any] = {"apart": why_late(head["seconds"], time.process_time() - start)}
+            text = b""
+        else:
+            text = json.dumps(found).encode()
+            answer = {"status": 200, "type": "application/json"}
+        used = time.process_time() - start
+        end.sendall(pack({"answers": [answer], "seconds": used, "leaves": True}, [text]))
 
     return work, {}
 
@@ -175,13 +202,16 @@ def _models(settings: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
     def work(end: socket.socket) -> None:
         confine(model.bytes)
         _new_seed()
-        while (asked := receive_blocking(end)) is not None:
+        while (asked := receive(end)) is not None:
             head, bodies = asked
-            if head["slow"]:
-                os.nice(10)
+            leave_to_others(head["nice"])
+            end_at_last(head["seconds"] * len(bodies))
+            start = time.process_time()
             answers, parts = model.answer(head, bodies, end_after)
             leaves = model.has_grown()
-            end.sendall(pack({"answers": answers, "leaves": leaves}, parts))
+            used = time.process_time() - start
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            end.sendall(pack({"answers": answers, "seconds": used, "leaves": leaves}, parts))
             if leaves:
                 return
 

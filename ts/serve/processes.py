@@ -2,7 +2,7 @@
 
 nursery = Nursery({"kind": "program", ...})
 await nursery.start()                   what it has loaded; RuntimeError if it could not
-reader, writer = await nursery.child()
+channel = await nursery.child()
 await nursery.close()
 """
 
@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from ts.serve.frames import receive
+from ts.serve.frames import Channel
 
 # What children see of the environment: how Python and libraries behave, and no secrets.
 _KEPT: Final = (
@@ -70,15 +70,14 @@ class Nursery:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], env=environment
             )
-        ours.setblocking(False)
-        reader, writer = await asyncio.open_connection(sock=ours.dup())
+        channel = await Channel.over(ours.dup())
         try:
             async with asyncio.timeout(_START):
-                head, _ = await receive(reader)
-        except (asyncio.IncompleteReadError, ConnectionError, TimeoutError):
+                head, _ = await channel.hear()
+        except (ConnectionError, TimeoutError):
             raise NurseryError("the process that loads ended before it had loaded anything") from None
         finally:
-            writer.close()
+            channel.close()
         if "error" in head:
             raise NurseryError(head["error"])
         self._control = ours
@@ -86,8 +85,8 @@ class Nursery:
         loaded: dict[str, Any] = head["loaded"]
         return loaded
 
-    async def child(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A new child, to be written to and read from; it ends with its socket."""
+    async def child(self) -> Channel:
+        """A new child, to be asked; it ends with its channel."""
         async with self._starting:
             if not self.is_alive:
                 self._drop()
@@ -100,8 +99,7 @@ class Nursery:
             except OSError as error:
                 ours.close()
                 raise NurseryError(f"no process can be had: {error}") from None
-        ours.setblocking(False)
-        return await asyncio.open_connection(sock=ours, limit=1 << 20)
+        return await Channel.over(ours)
 
     async def close(self) -> None:
         """Let it go; its children end with their own sockets."""

@@ -1,0 +1,94 @@
+"""`python -m benchmarks.serving [FOLDER ...]`: requests a second of `ts serve`, for each of some checkouts in turn.
+
+A model of one layer is asked with JSON of 16 numbers by 50 connections that are kept open, from a process of
+their own.  Beside requests a second stands the time of processors that a request takes, which depends less on what
+else the machine does: in the process that talks HTTP, in those that run the model, in the client.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import ts
+
+ROOT = Path(__file__).parents[1]
+CONNECTIONS = 50
+
+
+class Layer(ts.nn.Module):
+    """The smallest model that is one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = ts.nn.Linear(16, 4)
+
+    def forward(self, x):  # type: ignore[no-untyped-def]  # the script's own types
+        return self.layer(x)
+
+
+def main() -> None:
+    """Parse the command line and measure."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.serving", description=__doc__)
+    parser.add_argument("folders", nargs="*", metavar="FOLDER", default=[str(ROOT)], help="checkouts; default: this one")
+    parser.add_argument("--requests", type=int, default=5_000, metavar="N")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N")
+    parser.add_argument("--batch", type=int, default=1, metavar="N")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/layer.pt"
+        ts.jit.save(ts.jit.script(Layer().eval()), path)
+        for number in range(options.rounds):
+            for root in options.folders:
+                print(f"{number + 1} {Path(root).name:>10}: {measured(root, path, options.requests, options.batch)}", flush=True)
+
+
+def measured(root: str, path: str, requests: int, batch: int) -> str:
+    """One round with one checkout."""
+    command = [sys.executable, "-m", "ts", "serve", path, "--port", "0", "--batch", str(batch)]
+    server = subprocess.Popen(command, cwd=root, stderr=subprocess.PIPE, text=True)
+    try:
+        assert server.stderr is not None
+        found = re.search(r":(\d+)/", server.stderr.readline())
+        assert found is not None
+        asked = [sys.executable, "-m", "benchmarks.serving_load", found[1]]
+        subprocess.run([*asked, "500"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        before = processor_seconds(server.pid)
+        out = subprocess.run([*asked, str(requests)], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        own, children = (b - a for a, b in zip(before, processor_seconds(server.pid), strict=True))
+    finally:
+        server.terminate()
+        server.wait()
+    said = json.loads(out)
+    assert said["statuses"] == {"200": requests}, said["statuses"]
+    used = ", ".join(f"{name} {each / requests * 1e6:.0f}" for name, each in (("HTTP", own), ("model", children), ("client", said["cpu"])))
+    return (
+        f"{requests / said['seconds']:6,.0f} requests/s, median {said['median'] * 1e3:.0f} ms, 99% {said['late'] * 1e3:.0f} ms; "
+        f"microseconds of processors: {used}"
+    )
+
+
+def processor_seconds(pid: int) -> tuple[float, float]:
+    """What a process has used, and what those below it have."""
+    parents, used = {}, {}
+    for each in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(each)] = int(fields[1])
+        used[int(each)] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    below = {pid}
+    while more := {each for each, parent in parents.items() if parent in below} - below:
+        below |= more
+    return used[pid], sum(used[each] for each in below - {pid})
+
+
+if __name__ == "__main__":
+    main()
