@@ -3,7 +3,7 @@
     python -m tests.serve.honest PORT model 50            50 requests a second, until its standard input ends
     python -m tests.serve.honest PORT playground 5 --new  each on a new connection, from another address
 
-Out: JSON, `[[status, seconds], ...]`; seconds count from when a request was due, not from when there was time to send it.
+Out: "ready" as soon as the server knows all of them; at the end JSON, `[[status, seconds], ...]`; seconds count from when a request was due, not from when there was time to send it.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import time
 from tests.serve.client import JSON, answer, request
 
 CLIENTS = 25  # that ask in turn, each on a connection that it keeps
+FIRST = 6  # answers, after which a server knows a connection
 ADDRESS = "127.0.0.2"  # of those that do not
 ASKED = {
     "model": ("/predict", {"inputs": [[[1.0, 2.0]], 3]}, lambda found: found["outputs"]["data"] == [[3.0, 6.0]]),
@@ -33,14 +34,14 @@ class Client:
         self.turn = asyncio.Lock()
         self.streams = None
 
-    async def ask(self, due, found):
+    async def ask(self, due, tell):
         async with self.turn if self.keeps else asyncio.Lock():
             reader, writer = self.streams or await asyncio.open_connection(
                 "127.0.0.1", self.port, local_addr=None if self.keeps else (ADDRESS, 0)
             )
             writer.write(self.request)
             status, headers, body = await answer(reader)
-            found.append((status, time.perf_counter() - due))
+            tell((status, time.perf_counter() - due))
             assert status in LATE or (status == 200 and self.is_right(json.loads(body))), (status, body)
             is_kept = self.keeps and headers.get("connection") != "close"
             self.streams = (reader, writer) if is_kept else None
@@ -52,10 +53,14 @@ async def main(port, kind, rate, keeps):
     enough = asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
     clients = [Client(port, kind, keeps) for _ in range(CLIENTS)]
     found, asked, due = [], [], time.perf_counter()
+    is_ready = False
     while not enough.done():
+        if not is_ready and len(found) >= (FIRST * CLIENTS if keeps else 1):
+            is_ready, found = True, []
+            print("ready", flush=True)
         due += 1 / rate
         await asyncio.sleep(max(0, due - time.perf_counter()))
-        asked.append(asyncio.ensure_future(clients[len(asked) % CLIENTS].ask(due, found)))
+        asked.append(asyncio.ensure_future(clients[len(asked) % CLIENTS].ask(due, found.append)))
     await asyncio.gather(*asked)
     print(json.dumps(found))
 

@@ -26,7 +26,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from ts.serve.frames import pack
+from ts.serve.frames import Message, pack
 from ts.serve.limits import Bounds, Refusal
 from ts.serve.metrics import SIZES, Counter, Gauge, Histogram
 from ts.serve.pool import KNOWN, NEW, SLOW, Pool, Worker
@@ -46,6 +46,8 @@ _TOGETHER_BYTES: Final = 32 << 20
 _SLOW_PART: Final = 8  # of so many requests that a client may have wait one may be slow
 _TURN: Final = 4  # of so many turns one is that of visitors that are not known
 _SWEEP: Final = 1.0  # seconds between looks for what has waited too long
+
+_ENDING: Final = Refusal(503, "ending", "the server is being stopped")
 
 
 class Answer(NamedTuple):
@@ -109,8 +111,8 @@ class Batcher:
         self._slow: Turns[_Job] = Turns(shares)
         self._queues = (self._known, self._new, self._again, self._slow)
         self._turn = 0
+        self._is_closed = False
         self._usual = _AT_FIRST  # seconds that requests take, lately
-        self._tasks: set[asyncio.Task[None]] = set()
         self._sweeping: asyncio.TimerHandle | None = None
         self._pool = Pool(
             nursery,
@@ -158,11 +160,9 @@ class Batcher:
         """End the processes; what is not answered by now is refused."""
         if self._sweeping is not None:
             self._sweeping.cancel()
-        self._refuse_all(Refusal(503, "ending", "the server is being stopped"))
+        self._is_closed = True
+        self._refuse_all(_ENDING)
         await self._pool.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
 
     # ---- the queues ----------------------------------------------------------------------------------
 
@@ -217,58 +217,56 @@ class Batcher:
     # ---- processes -----------------------------------------------------------------------------------
 
     def _begin(self, worker: Worker, jobs: list[_Job]) -> None:
-        task = asyncio.get_running_loop().create_task(self._run(worker, jobs))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-    async def _run(self, worker: Worker, jobs: list[_Job]) -> None:
-        """Let a process work; whatever happens, nobody is left without an answer."""
-        try:
-            await self._work(worker, jobs)
-        except Exception:
-            logging.getLogger("ts.serve").exception("requests failed")
-            self._pool.lose(worker)
-            for job in jobs:
-                job.refuse(Refusal(500, "internal", "the server failed at this request"))
-        self._dispatch()
-
-    async def _work(self, worker: Worker, jobs: list[_Job]) -> None:
+        """Let a process work."""
         is_slow = jobs[0].is_slow
         seconds = self._bounds.seconds if is_slow else self._little_time(is_again=jobs[0].tries > 0)
         is_last = seconds >= self._bounds.seconds and (len(jobs) == 1 or not self._is_stacking)
         self._sizes.add(len(jobs))
-        kinds = [job.kinds for job in jobs]
         asked = {
-            "kinds": kinds,
+            "kinds": [job.kinds for job in jobs],
             "seconds": seconds,
             "last": is_last,
             "nice": worker.nice,
             "stack": self._is_stacking,
         }
-        try:
-            head, parts = await worker.ask(pack(asked, [job.body for job in jobs]))
-        except ConnectionError:
-            self._pool.lose(worker)
-            self._pool.ended.add()
-            self._after_an_end(jobs, is_last and len(jobs) == 1, worker.taken > seconds)
-        else:
-            taken = worker.taken
-            if head["leaves"]:
+
+        def told(message: Message | None) -> None:
+            if message is None:
                 self._pool.lose(worker)
+                self._pool.ended.add()
+                self._after_an_end(jobs, is_last and len(jobs) == 1, worker.taken > seconds)
             else:
-                self._pool.give(worker)
-            answers = head["answers"]
-            if all(answer.get("status") == 200 for answer in answers):
-                self._learn(head["seconds"] if self._is_stacking else head["seconds"] / len(jobs))
-            for job, answer, part in zip(jobs, answers, parts, strict=True):
-                self._shares.charge(job.visitor.client, answer.get("seconds", taken / len(jobs)))
-                if "apart" in answer:
-                    self._apart_from(job, answer["apart"] == "slow")
-                    continue
-                if answer["status"] == 200 and not job.tries:
-                    job.visitor.praise()
-                if not job.answer.done():
-                    job.answer.set_result(Answer(answer["status"], answer["type"], part))
+                try:
+                    self._after_work(worker, jobs, *message)
+                except Exception:
+                    logging.getLogger("ts.serve").exception("requests failed")
+                    self._pool.lose(worker)
+            for job in jobs:
+                if job.queue is None:  # nobody is left without an answer
+                    job.refuse(Refusal(500, "internal", "the server failed at this request"))
+            self._dispatch()
+
+        worker.ask(pack(asked, [job.body for job in jobs]), told)
+
+    def _after_work(
+        self, worker: Worker, jobs: Sequence[_Job], head: dict[str, Any], parts: Sequence[bytes]
+    ) -> None:
+        if head["leaves"]:
+            self._pool.lose(worker)
+        else:
+            self._pool.give(worker)
+        answers = head["answers"]
+        if all(answer.get("status") == 200 for answer in answers):
+            self._learn(head["seconds"] if self._is_stacking else head["seconds"] / len(jobs))
+        for job, answer, part in zip(jobs, answers, parts, strict=True):
+            self._shares.charge(job.visitor.client, answer.get("seconds", head["seconds"]))
+            if "apart" in answer:
+                self._apart_from(job, answer["apart"] == "slow")
+                continue
+            if answer["status"] == 200 and not job.tries:
+                job.visitor.praise()
+            if not job.answer.done():
+                job.answer.set_result(Answer(answer["status"], answer["type"], part))
 
     def _little_time(self, *, is_again: bool) -> float:
         """So much that nobody takes the time of those beside it for long."""
@@ -304,7 +302,9 @@ class Batcher:
         if job.answer.done():
             return
         self._apart.add()
-        if not job.is_slow:
+        if self._is_closed:
+            job.refuse(_ENDING)
+        elif not job.is_slow:
             job.wait(self._again)
         elif self._slow.of(job.visitor.client) < max(1, self._bounds.client_queue // _SLOW_PART):
             job.wait(self._slow)

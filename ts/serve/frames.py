@@ -11,7 +11,7 @@ import asyncio
 import json
 import socket
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 _LENGTH: Final = struct.Struct(">I")
@@ -34,7 +34,7 @@ class Channel(asyncio.Protocol):
         self._head: dict[str, Any] = {}
         self._need = 0  # bytes of the message, as soon as its head is there
         self._start = 0  # of its parts
-        self._answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self._told: Callable[[Message | None], None] | None = None
 
     @classmethod
     async def over(cls, end: socket.socket) -> Channel:
@@ -43,18 +43,19 @@ class Channel(asyncio.Protocol):
         _, channel = await asyncio.get_running_loop().create_connection(cls, sock=end)
         return channel
 
-    async def ask(self, message: bytes) -> Message:
-        """Say something; what is said back.  ConnectionError if the other end is gone."""
-        if self._answer.done():
-            self._answer.result()  # raises, if it has ended
-            self._answer = asyncio.get_running_loop().create_future()
-        if self._transport is not None:
-            self._transport.write(message)
-        return await self._answer
+    def ask(self, message: bytes, told: Callable[[Message | None], None]) -> None:
+        """Say something; `told` gets what is said back, or None if the other end is gone."""
+        if self._transport is None:
+            asyncio.get_running_loop().call_soon(told, None)
+            return
+        self._told = told
+        self._transport.write(message)
 
-    async def hear(self) -> Message:
-        """What the other end says unasked, at first."""
-        return await self._answer
+    async def hear(self) -> Message | None:
+        """What the other end says unasked; None if it is gone."""
+        heard: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
+        self.ask(b"", lambda message: None if heard.done() else heard.set_result(message))
+        return await heard
 
     def close(self) -> None:
         """Let the other end go."""
@@ -80,20 +81,19 @@ class Channel(asyncio.Protocol):
             self._head = json.loads(self._data[_LENGTH.size : start])
             self._start, self._need = start, start + sum(self._head["sizes"])
         if len(self._data) >= self._need:
-            parts, at = [], self._start
-            for size in self._head["sizes"]:
-                parts.append(bytes(self._data[at : at + size]))
-                at += size
+            message = self._head, _cut(self._data, self._start, self._head["sizes"])
             self._data, self._need = bytearray(), 0
-            if not self._answer.done():
-                self._answer.set_result((self._head, parts))
+            self._tell(message)
 
     def connection_lost(self, error: Exception | None) -> None:
         """It has ended; whoever waits is told."""
-        if self._answer.done():
-            self._answer = asyncio.get_running_loop().create_future()
-        self._answer.set_exception(ConnectionResetError("the process has ended"))
-        self._answer.exception()  # nobody may be waiting
+        self._transport = None
+        self._tell(None)
+
+    def _tell(self, message: Message | None) -> None:
+        told, self._told = self._told, None
+        if told is not None:
+            told(message)
 
 
 def receive(end: socket.socket) -> Message | None:
@@ -108,11 +108,15 @@ def receive(end: socket.socket) -> Message | None:
     data = _exactly(end, sum(head["sizes"]))
     if data is None:
         return None
-    parts, at = [], 0
-    for size in head["sizes"]:
+    return head, _cut(data, 0, head["sizes"])
+
+
+def _cut(data: bytearray, at: int, sizes: Sequence[int]) -> list[bytes]:
+    parts = []
+    for size in sizes:
         parts.append(bytes(data[at : at + size]))
         at += size
-    return head, parts
+    return parts
 
 
 def _exactly(end: socket.socket, size: int) -> bytearray | None:

@@ -35,8 +35,9 @@ def ended() -> bytes:
     """What there is to say of a program whose process has ended."""
     message = "the process of the program was ended: it took too much time, or more memory than there is"
     error = {"kind": "Ended", "message": message, "text": "", "line": 0}
-    found: dict[str, object] = {"functions": [], "result": None, "output": "", "error": error, "seconds": None}
-    return json.dumps(found).encode()
+    return json.dumps(
+        {"functions": [], "result": None, "output": "", "error": error, "seconds": None}
+    ).encode()
 
 
 def _is_text(text: str) -> bool:

@@ -3,7 +3,7 @@
     pool = Pool(nursery, bounds, fresh=1, freed=..., failed=...)
     await pool.start()
     worker = pool.take(KNOWN, waited=0.01)                        None if there is none now
-    await worker.ask(...); pool.give(worker)                      or pool.lose(worker)
+    worker.ask(message, told); pool.give(worker)                  or pool.lose(worker)
 
 There are three lanes, and the system runs processes of the first rather than those of the others.  A process
 belongs to the lane that first takes it; a few that are fresh are always there.  A lane has one process as
@@ -49,10 +49,10 @@ class Worker:
         """What it leaves to others."""
         return 0 if self.lane is None else _NICE[self.lane]
 
-    async def ask(self, message: bytes) -> Message:
-        """Its answer; ConnectionError if it ends before that."""
+    def ask(self, message: bytes, told: Callable[[Message | None], None]) -> None:
+        """`told` gets its answer, or None if it ends before that."""
         self.since = time.monotonic()
-        return await self._channel.ask(message)
+        self._channel.ask(message, told)
 
     @property
     def taken(self) -> float:

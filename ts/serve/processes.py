@@ -73,11 +73,14 @@ class Nursery:
         channel = await Channel.over(ours.dup())
         try:
             async with asyncio.timeout(_START):
-                head, _ = await channel.hear()
-        except (ConnectionError, TimeoutError):
-            raise NurseryError("the process that loads ended before it had loaded anything") from None
+                heard = await channel.hear()
+        except TimeoutError:
+            heard = None
         finally:
             channel.close()
+        if heard is None:
+            raise NurseryError("the process that loads ended before it had loaded anything")
+        head, _ = heard
         if "error" in head:
             raise NurseryError(head["error"])
         self._control = ours
