@@ -36,6 +36,7 @@ from ts.serve.visitors import Visitor
 
 _LEAST: Final = 0.2  # seconds that a request has at first, at the least
 _LEAST_ALONE: Final = 0.5  # and whoever runs again alone
+_STARVED: Final = 3  # times all of its time has who has had it, and not the processor
 _TIMES: Final = 10  # as much as requests take may one take
 _AT_FIRST: Final = 0.01  # seconds that requests take, as long as nothing is known of it
 _UP: Final = 1.2  # so fast does that follow what is seen: one that is slow counts as two that are not
@@ -84,6 +85,7 @@ class _Job:
         """Wait there."""
         queue.put(self.visitor.client, self)
         self.queue = queue
+        self.since = time.monotonic()
 
     def leave(self) -> None:
         """Wait no longer."""
@@ -208,7 +210,7 @@ class Batcher:
     def _sweep(self) -> None:
         """Refuse what has waited too long; end processes that are not needed."""
         self._sweeping = asyncio.get_running_loop().call_later(_SWEEP, self._sweep)
-        oldest = time.monotonic() - self._bounds.seconds - self._bounds.client_seconds
+        oldest = time.monotonic() - _STARVED * self._bounds.seconds - self._bounds.client_seconds
         for queue in self._queues:
             for job in [job for job in queue if job.since < oldest]:
                 job.refuse(Refusal(503, "busy", "the request waited too long", retry=5))
@@ -218,14 +220,15 @@ class Batcher:
 
     def _begin(self, worker: Worker, jobs: list[_Job]) -> None:
         """Let a process work."""
-        is_slow = jobs[0].is_slow
-        seconds = self._bounds.seconds if is_slow else self._little_time(is_again=jobs[0].tries > 0)
+        tries = jobs[0].tries
+        seconds = self._seconds(tries)
         is_last = seconds >= self._bounds.seconds and (len(jobs) == 1 or not self._is_stacking)
         self._sizes.add(len(jobs))
         asked = {
             "kinds": [job.kinds for job in jobs],
             "seconds": seconds,
             "last": is_last,
+            "final": tries > 2,
             "nice": worker.nice,
             "stack": self._is_stacking,
         }
@@ -268,9 +271,11 @@ class Batcher:
             if not job.answer.done():
                 job.answer.set_result(Answer(answer["status"], answer["type"], part))
 
-    def _little_time(self, *, is_again: bool) -> float:
-        """So much that nobody takes the time of those beside it for long."""
-        least = _LEAST_ALONE if is_again else _LEAST
+    def _seconds(self, tries: int) -> float:
+        """So many that nobody takes the time of those beside it for long; at last all that a request has."""
+        if tries > 1:
+            return self._bounds.seconds * (_STARVED if tries > 2 else 1)
+        least = _LEAST_ALONE if tries else _LEAST
         return min(self._bounds.seconds, max(least, _TIMES * self._usual))
 
     def _learn(self, taken: float) -> None:

@@ -44,9 +44,15 @@ def error_body(status: int, code: str, message: str) -> bytes:
     return json.dumps({"error": {"status": status, "code": code, "message": message[:_MOST_TOLD]}}).encode()
 
 
-def why_late(seconds: float, used: float) -> str:
-    """Why something was not done in time: because it is slow, or because others had the processor."""
-    return "slow" if used > seconds / 2 else "late"
+def again(head: dict[str, Any], used: float) -> Answer | None:
+    """What to say of what was not done in time: that it must run again, and why; None if it need not.
+
+    It is slow, or it was late, as others had the processor.  Who has had all of its time is not asked back
+    unless it was late, and that once.
+    """
+    why = "slow" if used > head["seconds"] / 2 else "late"
+    is_done = head["final"] or (head["last"] and why == "slow")
+    return None if is_done else {"apart": why}
 
 
 class Model:
@@ -114,8 +120,10 @@ class Model:
                     results[i] = self._alone(inputs, seconds)
                 if size > self._most:  # so many at once are too much for who gets them
                     answer, body = {"apart": "large"}, b""
-                elif isinstance(results[i], TimeExceeded) and not head["last"]:
-                    answer, body = {"apart": why_late(seconds, time.process_time() - start)}, b""
+                elif isinstance(results[i], TimeExceeded) and (
+                    asked := again(head, time.process_time() - start)
+                ):
+                    answer, body = asked, b""
                 else:
                     answer, body = self._answer(results[i], kinds[i][1])
                 del results[i]

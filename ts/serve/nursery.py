@@ -147,7 +147,7 @@ _WARM_CALLS: Final = ("numbers(4)", "tensors(torch.rand(3, 3), 2)")
 
 def _programs(settings: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
     import ts
-    from ts.serve.model import why_late
+    from ts.serve.model import again
     from ts.serve.program import report
 
     size = int(settings["bytes"])
@@ -170,13 +170,11 @@ def _programs(settings: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
         start = time.process_time()
         program = json.loads(body)
         found = report(program["source"], program["call"], seconds=head["seconds"], bytes=size)
-        if found["error"] and found["error"]["kind"] == "TimeExceeded" and not head["last"]:
-            answer: dict[str, Any] = {"apart": why_late(head["seconds"], time.process_time() - start)}
-            text = b""
-        else:
-            text = json.dumps(found).encode()
-            answer = {"status": 200, "type": "application/json"}
         used = time.process_time() - start
+        is_late = found["error"] and found["error"]["kind"] == "TimeExceeded"
+        answer, text = (again(head, used) if is_late else None), b""
+        if answer is None:
+            answer, text = {"status": 200, "type": "application/json"}, json.dumps(found).encode()
         end.sendall(pack({"answers": [answer], "seconds": used, "leaves": True}, [text]))
 
     return work, {}

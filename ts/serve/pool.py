@@ -8,8 +8,8 @@
 There are three lanes, and the system runs processes of the first rather than those of the others.  A process
 belongs to the lane that first takes it; a few that are fresh are always there.  A lane has one process as
 long as that keeps up, and otherwise as many as the machine has processors; the second has one more for each
-that has been busy with one thing for a while.  All together are at most `bounds.workers`, one of which the
-first lane can always have.  Where these are too few for that, every lane takes any.
+that has been busy with one thing for a while.  All together are at most `bounds.workers`, and each lane can
+always have one of these.  Where they are too few for that, every lane takes any.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ from ts.serve.processes import Nursery, NurseryError
 KNOWN: Final = 0
 NEW: Final = 1
 SLOW: Final = 2
-_NICE: Final = (0, 5, 10)  # what processes of a lane leave to others
+_LANES: Final = (KNOWN, NEW, SLOW)
+_NICE: Final = (0, 4, 8)  # what processes of a lane leave to others
 _FEW: Final = 4  # processes, for lanes of their own
 _PROCESSORS: Final = os.cpu_count() or 1
-_STUCK: Final = 0.1  # seconds after which a process that is busy does not count as one that will be free
+_STUCK: Final = 0.3  # seconds after which a process that is busy does not count as one that will be free
 _PATIENCE: Final = 0.03  # seconds that work waits before its lane has another process
 _IDLE: Final = 30.0  # seconds after which a process that is not needed ends
 
@@ -95,7 +96,11 @@ class Pool:
         return [
             self.ended,
             Gauge("ts_serve_processes", "Processes that are there.", lambda: len(self._workers)),
-            Gauge("ts_serve_processes_busy", "Those that are busy.", self._count_busy),
+            Gauge(
+                "ts_serve_processes_busy",
+                "Those that are busy.",
+                lambda: len(self._workers) - len(self._idle),
+            ),
         ]
 
     @property
@@ -138,16 +143,25 @@ class Pool:
                 self._start(1)
             return True
         own = [each for each in self._workers if each.lane == lane]
-        others = sum(each.lane not in (None, KNOWN) for each in self._workers)
-        most = min(_PROCESSORS, self._most - 2)
+        others = [self._count_busy(other) for other in _LANES if other != lane]
+        wanted = _PROCESSORS
         if lane == NEW:
-            most += sum(each.taken > _STUCK for each in own)
-        is_full = len(own) >= most or (lane != KNOWN and others >= self._most - 1)
-        if is_full or (own and lane != SLOW and waited < _PATIENCE):
+            wanted += sum(each.taken > _STUCK for each in own)
+        most = min(wanted, self._most - sum(max(1, count) for count in others))
+        if len(own) >= most or (own and lane != SLOW and waited < _PATIENCE):
             self._look_again()
             return False
+        if fresh is None and len(self._workers) + len(self._starting) >= self._most:
+            self._make_room()
         self.fill()
         return True
+
+    def _make_room(self) -> None:
+        """End one that is idle, of a lane that has others."""
+        for worker in self._idle:
+            if sum(each.lane == worker.lane for each in self._workers) > 1:
+                self.lose(worker)
+                return
 
     def _look_again(self) -> None:
         if self._looking is None:
@@ -183,8 +197,9 @@ class Pool:
             if worker.lane is not None and now - worker.since > _IDLE:
                 self.lose(worker)
 
-    def _count_busy(self) -> int:
-        return len(self._workers) - len(self._idle)
+    def _count_busy(self, lane: int) -> int:
+        busy = self._workers.difference(self._idle)
+        return sum(each.lane == lane for each in busy)
 
     def _start(self, count: int) -> None:
         room = self._most - len(self._workers) - len(self._starting)
