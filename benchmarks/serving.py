@@ -1,8 +1,8 @@
-"""`python -m benchmarks.serving [FOLDER ...]`: requests a second of `ts serve`, for each of some checkouts in turn.
+"""`python -m benchmarks.serving [FOLDER ...]`: requests a second of `ts serve`, of some checkouts in turn.
 
 A model of one layer is asked with JSON of 16 numbers by 50 connections that are kept open, from a process of
-their own.  Beside requests a second stands the time of processors that a request takes, which depends less on what
-else the machine does: in the process that talks HTTP, in those that run the model, in the client.
+their own.  Beside requests a second stands the time of processors that a request takes, which depends less on
+what else the machine does: in the process that talks HTTP, in those that run the model, in the client.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ class Layer(ts.nn.Module):
 def main() -> None:
     """Parse the command line and measure."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.serving", description=__doc__)
-    parser.add_argument("folders", nargs="*", metavar="FOLDER", default=[str(ROOT)], help="checkouts; default: this one")
+    parser.add_argument(
+        "folders", nargs="*", metavar="FOLDER", default=[str(ROOT)], help="checkouts; default: this one"
+    )
     parser.add_argument("--requests", type=int, default=5_000, metavar="N")
     parser.add_argument("--rounds", type=int, default=3, metavar="N")
     parser.add_argument("--batch", type=int, default=1, metavar="N")
@@ -46,7 +48,8 @@ def main() -> None:
         ts.jit.save(ts.jit.script(Layer().eval()), path)
         for number in range(options.rounds):
             for root in options.folders:
-                print(f"{number + 1} {Path(root).name:>10}: {measured(root, path, options.requests, options.batch)}", flush=True)
+                said = measured(root, path, options.requests, options.batch)
+                print(f"{number + 1} {Path(root).name:>10}: {said}", flush=True)
 
 
 def measured(root: str, path: str, requests: int, batch: int) -> str:
@@ -60,16 +63,20 @@ def measured(root: str, path: str, requests: int, batch: int) -> str:
         asked = [sys.executable, "-m", "benchmarks.serving_load", found[1]]
         subprocess.run([*asked, "500"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
         before = processor_seconds(server.pid)
-        out = subprocess.run([*asked, str(requests)], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        out = subprocess.run(
+            [*asked, str(requests)], cwd=ROOT, check=True, capture_output=True, text=True
+        ).stdout
         own, children = (b - a for a, b in zip(before, processor_seconds(server.pid), strict=True))
     finally:
         server.terminate()
         server.wait()
     said = json.loads(out)
     assert said["statuses"] == {"200": requests}, said["statuses"]
-    used = ", ".join(f"{name} {each / requests * 1e6:.0f}" for name, each in (("HTTP", own), ("model", children), ("client", said["cpu"])))
+    spent = {"HTTP": own, "model": children, "client": said["cpu"]}
+    used = ", ".join(f"{name} {seconds / requests * 1e6:.0f}" for name, seconds in spent.items())
+    median, late = said["median"] * 1e3, said["late"] * 1e3
     return (
-        f"{requests / said['seconds']:6,.0f} requests/s, median {said['median'] * 1e3:.0f} ms, 99% {said['late'] * 1e3:.0f} ms; "
+        f"{requests / said['seconds']:6,.0f} requests/s, median {median:.0f} ms, 99% {late:.0f} ms; "
         f"microseconds of processors: {used}"
     )
 

@@ -1,4 +1,7 @@
-"""`python -m benchmarks.serving_load PORT REQUESTS`: the client of `benchmarks.serving`; what it measured, as JSON."""
+"""`python -m benchmarks.serving_load PORT REQUESTS`: the client of `benchmarks.serving`.
+
+Out: what it measured, as JSON.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,13 @@ def main(port: int, count: int) -> None:
     start = time.process_time()
     statuses, taken, seconds = asyncio.run(load(port, requests, count, CONNECTIONS))
     cpu = time.process_time() - start
-    found = {"statuses": statuses, "seconds": seconds, "cpu": cpu, "median": taken[count // 2], "late": taken[count * 99 // 100]}
+    found = {
+        "statuses": statuses,
+        "seconds": seconds,
+        "cpu": cpu,
+        "median": taken[count // 2],
+        "late": taken[count * 99 // 100],
+    }
     print(json.dumps(found))
 
 

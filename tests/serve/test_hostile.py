@@ -56,7 +56,6 @@ def family(pid):
     return found
 
 
-
 @contextmanager
 def honest_ones(port, *words):
     """Clients that ask for little, meanwhile; what they were answered, and after how long."""
@@ -161,8 +160,8 @@ def test_more_than_can_be_served(busy):
                 return status, headers.get("retry-after"), time.perf_counter() - start
 
         replies, _ = asyncio.run(all_at_once())
-        refused = [reply for reply in replies if reply[0] == 503]
-        assert {status for status, _, _ in replies} == {503, 504} and len(refused) >= 30
+        refused = [reply for reply in replies if reply[0] in (429, 503)]
+        assert {status for status, _, _ in replies} <= {429, 503, 504} and 30 <= len(refused) < 40
         assert all(retry for _, retry, _ in refused) and statistics.median(s for _, _, s in refused) < 1
 
 
