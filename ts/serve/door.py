@@ -1,11 +1,11 @@
-"""New connections: as many as there may be, and a few at a time.
+"""New connections: as many as there may be, and one at a time.
 
     door = await Door.open("127.0.0.1", 8000, factory, most=1024)
     door.port
     door.close()
 
 Those of whom the process that talks HTTP knows nothing yet do not keep it from those whom it talks with:
-between two looks at these it lets in a few, of each address in turn.
+between two looks at these it lets in one, of each address in turn.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Final
 from ts.serve.turns import Shares, Turns
 
 _BACKLOG: Final = 1024  # that the system keeps
-_AT_ONCE: Final = 4  # that are let in before others have their turn
+_AT_ONCE: Final = 1  # that is let in before others have their turn
 _TAKEN: Final = 64  # that are taken from the system meanwhile
 
 
