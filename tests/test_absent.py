@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import ts
+from ts.absent.aliases import ALIASES
 from ts.absent.areas import AREAS
 from ts.absent.names import ANSWERS, NAMES
 from ts.absent.placeholders import MODULES
@@ -20,6 +21,20 @@ def test_modules_import(path):
     assert not hasattr(module, "__no_such__")
     if path in NAMES:
         assert not hasattr(module, "no_such_name")
+
+
+@pytest.mark.parametrize("path", sorted(ALIASES))
+def test_aliases_have_the_objects_of_their_homes(path):
+    home, names = ALIASES[path]
+    module = __import__(f"ts.{path}", fromlist=["_"])
+    place = __import__(f"ts.{home}".rstrip("."), fromlist=["_"])
+    assert module.__all__ == list(names)
+    assert all(getattr(module, name) is getattr(place, name) for name in names)
+
+
+def test_an_alias_is_an_attribute_of_its_package():
+    code = "import ts; print(ts.distributions.normal.Normal is ts.distributions.Normal)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "True\n"
 
 
 def test_a_placeholder_may_be_mentioned():

@@ -11,14 +11,17 @@ from ts.distributions import (
     Dirichlet,
     Distribution,
     Exponential,
+    ExponentialFamily,
     ExpTransform,
     Gamma,
+    GeneralizedPareto,
     Independent,
     Kumaraswamy,
     Laplace,
     MultivariateNormal,
     Normal,
     Uniform,
+    Wishart,
     biject_to,
     constraints,
     kl_divergence,
@@ -65,6 +68,8 @@ def test_divergences_of_derived_classes_and_new_pairs():
 
     assert float(kl_divergence(Mine(0.0, 1.0), Normal(1.0, 1.0))) == pytest.approx(0.5)
     with pytest.raises(NotImplementedError, match="No KL"):
+        kl_divergence(Mine(0.0, 1.0), Kumaraswamy(1.0, 1.0))
+    with pytest.raises(NotImplementedError, match="different exponential families"):
         kl_divergence(Mine(0.0, 1.0), Dirichlet(ts.ones(2)))
 
     class Other(Distribution):
@@ -72,6 +77,54 @@ def test_divergences_of_derived_classes_and_new_pairs():
 
     register_kl(Mine, Other)(lambda p, q: 7)
     assert kl_divergence(Mine(0.0, 1.0), Other()) == 7
+
+
+def test_entropy_of_a_family_follows_from_its_normalizer():
+    class Rate(ExponentialFamily):
+        """The exponential distribution, by no more than what makes it a family."""
+
+        _mean_carrier_measure = 0
+
+        def __init__(self, rate):
+            self.rate = rate
+            super().__init__(rate.shape, validate_args=False)
+
+        @property
+        def _natural_params(self):
+            return (-self.rate,)
+
+        def _log_normalizer(self, x):
+            return -ts.log(-x)
+
+    rates = ts.tensor([0.5, 2.0], requires_grad=True)
+    p, q = Rate(rates), Rate(ts.tensor([1.0, 3.0]))
+    assert ts.allclose(p.entropy(), Exponential(rates).entropy())
+    wanted = kl_divergence(Exponential(rates), Exponential(q.rate))
+    assert ts.allclose(kl_divergence(p, q), wanted)
+    (gradient,) = ts.autograd.grad(kl_divergence(p, q).sum(), rates)
+    assert ts.allclose(gradient, ts.autograd.grad(wanted.sum(), rates)[0])
+
+
+def test_samples_of_wishart_have_its_moments():
+    ts.manual_seed(0)
+    covariance = ts.tensor([[2.0, 0.5], [0.5, 1.0]])
+    d = Wishart(5.0, covariance)
+    x = d.sample((20000,))
+    assert ts.allclose(x.mean(0), 5 * covariance, rtol=0.03) and ts.allclose(x.var(0), d.variance, rtol=0.1)
+    assert float(-d.log_prob(x).mean()) == pytest.approx(float(d.entropy()), abs=0.05)
+    assert float(ExponentialFamily.entropy(d)) != float(d.entropy())  # its carrier has a mean, which PyTorch omits
+    factor = ts.tensor([[1.0, 0.0], [0.5, 2.0]], requires_grad=True)
+    Wishart(5.0, scale_tril=factor).rsample().sum().backward()
+    assert factor.grad is not None and bool(factor.grad.isfinite().all())
+
+
+def test_tails_of_a_generalized_pareto():
+    """Exponential at 0, uniform at -1."""
+    x = ts.tensor([0.5, 1.5])
+    assert ts.allclose(GeneralizedPareto(0.0, 2.0, 0.0).log_prob(x), Exponential(0.5).log_prob(x))
+    assert ts.allclose(GeneralizedPareto(0.0, 2.0, -1.0).cdf(x), Uniform(0.0, 2.0).cdf(x))
+    d = GeneralizedPareto(1.0, 2.0, 0.3)
+    assert ts.allclose(d.icdf(d.cdf(1 + x)), 1 + x) and ts.allclose(d.log_survival_function(1 + x).exp(), 1 - d.cdf(1 + x))
 
 
 def test_wrong_parameters_are_named():

@@ -1,12 +1,14 @@
 """The table of what `ts` has not is PyTorch's: its modules, and the public names in them."""
 
 import importlib
+import pkgutil
 import types
 import warnings
 
 import pytest
 
 import ts
+from ts.absent.aliases import ALIASES
 from ts.absent.names import MARKERS, NAMES
 
 torch = pytest.importorskip("torch")
@@ -35,6 +37,20 @@ def test_the_names_are_pytorchs(path):
     table = set(NAMES[path].split())
     assert {name for name in wanted if not hasattr(ours, name)} == set()
     assert {name for name in table if not hasattr(theirs, name)} == set()
+
+
+@pytest.mark.parametrize("path", sorted(ALIASES))
+def test_aliases_are_modules_of_pytorch(path):
+    theirs = importlib.import_module(f"torch.{path}")
+    assert [name for name in ALIASES[path][1] if not hasattr(theirs, name)] == []
+
+
+def test_every_module_of_distributions_imports():
+    """Import lines such as `from torch.distributions.normal import Normal`, for every file and what it declares."""
+    for file in pkgutil.iter_modules(torch.distributions.__path__):
+        theirs = importlib.import_module(f"torch.distributions.{file.name}")
+        ours = importlib.import_module(f"ts.distributions.{file.name}")
+        assert [name for name in getattr(theirs, "__all__", ()) if not hasattr(ours, name)] == [], file.name
 
 
 def test_names_at_the_top():

@@ -37,6 +37,9 @@ SPECS = [
     ("RelaxedBernoulli", (T(0.7), T([0.2, 0.6])), {}), ("RelaxedOneHotCategorical", (T(0.7), ROWS), {}),
     ("StudentT", (T([1.5, 2.5]), ONE, TWO), {}), ("StudentT", (3.0,), {}), ("Uniform", (TWO, T([3.0, 4.0])), {}),
     ("VonMises", (T([1.5, -2.5]), T([3.0, 0.4])), {}), ("Weibull", (ONE, TWO), {}),
+    ("GeneralizedPareto", (ONE, TWO, T([0.3, 0.7])), {}), ("GeneralizedPareto", (ONE, TWO, T([0.0, -1.0])), {}),
+    ("GeneralizedPareto", (1.0, 2.0, -0.4), {}), ("Wishart", (T([3.0, 4.5]),), {"covariance_matrix": FACTOR @ FACTOR.T}),
+    ("Wishart", (5.0,), {"scale_tril": FACTOR}), ("Wishart", (T(4.0),), {"precision_matrix": FACTOR @ FACTOR.T}),
     ("Independent", (NORMALS, 1), {}), ("MixtureSameFamily", (("Categorical", (TWO,), {}), ("Normal", (ONE, TWO), {})), {}),
     ("MixtureSameFamily", (("Categorical", (TWO.expand(2, 2),), {}), ("Independent", (NORMALS, 1), {})), {}),
 ]  # fmt: skip
@@ -121,6 +124,81 @@ def test_distribution(spec):
         same(lambda d, library, wrong=wrong: d.log_prob(library.full(x.shape, wrong)))
     same(lambda d, library: d.log_prob(library.ones(7, 5)))
     assert repr(ours) == repr(theirs)
+
+
+def test_exponential_families():
+    """The classes that PyTorch derives from it, by their parameters and by what follows from them."""
+    for spec in SPECS:
+        ours, theirs = made(spec, ts), made(spec, torch)
+        family, their_family = (library.distributions.ExponentialFamily for library in (ts, torch))
+        assert isinstance(ours, family) == isinstance(theirs, their_family), spec
+        if isinstance(ours, family):
+            params = ours._natural_params
+            for param, wanted in zip(params, theirs._natural_params, strict=True):
+                check_same(param, wanted)
+            check_same(ours._log_normalizer(*params), theirs._log_normalizer(*theirs._natural_params))
+            wanted = outcome(their_family.entropy, theirs)
+            check_same(outcome(family.entropy, ours), wanted.detach() if isinstance(wanted, torch.Tensor) else wanted, 1e-4)
+            check_same(outcome(lambda: ours._mean_carrier_measure), outcome(lambda: theirs._mean_carrier_measure))
+
+
+def test_divergence_by_gradients_is_that_of_the_formula():
+    """A class that says no more than its natural parameters."""
+    from ts.distributions.kl import _KL_REGISTRY
+
+    by_gradients = _KL_REGISTRY[(ts.distributions.ExponentialFamily,) * 2]
+    loc = ts.tensor([1.0, 4.0], requires_grad=True)
+    p, q = ts.distributions.Normal(loc, 2.0), ts.distributions.Normal(0.5, ts.tensor([1.0, 3.0]))
+    (wanted,) = ts.autograd.grad(ts.distributions.kl_divergence(p, q).sum(), loc)
+    (given,) = ts.autograd.grad(by_gradients(p, q).sum(), loc)
+    assert ts.allclose(given, wanted) and ts.allclose(by_gradients(p, q), ts.distributions.kl_divergence(p, q))
+    p = ts.distributions.Normal(0.0, 1.0)
+    assert not by_gradients(p, q).requires_grad and not ts.distributions.ExponentialFamily.entropy(p).requires_grad
+
+
+def test_divergences_of_wishart():
+    """One by one they are PyTorch's; in a batch too, where PyTorch adds up what belongs to each."""
+    degrees, other = [3.0, 4.5], ("Wishart", (T(4.0),), {"covariance_matrix": torch.eye(2)})
+    each = []
+    for df in degrees:
+        spec = ("Wishart", (T(df),), {"scale_tril": FACTOR})
+        wanted = torch.distributions.kl_divergence(made(spec, torch), made(other, torch)).detach()
+        check_same(ts.distributions.kl_divergence(made(spec, ts), made(other, ts)), wanted, 1e-4)
+        each.append(float(wanted))
+    batch = made(("Wishart", (T(degrees),), {"scale_tril": FACTOR}), ts)
+    check_same(ts.distributions.kl_divergence(batch, made(other, ts)), T(each), 1e-4)
+
+
+def test_divergence_of_different_families_is_refused():
+    specs = [("Normal", (0.0, 1.0), {}), ("Poisson", (T(1.0),), {})]
+    ours, theirs = (
+        outcome(library.distributions.kl_divergence, *(made(spec, library) for spec in specs)) for library in (ts, torch)
+    )
+    assert type(ours) is type(theirs) and str(ours).split() == str(theirs).split()
+
+
+def test_ambiguous_divergences_are_warned_of():
+    texts = []
+    for library in (ts, torch):
+        d = library.distributions
+        first, second = type("First", (d.Normal,), {}), type("Second", (d.Normal,), {})
+        d.register_kl(first, d.Normal)(lambda p, q: 1)
+        d.register_kl(d.Normal, second)(lambda p, q: 2)
+        with pytest.warns(RuntimeWarning) as caught:
+            assert d.kl_divergence(first(0.0, 1.0), second(0.0, 1.0)) == 1
+        texts.append(str(caught[0].message))
+    assert texts[0] == texts[1]
+
+
+def test_every_pair_has_a_divergence():
+    """PyTorch's table of pairs, and ours."""
+    from torch.distributions.kl import _KL_REGISTRY as theirs
+
+    from ts.distributions.kl import _KL_REGISTRY as ours
+
+    of_library = [{pair for pair in table if "tests" not in pair[0].__module__} for table in (ours, theirs)]
+    tables = [{(p.__name__, q.__name__) for p, q in table} for table in of_library]
+    assert tables[0] == tables[1]
 
 
 def kl_pairs():

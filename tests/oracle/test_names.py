@@ -54,7 +54,6 @@ EXCUSED = {
         *autocast_ipu* *autocast_xla* *anomaly*
         cond while_loop classes AcceleratorError OutOfMemoryError Event
         from_file lobpcg MaskedTensor *masked_tensor maskedtensor
-        storage
     """,
 }
 PATTERNS = [pattern for names in EXCUSED.values() for pattern in names.split()]
@@ -81,7 +80,7 @@ PLACES = ("", "Tensor", "linalg", "fft", "special", "signal.windows", "nn.functi
 EXCUSED_THERE = {
     "nn": "Container factory_kwargs",  # gradients
     "nn.init": "",
-    "nn.utils": "convert_conv?d_weight_memory_format memory_format stateless",  # `Module.to` and `func` do these
+    "nn.utils": "convert_conv?d_weight_memory_format memory_format",  # `Module.to` does these
     "nn.attention": "SDPAParams can_use_* *_flash_attention_impl* WARN_FOR_UNFUSED_KERNELS",  # one kind here
     "nn.parallel": "*CPU comm data_parallel gather parallel_apply replicate scatter*",  # one device
     "nn.modules.module": "*_registration_hook BackwardHook is_traceable* device dtype DeviceLikeType",
@@ -110,9 +109,7 @@ EXCUSED_THERE = {
         *DataPipe* DataChunk argument_validation graph*
         *determinis* runtime_validation*
     """,  # pipes, and the names of files
-    "distributions": """
-        ExponentialFamily GeneralizedPareto Wishart [a-z]*
-    """,  # not yet; the names of files
+    "distributions": "",
 }
 
 

@@ -14,6 +14,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from ts.absent import aliases
+from ts.absent.aliases import ALIASES
 from ts.absent.areas import area_of
 from ts.absent.names import ANSWERS, MARKERS, NAMES, PRIVATE
 from ts.errors import missing_attribute
@@ -65,7 +67,7 @@ def attribute(module: str, name: str) -> Any:
     """A name that a module has not: its placeholder where PyTorch has it, else AttributeError."""
     path = module.removeprefix("ts").removeprefix(".")
     full = f"{path}.{name}" if path else name
-    if full in MODULES:
+    if full in MODULES or full in ALIASES:
         return importlib.import_module(f"ts.{full}")
     if full in ANSWERS:
         answer = ANSWERS[full]
@@ -115,8 +117,10 @@ MODULES = frozenset(NAMES) | _PRIVATE
 
 
 def spec_of(module: str) -> ModuleSpec | None:
-    """How to import an absent module; None where there is none such."""
+    """How to import a module that is absent or an alias; None where there is none such."""
     path = module.removeprefix("ts.")
+    if path in ALIASES:
+        return aliases.spec_of(path)
     if path not in MODULES and not (_is_private(path) and not path.rpartition(".")[2][:1].isupper()):
         return None
     return ModuleSpec(module, _Loader(), is_package=True)

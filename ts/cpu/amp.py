@@ -12,6 +12,8 @@ from ts.amp.autocast_mode import ScriptAutocast
 
 __all__ = ["GradScaler", "autocast"]
 
+__path__: list[str] = []  # modules of PyTorch's are in it (`ts.absent.aliases`)
+
 
 def _warn(name: str) -> None:
     warnings.warn(

@@ -14,6 +14,8 @@ from ts.amp.autocast_mode import ScriptAutocast
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
 
+__path__: list[str] = []  # modules of PyTorch's are in it (`ts.absent.aliases`)
+
 
 def _warn(name: str, better: str) -> None:
     warnings.warn(

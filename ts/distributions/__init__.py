@@ -8,6 +8,7 @@ kl_divergence(d, Normal(1.0, 2.0))
 
 from __future__ import annotations
 
+from ts.absent import names_for
 from ts.distributions import constraints, kl_pairs, transforms, utils
 from ts.distributions.bounded import ContinuousBernoulli, VonMises
 from ts.distributions.categorical import (
@@ -17,13 +18,14 @@ from ts.distributions.categorical import (
     OneHotCategoricalStraightThrough,
 )
 from ts.distributions.constraint_registry import biject_to, transform_to
-from ts.distributions.continuous import Cauchy, Exponential, Laplace, Normal, Uniform
+from ts.distributions.continuous import Cauchy, Exponential, GeneralizedPareto, Laplace, Normal, Uniform
 from ts.distributions.discrete import Bernoulli, Binomial, Geometric, NegativeBinomial, Poisson
 from ts.distributions.distribution import Distribution
+from ts.distributions.exp_family import ExponentialFamily
 from ts.distributions.gammas import Beta, Chi2, Dirichlet, FisherSnedecor, Gamma, StudentT
 from ts.distributions.kl import kl_divergence, register_kl
 from ts.distributions.low_rank import LowRankMultivariateNormal
-from ts.distributions.matrices import LKJCholesky
+from ts.distributions.matrices import LKJCholesky, Wishart
 from ts.distributions.mixture import MixtureSameFamily
 from ts.distributions.relaxed import RelaxedBernoulli, RelaxedOneHotCategorical
 from ts.distributions.transformed import (
@@ -43,11 +45,14 @@ from ts.distributions.vectors import Independent, MultivariateNormal
 
 __all__ = [
     "Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "ContinuousBernoulli", "Dirichlet",
-    "Distribution", "Exponential", "FisherSnedecor", "Gamma", "Geometric", "Gumbel", "HalfCauchy",
-    "HalfNormal", "Independent", "InverseGamma", "Kumaraswamy", "LKJCholesky", "Laplace", "LogNormal",
-    "LogisticNormal", "LowRankMultivariateNormal", "MixtureSameFamily", "Multinomial", "MultivariateNormal",
-    "NegativeBinomial", "Normal", "OneHotCategorical", "OneHotCategoricalStraightThrough", "Pareto",
-    "Poisson", "RelaxedBernoulli", "RelaxedOneHotCategorical", "StudentT", "TransformedDistribution",
-    "Uniform", "VonMises", "Weibull", "biject_to", "constraints", "kl_divergence", "kl_pairs", "register_kl",
+    "Distribution", "Exponential", "ExponentialFamily", "FisherSnedecor", "Gamma", "GeneralizedPareto",
+    "Geometric", "Gumbel", "HalfCauchy", "HalfNormal", "Independent", "InverseGamma", "Kumaraswamy",
+    "LKJCholesky", "Laplace", "LogNormal", "LogisticNormal", "LowRankMultivariateNormal", "MixtureSameFamily",
+    "Multinomial", "MultivariateNormal", "NegativeBinomial", "Normal", "OneHotCategorical",
+    "OneHotCategoricalStraightThrough", "Pareto", "Poisson", "RelaxedBernoulli", "RelaxedOneHotCategorical",
+    "StudentT", "TransformedDistribution", "Uniform", "VonMises", "Weibull", "Wishart",
+    "biject_to", "constraints", "kl_divergence", "kl_pairs", "register_kl",
     "transform_to", "transforms", "utils", *transforms.__all__,
 ]  # fmt: skip
+
+__getattr__ = names_for(__name__)

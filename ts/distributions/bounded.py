@@ -9,11 +9,12 @@ import ts
 from ts.distributions import constraints
 from ts.distributions.discrete import ByOdds
 from ts.distributions.distribution import Centred
+from ts.distributions.exp_family import ExponentialFamily
 from ts.distributions.utils import broadcast_all, clamp_probs, lazy_property, logits_to_probs
 from ts.nn import functional as F
 
 
-class ContinuousBernoulli(ByOdds):
+class ContinuousBernoulli(ByOdds, ExponentialFamily):
     """A number of [0, 1], with a density in proportion to probs^x (1 - probs)^(1 - x).
 
     The density's constant has a form that is not precise for `probs` near 0.5: between the two `lims` it is a
@@ -23,6 +24,7 @@ class ContinuousBernoulli(ByOdds):
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval
     has_rsample = True
+    _mean_carrier_measure = 0
 
     def __init__(
         self,
@@ -101,6 +103,17 @@ class ContinuousBernoulli(ByOdds):
     def entropy(self) -> Any:
         zero, one = ts.log1p(-self.probs), ts.log(self.probs)
         return self.mean * (zero - one) - self._log_constant() - zero
+
+    @property
+    def _natural_params(self) -> Any:
+        return (self.logits,)
+
+    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
+        first, last = (lim - 0.5 for lim in self._lims)
+        outside = (x <= first) | (x > last)
+        at = ts.where(outside, x, first)
+        series = 0.5 * x + x.pow(2) / 24.0 - x.pow(4) / 2880.0
+        return ts.where(outside, ts.log(ts.special.expm1(at) / at), series)
 
 
 class VonMises(Centred):

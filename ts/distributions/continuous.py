@@ -1,4 +1,4 @@
-"""Distributions of one real number: Normal, Uniform, Exponential, Laplace, Cauchy."""
+"""Distributions of one real number: Normal, Uniform, Exponential, Laplace, Cauchy, GeneralizedPareto."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import ts
 from ts.distributions import constraints
 from ts.distributions.distribution import Centred, Distribution
+from ts.distributions.exp_family import ExponentialFamily
 from ts.distributions.utils import broadcast_all
 
 
@@ -25,8 +26,10 @@ class _Symmetric(Centred):
         super().__init__(self.loc.shape, validate_args=validate_args)
 
 
-class Normal(_Symmetric):
+class Normal(_Symmetric, ExponentialFamily):
     """The normal distribution of mean `loc` and standard deviation `scale`."""
+
+    _mean_carrier_measure = 0
 
     @property
     def stddev(self) -> Any:
@@ -59,6 +62,14 @@ class Normal(_Symmetric):
 
     def entropy(self) -> Any:
         return 0.5 + 0.5 * math.log(2 * math.pi) + ts.log(self.scale)
+
+    @property
+    def _natural_params(self) -> Any:
+        precision = self.scale.pow(-2)
+        return self.loc * precision, -0.5 * precision
+
+    def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]
+        return 0.5 * ts.log(-math.pi / y) - x.pow(2) / (4 * y)
 
 
 class Uniform(Distribution):
@@ -115,11 +126,12 @@ class Uniform(Distribution):
         return ts.log(self.high - self.low)
 
 
-class Exponential(Distribution):
+class Exponential(ExponentialFamily):
     """The time until something that happens `rate` times in a unit of time."""
 
     rate: Any
     has_rsample = True
+    _mean_carrier_measure = 0
     arg_constraints = {"rate": constraints.positive}
     support = constraints.nonnegative
 
@@ -159,6 +171,13 @@ class Exponential(Distribution):
 
     def entropy(self) -> Any:
         return 1.0 - ts.log(self.rate)
+
+    @property
+    def _natural_params(self) -> Any:
+        return (-self.rate,)
+
+    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
+        return -ts.log(-x)
 
 
 class Laplace(_Symmetric):
@@ -222,3 +241,84 @@ class Cauchy(_Symmetric):
 
     def entropy(self) -> Any:
         return math.log(4 * math.pi) + self.scale.log()
+
+
+class GeneralizedPareto(Distribution):
+    """How far something exceeds `loc`: `concentration` 0 is an exponential tail, more a heavier one."""
+
+    loc: Any
+    scale: Any
+    concentration: Any
+    has_rsample = True
+    arg_constraints = {
+        "loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real,
+    }  # fmt: skip
+
+    def __init__(
+        self, loc: Any, scale: Any, concentration: Any, validate_args: bool | None = None
+    ) -> None:
+        self.loc, self.scale, self.concentration = broadcast_all(loc, scale, concentration)
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
+    def support(self) -> Any:  # type: ignore[override]
+        """From `loc` on, up to the end of a bounded tail."""
+        end = self.loc - self.scale / self.concentration
+        return constraints.interval(self.loc, ts.where(self.concentration < 0, end, ts.inf))
+
+    @property
+    def mean(self) -> Any:
+        finite = self.concentration < 1
+        mean = self.loc + self.scale / (1 - ts.where(finite, self.concentration, 0.5))
+        return ts.where(finite, mean, ts.nan)
+
+    @property
+    def mode(self) -> Any:
+        return self.loc
+
+    @property
+    def variance(self) -> Any:
+        finite = self.concentration < 0.5
+        c = ts.where(finite, self.concentration, 0.25)
+        return ts.where(finite, (self.scale / (1 - c)) ** 2 / (1 - 2 * c), ts.nan)
+
+    def _tail(self) -> tuple[Any, Any]:
+        """Whether the tail is exponential; the concentration, and 1 where it is."""
+        exponential = ts.isclose(self.concentration, ts.zeros_like(self.concentration))
+        return exponential, ts.where(exponential, 1.0, self.concentration)
+
+    def rsample(self, sample_shape: Any = ()) -> Any:
+        shape = self._extended_shape(sample_shape)
+        return self.icdf(ts.rand(shape, dtype=self.loc.dtype, device=self.loc.device))
+
+    def log_prob(self, value: Any) -> Any:
+        self._validate_sample(value)
+        z = (value - self.loc) / self.scale
+        exponential, c = self._tail()
+        power = 1 / c + 1
+        # of the power 0 (a uniform distribution) at the end of the tail, where the logarithm is infinite
+        fall = ts.where(power == 0, 0.0, power * ts.log1p(c * z))
+        return -self.scale.log() - ts.where(exponential, z, fall)
+
+    def log_survival_function(self, value: Any) -> Any:
+        """The logarithm of the probability of what is above `value`."""
+        self._validate_sample(value)
+        z = (value - self.loc) / self.scale
+        exponential, c = self._tail()
+        return -ts.where(exponential, z, ts.log1p(c * z) / c)
+
+    def log_cdf(self, value: Any) -> Any:
+        """The logarithm of `cdf`."""
+        return ts.log1p(-ts.exp(self.log_survival_function(value)))
+
+    def cdf(self, value: Any) -> Any:
+        return ts.exp(self.log_cdf(value))
+
+    def icdf(self, value: Any) -> Any:
+        exponential, c = self._tail()
+        log_above = ts.log1p(-value)
+        bent = self.loc + self.scale / c * ts.expm1(-c * log_above)
+        return ts.where(exponential, self.loc - self.scale * log_above, bent)
+
+    def entropy(self) -> Any:
+        return self.scale.log() + self.concentration + 1

@@ -7,6 +7,7 @@ from typing import Any
 import ts
 from ts.distributions import constraints
 from ts.distributions.distribution import Distribution
+from ts.distributions.exp_family import ExponentialFamily
 from ts.distributions.gammas import Gamma
 from ts.distributions.utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 from ts.nn import functional as F
@@ -48,12 +49,13 @@ class ByOdds(Distribution):
         return self._param.size()
 
 
-class Bernoulli(ByOdds):
+class Bernoulli(ByOdds, ExponentialFamily):
     """1 with probability `probs`, else 0."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.boolean
     has_enumerate_support = True
+    _mean_carrier_measure = 0
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._set(probs, logits)
@@ -85,6 +87,13 @@ class Bernoulli(ByOdds):
 
     def enumerate_support(self, expand: bool = True) -> Any:
         return _counted(2, self._param, self._batch_shape, expand)
+
+    @property
+    def _natural_params(self) -> Any:
+        return (ts.logit(self.probs),)
+
+    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
+        return ts.log1p(ts.exp(x))
 
 
 def _counted(count: int, like: Any, batch_shape: Any, expand: bool) -> Any:
@@ -246,7 +255,7 @@ class NegativeBinomial(ByOdds):
         return n * F.logsigmoid(-logits) + value * F.logsigmoid(logits) + ways
 
 
-class Poisson(Distribution):
+class Poisson(ExponentialFamily):
     """How often something happens, `rate` times in the mean."""
 
     rate: Any
@@ -277,3 +286,10 @@ class Poisson(Distribution):
         self._validate_sample(value)
         rate, value = broadcast_all(self.rate, value)
         return value.xlogy(rate) - rate - (value + 1).lgamma()
+
+    @property
+    def _natural_params(self) -> Any:
+        return (ts.log(self.rate),)
+
+    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
+        return ts.exp(x)

@@ -9,16 +9,18 @@ import ts
 from ts._core.tensor.tensor import Tensor
 from ts.distributions import constraints
 from ts.distributions.distribution import Distribution
+from ts.distributions.exp_family import ExponentialFamily
 from ts.distributions.utils import broadcast_all
 from ts.nn import functional as F
 
 
-class Gamma(Distribution):
+class Gamma(ExponentialFamily):
     """The time until something has happened `concentration` times, at `rate`."""
 
     concentration: Any
     rate: Any
     has_rsample = True
+    _mean_carrier_measure = 0
     arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
     support = constraints.nonnegative
 
@@ -60,6 +62,13 @@ class Gamma(Distribution):
     def entropy(self) -> Any:
         a = self.concentration
         return a - ts.log(self.rate) + ts.lgamma(a) + (1.0 - a) * ts.digamma(a)
+
+    @property
+    def _natural_params(self) -> Any:
+        return self.concentration - 1, -self.rate
+
+    def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]
+        return ts.lgamma(x + 1) - (x + 1) * ts.log(-y)
 
 
 class Chi2(Gamma):
@@ -165,7 +174,7 @@ class StudentT(Distribution):
         return self.scale.log() + spread + 0.5 * df.log() + log_beta
 
 
-class Dirichlet(Distribution):
+class Dirichlet(ExponentialFamily):
     """Probabilities that sum to one."""
 
     concentration: Any
@@ -215,8 +224,15 @@ class Dirichlet(Distribution):
             - ((a - 1.0) * ts.digamma(a)).sum(-1)
         )
 
+    @property
+    def _natural_params(self) -> Any:
+        return (self.concentration,)
 
-class Beta(Distribution):
+    def _log_normalizer(self, x: Any) -> Any:  # type: ignore[override]
+        return ts.lgamma(x).sum(-1) - ts.lgamma(x.sum(-1))
+
+
+class Beta(ExponentialFamily):
     """A probability: the first of two from a Dirichlet distribution."""
 
     has_rsample = True
@@ -260,3 +276,10 @@ class Beta(Distribution):
 
     def entropy(self) -> Any:
         return self._dirichlet.entropy()
+
+    @property
+    def _natural_params(self) -> Any:
+        return self.concentration1, self.concentration0
+
+    def _log_normalizer(self, x: Any, y: Any) -> Any:  # type: ignore[override]
+        return ts.lgamma(x) + ts.lgamma(y) - ts.lgamma(x + y)

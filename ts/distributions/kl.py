@@ -7,6 +7,7 @@ A pair without a formula raises NotImplementedError; `register_kl` adds one.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -17,6 +18,7 @@ from ts.distributions.categorical import Categorical, OneHotCategorical
 from ts.distributions.continuous import Cauchy, Exponential, Laplace, Normal, Uniform
 from ts.distributions.discrete import Bernoulli, Binomial, Geometric, Poisson
 from ts.distributions.distribution import Distribution
+from ts.distributions.exp_family import ExponentialFamily
 from ts.distributions.gammas import Beta, Dirichlet, Gamma
 from ts.distributions.low_rank import LowRankMultivariateNormal
 from ts.distributions.transformed import EULER, Gumbel, HalfNormal, Pareto, TransformedDistribution
@@ -25,14 +27,14 @@ from ts.distributions.vectors import Independent, MultivariateNormal, mahalanobi
 from ts.nn import functional as F
 
 Formula = Callable[[Any, Any], Any]
-_formulas: dict[tuple[type[Any], type[Any]], Formula] = {}
+_KL_REGISTRY: dict[tuple[type[Any], type[Any]], Formula] = {}
 
 
 def register_kl(type_p: type[Any], type_q: type[Any]) -> Callable[[Formula], Formula]:
     """A decorator: the function computes the divergence of such a pair, and of classes derived from them."""
 
     def add(function: Formula) -> Formula:
-        _formulas[type_p, type_q] = function
+        _KL_REGISTRY[type_p, type_q] = function
         return function
 
     return add
@@ -40,13 +42,32 @@ def register_kl(type_p: type[Any], type_q: type[Any]) -> Callable[[Formula], For
 
 def kl_divergence(p: Distribution, q: Distribution) -> Any:
     """How far `p` is from `q`: the mean over p of log p - log q."""
-    for kind_p in type(p).__mro__:
-        for kind_q in type(q).__mro__:
-            if (kind_p, kind_q) in _formulas:
-                return _formulas[kind_p, kind_q](p, q)
-    raise NotImplementedError(
-        f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"
-    )
+    of_p, of_q = type(p).__mro__, type(q).__mro__
+    found = next(((a, b) for a in of_p for b in of_q if (a, b) in _KL_REGISTRY), None)
+    if found is None:
+        raise NotImplementedError(
+            f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"
+        )
+    formula = _KL_REGISTRY[found]
+    by_q = next((a, b) for b in of_q for a in of_p if (a, b) in _KL_REGISTRY)
+    if _KL_REGISTRY[by_q] is not formula:
+        warnings.warn(
+            f"Ambiguous kl_divergence({type(p).__name__}, {type(q).__name__}). "
+            f"Please register_kl({found[0].__name__}, {by_q[1].__name__})",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return formula(p, q)
+
+
+@register_kl(ExponentialFamily, ExponentialFamily)
+def _exponential_family(p: ExponentialFamily, q: ExponentialFamily) -> Any:
+    if type(p) is not type(q):
+        raise NotImplementedError(
+            "The cross KL-divergence between different exponential families cannot "
+            "be computed using Bregman divergences"
+        )
+    return p.bregman_divergence(q)
 
 
 @register_kl(Normal, Normal)
@@ -95,9 +116,9 @@ def _one_hot(p: OneHotCategorical, q: OneHotCategorical) -> Any:
 
 @register_kl(Binomial, Binomial)
 def _binomial(p: Binomial, q: Binomial) -> Any:
-    if bool((q.total_count < p.total_count).any()):
+    if bool((p.total_count < q.total_count).any()):
         raise NotImplementedError(
-            "KL between Binomials where q.total_count < p.total_count is not implemented"
+            "KL between Binomials where q.total_count > p.total_count is not implemented"
         )
     each = p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
     return (p.total_count * each).masked_fill(p.total_count > q.total_count, ts.inf)

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 from ts._core.value.turns import import_turn
-from ts.errors import missing_attribute
+from ts.absent import names_for
 
 if TYPE_CHECKING:
     from ts.nn.utils import rnn as rnn
@@ -29,6 +29,9 @@ _HOMES: Final = {name: module for module, names in _FUNCTIONS.items() for name i
 _MODULES: Final = frozenset({"parametrizations", "parametrize", "prune", "rnn", *_FUNCTIONS})
 
 
+_absent = names_for(__name__)
+
+
 def __getattr__(name: str) -> Any:
     with import_turn():
         if name in _HOMES:
@@ -36,7 +39,7 @@ def __getattr__(name: str) -> Any:
         elif name in _MODULES:
             value = importlib.import_module(f"ts.nn.utils.{name}")
         else:
-            raise missing_attribute("module 'ts.nn.utils'", name, __dir__)
+            value = _absent(name)
     globals()[name] = value
     return value
 

@@ -1,0 +1,67 @@
+"""Exponential families: entropy and divergence from the gradient of the logarithm of the normalizer.
+
+A density exp(<t(x), n> - F(n) + k(x)) of natural parameters n has as the mean of t(x) the gradient of F:
+
+    entropy             F(n) - <n, F'(n)> - the mean of k(x)
+    divergence          F(m) - F(n) - <m - n, F'(n)>, the Bregman divergence, from one of parameters m
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.distributions.distribution import Distribution
+from ts.distributions.utils import sum_rightmost
+
+
+class ExponentialFamily(Distribution):
+    """A family that says its natural parameters, its normalizer, and the mean of the carrier measure."""
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        """The parameters n, the batch's dimensions first."""
+        raise NotImplementedError
+
+    def _log_normalizer(self, *natural_params: Any) -> Any:
+        """F(n), for each of the batch."""
+        raise NotImplementedError
+
+    @property
+    def _mean_carrier_measure(self) -> Any:
+        """The mean of k(x)."""
+        raise NotImplementedError
+
+    def entropy(self) -> Any:
+        carrier = self._mean_carrier_measure
+        params, log_normalizer, means = self._mean_statistics()
+        result = log_normalizer - carrier
+        for param, mean in zip(params, means, strict=True):
+            result = result - self._sum_event(param * mean, param)
+        return result
+
+    def bregman_divergence(self, other: ExponentialFamily) -> Any:
+        """The divergence from another distribution of the same family."""
+        params, log_normalizer, means = self._mean_statistics()
+        others = other._natural_params
+        result = other._log_normalizer(*others) - log_normalizer
+        for param, mean, at in zip(params, means, others, strict=True):
+            result = result - self._sum_event((at - param) * mean, param)
+        return result
+
+    def _sum_event(self, term: Any, param: Tensor) -> Any:
+        """The sum over what dimensions a parameter has beside the batch's."""
+        return sum_rightmost(term, param.dim() - len(self._batch_shape))
+
+    def _mean_statistics(self) -> tuple[list[Any], Any, list[Any]]:
+        """The natural parameters, the logarithm of the normalizer, and its gradient, the means of t(x)."""
+        given = self._natural_params
+        wanted = any(param.requires_grad for param in given)  # else nothing of the result wants gradients
+        with ts.enable_grad():
+            params = [n.clone() if n.requires_grad else n.detach().requires_grad_() for n in given]
+            log_normalizer = self._log_normalizer(*params)
+            means = list(ts.autograd.grad(log_normalizer.sum(), params, create_graph=wanted))
+        if wanted:
+            return params, log_normalizer, means
+        return [param.detach() for param in params], log_normalizer.detach(), means
