@@ -1,5 +1,7 @@
 """What scripts set at their top: it is remembered, and what cannot be given is refused."""
 
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -32,6 +34,17 @@ def test_anomalies():
     assert not ts.is_anomaly_enabled() and ts.is_anomaly_check_nan_enabled()
 
 
+@pytest.fixture
+def always_warned():
+    """Warnings that come once in a process come each time."""
+    before = ts.is_warn_always_enabled()
+    ts.set_warn_always(True)
+    yield
+    ts.set_warn_always(before)
+
+
+@pytest.mark.usefixtures("always_warned")
+@pytest.mark.filterwarnings("ignore:ts.compile gives back")
 def test_compile_gives_the_same():
     def twice(x):
         return x * 2
@@ -42,6 +55,28 @@ def test_compile_gives_the_same():
     assert ts.compile(layer, fullgraph=True, dynamic=False) is layer
     with pytest.raises(RuntimeError, match="Either mode or options"):
         ts.compile(layer, mode="default", options={})
+
+
+@pytest.mark.parametrize("compiled", [lambda f: ts.compile(f), lambda f: ts.compile()(f), lambda f: f.compile()])
+@pytest.mark.usefixtures("always_warned")
+def test_compile_says_what_it_does(compiled):
+    with pytest.warns(UserWarning, match="runs as it is: `ts.jit.script` and `ts.jit.trace` compile") as caught:
+        compiled(ts.nn.Linear(2, 2))
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_compile_says_it_once():
+    code = "import ts; net = ts.nn.Linear(1, 1); ts.compile(net); net.compile(); ts.compile(net)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.returncode == 0 and ran.stderr.count("UserWarning") == 1
+
+
+@pytest.mark.usefixtures("always_warned")
+def test_who_wants_nothing_compiled_is_told_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ts.compile(disable=True)(ts.nn.Linear(2, 2))
+        ts.nn.Linear(2, 2).compile(backend="eager")
 
 
 def test_hooks_of_all_modules_go_away():

@@ -1,6 +1,6 @@
 """`ts.compile` and what programs ask of the compiler behind it.
 
-    model = ts.compile(model)                 the model itself
+    model = ts.compile(model)                 the model itself, and a warning that says so
     ts.compiler.is_compiling()                False
 
 Nothing is compiled behind a program's back: `ts.jit.script` and `ts.jit.trace` compile, when they are called.
@@ -9,6 +9,8 @@ Nothing is compiled behind a program's back: `ts.jit.script` and `ts.jit.trace` 
 from __future__ import annotations
 
 from typing import Any
+
+from ts._core.thread.once import warn_once
 
 
 def compile(
@@ -21,10 +23,19 @@ def compile(
     options: dict[str, Any] | None = None,
     disable: bool = False,
 ) -> Any:
-    """A function or module that computes the same: itself.  Without one, a decorator."""
+    """A function or module that computes the same: itself.  Without one, a decorator.
+
+    The first call says so, but for those that want nothing else (`disable=True`, `backend="eager"`).
+    """
     if mode is not None and options is not None:
         raise RuntimeError(
             "Either mode or options can be specified, but both can't be specified at the same time."
+        )
+    if not disable and backend != "eager":
+        warn_once(
+            "compile",
+            "ts.compile gives back what it is given, which runs as it is: "
+            "`ts.jit.script` and `ts.jit.trace` compile.",
         )
     if model is None:
         return lambda model: model

@@ -24,6 +24,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
+from ts import compiler
 from ts._core.tensor.hooks import RemovableHandle, add_hook
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
@@ -438,7 +439,8 @@ class Module:
         return self
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """What `ts.compile` does: nothing. `ts.jit.script` compiles."""
+        """What `ts.compile` does: say that the module runs as it is. `ts.jit.script` compiles."""
+        compiler.compile(self, *args, **kwargs)
 
     def cpu(self) -> Self:
         """Move to the CPU."""
