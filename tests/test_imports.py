@@ -49,6 +49,7 @@ MAY_IMPORT = {
     "signal": "_core",
     "masked": "ts _core linalg",
     "futures": "_core",
+    "compiler": "_core",
     "nn": "ts _core ops frontend autograd linalg compiler",
     "optim": "ts _core nn ops autograd functions",
     "distributions": "ts _core nn autograd linalg special",
@@ -84,7 +85,6 @@ MAY_IMPORT = {
     "__main__": "cli",
     # names that PyTorch has
     "__config__": "ts _core backends functions",
-    "compiler": "_core",
     "_dynamo": "compiler",
     "torch_version": "",
     "as_torch": "ts torch_version",
