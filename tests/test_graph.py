@@ -8,6 +8,7 @@ import ts
 from ts.errors import InternalError, ParseError
 from ts.ir import Graph, Source, parse_ir, verify
 from ts.ir.python_print import to_source
+from ts.ir.text import quote, unquote
 from ts.ir.types import BOOL, FLOAT, INT, ListType
 from ts.ops import node_operator  # noqa: F401  (lets nodes find their schemas)
 
@@ -95,6 +96,22 @@ def test_tensors_in_attributes(elements, text):
     graph = Graph()
     graph.insert_constant(ts.tensor(elements))
     assert str(graph).partition("value=")[2] == f"{text}]()\n  return ()\n"
+
+
+HALVES = ["\ud800", "a\udfffb", "\udc80", "\udcc3\udca9", "\ud83d\ude00", "é\ud800😀", "\\ud800", "\\\ud800\n", "\udc80\ud800"]
+
+
+@pytest.mark.parametrize("text", HALVES, ids=ascii)
+def test_halves_of_surrogate_pairs_read_back(text):
+    """Each text has a literal of its own, in ASCII; one that stands in a literal as it is is read, too."""
+    literal = quote(text)
+    assert literal.isascii() and unquote(literal) == text
+    graph = parse_ir(f"graph():\n  %0 : str = prim::Constant[value={literal}]()\n  return (%0)\n")
+    assert str(parse_ir(str(graph))) == str(graph) and next(iter(graph.nodes())).s("value") == text
+
+
+def test_literals_of_bytes_are_pytorchs():
+    assert quote("\udc80é") == r'"\200\303\251"' and unquote(r'"\u0041"') == "u0041" and unquote('"\ud800"') == "\ud800"
 
 
 def test_names():

@@ -1,6 +1,8 @@
 """Texts read word by word: pieces, blanks, both ends and lower case are Python's own, whatever the characters are."""
 
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import List
 
@@ -8,6 +10,7 @@ import pytest
 
 import ts
 from ts.bytecode.opcodes import OPCODES
+from ts.ir.drawing import draw
 
 # ASCII with blanks and NUL, Latin-1, two bytes (a blank, capitals that are narrower in lower case), four bytes.
 ALPHABETS = ["ab \t\n\x1c\x00,", "ab ,\xa0\x85Àß", "a, \u2003ΩKé\u0131", "A ,😀𐐀Ω"]
@@ -115,3 +118,34 @@ def test_texts_have_instructions() -> None:
     used = {OPCODES[row[0]].name for row in ts.jit.script(vowels).compiled_code.instructions}
     assert {"STR_LEN", "STR_GET", "STR_EQ", "STR_NE"} <= used
     assert "CALL_OPERATOR" not in used
+
+
+def torn(text: str) -> List[str]:
+    return [text + "\ud800z\udc80", "\ud800"]
+
+
+def test_halves_of_surrogate_pairs(tmp_path):
+    """Scripts, their graphs, archives, pictures and pages take texts that no encoding has."""
+    scripted = ts.jit.script(torn)
+    assert scripted("a") == torn("a")
+    assert '"\\ud800z\\udc80"' in str(scripted.graph) and str(ts.parse_ir(str(scripted.graph))) == str(scripted.graph)
+    assert r"'\ud800z\udc80'" in scripted.bytecode.encode().decode()
+    path = tmp_path / "torn.pt"
+    ts.jit.save(scripted, path)
+    assert ts.jit.load(path)("a") == torn("a")
+    for suffix in ("svg", "dot"):
+        draw(scripted.graph, tmp_path / f"torn.{suffix}")
+        assert (tmp_path / f"torn.{suffix}").read_text("utf-8")
+
+
+@pytest.mark.parametrize("command", ["graph", "code", "bytecode", "run", "explain"])
+def test_commands_write_halves_of_surrogate_pairs(tmp_path, command):
+    program = tmp_path / "torn.py"
+    program.write_text('def f(text: str = "a", n: int = 0) -> str:\n    return text + ["\\ud801"][n]\n')
+    arguments = ["-o", str(tmp_path / "page.html")] if command == "explain" else []
+    ran = subprocess.run(
+        [sys.executable, "-m", "ts", command, *arguments, f"{program}:f"], capture_output=True, text=True, encoding="utf-8"
+    )
+    assert ran.returncode == 0, ran.stderr
+    written = (tmp_path / "page.html").read_text("utf-8") if command == "explain" else ran.stdout
+    assert command == "code" or "\\ud801" in written

@@ -90,5 +90,5 @@ def source_line(stack: Any) -> str:
 
 
 def _shorten(value: Any) -> str:
-    text = repr(value)
+    text = repr(value).encode(errors="backslashreplace").decode()  # of halves of surrogate pairs
     return text if len(text) <= 40 else text[:37] + "..."

@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         if given is not None:
             facts = collect(function, *given)
     try:
-        Path(options.out).write_text(page(facts), encoding="utf-8")
+        Path(options.out).write_text(page(facts), encoding="utf-8", errors="backslashreplace")
     except OSError as error:
         raise ProgramError(f"cannot write {options.out}: {error.strerror}") from None
     print(f"wrote {options.out}", file=sys.stderr)

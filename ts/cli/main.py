@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import signal
 import sys
 from collections.abc import Sequence
@@ -74,6 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments = sys.argv[1:]
         if hasattr(signal, "SIGPIPE"):  # as every command of Unix: no error when nobody reads any more
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        if isinstance(sys.stdout, io.TextIOWrapper):  # what cannot be written is escaped, as stderr does
+            sys.stdout.reconfigure(errors="backslashreplace")
     command = next((word for word in arguments if word in COMMANDS), "")
     path = sys.path.copy()  # programs are found in their folders, which hide modules of Python afterwards
     try:

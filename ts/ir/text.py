@@ -42,6 +42,9 @@ _ESCAPES = {
     13: "\\r",
 }
 _UNESCAPE = rb"(?s)\\([0-7]{1,3}|x[0-9a-fA-F]{2}|.)"
+_HALF = r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+_OTHER = r"\ud800-\udc7f\udd00-\udfff"  # halves of pairs that are no bytes
+_PARTS = rf"(?s)({_HALF}|[{_OTHER}])|((?:\\(?!{_HALF[2:]}).|[^\\{_OTHER}])+)"
 _UNESCAPES = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 
 
@@ -154,9 +157,26 @@ def format_complex(value: complex) -> str:
 
 
 def quote(text: str) -> str:
-    """A string literal: bytes that do not print are escaped, in octal where they have no letter."""
-    out = ['"']
-    for byte in text.encode("utf-8", "surrogateescape"):
+    """A string literal: bytes that do not print are escaped, in octal where they have no letter.
+
+    Halves of surrogate pairs stand for bytes that are no UTF-8, if all of them do; else they are `\\ud800`,
+    which PyTorch does not know.
+    """
+    try:
+        raw = text.encode("utf-8", "surrogateescape")
+        is_bytes = text.isascii() or raw.decode("utf-8", "surrogateescape") == text
+    except UnicodeEncodeError:
+        is_bytes = False
+    if is_bytes:
+        return f'"{_escaped(raw)}"'
+    parts = (f"\\u{ord(c):x}" if "\ud800" <= c <= "\udfff" else _escaped(c.encode()) for c in text)
+    return f'"{"".join(parts)}"'
+
+
+def _escaped(raw: bytes) -> str:
+    """Bytes as they stand in a literal."""
+    out = []
+    for byte in raw:
         escape = _ESCAPES.get(byte)
         if escape is not None:
             out.append(escape)
@@ -164,12 +184,24 @@ def quote(text: str) -> str:
             out.append(chr(byte))
         else:
             out.append(f"\\{byte:03o}")
-    out.append('"')
     return "".join(out)
 
 
 def unquote(token: str) -> str:
     """The string that a literal stands for."""
+    body = token[1:-1]
+    if body.isascii() and "\\u" not in body:
+        return _unescaped(body)
+    return "".join(_half(half) if half else _unescaped(rest) for half, rest in re.findall(_PARTS, body))
+
+
+def _half(text: str) -> str:
+    """Half of a surrogate pair, as it is or by its number."""
+    return text if len(text) == 1 else chr(int(text[2:], 16))
+
+
+def _unescaped(text: str) -> str:
+    """What stands in a literal, as text."""
 
     def replace(match: re.Match[bytes]) -> bytes:
         code: bytes = match.group(1)
@@ -179,7 +211,7 @@ def unquote(token: str) -> str:
             return bytes([int(code[1:], 16)])
         return _UNESCAPES.get(code, code)
 
-    raw = token[1:-1].encode("utf-8", "surrogateescape")
+    raw = text.encode("utf-8", "surrogateescape")
     return re.sub(_UNESCAPE, replace, raw).decode("utf-8", "surrogateescape")
 
 
