@@ -106,3 +106,49 @@ def test_globals_and_types():
 
     assert hint_of(changes) == "a global list cannot be changed in scripts: pass it as an argument"
     assert hint_of(asks) == "to ask for the type of x write `isinstance(x, int)`"
+
+
+# A method that scripts do not have, what is written instead, and where the hint says so.
+INSTEAD = [
+    ("encode", "[ord(c) for c in list(s)]", [97, 98, 233]),
+    ("removeprefix", "s[len(prefix):] if s.startswith(prefix) else s", "bé"),
+    ("removesuffix", "s[:len(s) - len(suffix)] if s.endswith(suffix) else s", "ab"),
+    ("contains", "part in s", True),
+    ("substring", "s[begin:end]", "b"),
+    ("reverse", "s[::-1]", "éba"),
+    ("append", "s + other", "ab\u00e9."),
+]
+
+
+@pytest.mark.parametrize(("method", "instead", "result"), INSTEAD, ids=[row[0] for row in INSTEAD])
+def test_methods_of_texts_that_scripts_have_not(method, instead, result):
+    """What the hint says to write compiles, and gives that."""
+    unit = ts.jit.CompilationUnit(
+        f"def f(s: str, prefix: str, suffix: str, part: str, begin: int, end: int, other: str):\n    return {instead}\n"
+    )
+    assert unit.f("abé", "a", "é", "b", 1, 2, ".") == result
+    with pytest.raises(RuntimeError) as caught:
+        ts.jit.CompilationUnit(f"def f(s: str):\n    return s.{method}()\n")
+    assert f"`{instead}`" in str(caught.value).rstrip().split("\n")[-1]
+
+
+def test_every_method_of_pythons_texts_is_there_or_has_a_hint():
+    for method in (name for name in dir(str) if not name.startswith("_")):
+        with pytest.raises(RuntimeError) as caught:
+            ts.jit.CompilationUnit(f"def f(s: str):\n    return s.{method}(nothing=s)\n")
+        assert "no attribute" not in str(caught.value) or "\nHint: " in str(caught.value), method
+
+
+def test_operands_that_do_not_fit():
+    """The overloads that come nearest, and a hint, on one screen."""
+
+    def joined(s: str, n: int):
+        return s + n
+
+    with pytest.raises(ts.errors.SchemaMatchError) as caught:
+        ts.jit.script(joined)
+    text = str(caught.value)
+    assert text.startswith("Arguments for call are not valid.\nThe following variants are available:\n")
+    assert "aten::add.str(str a, str b) -> str:" in text and "aten::add.Tensor" not in text
+    assert "and 18 others, which fit no better." in text and len(text.splitlines()) < 20
+    assert hint_of(joined) == "found str and int; `str(x)` makes a text of a number"

@@ -43,6 +43,23 @@ _OTHER_WORDS = {
     "iterkeys": "`keys`",
     "has_key": "`key in d`",
 }
+_OF_TEXTS = {
+    "encode": "scripts have no bytes; `[ord(c) for c in list(s)]` gives the numbers of the characters",
+    "decode": "scripts have no bytes; `''.join([chr(n) for n in numbers])` makes a text of numbers",
+    "casefold": "write `lower`",
+    "format_map": "write `format`, with an argument for each field",
+    "isascii": "look at each character: `ord(c) < 128`",
+    "translate": "write `replace`, once for each character",
+    "maketrans": "write `replace`, once for each character",
+    "removeprefix": "write `s[len(prefix):] if s.startswith(prefix) else s`",
+    "removesuffix": "write `s[:len(s) - len(suffix)] if s.endswith(suffix) else s`",
+    "contains": "write `part in s`",
+    "substr": "write `s[begin:end]`",
+    "substring": "write `s[begin:end]`",
+    "trim": "write `strip`",
+    "reverse": "write `s[::-1]`",
+    "append": "write `s + other`",
+}
 _TYPES = {
     "string": "str",
     "integer": "int",
@@ -161,6 +178,8 @@ def attribute(value: Value, name: str, known: Iterable[str]) -> str:
         return "`super()` has no meaning in scripts: call a method of another name that the class inherits"
     if name in ("numpy", "__array__"):
         return "scripts have no arrays of NumPy; work on the tensor, or in an @ts.jit.ignore function"
+    if type is STR and name in _OF_TEXTS:
+        return _OF_TEXTS[name]
     spelled = _OTHER_WORDS.get(name)
     if spelled is not None and not isinstance(type, TensorType):
         return f"write {spelled}"

@@ -15,7 +15,7 @@ tuple for a list and an empty list literal for a list of any type need no such p
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ts.errors import CompilationError, SchemaMatchError
 from ts.frontend import hints
@@ -182,12 +182,13 @@ class _Matcher:
         self.range = range
         self.allow_conversions = allow_conversions
         self.variables: dict[str, Type] = {}
+        self.inputs: list[Value] = []  # the arguments that fit so far
 
     def match(
         self, args: Sequence[Actual], kwargs: Mapping[str, Actual], self_value: Actual | None
     ) -> MatchedSchema:
         arguments = self.schema.arguments
-        inputs: list[Value] = []
+        inputs = self.inputs
         used = 0
         used_names = set()
         for i, formal in enumerate(arguments):
@@ -381,25 +382,42 @@ def match_schemas(
     kwargs = kwargs or {}
     if len(schemas) == 1:
         return 0, match_schema(schemas[0], graph, range, args, kwargs, self)
-    failures: list[str] = []
+    failures: list[tuple[int, str]] = []  # how many arguments fit, and what does not
     for allow_conversions in (False, True):
         failures = []
         tried = enumerate(schemas) if allow_conversions else _that_may_begin(schemas, args, self)
         for i, schema in tried:
             if (schema.name, schema.overload_name) in _NEVER_CALLED:
                 continue
+            matcher = _Matcher(schema, graph, range, allow_conversions)
             try:
-                return i, _Matcher(schema, graph, range, allow_conversions).match(args, kwargs, self)
+                return i, matcher.match(args, kwargs, self)
             except _Mismatch as mismatch:
-                failures.append(f"\n{schema}:\n{mismatch}")
-    listed = "".join(f"  {line}\n" for line in "".join(failures).rstrip("\n").split("\n"))
+                failures.append((len(matcher.inputs), f"\n{schema}:\n{mismatch}"))
     given = [arg for arg in (self, *args, *kwargs.values()) if isinstance(arg, Value)]
+    reason = _indented(text for _, text in failures)
     raise SchemaMatchError(
-        f"Arguments for call are not valid.\nThe following variants are available:\n{listed}"
-        "\nThe original call is",
+        "Arguments for call are not valid.\nThe following variants are available:\n"
+        f"{_nearest(failures)}\nThe original call is",
         range,
-        hints.argument(given, listed, {a.name for schema in schemas for a in schema.arguments}),
+        hints.argument(given, reason, {a.name for schema in schemas for a in schema.arguments}),
     )
+
+
+_LISTED: Final = 6  # variants
+
+
+def _nearest(failures: Sequence[tuple[int, str]]) -> str:
+    """The variants that take most of the arguments, all where they are few; how many others there are."""
+    if len(failures) <= _LISTED:
+        return _indented(text for _, text in failures)
+    most = max(fitting for fitting, _ in failures)
+    near = [text for fitting, text in failures if fitting == most][:_LISTED]
+    return f"{_indented(near)}  \n  and {len(failures) - len(near)} others, which fit no better.\n"
+
+
+def _indented(texts: Iterable[str]) -> str:
+    return "".join(f"  {line}\n" for line in "".join(texts).rstrip("\n").split("\n"))
 
 
 # ---- operators of the language itself ---------------------------------------------------------------

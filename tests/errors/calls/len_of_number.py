@@ -28,17 +28,7 @@ def main(x: int):
 #   aten::len.Dict_bool(Dict(bool, t) self) -> int:
 #   Could not match type int to Dict[bool, t] in argument 'self': Cannot match a dict to int.
 #
-#   aten::len.Dict_float(Dict(float, t) self) -> int:
-#   Could not match type int to Dict[float, t] in argument 'self': Cannot match a dict to int.
-#
-#   aten::len.Dict_complex(Dict(complex, t) self) -> int:
-#   Could not match type int to Dict[complex, t] in argument 'self': Cannot match a dict to int.
-#
-#   aten::len.Dict_Tensor(Dict(Tensor, t) self) -> int:
-#   Could not match type int to Dict[Tensor, t] in argument 'self': Cannot match a dict to int.
-#
-#   aten::len.any(Any[] a) -> int:
-#   Expected a value of type 'List[Any]' for argument 'a' but instead found type 'int'.
+#   and 4 others, which fit no better.
 #
 # The original call is:
 #   File "len_of_number.py", line 7

@@ -30,17 +30,7 @@ def main(x: Optional[List[int]]):
 #   aten::len.Dict_bool(Dict(bool, t) self) -> int:
 #   Could not match type Optional[List[int]] to Dict[bool, t] in argument 'self': Cannot match a dict to Optional[List[int]].
 #
-#   aten::len.Dict_float(Dict(float, t) self) -> int:
-#   Could not match type Optional[List[int]] to Dict[float, t] in argument 'self': Cannot match a dict to Optional[List[int]].
-#
-#   aten::len.Dict_complex(Dict(complex, t) self) -> int:
-#   Could not match type Optional[List[int]] to Dict[complex, t] in argument 'self': Cannot match a dict to Optional[List[int]].
-#
-#   aten::len.Dict_Tensor(Dict(Tensor, t) self) -> int:
-#   Could not match type Optional[List[int]] to Dict[Tensor, t] in argument 'self': Cannot match a dict to Optional[List[int]].
-#
-#   aten::len.any(Any[] a) -> int:
-#   Expected a value of type 'List[Any]' for argument 'a' but instead found type 'Optional[List[int]]'.
+#   and 4 others, which fit no better.
 #
 # The original call is:
 #   File "len_of_optional.py", line 9

@@ -26,20 +26,7 @@ def main(x: int):
 #   prim::max.int_list(int[] l, int[] r) -> int[]:
 #   Expected a value of type 'List[int]' for argument 'l' but instead found type 'str'.
 #
-#   prim::max.self_int(int[] self) -> int:
-#   Expected a value of type 'int' for argument '' but instead found type 'str'.
-#
-#   prim::max.float_list(float[] l, float[] r) -> float[]:
-#   Expected a value of type 'List[float]' for argument 'l' but instead found type 'str'.
-#
-#   prim::max.self_float(float[] self) -> float:
-#   Expected a value of type 'float' for argument '' but instead found type 'str'.
-#
-#   prim::max.bool_list(bool[] l, bool[] r) -> bool[]:
-#   Expected a value of type 'List[bool]' for argument 'l' but instead found type 'str'.
-#
-#   prim::max.self_bool(bool[] self) -> bool:
-#   Expected a value of type 'bool' for argument '' but instead found type 'str'.
+#   and 5 others, which fit no better.
 #
 # The original call is:
 #   File "max_of_texts.py", line 5

@@ -26,17 +26,7 @@ def main(x: int):
 #   aten::__contains__.float(Dict(float, t) dict, float key) -> bool:
 #   Could not match type int to Dict[float, t] in argument 'dict': Cannot match a dict to int.
 #
-#   aten::__contains__.complex(Dict(complex, t) dict, complex key) -> bool:
-#   Could not match type int to Dict[complex, t] in argument 'dict': Cannot match a dict to int.
-#
-#   aten::__contains__.Tensor(Dict(Tensor, t) dict, Tensor key) -> bool:
-#   Could not match type int to Dict[Tensor, t] in argument 'dict': Cannot match a dict to int.
-#
-#   aten::__contains__.float_list(float[] l, float item) -> bool:
-#   Expected a value of type 'List[float]' for argument 'l' but instead found type 'int'.
-#
-#   __contains__(str self, str key) -> bool:
-#   Expected a value of type 'str' for argument 'self' but instead found type 'int'.
+#   and 4 others, which fit no better.
 #
 # The original call is:
 #   File "contains_of_number.py", line 5

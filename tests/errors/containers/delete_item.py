@@ -14,26 +14,10 @@ def main(x: Dict[str, int]):
 # Arguments for call are not valid.
 # The following variants are available:
 #
-#   aten::Delete.t(t[](a!) self, int idx) -> ():
-#   Could not match type Dict[str, int] to List[t] in argument 'self': Cannot match List[t] to Dict[str, int].
-#
 #   aten::Delete.Dict_str(Dict(str, t)(a!) self, str key) -> ():
 #   Expected a value of type 'str' for argument 'key' but instead found type 'int'.
 #
-#   aten::Delete.Dict_int(Dict(int, t)(a!) self, int key) -> ():
-#   Expected a value of type 'Dict[int, t]' for argument 'self' but instead found type 'Dict[str, int]'.
-#
-#   aten::Delete.Dict_bool(Dict(bool, t)(a!) self, bool key) -> ():
-#   Expected a value of type 'Dict[bool, t]' for argument 'self' but instead found type 'Dict[str, int]'.
-#
-#   aten::Delete.Dict_float(Dict(float, t)(a!) self, float key) -> ():
-#   Expected a value of type 'Dict[float, t]' for argument 'self' but instead found type 'Dict[str, int]'.
-#
-#   aten::Delete.Dict_complex(Dict(complex, t)(a!) self, complex key) -> ():
-#   Expected a value of type 'Dict[complex, t]' for argument 'self' but instead found type 'Dict[str, int]'.
-#
-#   aten::Delete.Dict_Tensor(Dict(Tensor, t)(a!) self, Tensor key) -> ():
-#   Expected a value of type 'Dict[Tensor, t]' for argument 'self' but instead found type 'Dict[str, int]'.
+#   and 6 others, which fit no better.
 #
 # The original call is:
 #   File "delete_item.py", line 7

@@ -8,35 +8,10 @@ def main(x: str):
 # Arguments for call are not valid.
 # The following variants are available:
 #
-#   aten::__contains__.int_list(int[] l, int item) -> bool:
-#   Expected a value of type 'List[int]' for argument 'l' but instead found type 'str'.
-#
-#   aten::__contains__.str_list(str[] l, str item) -> bool:
-#   Expected a value of type 'List[str]' for argument 'l' but instead found type 'str'.
-#
-#   aten::__contains__.str(Dict(str, t) dict, str key) -> bool:
-#   Could not match type str to Dict[str, t] in argument 'dict': Cannot match a dict to str.
-#
-#   aten::__contains__.int(Dict(int, t) dict, int key) -> bool:
-#   Could not match type str to Dict[int, t] in argument 'dict': Cannot match a dict to str.
-#
-#   aten::__contains__.bool(Dict(bool, t) dict, bool key) -> bool:
-#   Could not match type str to Dict[bool, t] in argument 'dict': Cannot match a dict to str.
-#
-#   aten::__contains__.float(Dict(float, t) dict, float key) -> bool:
-#   Could not match type str to Dict[float, t] in argument 'dict': Cannot match a dict to str.
-#
-#   aten::__contains__.complex(Dict(complex, t) dict, complex key) -> bool:
-#   Could not match type str to Dict[complex, t] in argument 'dict': Cannot match a dict to str.
-#
-#   aten::__contains__.Tensor(Dict(Tensor, t) dict, Tensor key) -> bool:
-#   Could not match type str to Dict[Tensor, t] in argument 'dict': Cannot match a dict to str.
-#
-#   aten::__contains__.float_list(float[] l, float item) -> bool:
-#   Expected a value of type 'List[float]' for argument 'l' but instead found type 'str'.
-#
 #   __contains__(str self, str key) -> bool:
 #   Expected a value of type 'str' for argument 'key' but instead found type 'int'.
+#
+#   and 9 others, which fit no better.
 #
 # The original call is:
 #   File "text_contains_number.py", line 5

@@ -33,23 +33,7 @@ def main(x: Color):
 #   aten::lt.float(float a, float b) -> bool:
 #   Expected a value of type 'float' for argument 'a' but instead found type 'Enum<__torch__.errors.compared_with_number.Color>'.
 #
-#   aten::lt.int_float(int a, float b) -> bool:
-#   Expected a value of type 'int' for argument 'a' but instead found type 'Enum<__torch__.errors.compared_with_number.Color>'.
-#
-#   aten::lt.float_int(float a, int b) -> bool:
-#   Expected a value of type 'float' for argument 'a' but instead found type 'Enum<__torch__.errors.compared_with_number.Color>'.
-#
-#   aten::lt(Scalar a, Scalar b) -> bool:
-#   Expected a value of type 'number' for argument 'a' but instead found type 'Enum<__torch__.errors.compared_with_number.Color>'.
-#
-#   aten::lt.str(str a, str b) -> bool:
-#   Expected a value of type 'str' for argument 'a' but instead found type 'Enum<__torch__.errors.compared_with_number.Color>'.
-#
-#   lt(float a, Tensor b) -> Tensor:
-#   Expected a value of type 'float' for argument 'a' but instead found type 'Enum<__torch__.errors.compared_with_number.Color>'.
-#
-#   lt(int a, Tensor b) -> Tensor:
-#   Expected a value of type 'int' for argument 'a' but instead found type 'Enum<__torch__.errors.compared_with_number.Color>'.
+#   and 6 others, which fit no better.
 #
 # The original call is:
 #   File "compared_with_number.py", line 12

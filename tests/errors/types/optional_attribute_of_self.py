@@ -36,51 +36,13 @@ main = Layer()
 #   aten::add.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> Tensor(a!):
 #   Expected a value of type 'number' for argument 'other' but instead found type 'Optional[Tensor]'.
 #
-#   aten::add.t(t[] a, t[] b) -> t[]:
-#   Could not match type Tensor (inferred) to List[t] in argument 'a': Cannot match List[t] to Tensor.
-#
-#   aten::add.str(str a, str b) -> str:
-#   Expected a value of type 'str' for argument 'a' but instead found type 'Tensor (inferred)'.
-#   Inferred the value for argument 'a' to be of type 'Tensor' because it was not annotated with an explicit type.
-#
 #   aten::add.int(int a, int b) -> int:
 #   Expected a value of type 'int' for argument 'b' but instead found type 'Optional[Tensor]'.
 #
 #   aten::add.complex(complex a, complex b) -> complex:
 #   Expected a value of type 'complex' for argument 'b' but instead found type 'Optional[Tensor]'.
 #
-#   aten::add.float(float a, float b) -> float:
-#   Expected a value of type 'float' for argument 'b' but instead found type 'Optional[Tensor]'.
-#
-#   aten::add.int_complex(int a, complex b) -> complex:
-#   Expected a value of type 'complex' for argument 'b' but instead found type 'Optional[Tensor]'.
-#
-#   aten::add.complex_int(complex a, int b) -> complex:
-#   Expected a value of type 'int' for argument 'b' but instead found type 'Optional[Tensor]'.
-#
-#   aten::add.float_complex(float a, complex b) -> complex:
-#   Expected a value of type 'complex' for argument 'b' but instead found type 'Optional[Tensor]'.
-#
-#   aten::add.complex_float(complex a, float b) -> complex:
-#   Expected a value of type 'float' for argument 'b' but instead found type 'Optional[Tensor]'.
-#
-#   aten::add.int_float(int a, float b) -> float:
-#   Expected a value of type 'float' for argument 'b' but instead found type 'Optional[Tensor]'.
-#
-#   aten::add.float_int(float a, int b) -> float:
-#   Expected a value of type 'int' for argument 'b' but instead found type 'Optional[Tensor]'.
-#
-#   aten::add(Scalar a, Scalar b) -> Scalar:
-#   Expected a value of type 'number' for argument 'b' but instead found type 'Optional[Tensor]'.
-#
-#   add(float a, Tensor b) -> Tensor:
-#   Expected a value of type 'Tensor' for argument 'b' but instead found type 'Optional[Tensor]'.
-#
-#   add(int a, Tensor b) -> Tensor:
-#   Expected a value of type 'Tensor' for argument 'b' but instead found type 'Optional[Tensor]'.
-#
-#   add(complex a, Tensor b) -> Tensor:
-#   Expected a value of type 'Tensor' for argument 'b' but instead found type 'Optional[Tensor]'.
+#   and 13 others, which fit no better.
 #
 # The original call is:
 #   File "optional_attribute_of_self.py", line 17

@@ -28,44 +28,7 @@ def main(x: Optional[int]):
 #   aten::add.str(str a, str b) -> str:
 #   Expected a value of type 'str' for argument 'a' but instead found type 'Optional[int]'.
 #
-#   aten::add.int(int a, int b) -> int:
-#   Expected a value of type 'int' for argument 'a' but instead found type 'Optional[int]'.
-#
-#   aten::add.complex(complex a, complex b) -> complex:
-#   Expected a value of type 'complex' for argument 'a' but instead found type 'Optional[int]'.
-#
-#   aten::add.float(float a, float b) -> float:
-#   Expected a value of type 'float' for argument 'a' but instead found type 'Optional[int]'.
-#
-#   aten::add.int_complex(int a, complex b) -> complex:
-#   Expected a value of type 'int' for argument 'a' but instead found type 'Optional[int]'.
-#
-#   aten::add.complex_int(complex a, int b) -> complex:
-#   Expected a value of type 'complex' for argument 'a' but instead found type 'Optional[int]'.
-#
-#   aten::add.float_complex(float a, complex b) -> complex:
-#   Expected a value of type 'float' for argument 'a' but instead found type 'Optional[int]'.
-#
-#   aten::add.complex_float(complex a, float b) -> complex:
-#   Expected a value of type 'complex' for argument 'a' but instead found type 'Optional[int]'.
-#
-#   aten::add.int_float(int a, float b) -> float:
-#   Expected a value of type 'int' for argument 'a' but instead found type 'Optional[int]'.
-#
-#   aten::add.float_int(float a, int b) -> float:
-#   Expected a value of type 'float' for argument 'a' but instead found type 'Optional[int]'.
-#
-#   aten::add(Scalar a, Scalar b) -> Scalar:
-#   Expected a value of type 'number' for argument 'a' but instead found type 'Optional[int]'.
-#
-#   add(float a, Tensor b) -> Tensor:
-#   Expected a value of type 'float' for argument 'a' but instead found type 'Optional[int]'.
-#
-#   add(int a, Tensor b) -> Tensor:
-#   Expected a value of type 'int' for argument 'a' but instead found type 'Optional[int]'.
-#
-#   add(complex a, Tensor b) -> Tensor:
-#   Expected a value of type 'complex' for argument 'a' but instead found type 'Optional[int]'.
+#   and 13 others, which fit no better.
 #
 # The original call is:
 #   File "optional_not_refined.py", line 7

@@ -28,44 +28,7 @@ def main(x: Union[int, str]):
 #   aten::add.str(str a, str b) -> str:
 #   Expected a value of type 'str' for argument 'a' but instead found type 'Union[int, str]'.
 #
-#   aten::add.int(int a, int b) -> int:
-#   Expected a value of type 'int' for argument 'a' but instead found type 'Union[int, str]'.
-#
-#   aten::add.complex(complex a, complex b) -> complex:
-#   Expected a value of type 'complex' for argument 'a' but instead found type 'Union[int, str]'.
-#
-#   aten::add.float(float a, float b) -> float:
-#   Expected a value of type 'float' for argument 'a' but instead found type 'Union[int, str]'.
-#
-#   aten::add.int_complex(int a, complex b) -> complex:
-#   Expected a value of type 'int' for argument 'a' but instead found type 'Union[int, str]'.
-#
-#   aten::add.complex_int(complex a, int b) -> complex:
-#   Expected a value of type 'complex' for argument 'a' but instead found type 'Union[int, str]'.
-#
-#   aten::add.float_complex(float a, complex b) -> complex:
-#   Expected a value of type 'float' for argument 'a' but instead found type 'Union[int, str]'.
-#
-#   aten::add.complex_float(complex a, float b) -> complex:
-#   Expected a value of type 'complex' for argument 'a' but instead found type 'Union[int, str]'.
-#
-#   aten::add.int_float(int a, float b) -> float:
-#   Expected a value of type 'int' for argument 'a' but instead found type 'Union[int, str]'.
-#
-#   aten::add.float_int(float a, int b) -> float:
-#   Expected a value of type 'float' for argument 'a' but instead found type 'Union[int, str]'.
-#
-#   aten::add(Scalar a, Scalar b) -> Scalar:
-#   Expected a value of type 'number' for argument 'a' but instead found type 'Union[int, str]'.
-#
-#   add(float a, Tensor b) -> Tensor:
-#   Expected a value of type 'float' for argument 'a' but instead found type 'Union[int, str]'.
-#
-#   add(int a, Tensor b) -> Tensor:
-#   Expected a value of type 'int' for argument 'a' but instead found type 'Union[int, str]'.
-#
-#   add(complex a, Tensor b) -> Tensor:
-#   Expected a value of type 'complex' for argument 'a' but instead found type 'Union[int, str]'.
+#   and 13 others, which fit no better.
 #
 # The original call is:
 #   File "union_operand.py", line 7
