@@ -71,12 +71,15 @@ def leaves(x):
     return []
 
 
+WIDE = {ts.bfloat16: ts.float32, ts.complex32: ts.complex64}  # of what NumPy does not have
+
+
 def host(x):
     """Numbers that can be compared, of a result's tensors or of the result itself."""
     found = leaves(x)
     if not found:
         return [np.asarray(x)] if isinstance(x, (bool, int, float, complex)) else []
-    wide = [t.to(ts.float32) if t.dtype == ts.bfloat16 else t for t in found]
+    wide = [t.to(WIDE.get(t.dtype, t.dtype)) for t in found]
     return [t.detach().cpu().numpy() for t in wide]
 
 

@@ -17,7 +17,7 @@ def test_a_lower_group_lifts_only_the_category():
     assert rules.result_type(vector, 1.5) == rules.FLOAT
     assert rules.result_type(np.ones(3, np.int8), 1000) == np.int8
     assert rules.result_type(np.ones(3, np.int64), 1.5) == rules.FLOAT
-    assert rules.result_type(np.ones(3, np.float16), 1j) == rules.CFLOAT
+    assert rules.result_type(np.ones(3, np.float16), 1j) == dtypes.complex32.numpy_dtype
     assert rules.result_type(np.ones(3, np.float64), 1j) == rules.CDOUBLE
     assert rules.result_type(scalar, np.ones(3, np.int64)) == rules.FLOAT
     assert rules.result_type(np.ones(3, bool), 2) == rules.INT64

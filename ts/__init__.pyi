@@ -222,7 +222,9 @@ bfloat16: dtype
 bool: dtype
 cdouble: dtype
 cfloat: dtype
+chalf: dtype
 complex128: dtype
+complex32: dtype
 complex64: dtype
 double: dtype
 float: dtype

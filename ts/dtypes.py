@@ -9,8 +9,8 @@ In: a name, a code or a NumPy dtype; out: the one object that stands for it.
     True
 
 The codes are PyTorch's `ScalarType` numbers: graphs, archives and kernels carry those.
-NumPy has no bfloat16 and no floats of 8 bits: `ml_dtypes` has, which takes longer to import than this file
-and all that it serves at first, and is imported when somebody asks for `bfloat16.numpy_dtype`.
+NumPy has no bfloat16, no floats of 8 bits and no complex32: `ml_dtypes` has, which takes longer to import
+than this file and all that it serves at first, and is imported when somebody asks for `bfloat16.numpy_dtype`.
 This module is vocabulary: it imports nothing of `ts`, and every stage may import it.
 """
 
@@ -59,7 +59,7 @@ class dtype:
     def __getattr__(self, name: str) -> Any:
         if name != "numpy_dtype":
             raise AttributeError(f"'dtype' object has no attribute '{name}'")
-        _bring_borrowed()
+        _bring((complex32,) if self is complex32 else _OTHERS)
         return self.numpy_dtype
 
     def __repr__(self) -> str:
@@ -109,6 +109,7 @@ int64 = long = dtype("int64", 4, np.int64, INTEGRAL, "Long")
 float16 = half = dtype("float16", 5, np.float16, FLOATING, "Half")
 float32 = dtype("float32", 6, np.float32, FLOATING, "Float")
 float64 = double = dtype("float64", 7, np.float64, FLOATING, "Double")
+complex32 = chalf = dtype("complex32", 8, None, COMPLEX, "ComplexHalf", itemsize=4)
 complex64 = cfloat = dtype("complex64", 9, np.complex64, COMPLEX, "ComplexFloat")
 complex128 = cdouble = dtype("complex128", 10, np.complex128, COMPLEX, "ComplexDouble")
 bool_ = dtype("bool", 11, np.bool_, BOOLEAN, "Bool")
@@ -127,20 +128,20 @@ FLOAT8: Final = (float8_e5m2, float8_e4m3fn, float8_e5m2fnuz, float8_e4m3fnuz, f
 
 ALL: Final = (
     uint8, int8, int16, int32, int64, float16, float32, float64, complex64, complex128, bool_, bfloat16,
-    uint16, uint32, uint64, *FLOAT8,
+    uint16, uint32, uint64, *FLOAT8, complex32,
 )  # fmt: skip
 _BAREBONES: Final = (uint16, uint32, uint64)  # which PyTorch promotes to floats only
 BY_CODE: Final[dict[int, dtype]] = {d.code: d for d in ALL}
-TO_REAL: Final = {complex64: float32, complex128: float64}
-TO_COMPLEX: Final = {float32: complex64, float64: complex128}
+TO_REAL: Final = {complex32: float16, complex64: float32, complex128: float64}
+TO_COMPLEX: Final = {float16: complex32, bfloat16: complex64, float32: complex64, float64: complex128}
 
 # Every name under which the package offers a dtype (`ts.float`, `ts.int` ... included).
 NAMES: Final[dict[str, dtype]] = {
     **{d.name: d for d in ALL},
     "short": int16, "int": int32, "long": int64, "half": float16, "float": float32, "double": float64,
-    "cfloat": complex64, "cdouble": complex128,
+    "chalf": complex32, "cfloat": complex64, "cdouble": complex128,
 }  # fmt: skip
-BORROWED: Final = (bfloat16, *FLOAT8)  # whose arrays `ml_dtypes` knows
+BORROWED: Final = (bfloat16, *FLOAT8, complex32)  # whose arrays `ml_dtypes` knows
 OF_NUMPY: Final = tuple(d for d in ALL if d not in BORROWED)
 _BY_NUMPY: Final[dict[np.dtype[Any], dtype]] = {d.numpy_dtype: d for d in OF_NUMPY}
 _tables: list[Callable[[dtype, np.dtype[Any]], object]] = []  # what enters them in tables by NumPy's dtypes
@@ -157,7 +158,7 @@ def from_numpy_dtype(numpy_dtype: Any) -> dtype:
     """The dtype of arrays of `numpy_dtype`; TypeError, in PyTorch's words, where there is none."""
     found = _BY_NUMPY.get(np.dtype(numpy_dtype))
     if found is None:
-        _bring_borrowed()
+        _bring((complex32,) if np.dtype(numpy_dtype).name == complex32.name else _OTHERS)
         found = _BY_NUMPY.get(np.dtype(numpy_dtype))
     if found is None:
         raise no_dtype_of(np.dtype(numpy_dtype))
@@ -184,6 +185,11 @@ def is_float8(numpy_dtype: Any) -> bool:
     return _BY_NUMPY.get(np.dtype(numpy_dtype)) in FLOAT8
 
 
+def is_complex32(numpy_dtype: Any) -> bool:
+    """Whether that is NumPy's dtype of complex32."""
+    return _BY_NUMPY.get(np.dtype(numpy_dtype)) is complex32
+
+
 def with_borrowed(enter: Callable[[dtype, np.dtype[Any]], object]) -> None:
     """Call `enter` with each dtype that `ml_dtypes` knows and NumPy's of it, before anybody gets that: for
     tables by NumPy's dtypes."""
@@ -197,16 +203,19 @@ def with_bfloat16(enter: Callable[[np.dtype[Any]], object]) -> None:
     with_borrowed(lambda d, found: enter(found) if d is bfloat16 else None)
 
 
-def _bring_borrowed() -> None:
+_OTHERS: Final = tuple(d for d in BORROWED if d is not complex32)  # which comes alone, as it is warned of
+
+
+def _bring(some: tuple[dtype, ...]) -> None:
     global _brought
     import ml_dtypes
 
-    found = {d: np.dtype(getattr(ml_dtypes, d.name)) for d in BORROWED}
-    _brought = found  # from now on, new tables enter them themselves
+    found = {d: np.dtype(getattr(ml_dtypes, d.name)) for d in some}
+    _brought = _brought | found  # from now on, new tables enter them themselves
     for enter in _tables:
-        for d in BORROWED:
+        for d in some:
             enter(d, found[d])
-    for d in BORROWED:
+    for d in some:
         _BY_NUMPY[found[d]] = d
         d.numpy_dtype = found[d]
 
@@ -238,7 +247,9 @@ def promote(a: dtype, b: dtype) -> dtype:
         )
     if a.category != b.category:
         low, high = (a, b) if a.category < b.category else (b, a)
-        return complex128 if high is complex64 and low is float64 else high
+        return promote(high, TO_COMPLEX[low]) if high.is_complex and low.is_floating_point else high
+    if complex32 in (a, b):
+        return b if a is complex32 else a
     if {a, b} == {float16, bfloat16}:
         return float32
     if bfloat16 in (a, b):

@@ -20,7 +20,7 @@ EXCUSED = {
         segment_reduce jagged slice_inverse
     """,
     "dtypes without arrays: a few bits, halves of complex numbers": """
-        bit bits* int[1-7] uint[1-7] float4* complex32 chalf
+        bit bits* int[1-7] uint[1-7] float4*
     """,
     "other libraries and devices": """
         cudnn_* miopen_* mkldnn_* fbgemm_* to_mkldnn mkldnn* xpu mtia ipu cpp *_vulkan_* batch_norm_*

@@ -13,7 +13,7 @@ NAMES: Final = {
         ConcreteModuleTypeBuilder DeviceObjType DictType EnumType ErrorReport FloatType FutureType
         InferredType IntType InterfaceType ListType NoneType NumberType OptionalType OutOfMemoryError
         PyObjectType RRefType StreamObjType StringType SymBool SymBoolType SymFloat SymInt SymIntType
-        TensorType TupleType UnionType cond while_loop complex32 chalf float4_e2m1fn_x2 bits16 bits1x8 bits2x4
+        TensorType TupleType UnionType cond while_loop float4_e2m1fn_x2 bits16 bits1x8 bits2x4
         bits4x2 bits8
         int1 int2 int3 int4 int5 int6 int7 uint1 uint2 uint3 uint4 uint5 uint6 uint7 qint32 qint8 quint2x4
         quint4x2 quint8

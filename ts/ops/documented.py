@@ -193,7 +193,7 @@ _TAKEN: Final = {
         rrelu_with_noise_ rrelu_with_noise_backward rrelu_with_noise_functional scaled_dot_product_attention
         selu smooth_l1_loss soft_margin_loss_backward softmax softplus softplus_backward softshrink
         softshrink_backward special_gammainc special_gammaincc special_log_softmax special_round
-        special_softmax upsample_linear1d upsample_trilinear3d
+        special_softmax upsample_linear1d upsample_trilinear3d view_as_complex view_as_complex_copy
     """,
     "if": """
         _add_relu _upsample_bicubic2d_aa _upsample_bilinear2d_aa _upsample_lanczos2d_aa avg_pool3d
@@ -226,7 +226,7 @@ _TAKEN: Final = {
         quantized::matmul quantized::prelu quantized::quantized_gru_cell_dynamic
         quantized::quantized_lstm_cell_dynamic quantized::quantized_rnn_relu_cell_dynamic
         quantized::quantized_rnn_tanh_cell_dynamic quantized::softmax quantized_batch_norm quantized_gru
-        quantized_lstm view_as_complex view_as_complex_copy
+        quantized_lstm
     """,
     "i": """
         IntImplicit __lshift__ __rshift__ _int_mm bincount bitwise_left_shift bitwise_right_shift gcd lcm

@@ -27,7 +27,8 @@ INEXACT: Final = "Expected a floating point or complex tensor as input. Got {dty
 
 _KIND = {d: {"f": "f", "c": "c", "b": "b", "i": "i", "u": "i"}.get(d.kind, "") for d in rules.CODE_OF}
 _KIND[rules.HALF] = "h"
-dtypes.with_borrowed(lambda d, found: _KIND.update({found: "h" if d is dtypes.bfloat16 else "n"}))
+_OF_BORROWED: Final = {dtypes.bfloat16: "h", dtypes.complex32: "c"}
+dtypes.with_borrowed(lambda d, found: _KIND.update({found: _OF_BORROWED.get(d, "n")}))
 
 
 class Missing(str):

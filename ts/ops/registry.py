@@ -36,7 +36,7 @@ import numpy as np
 
 from ts import backends
 from ts._core.dispatch import subclasses  # noqa: F401  tells tensors of classes that are derived from them
-from ts._core.dispatch.operator import Operator, set_float8_check, set_layouts, set_schema_parser
+from ts._core.dispatch.operator import Operator, set_layouts, set_narrow, set_schema_parser
 from ts._core.dispatch.overloads import OverloadSet, overloads, set_documentation, set_lookup
 from ts._core.dispatch.signature import signature
 from ts._core.dispatch.work import set_work_rules
@@ -562,10 +562,16 @@ def namespace(name: str) -> dict[str, str]:
     return {n[6 + len(prefix) :]: n for n in _records if n.startswith(f"aten::{prefix}")}
 
 
-def _check_float8(*args: Any) -> None:  # of few programs
-    from ts.ops import float8
+def _check_narrow(record: Any, dtype: Any, args: Any) -> None:  # of few programs
+    from ts.ops import complex32, float8
 
-    float8.check(*args)
+    (complex32 if dtype.is_complex else float8).check(record, dtype, args)
+
+
+def _narrow_kernel(record: Any, kernel: Any, args: Any) -> Any:
+    from ts.ops import complex32
+
+    return complex32.kernel(record, kernel, args)
 
 
 def _documentation(name: str, operators: Sequence[Any]) -> str:  # for who asks
@@ -578,6 +584,6 @@ connect(backends, overloads)
 set_lookup(lookup)
 set_documentation(_documentation)
 set_layouts(layouts.arranged)
-set_float8_check(_check_float8)
+set_narrow(_check_narrow, _narrow_kernel)
 set_work_rules(work.rule_of)
 set_schema_parser(_parse_schema)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -56,8 +56,8 @@ CATEGORY_OF: dict[DType, int] = {d.numpy_dtype: d.category for d in dtypes.OF_NU
 BOOLEAN, INTEGRAL, FLOATING, COMPLEX = range(4)
 MAX_INT = (1 << 63) - 1
 
-_REAL_OF = {c.numpy_dtype: r.numpy_dtype for c, r in dtypes.TO_REAL.items()}
-_COMPLEX_OF = {r: c for c, r in _REAL_OF.items()} | {HALF: CFLOAT}  # no 32-bit complex
+_REAL_OF = {CFLOAT: FLOAT, CDOUBLE: DOUBLE}
+_COMPLEX_OF = {FLOAT: CFLOAT, DOUBLE: CDOUBLE}
 SHORT: set[DType] = {HALF}  # floats of 16 bits
 
 
@@ -67,6 +67,8 @@ def _enter_borrowed(d: dtypes.dtype, found: DType) -> None:
     if d is dtypes.bfloat16:
         _COMPLEX_OF[found] = CFLOAT
         SHORT.add(found)
+    elif d is dtypes.complex32:
+        _REAL_OF[found], _COMPLEX_OF[HALF] = HALF, found
 
 
 dtypes.with_borrowed(_enter_borrowed)
@@ -115,8 +117,8 @@ def complex_dtype(dtype: DType) -> DType:
     """The complex dtype whose parts are `dtype`."""
     if dtype in _REAL_OF:
         return dtype
-    if dtypes.is_float8(dtype):
-        return dtypes.from_numpy_dtype(dtype).to_complex().numpy_dtype  # which there is none of
+    if dtype == HALF or dtypes.is_float8(dtype):
+        return dtypes.from_numpy_dtype(dtype).to_complex().numpy_dtype  # which those of 8 bits have none of
     return _COMPLEX_OF.get(dtype) or complex_dtype(default_dtype())
 
 
@@ -202,7 +204,7 @@ def cast(xp: Any, x: Any, dtype: DType) -> Array:
         if isinstance(x, int) and not -(1 << 63) <= x < 1 << 63:
             x = x & 0xFFFFFFFFFFFFFFFF
         number = np.asarray(x)
-        narrow = dtypes.is_float8(dtype)
+        narrow = dtypes.is_float8(dtype) or dtypes.is_complex32(dtype)
         return xp.asarray(construct.cast_elements(number, dtype) if narrow else number.astype(dtype))
     if x.dtype == dtype:
         return x
@@ -257,7 +259,7 @@ def dtype_message(text: str, want: DType, got: DType) -> str:
     )
 
 
-def refuse(name: str, dtype: DType) -> None:
+def refuse(name: str, dtype: DType) -> NoReturn:
     """Raise PyTorch's error for an operator without a kernel for `dtype`."""
     raise NotImplementedError(f"\"{name}\" not implemented for '{NAME_OF[dtype]}'")
 

@@ -393,7 +393,11 @@ def _complex(xp: Any, real: Array, imag: Array) -> Array:
     shape = rules.broadcast_shapes(real.shape, imag.shape)
     _check_same(real, imag)
     result = xp.empty(shape, dtype=rules.complex_dtype(real.dtype))
-    result.real, result.imag = real, imag
+    if result.dtype.kind == "c":
+        result.real, result.imag = real, imag
+    else:  # complex32, which NumPy does not know
+        parts = result.reshape(*shape, 1).view(real.dtype)
+        parts[..., 0], parts[..., 1] = real, imag
     return result
 
 

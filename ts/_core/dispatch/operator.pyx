@@ -572,27 +572,35 @@ cdef object run(Operator op, list args):
     return run_on(op, args, backend, device)
 
 
-cdef object check_float8 = None
+cdef object check_narrow = None, narrow_kernel = None
 
 
-def set_float8_check(function):
-    """`function(record, dtype, arguments)` refuses operators on floats of 8 bits, or with such results; the registry sets it."""
-    global check_float8
-    check_float8 = function
+def set_narrow(check, kernel):
+    """What dtypes without arithmetic of their own do; the registry sets it.
+
+    `check(record, dtype, arguments)` refuses operators on them, or with such results; `kernel(record, kernel,
+    arguments)` is the kernel by which an operator computes with complex numbers of 16-bit floats.
+    """
+    global check_narrow, narrow_kernel
+    check_narrow, narrow_kernel = check, kernel
 
 
-cdef inline bint is_float8(int scalar_type) noexcept:
-    """Few operators have kernels for floats of 8 bits."""
-    return 23 <= scalar_type <= 26 or scalar_type == 44
+cdef inline bint is_narrow(int scalar_type) noexcept:
+    """Few operators have kernels for floats of 8 bits, and for complex32."""
+    return 23 <= scalar_type <= 26 or scalar_type == 44 or scalar_type == 8
 
 
-cdef int check_narrow(Operator op, list args) except -1:
-    """Refuse floats of 8 bits among the arguments of what has no kernel for them."""
+cdef object kernel_of_narrow(Operator op, object kernel, list args):
+    """The kernel for arguments among which may be such; refuses what has none."""
     for x in args:
         for y in (<list>x if type(x) is list else (x,)):
-            if isinstance(y, Tensor) and is_float8((<Tensor>y).scalar_type):
-                check_float8(op.record, y.dtype, args)
-    return 0
+            if isinstance(y, Tensor) and is_narrow((<Tensor>y).scalar_type):
+                check_narrow(op.record, y.dtype, args)
+                if (<Tensor>y).scalar_type == 8:
+                    return narrow_kernel(op.record, kernel, args)
+            elif type(y) is complex:  # with floats of 16 bits it makes complex32
+                return narrow_kernel(op.record, kernel, args)
+    return kernel
 
 
 cdef object on_device(Tensor x, object backend, object place):
@@ -655,22 +663,24 @@ cdef tuple bound_kernel(Operator op, int backend):
 cdef object run_on(Operator op, list args, int backend, int device):
     cdef tuple bound = bound_kernel(op, backend)
     cdef list values = [bound[1]]
+    cdef object kernel = bound[2]
     cdef bint narrow = False
     for x in args:
         if isinstance(x, Tensor):
             values.append((<Tensor>x).array)
-            narrow |= is_float8((<Tensor>x).scalar_type)
+            narrow |= is_narrow((<Tensor>x).scalar_type)
         elif type(x) is list:
             values.append([(<Tensor>y).array if isinstance(y, Tensor) else y for y in <list>x])
             narrow |= len(<list>x) > 0 and isinstance((<list>x)[0], Tensor)
         else:
             values.append(x)
+            narrow |= type(x) is complex
     if narrow and backend != BACKEND_META:
-        check_narrow(op, args)
+        kernel = kernel_of_narrow(op, kernel, args)
     if op.written:
         check_written(op, values)
     try:
-        result = bound[0].run(bound[2], values, device)
+        result = bound[0].run(kernel, values, device)
     except (ValueError, IndexError, TypeError, MemoryError, OverflowError) as error:
         better = reworded(error, op.name)
         if better is None:
@@ -734,8 +744,8 @@ cdef object wrapped_one(Operator op, object declared, object result, list args):
             if isinstance(x, Tensor) and (<Tensor>x).array is result:
                 return x
         made = wrap(result)
-        if is_float8(made.scalar_type) and made.backend != BACKEND_META:
-            check_float8(op.record, made.dtype, args)
+        if is_narrow(made.scalar_type) and made.backend != BACKEND_META:
+            check_narrow(op.record, made.dtype, args)
         return made if declared.view_of < 0 else known_as_view(made, args[declared.view_of])
     if kind == "Tensor[]":
         parts = [x if isinstance(x, Tensor) else wrap(x) for x in result]

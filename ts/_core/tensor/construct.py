@@ -31,6 +31,7 @@ from ts._core.tensor.tensor import (
     written,
 )
 from ts._core.thread import deadline
+from ts._core.thread.once import warn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -102,7 +103,7 @@ def _shared(array: NDArray[Any]) -> Tensor:
             "given numpy array has byte order different from the native byte order. "
             "Conversion between byte orders is currently not supported."
         )
-    if dtypes.from_numpy_dtype(array.dtype) in dtypes.FLOAT8:
+    if dtypes.from_numpy_dtype(array.dtype) in _NARROW:
         raise dtypes.no_dtype_of(array.dtype)
     if any(step < 0 for step in array.strides):
         raise ValueError(
@@ -128,7 +129,7 @@ def host_array(data: Any, wanted: dtypes.dtype | None) -> NDArray[Any]:
         hasattr(data, "__array__") and not isinstance(data, Tensor)
     ):
         found = np.asarray(data)
-        if dtypes.from_numpy_dtype(found.dtype) in dtypes.FLOAT8:
+        if dtypes.from_numpy_dtype(found.dtype) in _NARROW:
             raise dtypes.no_dtype_of(found.dtype)
         numpy_dtype = wanted.numpy_dtype if wanted else found.dtype
         copied: NDArray[Any] = converted_array(found, numpy_dtype, copy=True)
@@ -257,6 +258,8 @@ def _fill(result: NDArray[Any], flat: list[Any], wanted: dtypes.dtype, inferred:
         with np.errstate(over="ignore"):  # what a dtype cannot hold is an infinity
             if wanted in dtypes.FLOAT8:
                 piece = cast_elements(np.array(piece, np.float64), wanted.numpy_dtype)
+            elif wanted is dtypes.complex32:
+                piece = cast_elements(np.array(piece, np.complex64), wanted.numpy_dtype)
             target[start : start + len(piece)] = piece
 
 
@@ -319,6 +322,8 @@ def checked_number(value: Any, wanted: dtypes.dtype) -> Any:
         fits = numbers.min <= value <= numbers.max
     elif wanted in dtypes.FLOAT8 and fits and math.isinf(value):
         fits = wanted is dtypes.float8_e5m2
+    elif wanted is dtypes.complex32:
+        fits = True  # what is too large is infinite
     elif wanted is dtypes.complex64:
         parts = (value.real, value.imag)
         fits = all(not math.isfinite(part) or abs(part) <= dtypes.finfo(dtypes.float32).max for part in parts)
@@ -334,7 +339,9 @@ def number_tensor(value: Any, wanted: dtypes.dtype, device: Any) -> Tensor:
     if wanted not in (dtypes.float16, *dtypes.BORROWED):
         return _placed(np.array(checked_number(value, wanted), wanted.numpy_dtype), device)
     with np.errstate(over="ignore"):
-        number = np.array(checked_number(value, dtypes.float64), np.float64).astype(np.float32)
+        wide = dtypes.complex64 if wanted.is_complex else dtypes.float64
+        number = np.array(checked_number(value, wide), wide.numpy_dtype)
+        number = number if wanted.is_complex else number.astype(np.float32)
         return _placed(cast_elements(number, wanted.numpy_dtype), device)
 
 
@@ -399,7 +406,7 @@ def converted_array(array: Any, numpy_dtype: Any, copy: bool = False) -> Any:
         return array.astype(numpy_dtype)
     with np.errstate(all="ignore"):
         if array.dtype.kind == "c" and np.dtype(numpy_dtype).kind not in "cb":
-            array = array.real
+            array = array if dtypes.is_complex32(numpy_dtype) else array.real
         return cast_elements(array, numpy_dtype)
 
 
@@ -408,6 +415,8 @@ def cast_elements(array: Any, numpy_dtype: Any) -> Any:
     uint8, as ml_dtypes takes each byte for a number."""
     if dtypes.is_float8(array.dtype) or dtypes.is_float8(numpy_dtype):
         return _cast_float8(array, numpy_dtype)
+    if dtypes.is_complex32(array.dtype) or dtypes.is_complex32(numpy_dtype):
+        return _cast_complex32(array, numpy_dtype)
     if array.dtype == np.float64 and (numpy_dtype == np.float16 or dtypes.is_bfloat16(numpy_dtype)):
         array = array.astype(np.float32)
     if array.dtype == np.bool_ and dtypes.is_bfloat16(numpy_dtype):
@@ -427,11 +436,35 @@ def _cast_float8(array: Any, numpy_dtype: Any) -> Any:
     return cast_elements(numbers, numpy_dtype)
 
 
+def _cast_complex32(array: Any, numpy_dtype: Any) -> Any:
+    """The same from or to complex numbers of 16-bit floats, by way of complex64."""
+    if not isinstance(array, np.ndarray):  # it has a shape only
+        return array.astype(numpy_dtype)
+    if dtypes.is_complex32(numpy_dtype):
+        real = array.dtype.kind != "c" and not dtypes.is_complex32(array.dtype)
+        return (cast_elements(array, np.float32) if real else array).astype(np.complex64).astype(numpy_dtype)
+    numbers = array.astype(np.complex64)
+    return cast_elements(numbers if np.dtype(numpy_dtype).kind in "cb" else numbers.real, numpy_dtype)
+
+
+_NARROW: Final = (*dtypes.FLOAT8, dtypes.complex32)  # which arrays of programs may not have
+
+
+def _warn_of_complex32(d: dtypes.dtype, found: Any) -> None:
+    if d is dtypes.complex32:
+        warn("ComplexHalf support is experimental and many operators don't support it yet.")
+
+
+dtypes.with_borrowed(_warn_of_complex32)
+
+
 @cache
 def _holds_all(dtype: np.dtype[Any], wanted: np.dtype[Any]) -> bool:
     """Whether each value of a dtype has one in the other, exact or rounded: NumPy has nothing to warn of."""
     if dtype.kind == "b" and dtypes.is_bfloat16(wanted):
         return False  # that cast takes the bytes of bools for numbers
+    if dtypes.is_complex32(dtype) or dtypes.is_complex32(wanted):
+        return False
     if dtypes.is_float8(dtype) or dtypes.is_float8(wanted):
         return False  # NumPy's casts are not PyTorch's
     return np.can_cast(dtype, wanted, "safe") or (dtype.kind in "biu" and np.dtype(wanted).name in _WIDE)
@@ -559,7 +592,7 @@ def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tens
     if is_on(x, device):
         return x
     here = x.device
-    if x.dtype in dtypes.FLOAT8 and device.type not in ("cpu", "meta"):
+    if x.dtype in _NARROW and device.type not in ("cpu", "meta"):
         raise NotImplementedError(f"tensors of {x.dtype} are on the CPU only, not on '{device}'")
     later: dict[str, Any] = {"non_blocking": True} if non_blocking else {}
     if device.type == "cpu":

@@ -54,7 +54,9 @@ def tolist(self: Tensor) -> Any:
     if tracer is not None:
         tracer.escape(self, "list", None)
     host = self._host()
-    return _listed(host.astype(np.float32) if self.dtype in dtypes.BORROWED else host)
+    if self.dtype in dtypes.BORROWED:
+        host = host.astype(np.complex64 if self.dtype.is_complex else np.float32)
+    return _listed(host)
 
 
 _PIECE: Final = 1 << 14  # numbers between two looks at the clock

@@ -24,7 +24,7 @@ from ts._core.thread.context import current_tracer
 
 def numpy(self: Tensor, *, force: bool = False) -> Any:
     """A new array over the memory of a CPU tensor; with `force`, of any tensor."""
-    if self.dtype in dtypes.FLOAT8:
+    if self.dtype in (*dtypes.FLOAT8, dtypes.complex32):
         raise TypeError(f"Got unsupported ScalarType {self.dtype.type_name}")
     if force:
         return self.detach().cpu().array.view()

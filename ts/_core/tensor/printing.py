@@ -194,7 +194,7 @@ def elements_text(x: Tensor, indent: int = 0) -> str:
     if values.size == 0:
         return "[]"
     if x.dtype is dtypes.float16 or x.dtype in dtypes.BORROWED:
-        values = values.astype(np.float32)
+        values = values.astype(np.complex64 if x.dtype.is_complex else np.float32)
     summarize = values.size > OPTIONS.threshold
     zero = 2.0**-127 if x.dtype is dtypes.float8_e8m0fnu else 0.0  # what the dtype has for it
     form = _format_of(_edges(values) if summarize else values, zero)

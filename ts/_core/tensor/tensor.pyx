@@ -66,7 +66,7 @@ cdef extern from "attributes.h":
 cdef enum:
     CODES = 48                         # ScalarTypes
     NUMBERS = 32                       # of NumPy's own types; what others register has larger ones
-    BORROWED = 6                       # dtypes whose arrays `ml_dtypes` knows
+    BORROWED = 7                       # dtypes whose arrays `ml_dtypes` knows
     LATER = -2                         # the number of what NumPy has not been asked for
 
 cdef int SCALAR_TYPE[NUMBERS]        # by NumPy's type number
@@ -378,7 +378,9 @@ cdef object only_element(Tensor x):
     if x.backend == BACKEND_META:
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")
     value = x._host().item()
-    return float(value) if NUMBER[x.scalar_type] >= NUMBERS else value  # whose class is none of Python's
+    if NUMBER[x.scalar_type] >= NUMBERS:  # whose class is none of Python's
+        return complex(value) if x.scalar_type == 8 else float(value)
+    return value
 
 
 cdef object before_marking = None      # a function that `requires_grad_` calls first
@@ -1033,6 +1035,7 @@ cdef class Tensor:
     def byte(self, memory_format=None): return converted(self, dtypes.uint8, memory_format)
     def bool(self, memory_format=None): return converted(self, dtypes.bool_, memory_format)
     def cfloat(self, memory_format=None): return converted(self, dtypes.complex64, memory_format)
+    def chalf(self, memory_format=None): return converted(self, dtypes.complex32, memory_format)
     def cdouble(self, memory_format=None): return converted(self, dtypes.complex128, memory_format)
 
     # ---- indexing

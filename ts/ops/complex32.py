@@ -1,0 +1,251 @@
+"""Complex numbers of two 16-bit floats: which operators there are for them, and how they compute.
+
+In: an operator's record, its kernel and its arguments, one of which is complex32, or the result; out: a
+kernel, or PyTorch's error:
+
+    x * 2       a kernel that computes with complex64, and rounds what it gives
+    x / 2       NotImplementedError: "div_cpu" not implemented for 'ComplexHalf'
+
+As with floats of 8 bits (`float8`), kernels in C move elements as bytes: what does nothing else, as `gather`
+and `flip`, is there, though PyTorch has no kernel for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import numpy as np
+
+from ts import dtypes
+from ts._core.tensor.construct import cast_elements
+from ts._core.tensor.tensor import Tensor
+from ts.ops import float8, refusals, rules
+
+if TYPE_CHECKING:
+    from ts.ops.registry import Record
+
+Kernel = Callable[..., Any]
+
+_FAMILIES: Final = ("view", "view_gradients", "transpose", "storage")  # which move, or are views
+_MOVES: Final = """
+    zeros ones full empty zeros_like ones_like full_like empty_like new_zeros new_ones new_full new_empty
+    new_empty_strided empty_strided empty_permuted zero fill copy scalar_tensor complex
+    rand randn rand_like randn_like normal uniform
+    _no_grad_normal _no_grad_uniform _no_grad_fill _no_grad_zero
+    item _local_scalar_dense is_nonzero type_as _to_copy to clone contiguous
+    is_floating_point is_complex is_signed is_same_size result_type can_cast promote_types
+"""
+_MOVED: Final = frozenset(_MOVES.split())
+_COMPUTES: Final = """
+    abs absolute neg negative conj _conj _conj_copy conj_physical
+    _neg_view _neg_view_copy positive sgn eq ne not_equal isclose allclose isnan isinf isfinite isreal any all
+    count_nonzero nonzero nonzero_static nonzero_numpy argwhere var std var_mean std_mean norm native_norm
+    linalg_vector_norm linalg_norm frobenius_norm dist pairwise_distance float_power kron outer ger
+    cat concat concatenate stack _stack hstack vstack row_stack dstack column_stack block_diag _chunk_cat
+    atleast_1d atleast_2d atleast_3d broadcast_tensors meshgrid cartesian_prod combinations repeat tile roll
+    repeat_interleave.self_Tensor repeat_interleave.self_int diag diagflat diag_embed constant_pad_nd pad
+    flip fliplr flipud rot90 gather scatter.src scatter.value take take_along_dim tril triu
+    index_copy index_fill index_add embedding fill_diagonal pad_sequence
+    index index_put _index_put_impl index_select _unsafe_index masked_select masked_fill where
+    select_scatter slice_scatter diagonal_scatter as_strided_scatter
+    _unsafe_masked_index _unsafe_masked_index_put_accumulate fft_fftshift fft_ifftshift
+    conv1d conv2d conv3d convolution conv_transpose1d conv_transpose2d conv_transpose3d
+"""
+_COMPUTED: Final = frozenset(_COMPUTES.split())
+# Which round factors, and between their steps: as NumPy's arrays of complex32 do.
+_STEPS: Final = "add sub subtract rsub mul multiply addcmul diff l1_loss"
+_STEPWISE: Final = frozenset(_STEPS.split())
+_CONVERTING: Final = ("sum", "mean", "prod", "cumsum", "cumprod", "softmax", "log_softmax")  # to `dtype=`
+
+# What PyTorch calls its kernels, where it is not what it says of floats of 8 bits.
+_KERNELS: Final = """
+    addmv_impl_cpu: addmv mv
+    addr_cpu: addr
+    orgqr_cpu: linalg_householder_product orgqr
+    ormqr_cpu: ormqr
+    triangular_solve_cpu: triangular_solve linalg_solve_triangular
+    linalg.lu_solve_cpu: lu_solve linalg_lu_solve
+    scatter_gather_scalar_cpu: lu_unpack
+    addmm_impl_cpu_: addmm linear matmul mm addbmm linalg_multi_dot
+    div_cpu: div divide true_divide gradient
+    equal_cpu: equal
+    exp_vml_cpu: exp logsumexp special_logsumexp
+    pixel_shuffle: pixel_shuffle
+    sigmoid_cpu: sigmoid special_expit
+    sinc_cpu: sinc special_sinc
+    lu_cpu: lu _lu_with_info det linalg_det linalg_lu linalg_lu_factor linalg_lu_factor_ex
+    lu_cpu: linalg_solve linalg_solve_ex linalg_tensorsolve
+    linalg_eig_out_cpu: linalg_eig linalg_eigvals
+    cholesky_cpu: cholesky linalg_cholesky linalg_cholesky_ex
+    ldl_factor_kernel_cpu: linalg_ldl_factor linalg_ldl_factor_ex
+    ldl_solve_kernel_cpu: linalg_ldl_solve
+    cross: cross linalg_cross
+    im2col_out_cpu: im2col
+    cumsum_out_cpu: cumsum cumulative_trapezoid
+    sum_cpu: corrcoef cov mean sum sum_to_size trapezoid trapz
+    vdot: vdot linalg_vecdot
+    bmm: bmm einsum matrix_exp linalg_matrix_exp
+"""
+KERNELS: Final = float8.KERNELS | {
+    operator: kernel
+    for kernel, _, operators in (line.strip().partition(": ") for line in _KERNELS.strip().splitlines())
+    for operator in operators.split()
+}
+
+
+def check(record: Record, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
+    """Refuse an operator without a kernel for complex32 that gives it; of arguments `kernel` refuses it."""
+    if not any(map(_is_narrow, args)) and not _is_there(record, args):
+        _refuse(record, args)
+
+
+def kernel(record: Record, found: Kernel, args: Sequence[Any]) -> Kernel:
+    """The kernel that computes with complex64 where the operands are complex32 together; else its own."""
+    base, _ = _names(record)
+    name = base.removesuffix("_")
+    if _is_moved(record, base):
+        return found
+    together = _promoted(record, args) if record.promotion else all(map(_fits, args))
+    if not any(map(_is_narrow, args)) and not (record.promotion and together):
+        return found  # a complex number with what is no float of 16 bits
+    empty = all(x.numel() == 0 for x in args if isinstance(x, Tensor)) and not any(
+        type(x) is list and _is_narrow(x) for x in args
+    )
+    there, low = not together or empty or _is_there(record, args), _low_precision(record)
+    if name in _STEPWISE and together:
+        return found
+    rounded = together and not _converts(record, args)
+
+    def computed(xp: Any, *values: Any) -> Any:
+        if low:
+            raise RuntimeError(low)
+        if together and record.promotion and base.endswith("_"):
+            rules.check_cast(dtypes.complex32.numpy_dtype, values[0].dtype)
+        wide = [_widened(x, together) for x in values]
+        if not there:
+            _refuse_like(found, xp, wide, record, args)
+        result = found(xp, *wide)
+        for given, made in zip(values, wide, strict=True):
+            if result is made and made is not given and isinstance(made, np.ndarray):
+                given[...] = cast_elements(made, given.dtype)  # what was written
+                return given
+        if isinstance(result, tuple | list):
+            return type(result)(_rounded(x, rounded) for x in result)
+        return _rounded(result, rounded)
+
+    return computed
+
+
+def _is_there(record: Record, args: Sequence[Any]) -> bool:
+    """Whether PyTorch has a kernel for it."""
+    base, overload = _names(record)
+    name = base.removesuffix("_")
+    if name.endswith("_copy"):  # of a view
+        return True
+    if _is_moved(record, base) or name in _COMPUTED or f"{name}.{overload}" in _COMPUTED or name in _STEPWISE:
+        return True
+    return _converts(record, args)
+
+
+def _converts(record: Record, args: Sequence[Any]) -> bool:
+    """Whether it computes in another dtype, which the call names."""
+    return _names(record)[0] in _CONVERTING and any(
+        parameter.name == "dtype" and x is not None and dtypes.as_dtype(x) is not dtypes.complex32
+        for parameter, x in zip(record.schema.arguments, args, strict=True)
+    )
+
+
+def _refuse_like(
+    found: Kernel, xp: Any, wide: Sequence[Any], record: Record, args: Sequence[Any]
+) -> NoReturn:
+    """Refuse it: shapes that do not fit, and what no complex numbers have, come first."""
+    if not record.nondeterministic:
+        try:
+            found(xp, *wide)
+        except (RuntimeError, IndexError, ValueError) as error:
+            if "Complex" not in str(error):
+                raise
+    _refuse(record, args)
+
+
+def _refuse(record: Record, args: Sequence[Any]) -> NoReturn:
+    name = _names(record)[0].removesuffix("_")
+    dims = [x.dim() for x in args if isinstance(x, Tensor)]
+    said = KERNELS.get(name, name)
+    if name == "equal" and args[0] is args[1]:
+        said = "equal_notnan_cpu"
+    elif name == "matmul":
+        left, right = dims
+        said = "addmm_impl_cpu_" if right == 2 or (left, right >= 3) == (2, True) else "bmm"
+        said = ("dot" if left == 1 else "addmv_impl_cpu") if right == 1 else said
+    elif name == "lerp" and isinstance(args[2], Tensor):
+        said = "lerp_kernel_tensor"
+    elif said in _OF_LAST and isinstance(args[1], int) and args[1] % max(dims[0], 1) == dims[0] - 1:
+        said = said.replace("_kernel", "_lastdim_kernel")
+    rules.refuse(said, dtypes.complex32.numpy_dtype)
+
+
+_OF_LAST: Final = ("softmax_kernel_impl", "log_softmax_kernel_impl")
+_FOURIER: Final = "MKL FFT doesn't support tensors of type: Half"
+
+
+def _low_precision(record: Record) -> str:
+    """What is said of 16-bit floats, if that is a sentence."""
+    if "fft_" in _names(record)[0] and "shift" not in _names(record)[0]:
+        return _FOURIER
+    messages = refusals.by_kind((record.base or record).refuses or {})
+    said = messages.get("h", "")
+    return said.format(dtype="ComplexHalf") if " " in said else ""
+
+
+def _names(record: Record) -> tuple[str, str]:
+    name, _, overload = record.schema_text.partition("(")[0].partition("::")[2].partition(".")
+    return name, overload
+
+
+def _is_moved(record: Record, base: str) -> bool:
+    base = base.removesuffix("_")
+    return base not in _COMPUTED and (base in _MOVED or record.family in _FAMILIES)
+
+
+def _is_narrow(x: Any) -> bool:
+    if type(x) is list:
+        return any(map(_is_narrow, x))
+    return isinstance(x, Tensor) and x.dtype is dtypes.complex32
+
+
+def _fits(x: Any) -> bool:
+    """Whether what meets complex32 leaves it that."""
+    if type(x) is list:
+        return all(map(_fits, x))
+    if not isinstance(x, Tensor) or x.dtype.category < dtypes.FLOATING:
+        return True
+    return x.dtype in (dtypes.complex32, dtypes.float16)
+
+
+def _promoted(record: Record, args: Sequence[Any]) -> bool:
+    """Whether the operands have the common dtype complex32."""
+    operands = (x for x in args if isinstance(x, Tensor | int | float | complex))
+    common = rules.result_type(*(x.array if isinstance(x, Tensor) else x for x in operands))
+    return dtypes.is_complex32(common)
+
+
+def _widened(x: Any, narrow: bool) -> Any:
+    if type(x) is list:
+        return [_widened(y, narrow) for y in x]
+    if isinstance(x, np.ndarray):
+        if dtypes.is_complex32(x.dtype):
+            return x.astype(np.complex64)
+        if narrow and x.dtype == np.float16:
+            return x.astype(np.float32)
+    return x
+
+
+def _rounded(x: Any, narrow: bool) -> Any:
+    if narrow and isinstance(x, np.ndarray | np.generic):
+        if x.dtype == np.complex64:
+            return cast_elements(np.asarray(x), dtypes.complex32.numpy_dtype)
+        if x.dtype == np.float32:
+            return cast_elements(np.asarray(x), rules.HALF)
+    return x
