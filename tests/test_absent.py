@@ -45,7 +45,7 @@ def test_a_placeholder_may_be_mentioned():
     assert issubclass(Program, ts.onnx.ONNXProgram)
     assert (ts.distributed.tensor.DTensor | None) is not None
     assert ts.ao.quantization.QConfig[int] is ts.ao.quantization.QConfig
-    assert repr(ts.fx.Graph) == "<placeholder of torch.fx.Graph>"
+    assert repr(ts.export.Dim) == "<placeholder of torch.export.Dim>"
     try:
         raise ValueError
     except (ts.onnx.errors.UnsupportedOperatorError, ValueError):
@@ -90,7 +90,6 @@ def test_marks_give_back_what_they_mark():
     def f(x):
         return x
 
-    assert ts.fx.wrap(f) is f
     assert ts.onnx.symbolic_helper.parse_args("v", "v")(f) is f
     assert ts._dynamo.disable(f) is f and not ts._dynamo.is_compiling()
     ts._dynamo.config.suppress_errors = True

@@ -13,6 +13,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from functools import partial, wraps
+from types import ModuleType
 from typing import Any, Final
 
 # PyTorch's name behind `_jit_pass_`: the pass, `file` or `file.function` where they differ.
@@ -94,12 +95,16 @@ _HOMES: Final = {
     "_set_graph_executor_optimize": "ts.runtime.executor.set_optimizing",
 }
 _PREFIX: Final = "_jit_pass_"
+# Modules of operators that PyTorch has in C; generated code of `fx` calls them by these names.
+_OPERATORS: Final = {"_nn": "ts.nn.functional", "_linalg": "ts.linalg", "_fft": "ts.fft", "_special": "ts.special"}
 
 
 def __getattr__(name: str) -> Any:
     found: Any
     if name in _HOMES:
         found = _named(_HOMES[name])
+    elif name in _OPERATORS:
+        found = _OperatorModule(name)
     elif name.removeprefix(_PREFIX) in _PASSES and name.startswith(_PREFIX):
         file, _, function = _PASSES[name.removeprefix(_PREFIX)].partition(".")
         found = partial(_run, _named(f"ts.passes.{file}.{function or file}"))
@@ -114,6 +119,20 @@ def __getattr__(name: str) -> Any:
 def _named(path: str) -> Any:
     module, _, name = path.rpartition(".")
     return getattr(importlib.import_module(module), name)
+
+
+class _OperatorModule(ModuleType):
+    """The functions of a module under their operators' names: `_C._linalg.linalg_norm` is `ts.linalg.norm`."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"ts._C.{name}", f"Operators of `{_OPERATORS[name]}`.")
+        self._prefix = f"{name[1:]}_"
+        self._home = _OPERATORS[name]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return getattr(importlib.import_module(self._home), name.removeprefix(self._prefix))
 
 
 def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> Any:
@@ -134,4 +153,4 @@ def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> An
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES, *(f"{_PREFIX}{name}" for name in _PASSES)})
+    return sorted({*globals(), *_HOMES, *_OPERATORS, *(f"{_PREFIX}{name}" for name in _PASSES)})

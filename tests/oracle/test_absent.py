@@ -9,7 +9,7 @@ import pytest
 
 import ts
 from ts.absent.aliases import ALIASES
-from ts.absent.names import MARKERS, NAMES
+from ts.absent.names import NAMES
 
 torch = pytest.importorskip("torch")
 
@@ -55,7 +55,6 @@ def test_every_module_of_distributions_imports():
 
 def test_names_at_the_top():
     assert [name for name in NAMES[""].split() if not hasattr(torch, name)] == []
-    assert [name for name in MARKERS.split() if name.startswith("fx.wrap") and not hasattr(torch.fx, "wrap")] == []
     assert not hasattr(ts, "no_such_name")
 
 

@@ -35,8 +35,8 @@ AREAS: Final = {
     ),
     "nn.parallel": Area("models on several devices or processes", _ALONE),
     "fx": Area(
-        "symbolic tracing by torch.fx yet",
-        "`ts.jit.trace` and `ts.jit.script` give graphs (`.graph`), whose passes are in `ts.passes`.",
+        "this part of `torch.fx`",
+        "Graphs, tracing, interpreters, rewriting and the common passes are there: see docs/fx.md.",
     ),
     "export": Area("`torch.export` yet", "`ts.jit.trace` and `ts.jit.save` write a model to a file."),
     "_export": Area("`torch.export` yet", "`ts.jit.trace` and `ts.jit.save` write a model to a file."),

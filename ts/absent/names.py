@@ -181,8 +181,6 @@ NAMES: Final = {
         CausalBias CausalVariant SDPAParams can_use_efficient_attention can_use_flash_attention
         causal_lower_right causal_upper_left is_flash_attention_available
     """,
-    "fx.experimental": "",
-    "fx.passes": "",
     "fx.experimental.proxy_tensor": """
         BackwardState DecompositionInterpreter FakeScriptObject FakeTensor FakeTensorMode
         FunctionalTensor GraphModule HigherOrderOperator Module OpOverload OpaqueBase
@@ -227,36 +225,6 @@ NAMES: Final = {
         record_shapeenv_event replay_shape_env_events resolve_unbacked_bindings safe_expand
         shape_env_check_state_equal signpost_event statically_known_false statically_known_true
         sym_and sym_eq sym_or symbol_is_type trace_structured try_solve uninteresting_files
-    """,
-    "fx.node": """
-        ArgsKwargsPair Argument ArgumentT BaseArgumentTypes Node Target compatibility
-        has_side_effect map_aggregate map_arg normalize_function normalize_module
-    """,
-    "fx.graph": """
-        CodeGen Graph Node PythonCode TensorType compatibility get_opaque_obj_repr immutable_dict
-        is_opaque_value_type map_arg
-    """,
-    "fx.graph_module": """
-        Graph GraphModule Importer PackageExporter PackageImporter PythonCode compatibility
-        reduce_graph_module reduce_package_graph_module sys_importer
-    """,
-    "fx.proxy": """
-        Attribute CapturedTraceback Graph GraphAppendingTracer MetaProxy Node ParameterProxy Proxy
-        Scope ScopeContextManager TraceError TracerBase assert_fn check_for_mutable_operation
-        compatibility getArtifactLogger immutable_dict immutable_list is_opaque_value_type map_arg
-        tree_map_
-    """,
-    "fx.interpreter": """
-        Graph GraphModule Interpreter LazyString Node Proxy Tracer Transformer compatibility
-        map_aggregate map_arg tqdm trace_structured
-    """,
-    "fx.operator_schemas": """
-        ArgsKwargsPair OpOverload OpOverloadPacket check_for_mutable_operation compatibility
-        create_type_hint get_signature_for_torch_op normalize_function normalize_module type_matches
-    """,
-    "fx": """
-        CodeGen Graph GraphModule Interpreter Node PH Proxy ProxyableClassMeta Tracer Transformer
-        has_side_effect map_arg replace_pattern symbolic_trace
     """,
     "export": """
         AdditionalInputs Constraint CustomDecompTable Dim ExportBackwardSignature
@@ -564,7 +532,7 @@ ANSWERS: Final = {
 
 # What only marks or registers a function for what is absent: a decorator gives it back as it is.
 MARKERS: Final = """
-    fx.wrap fx._symbolic_trace.wrap onnx.register_custom_op_symbolic onnx.unregister_custom_op_symbolic
+    onnx.register_custom_op_symbolic onnx.unregister_custom_op_symbolic
     onnx.symbolic_helper.parse_args onnx.symbolic_helper.quantized_args
     onnx.utils.register_custom_op_symbolic onnx.utils.unregister_custom_op_symbolic
     utils.data.functional_datapipe

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts._core.dispatch.overrides import Overridable
 from ts._core.tensor.tensor import Tensor
 
 
@@ -57,3 +58,8 @@ def typename(obj: Any, /) -> str:
     module = getattr(obj, "__module__", None) or ""
     prefix = "" if module in ("builtins", "__builtin__", "") else f"{module}."
     return f"{prefix}{kind.__qualname__}"
+
+
+# Classes of their arguments, and modes, may override them.
+for _name in ("_assert", "is_floating_point", "is_complex", "numel", "get_device"):
+    globals()[_name] = Overridable(globals()[_name])

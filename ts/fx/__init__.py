@@ -1,0 +1,39 @@
+"""Graphs of functions and modules that programs read, change and run: `torch.fx`.
+
+    module = ts.fx.symbolic_trace(net)        a module that computes what `net` computes
+    module.graph                              its steps
+    module.code                               the same in Python
+
+    for node in module.graph.nodes:           change them
+        if node.target is ts.relu:
+            node.target = ts.nn.functional.gelu
+    module.recompile()
+
+`node`, `graph` and `graph_module` hold graphs; `tracer` and `proxy` make them of programs, `code_generation` makes
+programs of them; `interpreter` runs them, `subgraph_rewriter` and `passes` change them.
+"""
+
+from __future__ import annotations
+
+from ts.absent import names_for
+from ts.fx import immutable_collections
+from ts.fx._symbolic_trace import (
+    PH,
+    ProxyableClassMeta,
+    Tracer,
+    symbolic_trace,
+    wrap,
+)
+from ts.fx.graph import CodeGen, Graph
+from ts.fx.graph_module import GraphModule
+from ts.fx.interpreter import Interpreter, Transformer
+from ts.fx.node import Node, has_side_effect, map_arg
+from ts.fx.proxy import Proxy
+from ts.fx.subgraph_rewriter import replace_pattern
+
+__all__ = [
+    "PH", "CodeGen", "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "ProxyableClassMeta", "Tracer",
+    "Transformer", "has_side_effect", "immutable_collections", "map_arg", "replace_pattern", "symbolic_trace",
+    "wrap",
+]  # fmt: skip
+__getattr__ = names_for(__name__)

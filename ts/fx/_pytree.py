@@ -1,0 +1,76 @@
+"""Leaves of trees by the shape that was seen when a graph was made: `torch.fx._pytree`.
+
+    leaves, spec = tree_flatten({"a": 1, "b": [2, 3]})
+    tree_flatten_spec({"b": [5, 6], "a": 4}, spec)              [4, 5, 6]
+
+Generated code asks it for the values of its placeholders.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable
+from typing import Any, Final
+
+from ts.utils._pytree import PyTree, TreeSpec
+
+FlattenFuncSpec = Callable[[PyTree, TreeSpec], list[Any]]
+FlattenFuncExactMatchSpec = Callable[[PyTree, TreeSpec], bool]
+
+SUPPORTED_NODES: Final[dict[type[Any], FlattenFuncSpec]] = {}
+SUPPORTED_NODES_EXACT_MATCH: Final[dict[type[Any], FlattenFuncExactMatchSpec | None]] = {}
+
+
+def register_pytree_flatten_spec(
+    cls: type[Any],
+    flatten_fn_spec: FlattenFuncSpec,
+    flatten_fn_exact_match_spec: FlattenFuncExactMatchSpec | None = None,
+) -> None:
+    """Say how the children of a class are read by a spec."""
+    SUPPORTED_NODES[cls] = flatten_fn_spec
+    SUPPORTED_NODES_EXACT_MATCH[cls] = flatten_fn_exact_match_spec
+
+
+def _deregister_pytree_flatten_spec(cls: type[Any]) -> None:
+    del SUPPORTED_NODES[cls]
+    del SUPPORTED_NODES_EXACT_MATCH[cls]
+
+
+def tree_flatten_spec(pytree: PyTree, spec: TreeSpec) -> list[Any]:
+    """The leaves of `pytree` as far as `spec` goes into it."""
+    if spec.is_leaf():
+        return [pytree]
+    if spec.type not in SUPPORTED_NODES:
+        raise RuntimeError(
+            f"{type(pytree)} does not have a flatten_fn_spec associated with it. Please register one with "
+            "torch.fx._pytree.register_pytree_flatten_spec.  If you have serialized your model, make "
+            "sure that any custom pytrees have been registered before loading it."
+        )
+    children = SUPPORTED_NODES[spec.type](pytree, spec)
+    leaves: list[Any] = []
+    for child, child_spec in zip(children, spec.children(), strict=False):
+        leaves += tree_flatten_spec(child, child_spec)
+    return leaves
+
+
+def _dict_flatten_spec(d: dict[Any, Any], spec: TreeSpec) -> list[Any]:
+    return [d[k] for k in spec.context]
+
+
+def _sequence_flatten_spec(d: Any, spec: TreeSpec) -> list[Any]:
+    return [d[i] for i in range(spec.num_children)]
+
+
+def _dict_flatten_spec_exact_match(d: dict[Any, Any], spec: TreeSpec) -> bool:
+    return len(d) == spec.num_children
+
+
+def _sequence_flatten_spec_exact_match(d: Any, spec: TreeSpec) -> bool:
+    return len(d) == spec.num_children
+
+
+_list_flatten_spec = _tuple_flatten_spec = _namedtuple_flatten_spec = _sequence_flatten_spec
+
+register_pytree_flatten_spec(dict, _dict_flatten_spec, _dict_flatten_spec_exact_match)
+for _sequence in (list, tuple, namedtuple):  # specs of named tuples name the function that makes them
+    register_pytree_flatten_spec(_sequence, _sequence_flatten_spec, _sequence_flatten_spec_exact_match)  # type: ignore[arg-type]

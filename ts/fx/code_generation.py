@@ -1,0 +1,238 @@
+"""Code generation: a graph as the text of a function in Python.
+
+In: a graph's nodes.  Out: `PythonCode`: the text, and the objects that its global names mean.
+
+    def forward(self, x):
+        relu = torch.relu(x);  x = None
+        return relu
+
+A `CodeGen` says how the function begins and what it returns; programs derive their own, and put it into a graph by
+`Graph.set_codegen`.  `_PyTreeCodeGen` takes containers apart at the beginning and puts the result together.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from ts.fx.code_writer import CodeWriter, Options
+from ts.fx.namespace import Namespace
+from ts.utils import _pytree as pytree
+
+TransformCodeFunc = Callable[[list[str]], list[str]]
+_COUNTER: Final = re.compile(r"# COUNTER: (\d+)")
+
+
+@dataclass
+class PythonCode:
+    """Generated code.
+
+    src               the text
+    globals           what global names in it mean
+    _lineno_map       which node a line is of, by places
+    _prologue_start   the line of `def`
+    """
+
+    src: str
+    globals: dict[str, Any]
+    _lineno_map: dict[int, int | None] | None
+    _prologue_start: int = 0
+
+
+class PyTreeInfo(NamedTuple):
+    """The parameters that a function had, how its arguments were taken apart, and how its result is put together."""
+
+    orig_args: list[str]
+    in_spec: pytree.TreeSpec
+    out_spec: pytree.TreeSpec | None
+
+
+_PyTreeInfo = PyTreeInfo
+
+
+def _on_lines(texts: Sequence[str]) -> str:
+    """Arguments on lines of their own, with comments behind the comma."""
+    lines = []
+    for text in texts:
+        argument, hash_sign, comment = text.partition("#")
+        lines.append(f"    {argument.rstrip()},  # {comment.lstrip()}\n" if hash_sign else f"    {text},\n")
+    return "".join(lines)
+
+
+def _with_known(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """A call with those of the options that the function takes: programs may have overridden it without them."""
+    known = inspect.signature(function).parameters
+    return function(*args, **{name: value for name, value in options.items() if name in known})
+
+
+class CodeGen:
+    """How the generated function begins and ends."""
+
+    def __init__(self) -> None:
+        self._body_transformer: TransformCodeFunc | None = None
+        self._func_name = "forward"
+
+    def gen_fn_def(
+        self, free_vars: list[str], maybe_return_annotation: str, *, expanded_def: bool = False
+    ) -> str:
+        """The line with `def`.
+
+        free_vars                 the parameters, with annotations and defaults
+        maybe_return_annotation   ` -> Tensor`, or nothing
+        expanded_def              whether each parameter has a line of its own
+        """
+        if not free_vars or free_vars[0] != "self":
+            free_vars.insert(0, "self")
+        inner = f"\n{_on_lines(free_vars)}" if expanded_def else ", ".join(free_vars)
+        return f"def {self._func_name}({inner}){maybe_return_annotation}:"
+
+    def generate_output(
+        self,
+        output_args: Any,
+        *,
+        descs: Sequence[str] | None = None,
+        repr_fn: Callable[[object], str] | None = None,
+    ) -> str:
+        """The statement that returns `output_args`; `descs` are comments on its parts."""
+        return "return " + self._container(output_args, descs, repr_fn or repr)
+
+    def _container(self, value: Any, descs: Sequence[str] | None, repr_fn: Callable[[object], str]) -> str:
+        if descs is None or not isinstance(value, list | tuple):
+            return repr_fn(value)
+        opening, closing = "()" if isinstance(value, tuple) else "[]"
+        lines = (f"    {repr_fn(x)},  # {desc}\n" for x, desc in zip(value, descs, strict=False))
+        return f"{opening}\n{''.join(lines)}{closing}"
+
+    def process_inputs(self, *args: Any) -> Any:
+        """The values of the placeholders, from the arguments of a call."""
+        return args
+
+    def process_outputs(self, outputs: Any) -> Any:
+        """What a call returns, from the graph's result."""
+        return outputs
+
+    def additional_globals(self) -> list[tuple[str, Any]]:
+        """Names that the code uses beside those of nodes, with their objects."""
+        return []
+
+    def _gen_python_code(
+        self, nodes: Any, root_module: str, namespace: Namespace, options: Options
+    ) -> PythonCode:
+        """The code of a graph."""
+        writer = CodeWriter(root_module, namespace, options)
+
+        def output(value: Any, **given: Any) -> str:
+            return str(_with_known(self.generate_output, value, **given))
+
+        writer.write(nodes, output)
+        body = writer.body or ["pass\n"]
+        wraps = "\n".join(f'torch.fx.wrap("{name}")' for name in writer.wrapped)
+        if self._body_transformer:
+            body = self._body_transformer(body)
+        for name, value in self.additional_globals():
+            writer.add_global(name, value)
+        head = _with_known(
+            self.gen_fn_def, writer.parameters, writer.returns, expanded_def=options.expanded_def
+        )
+        lines: list[str] = []
+        nodes_of_lines: dict[int, int | None] = {}
+        place = None
+        for line in "".join(body).split("\n"):
+            counter = _COUNTER.search(line)
+            if counter is not None:
+                place = int(counter[1])
+            else:
+                nodes_of_lines[len(lines) + head.count("\n") + 1] = place
+                lines.append(line)
+        text = "\n".join(f"    {line}" for line in "\n".join(lines).lstrip("\n").split("\n"))
+        return PythonCode(
+            f"\n{wraps}\n\n{head}\n{text}", writer.globals, nodes_of_lines, wraps.count("\n") + 4
+        )
+
+
+class _PyTreeCodeGen(CodeGen):
+    """For functions that take or return containers."""
+
+    def __init__(self, pytree_info: PyTreeInfo) -> None:
+        super().__init__()
+        self.pytree_info = pytree_info
+
+    def process_inputs(self, *inputs: Any) -> Any:
+        """The leaves of the arguments."""
+        return pytree.arg_tree_leaves(*inputs)
+
+    def process_outputs(self, out: Any) -> Any:
+        """The graph's results, in the containers that the function returned."""
+        if self.pytree_info is None or self.pytree_info.out_spec is None:
+            return out
+        return pytree.tree_unflatten(out if isinstance(out, list | tuple) else [out], self.pytree_info.out_spec)
+
+    def gen_var_bindings(self, fn_args: list[str], free_vars: list[str], expanded_def: bool) -> str:
+        """The statements that take the arguments `fn_args` apart into the placeholders `free_vars`."""
+        spec = self.pytree_info.in_spec
+        given = f"[{', '.join(fn_args)}]"
+        if (
+            spec.type is tuple
+            and spec.num_children == 2
+            and spec.child(0).type is tuple
+            and spec.child(1).type is dict
+        ):  # arguments by place, and by name
+            count = spec.child(0).num_children
+            names = self.pytree_info.orig_args
+            by_name = ", ".join(
+                f"'{k}':{v}" for k, v in zip(spec.child(1).context, names[count:], strict=False)
+            )
+            given = f"([{', '.join(names[:count])}], {{{by_name}}})"
+        values = ", ".join(v.split(":")[0].split("#")[0] for v in free_vars)
+        return f"{self._annotations(free_vars, expanded_def)}\n    {values}, = fx_pytree.tree_flatten_spec({given}, self._in_spec)"
+
+    def _annotations(self, free_vars: list[str], expanded_def: bool) -> str:
+        """Statements of the placeholders' types: where several are assigned at once, they cannot have any."""
+        annotated = [v for v in free_vars if ":" in v]
+        if not annotated:
+            return ""
+        if expanded_def:
+            return "\n    " + "\n    ".join(annotated)
+        return "\n    " + "".join(f"{v}; " for v in annotated) + "\n"
+
+    def gen_fn_def(
+        self, free_vars: list[str], maybe_return_annotation: str, *, expanded_def: bool = False
+    ) -> str:
+        """The line with `def`, and what takes the arguments apart."""
+        if self.pytree_info is None:
+            return super().gen_fn_def(free_vars, maybe_return_annotation, expanded_def=expanded_def)
+        names = self.pytree_info.orig_args
+        if names and names[0] == "self":
+            free_vars.insert(0, "self")
+        head = super().gen_fn_def(names[:], maybe_return_annotation, expanded_def=expanded_def)
+        return head + (self.gen_var_bindings(names, free_vars, expanded_def) if free_vars else "")
+
+    def generate_output(
+        self,
+        output_args: Any,
+        *,
+        descs: Sequence[str] | None = None,
+        repr_fn: Callable[[object], str] | None = None,
+    ) -> str:
+        """The statement that puts the result together and returns it."""
+        if not (self.pytree_info and self.pytree_info.out_spec):
+            return super().generate_output(output_args, descs=descs, repr_fn=repr_fn)
+        return f"return pytree.tree_unflatten({self._container(output_args, descs, repr_fn or repr)}, self._out_spec)"
+
+
+class _BoxedCodeGen(CodeGen):
+    """For functions that take one list, which they empty: the caller then keeps no argument alive."""
+
+    def gen_fn_def(
+        self, free_vars: list[str], maybe_return_annotation: str, *, expanded_def: bool = False
+    ) -> str:
+        """The line with `def`, and what takes the arguments out of the list."""
+        head = f"def {self._func_name}(self, args_list){maybe_return_annotation}:"
+        names = [v.split(":")[0].split("=")[0].strip() for v in free_vars if v != "self"]
+        if not names:
+            return head
+        values = "".join(f"\n    {name} = next(args_iter)" for name in names)
+        return f"{head}\n    args_iter = iter(args_list){values}\n    args_list.clear()"

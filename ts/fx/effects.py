@@ -1,0 +1,46 @@
+"""Which calls in graphs do something beside their results: they stay, though nobody uses what they give.
+
+In: the target of a `call_function` node.  Out: whether it has an effect.
+
+    is_impure(ts.rand)                                 True: the generator moves on
+    is_impure(ts.ops.aten.add_.Tensor)                 True: it writes its argument
+    is_impure(ts.relu)                                 False
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import ts
+from ts._core.dispatch.overloads import OverloadSet
+from ts.fx.places import is_one_overload
+from ts.ops.namespace import Packet
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_marked: Final[set[Any]] = {operator.setitem, ts._assert}
+_RANDOM: Final = frozenset(
+    "rand randn randint randperm rand_like randn_like randint_like normal poisson bernoulli multinomial".split()
+)
+
+
+def has_side_effect(fn: F) -> F:
+    """Mark a function: calls of it are never removed as dead code."""
+    _marked.add(fn)
+    return fn
+
+
+def is_impure(target: Any, impure_random: bool = True) -> bool:
+    """Whether a call has an effect; `impure_random`: also where it only asks the generator."""
+    if target in _marked:
+        return True
+    if isinstance(target, Packet):
+        return "default" in target.overloads() and is_impure(target.default, impure_random)
+    if not isinstance(target, OverloadSet):
+        return False
+    if is_one_overload(target):
+        op = target.operators()[0]
+        return bool(op.schema.is_mutable or (impure_random and op.record.nondeterministic))
+    return target.__name__ in _RANDOM and getattr(ts, target.__name__, None) is target

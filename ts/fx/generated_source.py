@@ -1,0 +1,64 @@
+"""Generated code as functions whose source is there: for tracebacks, `inspect`, and scripts.
+
+    forward = forward_from_src("def forward(self, x):\\n    return x + 1\\n", {})
+    inspect.getsource(forward)                the text, though it is in no file
+"""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+from ts.fx.names import is_from_torch
+from ts.fx.namespace import CUSTOM_BUILTINS
+
+_numbers = itertools.count()
+
+
+def _remember(src: str, co_fields: dict[str, Any] | None) -> str:
+    """Where Python looks for the text of a function; a name for it."""
+    key = f"<eval_with_key>.{next(_numbers)}"
+    if co_fields and {"co_filename", "co_firstlineno", "co_name"} <= set(co_fields):
+        key += f" from {co_fields['co_filename']}:{co_fields['co_firstlineno']} in {co_fields['co_name']}"
+    elif co_fields and "co_filename" in co_fields:
+        key = co_fields["co_filename"]
+    linecache.cache[key] = len(src), None, src.splitlines(keepends=True), key
+    return key
+
+
+def exec_with_source(src: str, globals: dict[str, Any], co_fields: dict[str, Any] | None = None) -> None:
+    """Run code of which the source is kept."""
+    exec(compile(src, _remember(src, co_fields), "exec", dont_inherit=True), globals)
+
+
+def method_from_src(
+    method_name: str, src: str, globals: dict[str, Any], co_fields: dict[str, Any] | None = None
+) -> Callable[..., Any]:
+    """The function of a name that code defines."""
+    names = globals.copy()
+    exec_with_source(src, names, co_fields)
+    return names.pop(method_name)  # type: ignore[no-any-return]
+
+
+def forward_from_src(
+    src: str, globals: dict[str, Any], co_fields: dict[str, Any] | None = None
+) -> Callable[..., Any]:
+    """The function `forward` that code defines."""
+    return method_from_src("forward", src, globals, co_fields)
+
+
+def _import_statement(name: str, obj: Any) -> str:
+    if name in CUSTOM_BUILTINS:
+        return CUSTOM_BUILTINS[name].import_str
+    if is_from_torch(obj):
+        return "import ts as torch"
+    attribute = getattr(obj, "__qualname__", None) or obj.__name__
+    return f"from {pickle.whichmodule(obj, attribute)} import {attribute} as {name}"  # type: ignore[attr-defined]
+
+
+def import_block(globals: dict[str, Any]) -> str:
+    """The statements that import what code uses."""
+    return "\n".join(sorted({_import_statement(name, obj) for name, obj in globals.items()}))

@@ -1,0 +1,511 @@
+"""GraphModule: a module whose `forward` is generated from a graph.
+
+    module = GraphModule(net, graph)
+    module.code                           the text of `forward`
+    module.graph.call_function(...)       change the graph, then
+    module.recompile()
+
+It has those of the root's submodules, parameters and buffers that the graph mentions.  Each has a class of its own,
+so that it can have a `forward` of its own; scripts, copies and pickles take its code as they take any other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import itertools
+import linecache
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final, Self
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.absent import names_for
+from ts.fx.code_generation import PythonCode, _BoxedCodeGen, _PyTreeCodeGen
+from ts.fx.generated_source import (
+    exec_with_source,
+    forward_from_src,
+    import_block,
+    method_from_src,
+)
+from ts.fx.graph import Graph
+from ts.fx.namespace import CUSTOM_BUILTINS
+from ts.fx.tracer import Tracer
+from ts.nn.modules.module import Module
+from ts.nn.parameter import Parameter
+
+__all__ = ["GraphModule", "reduce_graph_module"]
+
+_exec_with_source = exec_with_source
+_format_import_block = import_block
+_forward_from_src = forward_from_src
+_method_from_src = method_from_src
+_USER_PRESERVED_ATTRIBUTES_KEY: Final = "_user_preserved_attributes"
+_KEPT_BY_COPIES: Final = (
+    "_state_dict_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks", "_replace_hooks",
+    "_create_node_hooks", "_erase_node_hooks", "_deepcopy_hooks",
+)  # fmt: skip
+
+
+def _indented(text: str, count: int = 4) -> str:
+    """All lines but the first further right."""
+    return text.replace("\n", "\n" + " " * count)
+
+
+# ---------------------------------------------------------------- attributes by dotted names
+
+
+def _module_for(root: Module, path: list[str]) -> Module:
+    """The module at a path, with empty ones where there are none."""
+    for name in path:
+        found = getattr(root, name, None)
+        if found is None:
+            found = Module()
+            setattr(root, name, found)
+        root = found
+    return root
+
+
+def _put(module: Module, name: str, value: Any) -> None:
+    """An attribute; tensors that are no parameters become buffers."""
+    if isinstance(value, Tensor) and not isinstance(value, Parameter):
+        module.register_buffer(name, value)
+    else:
+        setattr(module, name, value)
+
+
+def _copy_attr(from_module: Module, to_module: Module, target: str) -> None:
+    """Give a module another one's attribute, under the same dotted name."""
+    *path, name = target.split(".")
+    for item in path:
+        theirs, own = getattr(from_module, item), getattr(to_module, item, None)
+        if theirs is own:  # a module above was copied as it is
+            return
+        from_module, to_module = theirs, _module_for(to_module, [item])
+    _put(to_module, name, getattr(from_module, name))
+
+
+def _assign_attr(from_obj: object, to_module: Module, target: str) -> None:
+    """Give a module an attribute under a dotted name."""
+    *path, name = target.split(".")
+    _put(_module_for(to_module, path), name, from_obj)
+
+
+def _get_attr(model: Module, attr_name: str) -> Any:
+    return _get_attr_via_attr_list(model, attr_name.split("."))
+
+
+def _get_attr_via_attr_list(model: Module, attr_list: list[str]) -> Any:
+    found: Any = model
+    for name in attr_list[:-1]:
+        found = getattr(found, name, None)
+        if found is None:
+            raise AssertionError(f"Attribute '{name}' not found in model")
+    return getattr(found, attr_list[-1]) if attr_list else model
+
+
+def _del_attr(model: Module, attr_name: str) -> None:
+    *path, name = attr_name.split(".")
+    delattr(_get_attr_via_attr_list(model, path), name)
+
+
+def _has_attr(model: Module, attr_name: str) -> bool:
+    found: Any = model
+    for name in attr_name.split("."):
+        if not hasattr(found, name):
+            return False
+        found = getattr(found, name)
+    return True
+
+
+# ---------------------------------------------------------------- pickles
+
+
+class _CodeOnlyModule(Module):
+    """What a pickle has of a module; its class has the code as `forward`."""
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        super().__init__()
+        self.__dict__ = body
+
+
+def reduce_graph_module(body: dict[str, Any], import_block: str) -> Module:
+    """A module from a pickle: its attributes, with the code, and what the code imports."""
+    source = body.get("_code") or body["code"]
+    return _deserialize_graph_module(forward_from_src(import_block + source, {}), body)
+
+
+def _deserialize_graph_module(
+    forward: Callable[..., Any], body: dict[str, Any], graph_module_cls: type[Any] | None = None
+) -> Module:
+    """A module from its code: the graph is traced again."""
+    _CodeOnlyModule.forward = forward  # type: ignore[method-assign]
+    tracer_cls: Any = body.get("_tracer_cls") or Tracer
+
+    class KeepModules(tracer_cls):  # type: ignore[misc]
+        def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
+            return True  # what was inside of it is in the graph already
+
+    root = _CodeOnlyModule(body)
+    graph = KeepModules().trace(root, **body.get("_tracer_extras", {}))
+    traces = body.pop("_graphmodule_graph_node_meta_stack_trace", None) or {}
+    for node in graph.nodes:
+        if traces.get(node.name) is not None:
+            node.meta["stack_trace"] = traces[node.name]
+    graph._tracer_cls = tracer_cls
+    name = body.get("_graphmodule_cls_name", "GraphModule")
+    module = (graph_module_cls or GraphModule)(root, graph, class_name=name)
+    for key, value in body.items():
+        if not hasattr(module, key):
+            setattr(module, key, value)
+    return module  # type: ignore[no-any-return]
+
+
+# ---------------------------------------------------------------- calls
+
+
+class _WrappedCall:
+    """A call; an error in generated code is shown with the lines around it, which are in no file."""
+
+    def __init__(self, cls: type, cls_call: Callable[..., Any] | None) -> None:
+        self.cls = cls
+        self.cls_call = cls_call
+
+    @staticmethod
+    def _generate_error_message(frame_summary: traceback.FrameSummary) -> str:
+        number, line = frame_summary.lineno, frame_summary.line
+        if number is None or line is None:
+            raise AssertionError("frame_summary.lineno is None")
+        lines = linecache.getlines(frame_summary.filename)
+        where = f"Call using an FX-traced Module, line {number} of the traced Module's generated forward function:"
+        before = "".join(lines[number - 2 : number])
+        marker = "~" * len(line) + "~~~ <--- HERE"
+        behind = "\n".join(lines[number : number + 2])
+        return "\n".join([traceback.format_exc(), where, before, marker, behind])
+
+    def __call__(self, obj: Any, *args: Any, **kwargs: Any) -> Any:
+        try:
+            if self.cls_call is not None:
+                return self.cls_call(obj, *args, **kwargs)
+            return super(self.cls, obj).__call__(*args, **kwargs)  # type: ignore[misc]
+        except Exception as error:
+            last = traceback.StackSummary.extract(traceback.walk_tb(error.__traceback__))[-1]
+            if "eval_with_key" in last.filename:
+                print(self._generate_error_message(last), file=sys.stderr)
+                raise error.with_traceback(None)  # noqa: B904
+            raise
+
+
+class GraphModule(Module):
+    """A module of a graph; see the file.
+
+    root         the module that has what the graph's targets name, or a dictionary from dotted names
+    class_name   what it is called in texts
+    """
+
+    __jit_unused_properties__: Final = ["graph", "_boxed_call"]  # noqa: RUF012 -- scripts read a list
+    _code: str
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        base = next(c for c in cls.__mro__ if c.__qualname__.rpartition(".")[2] != "GraphModuleImpl")
+
+        class GraphModuleImpl(base):  # type: ignore[misc, valid-type]
+            pass
+
+        return super().__new__(GraphModuleImpl)  # type: ignore[no-any-return]
+
+    def __init__(self, root: Module | dict[str, Any], graph: Graph, class_name: str = "GraphModule") -> None:
+        super().__init__()
+        type(self).__name__ = class_name
+        targets = [n.target for n in graph.nodes if n.op in ("get_attr", "call_module")]
+        if isinstance(root, Module):
+            self.training = getattr(root, "training", self.training)
+            if isinstance(root, _CodeOnlyModule):  # all of it, though the code may not mention it
+                members = (root.named_children(), root.named_buffers(), root.named_parameters())
+                targets = [*(name for name, _ in itertools.chain(*members)), *targets]
+            for target in targets:
+                _copy_attr(root, self, target)
+        elif isinstance(root, dict):
+            for node in graph.nodes:
+                if node.op in ("get_attr", "call_module") and node.target not in root:
+                    raise RuntimeError(
+                        f"Node {node} referenced target {node.target} but that target was not provided in ``root``!"
+                    )
+            for target in sorted(targets, key=lambda t: t.count(".")):  # modules before what is in them
+                _assign_attr(root[target], self, target)
+        else:
+            raise RuntimeError(f"Unsupported type {root} passed for root!")
+        self.graph = graph
+        tracer_cls = graph._tracer_cls
+        local = tracer_cls is None or "<locals>" in tracer_cls.__qualname__  # a pickle cannot name it
+        self._tracer_cls = None if local else tracer_cls
+        self._tracer_extras = graph._tracer_extras or {}
+        self.meta: dict[str, Any] = {}
+        self._replace_hooks: list[Callable[..., object]] = []
+        self._create_node_hooks: list[Callable[..., object]] = []
+        self._erase_node_hooks: list[Callable[..., object]] = []
+        self._deepcopy_hooks: list[Callable[..., object]] = []
+        self.shape_env = None
+
+    # ---- graph and code ------------------------------------------------------------------------------
+
+    @property
+    def graph(self) -> Graph:
+        """The graph; after changes inside of it, call `recompile`."""
+        return self._graph  # type: ignore[no-any-return]
+
+    @graph.setter
+    def graph(self, g: Graph) -> None:
+        if not isinstance(g, Graph):
+            raise AssertionError(f"Expected a Graph instance, but got {type(g)}")
+        self._graph = g
+        g.owning_module = self
+        self.recompile()
+
+    @property
+    def _boxed_call(self) -> bool:
+        return isinstance(self._graph._codegen, _BoxedCodeGen)
+
+    @property
+    def code(self) -> str:
+        """The text of `forward`."""
+        if not hasattr(self, "_code"):
+            raise RuntimeError("Code has not been generated! Please report a bug to PyTorch")
+        return self._code
+
+    def recompile(self) -> PythonCode:
+        """Let `forward` be what the graph says now; the code."""
+        if isinstance(self._graph._codegen, _PyTreeCodeGen):
+            self._in_spec = self._graph._codegen.pytree_info.in_spec
+            self._out_spec = self._graph._codegen.pytree_info.out_spec
+        code: PythonCode = self._graph.python_code(root_module="self")
+        self._code = code.src
+        self._lineno_map = code._lineno_map
+        self._prologue_start = code._prologue_start
+        cls: Any = type(self)
+        cls.forward = forward_from_src(self._code, code.globals, self._graph._co_fields)
+        if "_wrapped_call" not in vars(cls):
+            cls._wrapped_call = _WrappedCall(cls, vars(cls).get("__call__"))
+        self._recompile_submodules()
+
+        def call_wrapped(self: Any, *args: Any, **kwargs: Any) -> Any:
+            return self._wrapped_call(self, *args, **kwargs)
+
+        cls.__call__ = call_wrapped
+        return code
+
+    def _recompile_submodules(self) -> list[tuple[str, PythonCode]]:
+        return [(n, m.recompile()) for n, m in self.named_children() if isinstance(m, GraphModule)]
+
+    def print_readable(
+        self,
+        print_output: bool = True,
+        include_stride: bool = False,
+        include_device: bool = False,
+        colored: bool = False,
+        *,
+        fast_sympy_print: bool = False,
+        expanded_def: bool = False,
+        additional_meta: list[str] | None = None,
+    ) -> str:
+        """The code of this module and of GraphModules in it, with comments; printed and given.
+
+        include_stride, include_device   whether tensors are shown with them
+        expanded_def                     whether each parameter has a line
+        additional_meta                  keys of `meta` to show
+        """
+        options = {
+            "include_stride": include_stride,
+            "include_device": include_device,
+            "colored": colored,
+            "additional_meta": additional_meta,
+        }
+        text = self._readable(self._get_name(), expanded_def=expanded_def, **options)
+        if print_output:
+            print(text)
+        return text
+
+    def _readable(self, name: str, **options: Any) -> str:
+        code = self.graph.python_code(root_module="self", verbose=True, **options).src.lstrip("\n")
+        options.pop("expanded_def", None)
+        inner = [m._readable(n, **options) for n, m in self.named_children() if isinstance(m, GraphModule)]
+        text = _indented(f"class {name}(torch.nn.Module):\n{code}")
+        return text + _indented("\n".join(["", *inner]))
+
+    def __str__(self) -> str:
+        hint = "# To see more debug info, please use `graph_module.print_readable()`"
+        return "\n".join([super().__str__(), self._code, hint])
+
+    # ---- submodules ----------------------------------------------------------------------------------
+
+    def add_submodule(self, target: str, m: Module) -> bool:
+        """Put a module under a dotted name, with empty modules above it; False where something else is there."""
+        *path, name = target.split(".")
+        module: Any = self
+        for item in path:
+            found = getattr(module, item, None)
+            if found is None:
+                found = Module()
+                setattr(module, item, found)
+            if not isinstance(found, Module):
+                return False
+            module = found
+        module.add_module(name, m)
+        return True
+
+    def delete_submodule(self, target: str) -> bool:
+        """Take the module of a dotted name away; False where there is none."""
+        *path, name = target.split(".")
+        module: Any = self
+        for item in path:
+            module = getattr(module, item, None)
+            if not isinstance(module, Module):
+                return False
+        if not isinstance(getattr(module, name, None), Module):
+            return False
+        delattr(module, name)
+        return True
+
+    def delete_all_unused_submodules(self) -> None:
+        """Take away the modules that the graph neither calls nor reads from."""
+        used: set[str] = set()
+        for node in self.graph.nodes:
+            if node.op not in ("call_module", "get_attr"):
+                continue
+            used.update(itertools.accumulate(node.target.split("."), "{}.{}".format))
+            if node.op == "call_module" and _has_attr(self, node.target):
+                inside = self.get_submodule(node.target).named_modules()
+                used.update(f"{node.target}.{name}" for name, _ in inside if name)
+        for name in [name for name, _ in self.named_modules() if name not in used]:
+            self.delete_submodule(name)
+
+    # ---- copies and files ----------------------------------------------------------------------------
+
+    def __reduce__(self) -> Any:
+        body = self.__dict__.copy()
+        del body["_graph"]  # the code says it
+        return reduce_graph_module, (body, import_block(self.recompile().globals))
+
+    def _deepcopy_init(self) -> Callable[..., None]:
+        return GraphModule.__init__
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> GraphModule:
+        copied = type(self).__new__(type(self))
+        memo[id(self)] = copied
+        root = _CodeOnlyModule(copy.deepcopy(self.__dict__, memo))
+        self._deepcopy_init()(copied, root, root.__dict__["_graph"])
+        for name in _KEPT_BY_COPIES:
+            if name in self.__dict__:
+                setattr(copied, name, copy.deepcopy(self.__dict__[name], memo))
+        copied.meta = copy.deepcopy(getattr(self, "meta", {}), memo)
+        for name, value in copied.meta.get(_USER_PRESERVED_ATTRIBUTES_KEY, {}).items():
+            setattr(copied, name, value)
+        for hook in getattr(self, "_deepcopy_hooks", ()):
+            hook(copied)
+        return copied
+
+    def __copy__(self) -> GraphModule:
+        copied = GraphModule(self, self.graph)
+        copied.meta = getattr(self, "meta", {})
+        return copied
+
+    def _replicate_for_data_parallel(self) -> GraphModule:
+        replica = self.__copy__()
+        object.__setattr__(replica, "_is_replica", True)
+        return replica
+
+    def to_folder(self, folder: str | os.PathLike[str], module_name: str = "FxModule") -> None:
+        """Write the module as a package of Python: `from folder import module_name`."""
+        folder = Path(folder)
+        folder.mkdir(exist_ok=True)
+        ts.save(self.state_dict(), folder / "state_dict.pt")
+        imports = "\n".join(builtin.import_str for builtin in CUSTOM_BUILTINS.values())
+        lines = []
+        in_files = []
+        for name, child in self.named_children():
+            text = repr(child)
+            if type(child) in _WITH_SAFE_REPR:
+                lines.append(f"setattr(self, '{name}', {text})")
+                continue
+            ts.save(child, folder / f"{name}.pt")
+            in_files.append(name)
+            loaded = f"torch.load(r'{folder / f'{name}.pt'}', weights_only=False)"
+            lines.append(f"setattr(self, '{name}', {loaded}) # {' '.join(text.splitlines())}")
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                empty = f"torch.empty({list(buffer.shape)}, dtype={buffer.dtype})"
+                lines.append(f"self.register_buffer('{name}', {empty})")
+        for name, parameter in self._parameters.items():
+            if parameter is not None:
+                empty = f"torch.empty({list(parameter.shape)}, dtype={parameter.dtype})"
+                lines.append(f"setattr(self, '{name}', torch.nn.Parameter({empty}))")
+        lines.append(f"self.load_state_dict(torch.load(r'{folder}/state_dict.pt'))")
+        body = "".join(f"        {line}\n" for line in lines)
+        (folder / "module.py").write_text(
+            f"\nimport ts as torch\n{imports}\n\nfrom ts.nn import *\n\n\nclass {module_name}(torch.nn.Module):\n"
+            f"    def __init__(self):\n        super().__init__()\n{body}{_indented(self.code)}\n"
+        )
+        (folder / "__init__.py").write_text("from .module import *")
+        if in_files:
+            warnings.warn(
+                "Was not able to save the following children modules as reprs -"
+                f"saved as pickled files instead: {in_files}",
+                stacklevel=2,
+            )
+
+    # ---- hooks: who wants to know when nodes change --------------------------------------------------
+
+    @contextlib.contextmanager
+    def _set_replace_hook(self, f: Callable[..., object]) -> Iterator[None]:
+        if not callable(f):
+            raise AssertionError("Replace hook must be a callable.")
+        self._register_replace_node_hook(f)
+        try:
+            yield
+        finally:
+            self._unregister_replace_node_hook(f)
+
+    def _register_replace_node_hook(self, f: Callable[..., object]) -> None:
+        """Call `f(old=, new=, user=)` when a node is replaced: the node, the other one's name, who uses it."""
+        self._replace_hooks.append(_checked(f, "create_node"))
+
+    def _unregister_replace_node_hook(self, f: Callable[..., object]) -> None:
+        self._replace_hooks.remove(_checked(f, "create_node"))
+
+    def _register_create_node_hook(self, f: Callable[..., object]) -> None:
+        self._create_node_hooks.append(_checked(f, "create_node"))
+
+    def _unregister_create_node_hook(self, f: Callable[..., object]) -> None:
+        self._create_node_hooks.remove(_checked(f, "create_node"))
+
+    def _register_erase_node_hook(self, f: Callable[..., object]) -> None:
+        self._erase_node_hooks.append(_checked(f, "erase_node"))
+
+    def _unregister_erase_node_hook(self, f: Callable[..., object]) -> None:
+        self._erase_node_hooks.remove(_checked(f, "erase_node"))
+
+    def _register_deepcopy_hook(self, f: Callable[..., object]) -> None:
+        self._deepcopy_hooks.append(_checked(f, "deepcopy"))
+
+    def _unregister_deepcopy_hook(self, f: Callable[..., object]) -> None:
+        self._deepcopy_hooks.remove(_checked(f, "deepcopy"))
+
+
+_WITH_SAFE_REPR: Final = (
+    ts.nn.Linear, ts.nn.Conv1d, ts.nn.Conv2d, ts.nn.Conv3d, ts.nn.BatchNorm1d, ts.nn.BatchNorm2d,
+    ts.nn.BatchNorm3d,
+)  # fmt: skip
+
+
+def _checked(hook: Callable[..., object], kind: str) -> Callable[..., object]:
+    if not callable(hook):
+        raise AssertionError(f"{kind} hook must be a callable.")
+    return hook
+
+
+__getattr__ = names_for(__name__)

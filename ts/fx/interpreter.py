@@ -1,0 +1,253 @@
+"""Interpreter: runs a graph node by node, with a method for each kind; Transformer makes another graph so.
+
+    class Swapped(Interpreter):
+        def call_function(self, target, args, kwargs):
+            return super().call_function(ts.sigmoid if target is ts.neg else target, args, kwargs)
+
+    Swapped(module).run(x)
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+from ts.absent import names_for
+from ts.fx import traceback as fx_traceback
+from ts.fx.graph import Graph
+from ts.fx.graph_module import GraphModule
+from ts.fx.node import Node, Target, map_aggregate, map_arg
+from ts.fx.proxy import Proxy
+from ts.fx.tracer import Tracer
+from ts.nn.modules.module import Module
+
+__all__ = ["Interpreter", "Transformer"]
+
+
+class Interpreter:
+    """Runs a module's graph.
+
+    garbage_collect_values   whether a value is let go behind its last use; otherwise all stay in `env`
+    graph                    another graph to run, with the module's attributes
+    extra_traceback          whether errors say which node was run
+    """
+
+    def __init__(
+        self, module: Module, garbage_collect_values: bool = True, graph: Graph | None = None
+    ) -> None:
+        self.module = module
+        self.submodules = dict(module.named_modules())
+        self.graph: Graph = module.graph if graph is None else graph
+        self.env: dict[Node, Any] = {}
+        self.name = "Interpreter"
+        self.garbage_collect_values = garbage_collect_values
+        self.extra_traceback = True
+        self.user_to_last_uses: dict[Node, list[Node]] = {}
+        seen: set[Node] = set()
+        for node in reversed(self.graph.nodes) if garbage_collect_values else ():
+            for each in node.all_input_nodes:
+                if each not in seen:
+                    seen.add(each)
+                    self.user_to_last_uses.setdefault(node, []).append(each)
+
+    def run(
+        self, *args: Any, initial_env: dict[Node, Any] | None = None, enable_io_processing: bool = True
+    ) -> Any:
+        """What the graph computes of the arguments.
+
+        initial_env            values of nodes that are known and not run
+        enable_io_processing   whether arguments and result are taken apart and put together as the graph says
+        """
+        self.env = {} if initial_env is None else initial_env
+        if enable_io_processing:
+            args = self.graph.process_inputs(*args)
+        self.args_iter: Iterator[Any] = iter(args)
+        for node in self.graph.nodes:
+            if node in self.env:
+                continue
+            try:
+                self.env[node] = self.run_node(node)
+            except Exception as error:
+                if self.extra_traceback:
+                    _say_where(error, node)
+                    if isinstance(error, KeyError):  # which would show its message as a literal
+                        raise RuntimeError(*error.args) from error
+                raise
+            for unused in self.user_to_last_uses.get(node, ()) if self.garbage_collect_values else ():
+                del self.env[unused]
+            if node.op == "output":
+                result = self.env[node]
+                return self.graph.process_outputs(result) if enable_io_processing else result
+        return None
+
+    def boxed_run(self, args_list: list[Any]) -> Any:
+        """The same for a list of arguments, which is emptied: nobody keeps them alive."""
+        placeholders = self.graph.find_nodes(op="placeholder")
+        if len(args_list) != len(placeholders):
+            kind = "extra" if len(args_list) > len(placeholders) else "missing"
+            raise RuntimeError(
+                f"Interpreter.boxed_run expected {len(placeholders)} arguments for placeholders but received "
+                f"{len(args_list)} ({kind} arguments)"
+            )
+        env = dict(zip(placeholders, args_list, strict=True))
+        args_list.clear()
+        return self.run(initial_env=env)
+
+    def _set_current_node(self, node: Node) -> AbstractContextManager[None]:
+        return fx_traceback.set_current_meta(node, f"Interpreter_{type(self).__name__}")
+
+    def run_node(self, n: Node) -> Any:
+        """The value of a node: what the method of its kind gives."""
+        with self._set_current_node(n):
+            args, kwargs = self.fetch_args_kwargs_from_env(n)
+            return getattr(self, n.op)(n.target, args, kwargs)
+
+    # ---- the kinds -----------------------------------------------------------------------------------
+
+    def placeholder(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The next argument of `run`, or the default."""
+        _check_text(target)
+        if str(target).startswith("*"):
+            return list(self.args_iter)
+        try:
+            return next(self.args_iter)
+        except StopIteration as stop:
+            if args:
+                return args[0]
+            raise RuntimeError(
+                f"Expected positional argument for parameter {target}, but one was not passed in!"
+            ) from stop
+
+    def get_attr(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """An attribute of the module."""
+        return self.fetch_attr(_check_text(target))
+
+    def call_function(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What a function returns."""
+        if isinstance(target, str):
+            raise AssertionError("target should not be a string for call_function")
+        return target(*args, **kwargs)
+
+    def call_method(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What a method of the first argument returns."""
+        owner, *rest = args
+        return getattr(owner, _check_text(target))(*rest, **kwargs)
+
+    def call_module(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What a submodule returns."""
+        return self.fetch_attr(_check_text(target))(*args, **kwargs)
+
+    def output(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What is returned."""
+        return args[0]
+
+    # ---- values --------------------------------------------------------------------------------------
+
+    def fetch_attr(self, target: str) -> Any:
+        """The attribute of a dotted name."""
+        found: Any = self.module
+        atoms = target.split(".")
+        for i, atom in enumerate(atoms):
+            if not hasattr(found, atom):
+                raise RuntimeError(f"Node referenced nonexistent target {'.'.join(atoms[: i + 1])}")
+            found = getattr(found, atom)
+        return found
+
+    def fetch_args_kwargs_from_env(self, n: Node) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """A node's arguments, with values for nodes."""
+        args, kwargs = self.map_nodes_to_values(n.args, n), self.map_nodes_to_values(n.kwargs, n)
+        if not isinstance(args, tuple):
+            raise AssertionError(f"Expected args to be tuple, got {type(args)}")
+        if not isinstance(kwargs, dict):
+            raise AssertionError(f"Expected kwargs to be dict, got {type(kwargs)}")
+        return args, kwargs
+
+    def map_nodes_to_values(self, args: Any, n: Node) -> Any:
+        """`args` with values for the nodes in it; `n` is whose they are, for errors."""
+
+        def value(node: Node) -> Any:
+            if node not in self.env:
+                raise RuntimeError(
+                    f"Node {n} referenced nonexistent value {node}! Run Graph.lint() to diagnose such issues"
+                )
+            return self.env[node]
+
+        return map_arg(args, value)
+
+
+def _check_text(target: Target) -> str:
+    if not isinstance(target, str):
+        raise AssertionError(f"Expected target to be str, got {type(target)}")
+    return target
+
+
+def _say_where(error: Exception, node: Node) -> None:
+    """Let an error's message say which node was run."""
+    where = f"While executing {node.format_node()}"
+    message = f"{error.args[0]}\n\n{where}" if error.args else where
+    message += (
+        f"\nOriginal traceback:\n{node.stack_trace}\nUse tlparse to see full graph. "
+        "(https://github.com/pytorch/tlparse?tab=readme-ov-file#tlparse-parse-structured-pt2-logs)"
+    )
+    error.args = (message, *error.args[1:])
+
+
+class _TransformerTracer(Tracer):
+    """Writes down what a Transformer does."""
+
+    def __init__(self, graph: Graph, root: Module) -> None:
+        super().__init__()
+        self.graph = graph
+        self.root = root
+        self.tensor_attrs = {}
+
+    def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
+        return True
+
+
+class Transformer(Interpreter):
+    """Runs a graph with proxies: what its methods do becomes another graph.
+
+    class Swapped(Transformer): ...         methods as those of an Interpreter
+    Swapped(module).transform()             a GraphModule
+    """
+
+    def __init__(self, module: GraphModule) -> None:
+        super().__init__(module)
+        self.new_graph = Graph()
+        self.new_graph.set_codegen(module.graph._codegen)
+        self.tracer = _TransformerTracer(self.new_graph, module)
+
+    def placeholder(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Proxy:
+        """A placeholder of the new graph."""
+        default = args[0] if args else inspect.Signature.empty
+        return Proxy(self.new_graph.placeholder(_check_text(target), default_value=default), self.tracer)
+
+    def get_attr(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Proxy:
+        """A node of the new graph that reads an attribute."""
+        return self.tracer.create_proxy("get_attr", _check_text(target), args, kwargs)
+
+    def call_module(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A node of the new graph that calls a submodule."""
+        module = self.fetch_attr(_check_text(target))
+        return self.tracer.call_module(module, module.forward, args, kwargs)
+
+    def call_function(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A node of the new graph that calls a function."""
+        return self.tracer.create_proxy("call_function", target, args, kwargs)
+
+    def transform(self) -> GraphModule:
+        """The module of the new graph."""
+        with fx_traceback.preserve_node_meta():
+            result = super().run(enable_io_processing=False)
+        if result is not None:
+            output = self.new_graph.output(
+                map_aggregate(result, lambda x: x.node if isinstance(x, Proxy) else x)
+            )
+            output.meta.update(self.graph.output_node().meta)
+        return GraphModule(self.module, self.new_graph)
+
+
+__getattr__ = names_for(__name__)

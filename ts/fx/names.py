@@ -1,0 +1,137 @@
+"""Names under which PyTorch's users know functions, classes and types.
+
+In: an object that a graph mentions.  Out: its name, as PyTorch prints it.
+
+    qualified_name(ts.relu)                     "torch.relu"
+    qualified_name(ts.nn.functional.linear)     "torch._C._nn.linear"
+    qualified_name(math.sqrt)                   "math.sqrt"
+    type_name(list[ts.Tensor])                  "list[torch.Tensor]"
+
+Generated code runs where `torch` is this package, so that the names in it mean what they say.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import re
+from collections.abc import Callable
+from types import FunctionType, GenericAlias
+from typing import Any, Final
+
+import ts
+from ts._core.dispatch.overloads import OverloadSet
+from ts._core.dispatch.overrides import Overridable
+from ts.fx.functional_calls import CALLS, OF_TORCH_FUNCTIONAL
+from ts.fx.places import is_one_overload, is_tensor_method, place_of
+from ts.ops.namespace import Packet
+
+# What `torch.nn.functional` has from a module of its own in C.
+_OF_NN: Final = frozenset({
+    "avg_pool2d", "avg_pool3d", "elu_", "gelu", "hardtanh_", "leaky_relu_", "linear", "logsigmoid", "one_hot",
+    "scaled_dot_product_attention", "softplus", "softshrink",
+})  # fmt: skip
+# Functions at the top of PyTorch that say they are from another module.
+_HOMES: Final = {
+    "from_dlpack": "utils.dlpack", "get_rng_state": "random", "initial_seed": "random",
+    "manual_seed": "random", "seed": "random", "set_rng_state": "random", "load": "serialization",
+    "save": "serialization", "pca_lowrank": "_lowrank", "svd_lowrank": "_lowrank", "vmap": "func",
+    "set_printoptions": "_tensor_str", **dict.fromkeys(OF_TORCH_FUNCTIONAL, "functional"),
+}  # fmt: skip
+_OWN: Final = re.compile(r"\bts\.(?=[A-Za-z_])")
+
+
+def is_from_torch(obj: object) -> bool:
+    """Whether generated code names an object by its place in PyTorch."""
+    if isinstance(obj, OverloadSet | Packet):
+        return True
+    module = getattr(obj, "__module__", None)
+    if isinstance(module, str):
+        return module.partition(".")[0] in ("ts", "torch")
+    return False
+
+
+def simple_name(func: Any) -> str:
+    """What PyTorch has as the `__name__` of a function."""
+    if isinstance(func, OverloadSet) and is_one_overload(func):
+        return f"{func.__name__}.{func.operators()[0].overload or 'default'}"
+    return str(func.__name__)
+
+
+def qualified_name(func: Callable[..., Any]) -> str:
+    """The full name of a function or class.
+
+    RuntimeError for a lambda expression whose source is not there.
+    """
+    if isinstance(func, OverloadSet | Packet):
+        return _operator_name(func)
+    name: str = func.__name__
+    if getattr(builtins, name, None) is func:
+        return name
+    if is_tensor_method(func):
+        return f"torch.Tensor.{name}"
+    if name == "<lambda>":
+        try:
+            name = inspect.getsource(func).split("=")[0].strip()
+        except Exception as error:
+            raise RuntimeError("Unable to represent lambda") from error
+    module = func.__module__
+    if module is None:
+        raise RuntimeError(f"cannot find module for {func}")
+    if module.partition(".")[0] != "ts":
+        return f"{module}.{name}"
+    if module.startswith("ts.nn.functional"):
+        return f"torch.nn.functional.{name}"
+    if getattr(ts, name, None) is func:
+        home = _HOMES.get(name)
+        return f"torch.{home}.{name}" if home else f"torch.{name}"
+    return f"torch{module[2:]}.{name}"
+
+
+def _operator_name(func: Any) -> str:
+    name = func.__name__
+    if isinstance(func, Packet):
+        return f"torch.ops.{func.qualified_name.replace('::', '.')}"
+    home = place_of(func)
+    if home is None:
+        if is_tensor_method(func):
+            return f"torch.Tensor.{name}"
+        return f"torch.ops.{func.name.replace('::', '.')}.{func.operators()[0].overload or 'default'}"
+    if home is ts.nn.functional:
+        if name in _OF_NN:
+            return f"torch._C._nn.{name}"
+        return f"torch.nn.functional.{name}" if name in CALLS else f"torch.{name}"
+    if home is ts:
+        return f"torch.functional.{name}" if name in OF_TORCH_FUNCTIONAL else f"torch.{name}"
+    return f"torch._C._{home.__name__.rpartition('.')[2]}.{name}"
+
+
+def type_name(obj: object) -> str:
+    """A type as annotations in a graph's text show it; other objects by their `repr`."""
+    if isinstance(obj, type) and not isinstance(obj, GenericAlias):
+        if obj.__module__ == "builtins":
+            return obj.__qualname__
+        if is_from_torch(obj):
+            if getattr(ts, obj.__name__, None) is obj:
+                return f"torch.{obj.__name__}"
+            return f"torch{obj.__module__[2:]}.{obj.__qualname__}"
+        return f"{obj.__module__}.{obj.__qualname__}"
+    if obj is ...:
+        return "..."
+    if isinstance(obj, FunctionType | Overridable):
+        return str(obj.__name__)
+    return _OWN.sub("torch.", repr(obj))
+
+
+def printed_target(target: Any) -> str:
+    """The target of a node, as graphs show it: `operator.add`, `builtins.getattr`, `torch.relu`."""
+    if isinstance(target, str):
+        return target
+    name = getattr(target, "__name__", None)
+    if name is not None:
+        module = getattr(target, "__module__", None)
+        if module == "builtins":
+            return f"builtins.{name}"
+        if module == "_operator":
+            return f"operator.{name}"
+    return qualified_name(target)

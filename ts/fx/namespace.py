@@ -1,0 +1,109 @@
+"""Names of values in a graph: unique, and none that Python or PyTorch needs itself.
+
+    names = Namespace()
+    names.create_name("add", None), names.create_name("add", None)      ("add", "add_1")
+    names.create_name("layers.0", None)                                  "layers_0"
+    names.create_name("abs", None)                                       "abs_1"
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import keyword
+import math
+import re
+from typing import Any, Final, NamedTuple
+
+import ts
+from ts.fx import _pytree as fx_pytree
+from ts.utils import _pytree as pytree
+
+
+class CustomBuiltin(NamedTuple):
+    """A name that all generated code has: how it is imported, and the object."""
+
+    import_str: str
+    obj: Any
+
+
+CUSTOM_BUILTINS: Final[dict[str, CustomBuiltin]] = {}
+_taken: Final[dict[str, Any]] = {**{word: object() for word in keyword.kwlist}, **vars(builtins)}
+
+
+def register_custom_builtin(name: str, import_str: str, obj: Any) -> None:
+    """Give all code that is generated from now on a global name."""
+    CUSTOM_BUILTINS[name] = CustomBuiltin(import_str, obj)
+    _taken[name] = obj
+
+
+register_custom_builtin("inf", "from math import inf", math.inf)
+register_custom_builtin("nan", "from math import nan", math.nan)
+register_custom_builtin("NoneType", "NoneType = type(None)", type(None))
+register_custom_builtin("torch", "import ts as torch", ts)
+register_custom_builtin("device", "from ts import device", ts.device)
+register_custom_builtin("fx_pytree", "import ts.fx._pytree as fx_pytree", fx_pytree)
+register_custom_builtin("pytree", "import ts.utils._pytree as pytree", pytree)
+
+_WORD: Final = re.compile(r"([a-zA-Z_][0-9a-zA-Z_]*?)(?:_(\d+))?")
+_ILLEGAL: Final = re.compile("[^0-9a-zA-Z_]+")
+_HUMP: Final = functools.partial(re.compile(r"(?<=[a-z])([A-Z])").sub, r"_\1")
+
+
+def snake_case(name: str) -> str:
+    """`maxPool2d` as `max_pool2d`."""
+    return _HUMP(name).lower()
+
+
+def is_magic(name: str) -> bool:
+    """Whether it is a name like `__add__`."""
+    return name.startswith("__") and name.endswith("__")
+
+
+class Namespace:
+    """Names that are given already, and to which object."""
+
+    def __init__(self) -> None:
+        self._obj_to_name: dict[Any, str] = {}
+        self._used_names: set[str] = set()
+        self._base_count: dict[str, int] = {}  # the last number behind each name without one
+
+    def create_name(self, candidate: str, obj: Any) -> str:
+        """A name that nothing has yet, `candidate` where that will do; `obj` gets the same one each time."""
+        if obj is not None and obj in self._obj_to_name:
+            return self._obj_to_name[obj]
+        found = _WORD.fullmatch(candidate)
+        if found is None:
+            candidate = _ILLEGAL.sub("_", candidate) or "_unnamed"
+            if candidate[0].isdigit():
+                candidate = f"_{candidate}"
+            found = _WORD.fullmatch(candidate)
+            if found is None:
+                raise AssertionError(f"Name regex failed to match candidate: {candidate}")
+        base, digits = found.groups()
+        if digits is not None and candidate not in self._used_names:
+            number = int(digits)
+        else:
+            number = self._base_count.get(base, 0)
+            if _taken.get(candidate, obj) is not obj:
+                number += 1
+                candidate = f"{base}_{number}"
+        while candidate in self._used_names:
+            number += 1
+            candidate = f"{base}_{number}"
+        self._used_names.add(candidate)
+        self._base_count[base] = number
+        if obj is not None:
+            self._obj_to_name[obj] = candidate
+        return candidate
+
+    def associate_name_with_obj(self, name: str, obj: Any) -> None:
+        """Let an object without a name have one that was created."""
+        if self._obj_to_name.setdefault(obj, name) is not name:
+            raise AssertionError("obj is already associated")
+
+    def _rename_object(self, obj: Any, name: str) -> None:
+        if obj not in self._obj_to_name:
+            raise AssertionError(f"Object {obj} is not in _obj_to_name")
+        self._obj_to_name[obj] = name
+        self._used_names.add(name)

@@ -1,0 +1,399 @@
+"""Node: a step of a graph, by PyTorch's six kinds.
+
+    kind            target                       arguments                     what it gives
+    placeholder     the parameter's name         its default, if any           an argument of the call
+    get_attr        a dotted name                                              a tensor or module of the root
+    call_function   a function                   of the function               what the function returns
+    call_module     a module's dotted name       of its `forward`              what the module returns
+    call_method     a method's name              the object, then the others   what the method returns
+    output          "output"                     one: what is returned
+
+A node stands between `prev` and `next`.  Its arguments may be nodes, and containers of nodes; those know who uses
+them (`users`), for which reason arguments are only ever assigned, never changed in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar, Union
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.fx.effects import has_side_effect, is_impure
+from ts.fx.immutable_collections import immutable_dict, immutable_list
+from ts.fx.names import printed_target, qualified_name, type_name
+from ts.fx.operator_schemas import ArgsKwargsPair, normalize_function, normalize_module
+from ts.fx.tensor_texts import tensor_text
+
+if TYPE_CHECKING:
+    from ts.fx.graph import Graph
+
+__all__ = ["Node", "has_side_effect", "map_aggregate", "map_arg"]
+
+BaseArgumentTypes = Union[str, int, float, bool, complex, "ts.dtype", Tensor, "ts.device", None]
+Target = Callable[..., Any] | str
+Argument = Any
+ArgumentT = TypeVar("ArgumentT")
+
+_LEGAL_OPS: Final = ("placeholder", "call_method", "call_module", "call_function", "get_attr", "output", "root")
+_get_qualified_name = qualified_name
+_type_repr = type_name
+
+
+def map_aggregate(a: Any, fn: Callable[[Any], Any]) -> Any:
+    """`a` with `fn(x)` for every x in it that is no container.  Lists and dictionaries become immutable."""
+    kind = type(a)
+    if kind is tuple:
+        return tuple([map_aggregate(x, fn) for x in a])
+    if isinstance(a, tuple):
+        items = [map_aggregate(x, fn) for x in a]
+        return kind(*items) if hasattr(a, "_fields") else kind(items)
+    if isinstance(a, list):
+        return immutable_list([map_aggregate(x, fn) for x in a])
+    if isinstance(a, dict):
+        return immutable_dict([(k, map_aggregate(v, fn)) for k, v in a.items()])
+    if kind is slice:
+        return slice(map_aggregate(a.start, fn), map_aggregate(a.stop, fn), map_aggregate(a.step, fn))
+    return fn(a)
+
+
+def map_arg(a: Any, fn: Callable[[Node], Any]) -> Any:
+    """`a` with `fn(n)` for every node n in it."""
+    if not callable(fn):
+        raise AssertionError("torch.fx.map_arg(a, fn): fn must be a callable")
+    return map_aggregate(a, lambda x: fn(x) if isinstance(x, Node) else x)
+
+
+def _format_arg(arg: object, max_list_len: float = float("inf")) -> str:
+    """An argument in the text of a graph: nodes have a `%`."""
+    if hasattr(arg, "_custom_fx_repr_fn"):
+        return str(arg._custom_fx_repr_fn())
+    if isinstance(arg, list | tuple):
+        shown = ", ".join(_format_arg(x) for i, x in enumerate(arg) if i < max_list_len)
+        rest = "" if len(arg) < max_list_len + 1 else f", ...[total_len={len(arg)}]"
+        if isinstance(arg, list):
+            return f"[{shown}{rest}]"
+        return f"({shown}{',' if len(arg) == 1 else ''}{rest})"
+    if isinstance(arg, dict):
+        return "{" + ", ".join(f"{k}: {_format_arg(v)}" for k, v in arg.items()) + "}"
+    return f"%{arg}" if isinstance(arg, Node) else str(arg)
+
+
+def _place_between(before: tuple[int, ...], behind: tuple[int, ...]) -> tuple[int, ...]:
+    """What is sorted between two places."""
+    if len(before) > len(behind):
+        return (*before[: len(behind)], before[len(behind)] + 1)
+    if len(before) < len(behind):
+        return (*behind[: len(before)], behind[len(before)] - 1)
+    return (*before, 0)
+
+
+class Node:
+    """A step of a graph; see the module."""
+
+    _sort_key: tuple[int, ...]
+
+    def __init__(
+        self,
+        graph: Graph,
+        name: str,
+        op: str,
+        target: Target,
+        args: tuple[Argument, ...],
+        kwargs: dict[str, Argument],
+        return_type: Any = None,
+    ) -> None:
+        if op != "call_function" and op not in _LEGAL_OPS:
+            raise AssertionError(f"op '{op}' is not in _legal_ops")
+        if not (callable(target) if op == "call_function" else isinstance(target, str)):
+            raise ValueError(
+                f"Node [graph = {graph}, name = '{name}'] target {target} has type {ts.typename(target)} "
+                f"but a {'Callable' if op == 'call_function' else 'str'} is expected"
+            )
+        put = self.__dict__.__setitem__
+        put("graph", graph)
+        put("name", name)
+        put("op", op)
+        put("target", target)
+        put("type", return_type)
+        put("users", {})
+        put("meta", {})
+        put("_input_nodes", {})
+        put("_prev", self)
+        put("_next", self)
+        put("_erased", False)
+        put("_sort_key", ())
+        put("_repr_fn", None)
+        self._update_args_kwargs(args, kwargs)
+
+    # ---- arguments -----------------------------------------------------------------------------------
+
+    @property
+    def args(self) -> tuple[Argument, ...]:
+        """The arguments by place; assign a tuple to change them."""
+        return self._args  # type: ignore[no-any-return]
+
+    @args.setter
+    def args(self, args: tuple[Argument, ...]) -> None:
+        self._update_args_kwargs(args, self._kwargs)
+
+    @property
+    def kwargs(self) -> dict[str, Argument]:
+        """The arguments by name; assign a dictionary to change them."""
+        return self._kwargs  # type: ignore[no-any-return]
+
+    @kwargs.setter
+    def kwargs(self, kwargs: dict[str, Argument]) -> None:
+        self._update_args_kwargs(self._args, kwargs)
+
+    @property
+    def all_input_nodes(self) -> list[Node]:
+        """The nodes among the arguments, each once, in their order."""
+        return list(self._input_nodes)
+
+    def _update_args_kwargs(self, args: Any, kwargs: Any) -> None:
+        """Take other arguments; the nodes among them get to know."""
+        for old in self._input_nodes:
+            old.users.pop(self, None)
+        inputs: dict[Node, None] = {}
+
+        def used(node: Node) -> Node:
+            inputs[node] = None
+            node.users[self] = None
+            return node
+
+        own = self.__dict__
+        own["_input_nodes"] = inputs
+        own["_args"] = map_arg(args, used)
+        own["_kwargs"] = map_arg(kwargs, used)
+
+    def update_arg(self, idx: int, arg: Argument) -> None:
+        """Let the argument at place `idx` be `arg`."""
+        args = list(self.args)
+        args[idx] = arg
+        self.args = tuple(args)
+
+    def insert_arg(self, idx: int, arg: Argument) -> None:
+        """Put an argument before that at place `idx`."""
+        if not 0 <= idx <= len(self.args):
+            raise AssertionError(f"insert_args index must be between 0 and len(self.args), got {idx}")
+        self.args = (*self.args[:idx], arg, *self.args[idx:])
+
+    def update_kwarg(self, key: str, arg: Argument) -> None:
+        """Let the argument of name `key` be `arg`."""
+        self.kwargs = {**self.kwargs, key: arg}
+
+    def _replace_input_with(self, old: Node, new: Node) -> None:
+        def replaced(node: Node) -> Node:
+            return new if node is old else node
+
+        self._update_args_kwargs(map_arg(self._args, replaced), map_arg(self._kwargs, replaced))
+
+    def replace_input_with(self, old_input: Node, new_input: Node) -> None:
+        """Use `new_input` wherever `old_input` stands among the arguments."""
+        for hook in getattr(self.graph.owning_module, "_replace_hooks", None) or ():
+            hook(old=old_input, new=new_input.name, user=self)
+        self._replace_input_with(old_input, new_input)
+
+    def replace_all_uses_with(
+        self,
+        replace_with: Node,
+        delete_user_cb: Callable[[Node], bool] | None = None,
+        *,
+        propagate_meta: bool = False,
+    ) -> list[Node]:
+        """Let users of this node use another one; those that were changed.
+
+        delete_user_cb   which users are changed; all without it
+        propagate_meta   whether the other node, which has no `meta`, gets that of this one
+        """
+        if propagate_meta:
+            if replace_with.meta:
+                raise AssertionError(
+                    "Called node.replace_all_uses_with(replace_with, propagate_meta=True), "
+                    "but replace_with already has .meta keys"
+                )
+            replace_with.meta.update(self.meta)
+        hooks = getattr(self.graph.owning_module, "_replace_hooks", None) or ()
+        changed = []
+        for user in [*self.users]:
+            if delete_user_cb is not None and not delete_user_cb(user):
+                continue
+            changed.append(user)
+            for hook in hooks:
+                hook(old=self, new=replace_with.name, user=user)
+            user._replace_input_with(self, replace_with)
+        return changed
+
+    # ---- its place -----------------------------------------------------------------------------------
+
+    @property
+    def next(self) -> Node:
+        """The node behind this one."""
+        return self._next  # type: ignore[no-any-return]
+
+    @property
+    def prev(self) -> Node:
+        """The node before this one."""
+        return self._prev  # type: ignore[no-any-return]
+
+    def prepend(self, x: Node) -> None:
+        """Move node x before this one."""
+        if self.graph is not x.graph:
+            raise AssertionError("Attempting to move a Node into a different Graph")
+        if self is x:
+            return
+        x._remove_from_list()
+        before = self._prev
+        before.__dict__["_next"] = x
+        x.__dict__.update(_prev=before, _next=self)
+        self.__dict__["_prev"] = x
+        x.__dict__["_sort_key"] = _place_between(before._sort_key, self._sort_key)
+
+    _prepend = prepend
+
+    def append(self, x: Node) -> None:
+        """Move node x behind this one."""
+        self._next.prepend(x)
+
+    def _remove_from_list(self) -> None:
+        before, behind = self._prev, self._next
+        before.__dict__["_next"] = behind
+        behind.__dict__["_prev"] = before
+
+    def __lt__(self, other: Node) -> bool:
+        return self._sort_key < other._sort_key
+
+    def __gt__(self, other: Node) -> bool:
+        return self._sort_key > other._sort_key
+
+    def __le__(self, other: Node) -> bool:
+        return self is other or self < other
+
+    def __ge__(self, other: Node) -> bool:
+        return self is other or self > other
+
+    # ---- attributes ----------------------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "name":
+            for hook in getattr(self.graph.owning_module, "_replace_hooks", None) or ():
+                for user in self.users:
+                    hook(old=self, new=value, user=user)
+        table = self.graph._find_nodes_lookup_table if name in ("op", "target") else None
+        listed = table is not None and self in table
+        if listed:
+            table.remove(self)
+        object.__setattr__(self, name, value)
+        if listed:
+            table.insert(self)
+
+    def _rename(self, candidate: str) -> None:
+        """Take another name, `candidate` where it is free."""
+        if candidate == self.name:
+            return
+        self.name = self.graph._graph_namespace.create_name(candidate, None)
+        self.graph._graph_namespace._rename_object(self, self.name)
+
+    @property
+    def stack_trace(self) -> str | None:
+        """Where the program called, if the tracer wrote it down."""
+        return self.meta.get("stack_trace")  # type: ignore[no-any-return]
+
+    @stack_trace.setter
+    def stack_trace(self, trace: str | None) -> None:
+        self.meta["stack_trace"] = trace
+
+    def is_impure(self, impure_random: bool = True) -> bool:
+        """Whether it does something beside its result."""
+        if self.op in ("placeholder", "output"):
+            return True
+        if self.op == "call_module":
+            if self.graph.owning_module is None:
+                raise AssertionError("self.graph.owning_module not set for purity check")
+            module = self.graph.owning_module.get_submodule(self.target)
+            return bool(getattr(module, "_is_impure", False))
+        return self.op == "call_function" and is_impure(self.target, impure_random)
+
+    def normalized_arguments(
+        self,
+        root: Any,
+        arg_types: tuple[Any, ...] | None = None,
+        kwarg_types: dict[str, Any] | None = None,
+        normalize_to_only_use_kwargs: bool = False,
+    ) -> ArgsKwargsPair | None:
+        """The arguments with names and defaults of the target's signature; None where it has none that will do.
+
+        root         the module that `call_module` is about
+        arg_types, kwarg_types    types of the arguments, where only they tell which overload is called
+        """
+        if self.op == "call_function":
+            return normalize_function(
+                self.target, self.args, self.kwargs, arg_types, kwarg_types, normalize_to_only_use_kwargs
+            )
+        if self.op == "call_module":
+            return normalize_module(root, self.target, self.args, self.kwargs, normalize_to_only_use_kwargs)
+        return None
+
+    # ---- text ----------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return str(self._repr_fn(self)) if self._repr_fn else str(self.name)
+
+    _pretty_print_target = staticmethod(printed_target)
+
+    def format_node(
+        self,
+        placeholder_names: list[str] | None = None,
+        maybe_return_typename: list[str] | None = None,
+        *,
+        include_tensor_metadata: bool = False,
+    ) -> str | None:
+        """The node as a line of a graph's text.
+
+        include_tensor_metadata   whether the line says what `meta` knows of the result
+        The other two are lists that a caller who prints a signature has filled by the first placeholder.
+        """
+        of_type = "" if self.type is None else f"{type_name(self.type)} "
+        head = f"%{self.name} : {of_type}[num_users={len(self.users)}] = {self.op}"
+        if self.op == "placeholder":
+            if placeholder_names:
+                placeholder_names.append(
+                    self.target + (f"{self.target}: {type_name(self.type)}" if self.type else "")
+                )
+                return None
+            default = f"(default={self.args[0]})" if self.args else ""
+            return f"{head}[target={self.target}]{default}"
+        if self.op == "get_attr":
+            return f"{head}[target={printed_target(self.target)}]"
+        if self.op == "output":
+            if self.type and maybe_return_typename:
+                maybe_return_typename[0] = f" -> {type_name(self.type)}"
+            return f"return {self.args[0]}"
+        if include_tensor_metadata and isinstance(value := meta_value(self), Tensor):
+            text = tensor_text(value, stride=True, device=True)
+            head = f'%{self.name} : Tensor "{text}"[num_users={len(self.users)}] = {self.op}'
+        return (
+            f"{head}[target={printed_target(self.target)}]"
+            f"(args = {_format_arg(self.args)}, kwargs = {_format_arg(self.kwargs)})"
+        )
+
+    # ---- pickling ------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_repr_fn": None}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def __deepcopy__(self, memo: dict[Any, Any]) -> Node:
+        """What a copy of its graph has entered for it, or else itself."""
+        return memo.get(self, self)  # type: ignore[no-any-return]
+
+
+def meta_value(node: Node) -> Any:
+    """What is known of a node's result: a value like it, or its shape and dtype."""
+    return node.meta.get("val", node.meta.get("tensor_meta", node.meta.get("example_value")))
+
+
+NodeList = Sequence[Node]

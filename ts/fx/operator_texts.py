@@ -1,0 +1,26 @@
+"""How Python's operators stand in generated code, by their names in the module `operator`.
+
+    magic_methods["add"].format("x", "1")          "x + 1"
+    inplace_methods["iadd"].format("x", "1")       "x += 1"
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Those that are also asked of the operand on the right.
+reflectable_magic_methods: Final = {
+    "add": "{} + {}", "sub": "{} - {}", "mul": "{} * {}", "floordiv": "{} // {}", "truediv": "{} / {}",
+    "div": "{} / {}", "mod": "{} % {}", "pow": "{} ** {}", "lshift": "{} << {}", "rshift": "{} >> {}",
+    "and_": "{} & {}", "or_": "{} | {}", "xor": "{} ^ {}", "getitem": "{}[{}]", "matmul": "{} @ {}",
+}  # fmt: skip
+magic_methods: Final = {
+    "eq": "{} == {}", "ne": "{} != {}", "lt": "{} < {}", "gt": "{} > {}", "le": "{} <= {}", "ge": "{} >= {}",
+    "pos": "+{}", "neg": "-{}", "invert": "~{}", **reflectable_magic_methods,
+}  # fmt: skip
+inplace_methods: Final = {
+    "iadd": "{} += {}", "iand": "{} &= {}", "ifloordiv": "{} //= {}", "ilshift": "{} <<= {}",
+    "imod": "{} %= {}", "imul": "{} *= {}", "imatmul": "{} @= {}", "ior": "{} |= {}", "ipow": "{} **= {}",
+    "irshift": "{} >>= {}", "isub": "{} -= {}", "itruediv": "{} /= {}", "ixor": "{} ^= {}",
+    "setitem": "{}[{}] = {}",
+}  # fmt: skip

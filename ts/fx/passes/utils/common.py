@@ -1,0 +1,54 @@
+"""Parts of graphs as modules of their own, and graphs that are the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.absent import names_for
+from ts.fx.graph import Graph
+from ts.fx.graph_module import GraphModule
+from ts.fx.passes.utils.matcher_utils import SubgraphMatcher
+from ts.nn.modules.module import Module
+
+__all__ = ["HolderModule", "compare_graphs", "lift_subgraph_as_module"]
+
+
+class HolderModule(Module):
+    """A module that only holds others, by name."""
+
+    def __init__(self, d: dict[str, Module | None]) -> None:
+        super().__init__()
+        for name, module in d.items():
+            self.add_module(name, module)
+
+
+def lift_subgraph_as_module(
+    gm: GraphModule, subgraph: Graph, comp_name: str = "", class_name: str = "GraphModule"
+) -> tuple[GraphModule, dict[str, str]]:
+    """A module of a graph that mentions submodules and parameters of another module.
+
+    Gives the module, and for each dotted name of the other one the name in the module, which is `comp_name` there.
+    """
+    holder = HolderModule({})
+    names: dict[str, str] = {}
+    for node in subgraph.nodes:
+        if node.op not in ("call_module", "get_attr"):
+            continue
+        *path, last = node.target.split(".")
+        here: Any = holder
+        there: Any = gm
+        for name in path:
+            if not hasattr(here, name):
+                here.add_module(name, HolderModule({}))
+            here, there = getattr(here, name), getattr(there, name)
+        names[node.target] = f"{comp_name}.{node.target}"
+        setattr(here, last, getattr(there, last))
+    return GraphModule(holder, subgraph, class_name), names
+
+
+def compare_graphs(left: Graph, right: Graph) -> bool:
+    """Whether two graphs compute the same, by the same steps."""
+    return bool(SubgraphMatcher(left, match_output=True, match_placeholder=True).match(right))
+
+
+__getattr__ = names_for(__name__)

@@ -1,0 +1,45 @@
+"""Sets of nodes that are to become one node: their order, and whether that is possible at all.
+
+    validate_partition([relu, add])      False where relu -> something else -> add: it would wait for itself
+"""
+
+from __future__ import annotations
+
+import heapq
+
+from ts.fx.node import Node
+
+
+def topo_sort(nodes: list[Node]) -> list[Node]:
+    """The nodes with each behind those that it uses; otherwise in the order in which they are given."""
+    place = {node: i for i, node in enumerate(nodes)}
+    waiting = {node: sum(each in place for each in node.all_input_nodes) for node in nodes}
+    ready = [place[node] for node in nodes if not waiting[node]]
+    heapq.heapify(ready)
+    ordered: list[Node] = []
+    while ready:
+        node = nodes[heapq.heappop(ready)]
+        ordered.append(node)
+        for user in node.users:
+            if user in waiting:
+                waiting[user] -= 1
+                if not waiting[user]:
+                    heapq.heappush(ready, place[user])
+    if len(nodes) != len(ordered):
+        raise AssertionError("topological sorted nodes doesn't have same length as input nodes")
+    return ordered
+
+
+def validate_partition(partition: list[Node]) -> bool:
+    """Whether nothing outside of the set both uses a node of it and is used by one, directly or not."""
+    inside = set(partition)
+    outside = [user for node in inside for user in node.users if user not in inside]
+    seen: set[Node] = set()
+    while outside:
+        node = outside.pop()
+        if node in inside:
+            return False
+        if node not in seen:
+            seen.add(node)
+            outside += node.users
+    return True

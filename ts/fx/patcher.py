@@ -1,0 +1,195 @@
+"""What is changed while a function is traced, and put back behind it.
+
+    with new_patcher() as patcher:
+        patcher.patch_method(Module, "__call__", recording)
+        patch_wrapped_functions(patcher)                        functions of `wrap` become nodes
+    ...                                                         everything is as it was
+
+Names of functions in modules, and methods of classes; for all threads, as in PyTorch.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import functools
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from ts.fx.node import map_aggregate
+from ts.fx.proxy import Proxy
+
+_MARK: Final = "__fx_already_patched"
+wrapped_functions: Final[dict[tuple[int, str], dict[str, Any]]] = {}  # by the globals' identity and the name
+wrapped_methods: Final[list[tuple[type, str]]] = []
+_MISSING: Final = object()
+
+
+class Patcher:
+    """Changes of names and methods, which are taken back in the other order."""
+
+    def __init__(self) -> None:
+        self.patches_made: list[tuple[Callable[[], None], Callable[[], None]]] = []  # how to do, how to take back
+        self.visited: set[int] = set()
+
+    def _add(self, do: Callable[[], None], revert: Callable[[], None]) -> None:
+        self.patches_made.append((do, revert))
+        do()
+
+    def patch(
+        self, frame_dict: dict[str, Any], name: str, new_fn: Callable[..., Any], deduplicate: bool = True
+    ) -> None:
+        """Let a global name mean another function, unless it does already."""
+        setattr(new_fn, _MARK, deduplicate)
+        before = frame_dict.get(name, _MISSING)
+        if before is _MISSING:
+            if not hasattr(builtins, name):
+                raise KeyError(name)
+            revert: Callable[[], Any] = functools.partial(frame_dict.pop, name)
+        elif getattr(before, _MARK, False):
+            return
+        else:
+            revert = functools.partial(frame_dict.__setitem__, name, before)
+        self._add(functools.partial(frame_dict.__setitem__, name, new_fn), revert)
+
+    def patch_method(
+        self, cls: type, name: str, new_fn: Callable[..., Any], deduplicate: bool = True
+    ) -> None:
+        """Let a class have another method, unless it has it already."""
+        setattr(new_fn, _MARK, deduplicate)
+        before = getattr(cls, name)
+        if not getattr(before, _MARK, False):
+            self._add(
+                functools.partial(setattr, cls, name, new_fn), functools.partial(setattr, cls, name, before)
+            )
+
+    def visit_once(self, thing: object) -> bool:
+        """Whether nobody has asked for this object before."""
+        if id(thing) in self.visited:
+            return False
+        self.visited.add(id(thing))
+        return True
+
+    def revert_all_patches(self) -> None:
+        """Put everything back, the last change first."""
+        for _, revert in reversed(self.patches_made):
+            revert()
+
+    def reapply_all_patches(self) -> None:
+        """Change everything again."""
+        for do, _ in self.patches_made:
+            do()
+
+    def __enter__(self) -> Patcher:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.revert_all_patches()
+        self.patches_made.clear()
+        self.visited.clear()
+
+
+_current: list[Patcher] = []
+
+
+@contextlib.contextmanager
+def new_patcher() -> Iterator[Patcher]:
+    """A patcher; its changes are taken back at the end."""
+    patcher = Patcher()
+    _current.append(patcher)
+    try:
+        with patcher:
+            yield patcher
+    finally:
+        _current.pop()
+
+
+@contextlib.contextmanager
+def without_patches() -> Iterator[None]:
+    """Inside, what the tracing that is going on has changed is as it was."""
+    patcher = _current[-1] if _current else None
+    if patcher is None:
+        yield
+        return
+    patcher.revert_all_patches()
+    try:
+        yield
+    finally:
+        patcher.reapply_all_patches()
+
+
+def find_proxy(*objects: Any) -> Proxy | None:
+    """A proxy in what is given, if there is any."""
+    found: list[Proxy] = []
+
+    def look(x: Any) -> None:
+        if isinstance(x, Proxy):
+            found.append(x)
+
+    map_aggregate(objects, look)
+    return found[-1] if found else None
+
+
+def _recording(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose calls with proxies become nodes."""
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        proxy = find_proxy(args, kwargs)
+        if proxy is None:
+            return function(*args, **kwargs)
+        result = proxy.tracer.create_proxy("call_function", function, args, kwargs)
+        result.node.meta["is_wrapped"] = True
+        return result
+
+    return wrapped
+
+
+def _recording_method(cls: type, name: str) -> Callable[..., Any]:
+    method = getattr(cls, name)
+
+    @functools.wraps(method)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        proxy = find_proxy(args, kwargs)
+        if proxy is None:
+            return method(*args, **kwargs)
+        return proxy.tracer.create_proxy("call_method", name, args, kwargs)
+
+    return wrapped
+
+
+def patch_wrapped_functions(patcher: Patcher) -> None:
+    """Let calls of what `wrap` named become nodes."""
+    for (_, name), names in wrapped_functions.copy().items():
+        function = names[name] if name in names else getattr(builtins, name, None)
+        if function is None:
+            raise KeyError(name)
+        patcher.patch(names, name, _recording(function))
+    for cls, name in wrapped_methods:
+        patcher.patch_method(cls, name, _recording_method(cls, name))
+
+
+def autowrap(patcher: Patcher, names: dict[str, Any], functions: set[int]) -> None:
+    """Let calls of functions among the global names become nodes, if their identities are in `functions`."""
+    if patcher.visit_once(names):
+        for name, value in list(names.items()):
+            if not name.startswith("_") and callable(value) and id(value) in functions:
+                patcher.patch(names, name, _recording(value))
+
+
+def wrap(fn_or_name: Any) -> Any:
+    """Let calls of a global function become a node, instead of what it does inside.
+
+    Called at the top of a module, with the name of a function that is there, or as a decorator of one.
+    """
+    if not callable(fn_or_name) and not isinstance(fn_or_name, str):
+        raise RuntimeError(
+            "Unsupported type for global function! Must be either a callable or string name"
+        )
+    frame = sys._getframe(1)
+    if frame.f_code.co_name != "<module>":
+        raise NotImplementedError("wrap must be called at the top level of a module")
+    name = fn_or_name if isinstance(fn_or_name, str) else fn_or_name.__name__
+    wrapped_functions[id(frame.f_globals), name] = frame.f_globals
+    return fn_or_name

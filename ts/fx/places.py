@@ -1,0 +1,40 @@
+"""Where functions that are made of operators stand: which module, class or namespace a program has them from.
+
+    place_of(ts.relu)                              the module ts
+    place_of(ts.linalg.inv)                        the module ts.linalg
+    is_one_overload(ts.ops.aten.add.Tensor)        True: it has no place of its own
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import ts
+from ts._core.dispatch.overloads import OverloadSet
+from ts._core.tensor.tensor import Tensor
+
+_SPACES: Final = ("linalg", "fft", "special")
+
+
+def place_of(func: Any) -> Any:
+    """The module that has an operator's function under its name; None where none has."""
+    name = func.__name__
+    for space in _SPACES:
+        if name.startswith(f"{space}_"):
+            home = getattr(ts, space)
+            if getattr(home, name.removeprefix(f"{space}_"), None) is func:
+                return home
+    return next((home for home in (ts.nn.functional, ts) if getattr(home, name, None) is func), None)
+
+
+def is_tensor_method(func: Any) -> bool:
+    """Whether it is a method of tensors, or reads one of their attributes."""
+    name = getattr(func, "__name__", "")
+    return name in ("__get__", "__set__", "__delete__") or (
+        bool(name) and func is getattr(Tensor, name, None)
+    )
+
+
+def is_one_overload(func: OverloadSet) -> bool:
+    """Whether it is what `ts.ops.aten.add.Tensor` gives: no function of another name."""
+    return len(func.operators()) == 1 and place_of(func) is None and not is_tensor_method(func)

@@ -1,0 +1,462 @@
+"""Proxy: what stands for a value while a function is traced, and writes down what is done with it.
+
+    x = Proxy(graph.placeholder("x"))
+    y = ts.relu(x) + 1              two nodes more in the graph; y stands for the second
+    y.shape[0], y.sum(dim=1)        and so on
+
+Operators of Python, methods and functions that ask `__torch_function__` become nodes.  What needs the value itself
+(`if`, `for`, `len`) is an error, unless the tracer has an answer: see `TracerBase`.
+"""
+
+from __future__ import annotations
+
+import collections
+import copy
+import dataclasses
+import dis
+import enum
+import logging
+import operator
+import os
+import sys
+import traceback
+import types
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import ts
+from ts._core.dispatch.overloads import OverloadSet
+from ts._core.tensor.tensor import Tensor
+from ts.absent import names_for
+from ts.fx import traceback as fx_traceback
+from ts.fx.functional_calls import recorded
+from ts.fx.graph import Graph
+from ts.fx.names import simple_name
+from ts.fx.places import is_one_overload, is_tensor_method
+from ts.fx.node import Node, Target, map_aggregate, map_arg
+from ts.fx.operator_schemas import check_for_mutable_operation
+from ts.fx.operator_texts import magic_methods, reflectable_magic_methods
+from ts.nn.parameter import Parameter
+from ts.ops.namespace import Packet
+
+__all__ = [
+    "Attribute", "GraphAppendingTracer", "ParameterProxy", "Proxy", "Scope", "ScopeContextManager",
+    "TraceError", "TracerBase", "assert_fn",
+]  # fmt: skip
+
+log = logging.getLogger(__name__)
+
+_HERE: Final = os.path.dirname(__file__)
+_COPIED_META: Final = (
+    "nn_module_stack", "torch_fn", "source_fn_stack", "original_aten", "recompute", "ac_graph_id",
+    "has_backward_hook", "from_node", "quantization_tag", "_numeric_debug_handle", "custom", "partitioner_tag",
+)  # fmt: skip
+base_types: Final = (
+    str, int, float, bool, complex, ts.dtype, Tensor, ts.device, ts.memory_format, ts.layout,
+)  # fmt: skip
+
+
+class TraceError(ValueError):
+    """What a traced function asks of a value cannot be answered."""
+
+
+class Scope:
+    """The module whose code runs."""
+
+    def __init__(self, module_path: str, module_type: Any) -> None:
+        self.module_path = module_path
+        self.module_type = module_type
+
+
+class ScopeContextManager:
+    """Inside, `scope` is what `current_scope` says; what `with` gives is `scope`."""
+
+    def __init__(self, scope: Scope, current_scope: Scope) -> None:
+        self._before = copy.copy(scope)
+        scope.module_path = current_scope.module_path
+        scope.module_type = current_scope.module_type
+        self._scope = scope
+
+    def __enter__(self) -> Scope:
+        return self._scope
+
+    def __exit__(self, *_: object) -> None:
+        self._scope.module_path = self._before.module_path
+        self._scope.module_type = self._before.module_type
+
+
+class TracerBase:
+    """What makes nodes of what proxies are asked; programs override its methods.
+
+    record_stack_traces         whether nodes know where the program called
+    check_mutable_operations    whether calls that write their arguments are errors
+    trace_asserts               whether `assert proxy` becomes a node
+    proxy_buffer_attributes     whether buffers are proxies, as parameters are
+    traced_func_name            the method of a module that is traced
+    """
+
+    graph: Graph
+    record_stack_traces = False
+    _record_forward_stack_traces_only = False
+    check_mutable_operations = False
+    trace_asserts = False
+    proxy_buffer_attributes = False
+    traced_func_name = "forward"
+    scope: Scope
+    module_stack: collections.OrderedDict[str, tuple[str, Any]]
+    node_name_to_scope: dict[str, tuple[str, Any]]
+
+    def create_node(
+        self,
+        kind: str,
+        target: Target,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        name: str | None = None,
+        type_expr: Any = None,
+    ) -> Node:
+        """A node at the end of the graph."""
+        if kind == "call_function" and self.check_mutable_operations:
+            check_for_mutable_operation(target, args, kwargs)  # type: ignore[arg-type]
+        node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
+        self.node_name_to_scope[node.name] = self.scope.module_path, self.scope.module_type
+        if fx_traceback.has_preserved_node_meta():
+            self._take_over(node)
+        elif self.module_stack:
+            node.meta["nn_module_stack"] = copy.copy(self.module_stack)
+        if self.record_stack_traces and not node.stack_trace:
+            frames = self._filter_traceback_frames(traceback.extract_stack())
+            if frames:
+                node.stack_trace = "".join(frames.format()).strip()
+        return node
+
+    def _take_over(self, node: Node) -> None:
+        """Let a node have what is current."""
+        current = fx_traceback.get_current_meta()
+        if current.get("stack_trace"):
+            node.stack_trace = current["stack_trace"]
+        for field in _COPIED_META:
+            if field in current:
+                node.meta[field] = copy.copy(current[field])
+        if "in_grad_fn" in current:
+            node.meta["seq_nr"] = current["grad_fn_seq_nr"][-1]
+        elif "seq_nr" in current:
+            node.meta["seq_nr"] = current["seq_nr"]
+        replayed = fx_traceback.get_current_replay_node()
+        if replayed is not None:
+            node.meta["is_functional_regenerated"] = True
+            node.meta.update({k: replayed.meta[k] for k in ("custom", "stack_trace", "seq_nr") if k in replayed.meta})
+        if current.get("autograd_backward", False):
+            node.meta["autograd_backward"] = True
+
+    def _filter_traceback_frames(self, user_stack_summary: traceback.StackSummary) -> traceback.StackSummary:
+        """The frames of a stack that nodes keep: those from the first `forward`, without those of the tracer."""
+        frames = list(user_stack_summary)
+        if self._record_forward_stack_traces_only:
+            frames = [f for f in frames if f.name == "forward"]
+        else:
+            first = next((i for i, f in enumerate(frames) if f.name == "forward"), len(frames))
+            frames = frames[first:]
+        return traceback.StackSummary.from_list([f for f in frames if not f.filename.startswith(_HERE)])
+
+    def _find_user_frame(self) -> types.FrameType | None:
+        """The frame of the code that is traced."""
+        frame: types.FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+            frame = frame.f_back
+        return frame
+
+    def proxy(self, node: Node) -> Proxy:
+        """What stands for a node's value."""
+        return Proxy(node, self)
+
+    def create_proxy(
+        self,
+        kind: str,
+        target: Target,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        name: str | None = None,
+        type_expr: Any = None,
+        proxy_factory_fn: Callable[[Node], Proxy] | None = None,
+    ) -> Proxy:
+        """A node of these arguments, in which there may be proxies; what stands for its value.
+
+        proxy_factory_fn   makes the proxy, instead of `proxy`
+        """
+        new_args, new_kwargs = self.create_arg(args), self.create_arg(kwargs)
+        if not isinstance(new_args, tuple):
+            raise AssertionError(f"Expected args_ to be tuple, got {type(new_args)}")
+        if not isinstance(new_kwargs, dict):
+            raise AssertionError(f"Expected kwargs_ to be dict, got {type(new_kwargs)}")
+        node = self.create_node(kind, target, new_args, new_kwargs, name, type_expr)
+        return proxy_factory_fn(node) if proxy_factory_fn else self.proxy(node)
+
+    def create_arg(self, a: Any) -> Any:
+        """A value as an argument of a node; NotImplementedError where it cannot be one."""
+        if isinstance(a, Proxy):
+            return a.node
+        if hasattr(a, "__fx_create_arg__"):
+            return a.__fx_create_arg__(self)
+        if isinstance(a, tuple):
+            items = [self.create_arg(x) for x in a]
+            return type(a)(*items) if hasattr(a, "_fields") else type(a)(items)
+        if isinstance(a, list):
+            return [self.create_arg(x) for x in a]
+        if isinstance(a, dict):
+            return {self._key(k): self.create_arg(v) for k, v in a.items()}
+        if isinstance(a, slice):
+            return slice(self.create_arg(a.start), self.create_arg(a.stop), self.create_arg(a.step))
+        if isinstance(a, range):
+            return range(self.create_arg(a.start), self.create_arg(a.stop), self.create_arg(a.step))
+        if isinstance(a, OverloadSet | Packet):
+            if isinstance(a, Packet) or is_one_overload(a):
+                return a
+        elif dataclasses.is_dataclass(a):
+            fields = {f.name: self.create_arg(getattr(a, f.name)) for f in dataclasses.fields(a)}
+            return self.create_node("call_function", type(a), (), fields)
+        elif isinstance(a, (*base_types, enum.Enum)) or a is None or a is ...:
+            return a
+        raise NotImplementedError(f"argument of type: {type(a)}")
+
+    def _key(self, key: Any) -> Any:
+        def refuse(node: Node) -> None:
+            raise RuntimeError(
+                f"Keys for dictionaries used as an argument cannot contain a Node. Got key: {key}"
+            )
+
+        if not isinstance(key, str):
+            key = self.create_arg(key)
+            map_arg(key, refuse)
+        return key
+
+    def to_bool(self, obj: Proxy) -> bool:
+        """Whether a value is true: a TraceError, unless a tracer knows."""
+        raise TraceError("symbolically traced variables cannot be used as inputs to control flow")
+
+    def iter(self, obj: Proxy) -> Iterator[Any]:
+        """What is in a value: a TraceError, unless a tracer knows."""
+        raise TraceError(
+            "Proxy object cannot be iterated. This can be attempted when the Proxy is used in a loop or"
+            " as a *args or **kwargs function argument. See the torch.fx docs on pytorch.org for a "
+            "more detailed explanation of what types of control flow can be traced, and check out the"
+            " Proxy docstring for help troubleshooting Proxy iteration errors"
+        )
+
+    def keys(self, obj: Proxy) -> Any:
+        """`obj.keys()`; what `**obj` asks for."""
+        return Attribute(obj, "keys")()
+
+
+class GraphAppendingTracer(TracerBase):
+    """A tracer for proxies of a graph that is there already."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__()
+        self.graph = graph
+        self.scope = Scope("", None)
+        self.module_stack = collections.OrderedDict()
+        self.node_name_to_scope = {}
+
+
+def assert_fn(x: object) -> None:
+    """What a traced `assert` calls."""
+    if not x:
+        raise AssertionError("Assertion failed")
+
+
+def _instruction(frame: types.FrameType) -> tuple[list[dis.Instruction], int]:
+    """The instructions of a frame's code, and which of them runs."""
+    every = [i for i in dis.get_instructions(frame.f_code) if i.offset <= frame.f_lasti or i.opname != "CACHE"]
+    return every, max(k for k, i in enumerate(every) if i.offset <= frame.f_lasti)
+
+
+class Proxy:
+    """What stands for the value of a node; see the module."""
+
+    def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
+        self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
+        self.node = node
+
+    def __repr__(self) -> str:
+        return f"Proxy({self.node.name})"
+
+    def __getattr__(self, k: str) -> Attribute:
+        return Attribute(self, k)  # a node only if it is not called
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__
+
+    def __setstate__(self, d: dict[str, Any]) -> None:
+        self.__dict__ = d
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Proxy:
+        fields = {}
+        for name, value in self.__dict__.items():
+            try:
+                fields[name] = copy.deepcopy(value, memo)
+            except Exception:
+                log.warning(
+                    "Shallow copy %s of Proxy because it cannot be deepcopied. Proxy is created for node %s",
+                    name,
+                    self.node.name,
+                )
+                fields[name] = copy.copy(value)
+        copied = Proxy(fields["node"], fields["tracer"])
+        copied.__dict__.update(fields)
+        return copied
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Proxy:
+        return self.tracer.create_proxy("call_method", "__call__", (self, *args), kwargs)
+
+    def __iter__(self) -> Iterator[Any]:
+        instructions, at = _instruction(sys._getframe(1))
+        if instructions[at].opname == "UNPACK_SEQUENCE":  # a, b = proxy: so many are expected
+            return (self[i] for i in range(instructions[at].argval))  # type: ignore[index]
+        return self.tracer.iter(self)
+
+    def __abs__(self) -> Proxy:
+        return self.tracer.create_proxy("call_function", operator.abs, (self,), {})
+
+    def __bool__(self) -> bool:
+        if self.tracer.trace_asserts and _is_asserted(sys._getframe(1)):
+            self.tracer.create_proxy("call_function", assert_fn, (self,), {})
+            return True
+        return self.tracer.to_bool(self)
+
+    def keys(self) -> Any:
+        """The keys of the value, as far as the tracer knows them."""
+        return self.tracer.keys(self)
+
+    def __len__(self) -> int:
+        raise RuntimeError(
+            "'len' is not supported in symbolic tracing by default. If you want this call to be recorded, please "
+            "call torch.fx.wrap('len') at module scope"
+        )
+
+    @classmethod
+    def __torch_function__(
+        cls,
+        orig_method: Callable[..., Any],
+        types: tuple[type, ...],
+        args: tuple[Any, ...] | None = None,
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        args, kwargs = args or (), kwargs or {}
+        tracers: dict[TracerBase, None] = {}
+
+        def look(x: Any) -> None:
+            if isinstance(x, cls):
+                tracers[x.tracer] = None
+
+        map_aggregate((args, kwargs), look)
+        if len(tracers) > 1:
+            raise RuntimeError(
+                f"Found multiple different tracers {list(tracers)} while trying to trace operations {orig_method}"
+            )
+        tracer = next(iter(tracers))
+        if is_tensor_method(orig_method) or _is_operator(sys._getframe(1)):
+            return tracer.create_proxy("call_method", orig_method.__name__, args, kwargs)
+        orig_method, args, kwargs = recorded(orig_method, args, kwargs)
+        name = tracer.graph._target_to_str(simple_name(orig_method))
+        return tracer.create_proxy("call_function", orig_method, args, kwargs, name=name)
+
+
+_OPERATORS: Final = frozenset({"BINARY_OP", "COMPARE_OP", "BINARY_SUBSCR", "UNARY_NEGATIVE", "UNARY_INVERT"})
+
+
+def _is_operator(frame: types.FrameType) -> bool:
+    """Whether a frame is at an operator of Python, as in `tensor + proxy`."""
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]] in _OPERATORS
+
+
+def _is_asserted(frame: types.FrameType) -> bool:
+    """Whether a frame is at `assert x`: a jump over what raises an AssertionError."""
+    instructions, at = _instruction(frame)
+    if not instructions[at].opname.startswith("POP_JUMP") or "IF_TRUE" not in instructions[at].opname:
+        return False
+    following = [i for i in instructions[at + 1 :] if i.opname != "CACHE"]
+    return bool(following) and following[0].opname == "LOAD_ASSERTION_ERROR"
+
+
+class Attribute(Proxy):
+    """An attribute of a proxy's value: a method, if it is called, else a node of its own."""
+
+    def __init__(self, root: Proxy, attr: str) -> None:
+        self.root = root
+        self.attr = attr
+        self.tracer = root.tracer
+        self._node: Node | None = None
+
+    @property
+    def node(self) -> Node:  # type: ignore[override]
+        """The node that reads it, which is made when somebody asks."""
+        if self._node is None:
+            self._node = self.tracer.create_proxy("call_function", getattr, (self.root, self.attr), {}).node
+        return self._node
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Proxy:
+        return self.tracer.create_proxy("call_method", self.attr, (self.root, *args), kwargs)
+
+
+class ParameterProxy(Proxy):
+    """What stands for a parameter and knows its shape."""
+
+    def __init__(self, tracer: TracerBase, node: Node, name: str, param: Any) -> None:
+        super().__init__(node, tracer)
+        if not isinstance(param, Parameter):
+            raise AssertionError(f"Expected Parameter, got {type(param)}")
+        self.param = param
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"ParameterProxy({self.name})"
+
+    @property
+    def shape(self) -> Any:
+        """The parameter's shape."""
+        return self.param.shape
+
+    def size(self) -> Any:
+        """The parameter's shape."""
+        return self.param.size()
+
+    def dim(self) -> int:
+        """How many dimensions the parameter has."""
+        return int(self.param.dim())
+
+    @property
+    def ndim(self) -> int:
+        """How many dimensions the parameter has."""
+        return int(self.param.dim())
+
+    def numel(self) -> int:
+        """How many elements the parameter has."""
+        return int(self.param.numel())
+
+    def nelement(self) -> int:
+        """How many elements the parameter has."""
+        return int(self.param.numel())
+
+
+def _add_operator(name: str) -> None:
+    """An operator of Python, and where it may ask the operand on its right, that as well."""
+    target = getattr(operator, name, None)
+
+    def left(*args: Any, **kwargs: Any) -> Any:
+        return args[0].tracer.create_proxy("call_function", target, args, kwargs)
+
+    def right(self: Proxy, rhs: Any) -> Any:
+        return self.tracer.create_proxy("call_function", target, (rhs, self), {})
+
+    left.__name__ = name
+    setattr(Proxy, f"__{name.strip('_')}__", left)
+    if name in reflectable_magic_methods:
+        right.__name__ = right.__qualname__ = f"__r{name.strip('_')}__"
+        setattr(Proxy, right.__name__, right)
+
+
+for _name in magic_methods:
+    _add_operator(_name)
+
+__getattr__ = names_for(__name__)

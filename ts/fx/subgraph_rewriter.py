@@ -1,0 +1,183 @@
+"""Replacing parts of a graph: wherever a pattern stands, what another function does.
+
+    def pattern(x, y):
+        return ts.cat([x, y]).sum()
+
+    def replacement(x, y):
+        return x.sum() + y.sum()
+
+    replace_pattern(module, pattern, replacement)          the places, as `Match`
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ts.absent import names_for
+from ts.fx._symbolic_trace import symbolic_trace
+from ts.fx.graph import Graph
+from ts.fx.graph_module import GraphModule
+from ts.fx.node import Node
+from ts.fx.passes.utils.matcher_utils import InternalMatch, SubgraphMatcher
+from ts.nn.modules.module import Module
+
+__all__ = ["Match", "ReplacedPatterns", "replace_pattern", "replace_pattern_with_filters"]
+
+MatchFilter = Callable[[InternalMatch, Graph, Graph], bool]
+
+
+class Match(NamedTuple):
+    """A place where a pattern stood: the last node of the pattern, and from its nodes to those of the graph."""
+
+    anchor: Node
+    nodes_map: dict[Node, Node]
+
+
+@dataclass
+class ReplacedPatterns:
+    """A place where a pattern stood, and the nodes that are there now."""
+
+    anchor: Node
+    nodes_map: dict[Node, Node]
+    replacements: list[Node]
+
+
+def replace_pattern(
+    gm: GraphModule,
+    pattern: Callable[..., Any] | Graph | GraphModule,
+    replacement: Callable[..., Any] | Graph | GraphModule,
+) -> list[Match]:
+    """Replace all matches of a pattern that do not overlap; the places where it stood."""
+    return [Match(r.anchor, r.nodes_map) for r in replace_pattern_with_filters(gm, pattern, replacement)]
+
+
+def replace_pattern_with_filters(
+    gm: GraphModule,
+    pattern: Callable[..., Any] | Graph | GraphModule,
+    replacement: Callable[..., Any] | Graph | GraphModule | None = None,
+    match_filters: list[MatchFilter] | None = None,
+    ignore_literals: bool = False,
+    replacement_callback: Callable[[InternalMatch, Graph, Graph], Graph] | None = None,
+    node_name_match: str = "",
+) -> list[ReplacedPatterns]:
+    """The same, with a say in which matches are replaced.
+
+    match_filters          functions of a match, the graph and the pattern's: all must say yes
+    ignore_literals        whether numbers in the pattern stand for any
+    replacement_callback   gives the graph of the replacement for each match, instead of `replacement`
+    node_name_match        see `SubgraphMatcher.match`
+    """
+    original, pattern_graph = gm.graph, _graph_of(pattern)
+    matcher = SubgraphMatcher(pattern_graph, ignore_literals=ignore_literals)
+    matches = [
+        match
+        for match in matcher.match(original, node_name_match=node_name_match)
+        if all(accepts(match, original, pattern_graph) for accepts in match_filters or ())
+    ]
+    common = _graph_of(replacement) if callable(replacement) or isinstance(replacement, Graph) else None
+    if common is None and replacement_callback is None:
+        raise AssertionError("Must provide either a replacement GraphModule or a replacement callback")
+    changed: dict[Node, Node] = {}  # what was returned by matches before, and what is there now
+    replaced = []
+    for match in matches:
+        if replacement_callback is not None:
+            new = replacement_callback(match, original, pattern_graph)
+        else:
+            assert common is not None
+            new = common
+        nodes = _replace(gm, match, pattern_graph, new, changed)
+        replaced.append(ReplacedPatterns(match.anchors[0], match.nodes_map, nodes))
+    gm.recompile()
+    if isinstance(replacement, Module):
+        _replace_attributes(gm, replacement)
+    return replaced
+
+
+_replace_pattern = replace_pattern_with_filters
+
+
+def _graph_of(function: Callable[..., Any] | Graph | GraphModule) -> Graph:
+    if isinstance(function, GraphModule):
+        return function.graph
+    return function if isinstance(function, Graph) else symbolic_trace(function).graph
+
+
+def _replace(
+    gm: GraphModule, match: InternalMatch, pattern: Graph, new: Graph, changed: dict[Node, Node]
+) -> list[Node]:
+    """Put a graph where a pattern stands; the nodes that are new."""
+    placeholders = [n for n in new.nodes if n.op == "placeholder"]
+    if len(match.placeholder_nodes) != len(placeholders):
+        raise AssertionError(
+            f"Placeholder count mismatch: {len(match.placeholder_nodes)} vs {len(placeholders)}"
+        )
+    for node, found in list(match.nodes_map.items()):
+        if node.op == "placeholder" and isinstance(found, Node) and found in changed:
+            match.nodes_map[node] = changed[found]
+    for i, found in enumerate(match.placeholder_nodes):
+        match.placeholder_nodes[i] = changed.get(found, found) if isinstance(found, Node) else found
+    values: dict[Node, Any] = dict(zip(placeholders, match.placeholder_nodes, strict=True))
+    with gm.graph.inserting_before(_place(gm.graph, match.returning_nodes)):
+        results = gm.graph.graph_copy(new, values)
+    if isinstance(results, Node):
+        results = (results,)
+    nodes = [v for v in values.values() if not any(v is each for each in match.placeholder_nodes)]
+    if len(match.returning_nodes) != len(results):
+        raise AssertionError(
+            f"Returning nodes count mismatch: {len(match.returning_nodes)} vs {len(results)}"
+        )
+    for old, result in zip(match.returning_nodes, results, strict=True):
+        old.replace_all_uses_with(result)
+        changed[old] = result
+    for node in reversed(pattern.nodes):
+        if node.op not in ("placeholder", "output"):
+            gm.graph.erase_node(match.nodes_map[node])
+    return nodes
+
+
+def _place(graph: Graph, returning: list[Node]) -> Node:
+    """What new nodes go before: the first user of what is returned, or what stands behind it."""
+    users = {user for node in returning for user in node.users}
+    if users:
+        return min(users)
+    last = max(returning, default=None)
+    if last is None or last.next is graph._root:
+        raise AssertionError("The insert point can't be None")
+    return last.next
+
+
+def _replace_attributes(gm: GraphModule, replacement: Module) -> None:
+    """Give a module what its graph mentions since nodes of another module are in it."""
+    gm.delete_all_unused_submodules()
+    if isinstance(replacement, GraphModule):
+        replacement.graph.lint()
+    for node in gm.graph.nodes:
+        if node.op not in ("call_module", "get_attr") or _found(gm, node.target) is not None:
+            continue
+        value = _found(replacement, node.target)
+        if value is None:
+            raise RuntimeError(
+                'Attempted to create a "',
+                node.op,
+                f'" node during subgraph rewriting with target {node.target}, but the referenced attribute does not '
+                "exist in the replacement GraphModule",
+            )
+        if isinstance(value, Module):
+            gm.add_submodule(node.target, copy.deepcopy(value))
+        else:
+            setattr(gm, node.target, copy.deepcopy(value))
+    gm.graph.lint()
+
+
+def _found(module: Module, target: str) -> Any:
+    path, _, name = target.rpartition(".")
+    try:
+        return getattr(module.get_submodule(path), name, None)
+    except AttributeError:
+        return None
+
+
+__getattr__ = names_for(__name__)
