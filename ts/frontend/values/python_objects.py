@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from ts.frontend.emit.emitter import Emitter
 
 
-_PRIVATE_MODULES: Final = frozenset({"_C", "_nn", "_VF"})
+_PRIVATE_MODULES: Final = frozenset({"_C", "_nn", "_VF", "_linalg", "_fft", "_special"})
 
 
 class PythonModule(SugaredValue):

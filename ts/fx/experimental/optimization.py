@@ -1,0 +1,102 @@
+"""Changes for models that are only run: `torch.fx.experimental.optimization`.
+
+    fuse(model.eval())               convolutions and linear layers with the batch normalization behind them
+    remove_dropout(model)            without what does nothing when nobody trains
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any, Final
+
+import ts.nn as nn
+from ts.absent import names_for
+from ts.fx._symbolic_trace import symbolic_trace
+from ts.fx.graph import Graph
+from ts.fx.graph_module import GraphModule
+from ts.fx.interpreter import Transformer
+from ts.fx.node import Node, Target
+from ts.nn.modules.module import Module
+from ts.nn.utils.fusion import fuse_conv_bn_eval, fuse_linear_bn_eval
+
+__all__ = ["extract_subgraph", "fuse", "matches_module_pattern", "remove_dropout", "replace_node_module"]
+
+_PATTERNS: Final = (
+    (nn.Conv1d, nn.BatchNorm1d, fuse_conv_bn_eval),
+    (nn.Conv2d, nn.BatchNorm2d, fuse_conv_bn_eval),
+    (nn.Conv3d, nn.BatchNorm3d, fuse_conv_bn_eval),
+    (nn.Linear, nn.BatchNorm1d, fuse_linear_bn_eval),
+)
+
+
+def matches_module_pattern(pattern: Iterable[type], node: Node, modules: dict[str, Module]) -> bool:
+    """Whether a node calls a module of the second class on what a module of the first gives."""
+    if not node.args:
+        return False
+    for cls, each in zip(pattern, (node.args[0], node), strict=False):
+        if not isinstance(each, Node) or each.op != "call_module" or type(modules.get(each.target)) is not cls:
+            return False
+    return True
+
+
+def replace_node_module(node: Node, modules: dict[str, Module], new_module: Module) -> None:
+    """Put a module where the one is that a node calls."""
+    parent, _, name = node.target.rpartition(".")
+    modules[node.target] = new_module
+    setattr(modules[parent], name, new_module)
+
+
+def fuse(model: Module, inplace: bool = False, no_trace: bool = False) -> Module:
+    """The model with batch normalization in the weights of the layers before it.
+
+    inplace    whether the model's own layers are changed
+    no_trace   whether a GraphModule is taken as it is
+    """
+    if not inplace:
+        model = copy.deepcopy(model)
+    traced = model if no_trace and isinstance(model, GraphModule) else symbolic_trace(model)
+    modules = dict(traced.named_modules())
+    graph = copy.deepcopy(traced.graph)
+    for layer, norm, fused in _PATTERNS:
+        for node in graph.nodes:
+            if not matches_module_pattern((layer, norm), node, modules) or len(node.args[0].users) > 1:
+                continue
+            before: Node = node.args[0]
+            found: Any = modules[node.target]
+            if not found.track_running_stats:
+                continue
+            replace_node_module(before, modules, fused(modules[before.target], found))  # type: ignore[arg-type]
+            node.replace_all_uses_with(before)
+            graph.erase_node(node)
+    return GraphModule(traced, graph)
+
+
+class _DropoutRemover(Transformer):
+    def call_module(self, target: Target, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not isinstance(self.submodules[str(target)], nn.Dropout):
+            return super().call_module(target, args, kwargs)
+        if len(args) != 1:
+            raise AssertionError(f"Expected 1 arg for Dropout, got {len(args)}")
+        return args[0]
+
+
+def remove_dropout(model: Module) -> Module:
+    """The model without its layers of dropout."""
+    return _DropoutRemover(symbolic_trace(model)).transform()
+
+
+def extract_subgraph(
+    orig_module: Module, nodes: list[Node], inputs: list[Node], outputs: list[Node]
+) -> GraphModule:
+    """A module of some nodes: it takes `inputs`, and returns a list of `outputs`."""
+    graph = Graph()
+    copies = {node: graph.placeholder(node.name) for node in inputs}
+    for node in nodes:
+        copies[node] = graph.node_copy(node, lambda n: copies[n])
+    graph.output([copies[node] for node in outputs])
+    graph.lint()
+    return GraphModule(orig_module, graph)
+
+
+__getattr__ = names_for(__name__)

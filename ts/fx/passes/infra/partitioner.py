@@ -1,0 +1,216 @@
+"""CapabilityBasedPartitioner: the largest parts of a graph that something supports.
+
+    partitioner = CapabilityBasedPartitioner(module, OperatorSupport({"torch.relu": None, "_operator.add": None}))
+    partitioner.partition_and_fuse()              a module where each part is a call of a submodule
+
+Parts grow from the end of the graph: a node joins all parts that it can join without a circle of waiting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from ts.absent import names_for
+from ts.fx.graph_module import GraphModule
+from ts.fx.names import qualified_name
+from ts.fx.node import Node
+from ts.fx.passes.operator_support import OperatorSupportBase
+from ts.fx.passes.utils.fuser_utils import fuse_by_partitions
+
+__all__ = ["CapabilityBasedPartitioner", "Partition"]
+
+_GETITEM: Final = "_operator.getitem"
+
+
+class Partition:
+    """Nodes, and their places in the graph, where they are known."""
+
+    def __init__(
+        self,
+        id: int | None = None,
+        nodes: Iterable[Node] | None = None,
+        node_orders: Iterable[int] | None = None,
+    ) -> None:
+        self.id = id
+        members = list(nodes or ())
+        places = [None] * len(members) if node_orders is None else list(node_orders)
+        if len(members) != len(places):
+            raise AssertionError("nodes and node_orders must have the same length")
+        self.nodes: dict[Node, int | None] = dict(zip(members, places, strict=True))
+
+    def __repr__(self) -> str:
+        return str(self.nodes)
+
+    def add_node(self, node: Node, node_order: int | None = None) -> None:
+        """One more node."""
+        self.nodes[node] = node_order
+
+    def remove_node(self, node: Node) -> None:
+        """One node less."""
+        del self.nodes[node]
+
+    def size(self) -> int:
+        """How many nodes."""
+        return len(self.nodes)
+
+
+class _Parts:
+    """The parts so far, and which one a node is in."""
+
+    def __init__(self) -> None:
+        self.by_id: dict[int, Partition] = {}
+        self.of: dict[Node, int] = {}
+        self.order: dict[int, int] = {}  # the number of the oldest part in each
+
+    def put(self, node: Node, id: int, place: int | None) -> None:
+        if node in self.of:
+            self.by_id[self.of[node]].remove_node(node)
+        self.of[node] = id
+        self.by_id.setdefault(id, Partition(id)).add_node(node, place)
+        self.order.setdefault(id, id)
+
+    def take(self, node: Node) -> None:
+        self.by_id[self.of.pop(node)].remove_node(node)
+
+    def merge(self, one: int, other: int) -> int:
+        """Make one part of two, if nothing would wait for itself then; the part that the first is in."""
+        nodes = {**self.by_id[one].nodes, **self.by_id[other].nodes}
+        if self._would_wait(nodes):
+            return one
+        kept, gone = (other, one) if len(self.by_id[one].nodes) < len(self.by_id[other].nodes) else (one, other)
+        self.by_id[kept].nodes.update(self.by_id[gone].nodes)
+        for node in self.by_id.pop(gone).nodes:
+            self.of[node] = kept
+        self.order[kept] = min(self.order[kept], self.order.pop(gone))
+        return kept
+
+    def _would_wait(self, nodes: dict[Node, int | None]) -> bool:
+        """Whether a value goes out of these nodes and comes back, each part on the way counting as one step."""
+        todo = [user for node in nodes for user in node.users if user not in nodes]
+        seen: set[Node] = set(todo)
+        while todo:
+            node = todo.pop()
+            part = self.of.get(node)
+            for each in (node,) if part is None else self.by_id[part].nodes:
+                for user in each.users:
+                    if user in nodes:
+                        return True
+                    if user not in seen:
+                        seen.add(user)
+                        todo.append(user)
+        return False
+
+
+class CapabilityBasedPartitioner:
+    """Finds the parts of a module's graph.
+
+    operator_support                    which nodes may be in a part
+    allows_single_node_partition        whether parts that compute one thing stay
+    non_compute_ops                     names of functions that do not count
+    allowed_single_node_partition_ops   names of functions that are worth a part of their own
+    skip_horizontal_fusion              whether only nodes that use each other are put together
+    """
+
+    def __init__(
+        self,
+        graph_module: GraphModule,
+        operator_support: OperatorSupportBase,
+        allows_single_node_partition: bool = False,
+        non_compute_ops: Sequence[str] | None = None,
+        allowed_single_node_partition_ops: Sequence[str] | None = None,
+        skip_horizontal_fusion: bool = False,
+    ) -> None:
+        self.graph_module = graph_module
+        self.operator_support = operator_support
+        self.allows_single_node_partition = allows_single_node_partition
+        self.non_compute_ops = non_compute_ops or []
+        self.allowed_single_node_partition_ops = allowed_single_node_partition_ops or []
+        self.skip_horizontal_fusion = skip_horizontal_fusion
+
+    def _is_node_supported(self, node: Node) -> bool:
+        return self.operator_support.is_node_supported(dict(self.graph_module.named_modules()), node)
+
+    def propose_partitions(self) -> list[Partition]:
+        """The parts."""
+        parts = _Parts()
+        count = 0
+        for place, node in enumerate(reversed(self.graph_module.graph.nodes)):
+            mine = []
+            if self._is_node_supported(node):
+                parts.put(node, count, place)
+                mine = [count]
+                count += 1
+            if self.skip_horizontal_fusion:
+                others = [parts.of[user] for user in node.users if mine and user in parts.of]
+            else:
+                others = sorted(parts.order, key=lambda p: parts.order[p])
+            candidates = list(dict.fromkeys([*mine, *others]))
+            current = candidates[0] if candidates else -1
+            for other in candidates[1:]:
+                if other in parts.by_id and other != current:
+                    current = parts.merge(current, other)
+        for part in parts.by_id.values():
+            part.nodes = dict(sorted(part.nodes.items(), key=lambda item: item[1] or 0, reverse=True))
+        self._keep_items(parts)
+        if not self.allows_single_node_partition:
+            for id in [id for id, part in parts.by_id.items() if self._computes(part) <= 1]:
+                del parts.by_id[id]
+        return [part for part in parts.by_id.values() if part.size()]
+
+    def _keep_items(self, parts: _Parts) -> None:
+        """Put what takes items out of a tuple into the part of what gives the tuple."""
+        moved = True
+        while moved:
+            moved = False
+            for node in self.graph_module.graph.nodes:
+                if not all(self._is_function(user, {_GETITEM}) for user in node.users):
+                    continue
+                home = parts.of.get(node)
+                for user in node.users:
+                    if parts.of.get(user) == home:
+                        continue
+                    moved = True
+                    if home is None:
+                        parts.take(user)
+                    else:
+                        parts.put(user, home, None)
+
+    @staticmethod
+    def _is_function(node: Node, names: set[str]) -> bool:
+        return node.op == "call_function" and qualified_name(node.target) in names
+
+    def _computes(self, part: Partition) -> int:
+        """How many things a part computes, as far as they count."""
+        idle = {"torch.ops.aten.view", _GETITEM, *self.non_compute_ops}
+        count = 0
+        for node in part.nodes:
+            if node.op == "call_function":
+                name = qualified_name(node.target)
+                count += (name not in idle) + (name in self.allowed_single_node_partition_ops)
+        return count
+
+    def fuse_partitions(self, partitions: list[Partition], prefix: str = "fused_") -> GraphModule:
+        """The module with each part as a call of a submodule."""
+        return fuse_by_partitions(self.graph_module, [p.nodes for p in partitions], prefix=prefix)
+
+    def remove_bookend_non_compute_ops(self, partitions: list[Partition]) -> None:
+        """Take what does not count away from the beginning and the end of parts."""
+        for part in partitions:
+            removed: set[Node] = set()
+            for forwards in (True, False):
+                nodes = sorted(part.nodes, reverse=not forwards)
+                for node in nodes:
+                    around = node.all_input_nodes if forwards else node.users
+                    outside = all(x.op == "placeholder" or x not in part.nodes or x in removed for x in around)
+                    if outside and self._is_function(node, set(self.non_compute_ops)):
+                        removed.add(node)
+            for node in removed:
+                part.remove_node(node)
+
+    def partition_and_fuse(self, prefix: str = "fused_") -> GraphModule:
+        """The module with each part that is found as a call of a submodule."""
+        return self.fuse_partitions(self.propose_partitions(), prefix=prefix)
+
+
+__getattr__ = names_for(__name__)

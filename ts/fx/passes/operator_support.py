@@ -1,0 +1,109 @@
+"""Which nodes something supports: what partitioners ask.
+
+    OperatorSupport({"torch.relu": None})           calls of torch.relu
+    chain(a, b), any_chain(a, b)                    what both support; what one of them does
+    OpSupports.decline_if_input_dtype(ts.int64)     nodes without such arguments
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ts.absent import names_for
+from ts.fx.node import Node
+from ts.fx.passes.shape_prop import TensorMetadata
+from ts.fx.passes.tools_common import CALLABLE_NODE_OPS, get_node_target
+from ts.nn.modules.module import Module
+
+__all__ = ["OpSupports", "OperatorSupport", "OperatorSupportBase", "any_chain", "chain", "create_op_support"]
+
+Submodules = Mapping[str, Module]
+SupportDict = Mapping[str, tuple[Sequence[Sequence[Any] | None], Mapping[str, Sequence[Any]]] | None]
+
+
+class OperatorSupportBase(abc.ABC):
+    """Says which nodes are supported."""
+
+    @abc.abstractmethod
+    def is_node_supported(self, submodules: Submodules, node: Node) -> bool:
+        """Whether a node is supported; `submodules` are those of its module by dotted names."""
+        raise NotImplementedError
+
+
+class OperatorSupport(OperatorSupportBase):
+    """By a table: what a node calls, then None, or dtypes of arguments by place and by name."""
+
+    def __init__(self, support_dict: SupportDict | None = None) -> None:
+        self._support_dict = support_dict or {}
+
+    def is_node_supported(self, submodules: Submodules, node: Node) -> bool:
+        """Whether what the node calls is in the table, with these dtypes; what calls nothing is supported."""
+        if node.op not in CALLABLE_NODE_OPS:
+            return True
+        target = get_node_target(submodules, node)
+        if target not in self._support_dict:
+            return False
+        wanted = self._support_dict[target]
+        if wanted is None:
+            return True
+        by_place, by_name = wanted
+        pairs = [
+            *zip(node.args, by_place, strict=False),
+            *((node.kwargs[k], dtypes) for k, dtypes in by_name.items() if k in node.kwargs),
+        ]
+        return all(
+            dtypes is None or not isinstance(x, Node) or _get_arg_dtype(x) in dtypes for x, dtypes in pairs
+        )
+
+
+class _BySaying(OperatorSupportBase):
+    """As a function says."""
+
+    def __init__(self, says: Callable[[Submodules, Node], bool]) -> None:
+        self.says = says
+
+    def is_node_supported(self, submodules: Submodules, node: Node) -> bool:
+        return self.says(submodules, node)
+
+
+def create_op_support(is_node_supported: Callable[[Submodules, Node], bool]) -> OperatorSupportBase:
+    """What a function says is supported."""
+    return _BySaying(is_node_supported)
+
+
+def chain(*op_support: OperatorSupportBase) -> OperatorSupportBase:
+    """What all of them support."""
+    return _BySaying(lambda submodules, node: all(x.is_node_supported(submodules, node) for x in op_support))
+
+
+def any_chain(*op_support: OperatorSupportBase) -> OperatorSupportBase:
+    """What one of them supports."""
+    return _BySaying(lambda submodules, node: any(x.is_node_supported(submodules, node) for x in op_support))
+
+
+class OpSupports:
+    """Reasons to decline nodes."""
+
+    @classmethod
+    def decline_if_input_dtype(cls, dtype: Any) -> OperatorSupportBase:
+        """Nodes without arguments of this dtype."""
+        return _BySaying(
+            lambda submodules, node: all(_get_arg_dtype(arg) != dtype for arg in node.all_input_nodes)
+        )
+
+    @classmethod
+    def decline_if_node_in_names(cls, disallow_set: set[str]) -> OperatorSupportBase:
+        """Nodes that are not called so."""
+        return _BySaying(lambda submodules, node: node.name not in disallow_set)
+
+
+def _get_arg_dtype(arg: Node) -> Any:
+    if not isinstance(arg, Node):
+        raise AssertionError(f"Expected torch.fx.Node, got {type(arg)}")
+    meta = arg.meta.get("tensor_meta")
+    return meta.dtype if isinstance(meta, TensorMetadata) else arg.meta["type"]
+
+
+__getattr__ = names_for(__name__)

@@ -1,0 +1,85 @@
+"""ShapeProp: runs a graph and enters into each node's `meta` what tensors it gives.
+
+    ShapeProp(module).propagate(x)
+    node.meta["tensor_meta"].shape              of a tensor; of a tuple of tensors, a tuple of those
+"""
+
+from __future__ import annotations
+
+import traceback
+from typing import Any, NamedTuple
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.absent import names_for
+from ts.fx.graph_module import GraphModule
+from ts.fx.interpreter import Interpreter
+from ts.fx.node import Node, map_aggregate
+
+__all__ = ["ShapeProp", "TensorMetadata"]
+
+
+class TensorMetadata(NamedTuple):
+    """What is known of a tensor without its elements."""
+
+    shape: Any
+    dtype: Any
+    requires_grad: bool
+    stride: tuple[int, ...]
+    memory_format: Any
+    is_quantized: bool
+    qparams: dict[str, Any]
+
+
+def _extract_tensor_metadata(result: Tensor, include_contiguity: bool = True) -> TensorMetadata:
+    """What is known of a tensor; its memory format is the first one that it is contiguous in."""
+    formats = (ts.contiguous_format, ts.channels_last, ts.channels_last_3d) if include_contiguity else ()
+    found = next((f for f in formats if _is_contiguous(result, f)), None)
+    return TensorMetadata(
+        result.shape, result.dtype, result.requires_grad, result.stride(), found, result.is_quantized, {}
+    )
+
+
+def _is_contiguous(tensor: Tensor, memory_format: Any) -> bool:
+    dims = {ts.channels_last: 4, ts.channels_last_3d: 5}.get(memory_format)
+    return (dims is None or tensor.dim() == dims) and bool(tensor.is_contiguous(memory_format=memory_format))
+
+
+class ShapeProp(Interpreter):
+    """Runs a graph with arguments and remembers what shapes there were."""
+
+    def __init__(self, gm: GraphModule, fake_mode: Any = None) -> None:
+        if fake_mode is not None:
+            raise NotImplementedError(
+                'ts has no fake tensors: give ShapeProp tensors of device="meta", which have no elements'
+            )
+        super().__init__(gm)
+
+    def run_node(self, n: Node) -> Any:
+        """The node's value; `tensor_meta` and `type` are in its `meta` then."""
+        try:
+            result = super().run_node(n)
+        except Exception as error:
+            traceback.print_exc()
+            raise RuntimeError(f"ShapeProp error for: node={n.format_node()} with meta={n.meta}") from error
+        found = False
+
+        def known(x: Any) -> Any:
+            nonlocal found
+            if not isinstance(x, Tensor):
+                return x
+            found = True
+            return _extract_tensor_metadata(x)
+
+        meta = map_aggregate(result, known)
+        if found:
+            n.meta["tensor_meta"] = meta
+        n.meta["type"] = type(result)
+        return result
+
+    def propagate(self, *args: Any) -> Any:
+        """Run the graph; what it computes."""
+        return super().run(*args)
+
+
+__getattr__ = names_for(__name__)

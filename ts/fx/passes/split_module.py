@@ -1,0 +1,226 @@
+"""Splitting a module: submodules that each do a part of the graph, and a module that calls them in turn.
+
+    split = split_module(module, module, lambda node: 0 if node.op == "call_module" else 1)
+    split.submod_0, split.submod_1                   each with a graph of its own
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from ts.absent import names_for
+from ts.fx.graph import Graph
+from ts.fx.graph_module import GraphModule
+from ts.fx.node import Node, map_arg
+from ts.fx.proxy import Proxy
+from ts.nn.modules.module import Module
+
+__all__ = ["Partition", "split_module"]
+
+
+class Partition:
+    """A part of a graph: its nodes, what it takes and gives, and which parts it waits for."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.submod_name = f"submod_{name}"
+        self.node_names: list[str] = []
+        self.inputs: dict[str, None] = {}
+        self.outputs: dict[str, None] = {}
+        self.dependencies: dict[str, None] = {}
+        self.dependents: dict[str, None] = {}
+        self.graph = Graph()
+        self.environment: dict[Node, Node] = {}  # nodes of the module that is split, and of this part
+        self.targets: dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        return (
+            f"name: {self.name},\n nodes: {self.node_names},\n inputs: {self.inputs},\n outputs: {self.outputs},\n "
+            f"partitions depended on: {self.dependencies},\n partition dependents: {self.dependents}"
+        )
+
+
+def _attribute(module: Module, target: str) -> Any:
+    found: Any = module
+    for atom in target.split("."):
+        if not hasattr(found, atom):
+            raise AttributeError(f"Node target {target} not found!")
+        found = getattr(found, atom)
+    return found
+
+
+class _Split:
+    """A module that is being split."""
+
+    def __init__(self, module: GraphModule, keep_node_name: bool) -> None:
+        self.module = module
+        self.keep_node_name = keep_node_name
+        self.parts: dict[str, Partition] = {}
+        self.part_of: dict[Node, str] = {}
+        self.nodes = {node.name: node for node in module.graph.nodes}
+        self.graph = Graph()
+        self.values: dict[str, Node] = {}  # nodes of the new graph by the names of the old ones
+        self.attributes: dict[str, Any] = {}
+
+    def assign(self, split_callback: Callable[[Node], Any], affix: str | None) -> None:
+        """Put each node that computes something into its part."""
+        for node in self.module.graph.nodes:
+            if node.op in ("placeholder", "get_attr", "output"):
+                continue
+            name = str(split_callback(node))
+            name = name if affix is None else f"{affix}_{name}"
+            node._fx_partition = self.part_of[node] = name
+            self.parts.setdefault(name, Partition(name)).node_names.append(node.name)
+
+    def connect(self) -> None:
+        """Find what parts take from each other."""
+        for node in self.module.graph.nodes:
+            if node.op not in ("placeholder", "get_attr"):
+                for value in node.all_input_nodes:
+                    self._use(value, self.part_of.get(node))
+
+    def _use(self, value: Node, used: str | None) -> None:
+        made = self.part_of.get(value)
+        if made == used:
+            return
+        if made is not None:
+            self.parts[made].outputs.setdefault(value.name)
+            if used is not None:
+                self.parts[made].dependents.setdefault(used)
+                self.parts[used].dependencies.setdefault(made)
+        if used is not None:
+            self.parts[used].inputs.setdefault(value.name)
+
+    def order(self) -> list[str]:
+        """The parts in an order in which each finds what it takes."""
+        ready = [name for name, part in self.parts.items() if not part.dependencies]
+        ordered = []
+        while ready:
+            name = ready.pop()
+            ordered.append(name)
+            for other in self.parts[name].dependents:
+                self.parts[other].dependencies.pop(name)
+                if not self.parts[other].dependencies:
+                    ready.append(other)
+        if len(ordered) != len(self.parts):
+            raise RuntimeError("cycle exists between partitions!")
+        return ordered
+
+    def add_inputs(self, part: Partition, keep_names: bool) -> None:
+        """Give a part its placeholders; modules that it mentions become its own."""
+        modules = [name for name in part.inputs if self._is_module(self.nodes[name])]
+        values = [name for name in part.inputs if name not in modules]
+        part.inputs = {}
+        for name in [*values, *modules]:
+            node = self.nodes[name]
+            if name in modules:
+                new = part.graph.get_attr(node.target)
+                part.targets[node.target] = _attribute(self.module, node.target)
+            else:
+                called = name if keep_names else f"arg_{len(part.inputs)}"
+                new = part.graph.placeholder(called, type_expr=node.type)
+                part.inputs[name] = None
+            new.meta = node.meta.copy()
+            part.environment[node] = new
+
+    def _is_module(self, node: Node) -> bool:
+        return node.op == "get_attr" and isinstance(_attribute(self.module, node.target), Module)
+
+    def fill(self, qualname_map: dict[str, str] | None) -> None:
+        """Copy the nodes into their parts."""
+        for node, name in self.part_of.items():
+            part = self.parts[name]
+            target = node.target
+            if node.op == "call_module":
+                target = node.target.replace(".", "_")
+                part.targets[target] = _attribute(self.module, node.target)
+                if qualname_map is not None:
+                    qualname_map[f"{part.submod_name}.{target}"] = node.target
+            args, kwargs = (
+                map_arg(a, lambda n, part=part: part.environment[n]) for a in (node.args, node.kwargs)
+            )
+            called = node.name if self.keep_node_name else None
+            new = part.graph.create_node(node.op, target, args, kwargs, called, node.type)
+            new.meta = node.meta.copy()
+            part.environment[node] = new
+
+    def outer(self, node: Node) -> None:
+        """Copy a placeholder or an attribute into the graph that calls the parts."""
+        if node.op == "placeholder" and self.keep_node_name:
+            self.values[node.name] = self.graph.create_node(
+                "placeholder", node.name, node.args[:1], type_expr=node.type
+            )
+        elif node.op == "placeholder":
+            default = node.args[0] if node.args else inspect.Signature.empty
+            self.values[node.name] = self.graph.placeholder(node.target, node.type, default)
+        elif node.op == "get_attr":
+            self.values[node.name] = self.graph.get_attr(node.target)
+            self.attributes[node.target] = _attribute(self.module, node.target)
+        else:
+            return
+        self.values[node.name].meta = node.meta.copy()
+
+    def call(self, part: Partition, tuple_return: bool) -> None:
+        """Let a part return what others take, and call it."""
+        results = tuple(part.environment[self.nodes[name]] for name in part.outputs)
+        several = len(results) != 1 or tuple_return
+        part.graph.output(results if several else results[0])
+        self.attributes[part.submod_name] = GraphModule(part.targets, part.graph)
+        called = self.graph.call_module(part.submod_name, tuple(self.values[name] for name in part.inputs))
+        for i, name in enumerate(part.outputs):
+            self.values[name] = Proxy(called)[i].node if several else called  # type: ignore[index]
+
+
+def split_module(
+    m: GraphModule,
+    root_m: Module,
+    split_callback: Callable[[Node], Any],
+    qualname_map: dict[str, str] | None = None,
+    keep_original_order: bool | None = False,
+    keep_original_node_name: bool | None = False,
+    keep_original_input_name: bool = True,
+    *,
+    partition_affix: str | None = None,
+    tuple_return: bool = False,
+) -> GraphModule:
+    """A module that calls a submodule for each part of another one.
+
+    split_callback             the part of a node, as a number or name
+    qualname_map               is filled: from names of modules in the parts to those in `m`
+    keep_original_order        parts are called in the order in which they begin
+    keep_original_node_name    nodes in parts keep their names
+    keep_original_input_name   parameters of parts have the names of what they take
+    partition_affix            goes before the part's name in that of its module
+    tuple_return               parts that return one value return a tuple, too
+    """
+    split = _Split(m, bool(keep_original_node_name))
+    split.assign(split_callback, partition_affix)
+    split.connect()
+    as_they_begin = list(split.parts)
+    order = split.order()
+    for name in order:
+        split.add_inputs(split.parts[name], keep_original_input_name)
+    split.fill(qualname_map)
+    nodes = list(m.graph.nodes)
+    if not keep_original_order or not split.parts:
+        for node in nodes:
+            split.outer(node)
+    for name in as_they_begin if keep_original_order else order:
+        part = split.parts[name]
+        if keep_original_order:
+            wanted = [*(n for n in nodes if n.op == "placeholder"), *(split.nodes[i] for i in part.inputs)]
+            for node in wanted:
+                if node.name not in split.values:
+                    split.outer(node)
+        split.call(part, tuple_return)
+    for node in nodes:
+        if node.op == "output":
+            split.graph.output(map_arg(node.args[0], lambda n: split.values[n.name]))
+    result = GraphModule(split.attributes, split.graph)
+    result.meta["partition_names"] = {part.submod_name for part in split.parts.values()}
+    return result
+
+
+__getattr__ = names_for(__name__)

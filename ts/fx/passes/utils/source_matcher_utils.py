@@ -1,0 +1,95 @@
+"""Nodes by what they come from: the module or function of the program, as `meta` says.
+
+    get_source_partitions(graph, [ts.nn.Linear])[ts.nn.Linear][0].nodes
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ts.absent import names_for
+from ts.fx.graph import Graph
+from ts.fx.node import Node
+
+__all__ = ["SourcePartition", "check_subgraphs_connected", "get_source_partitions"]
+
+
+@dataclass
+class SourcePartition:
+    """Nodes of one source: what they take, what others take of them, and the parameters among them."""
+
+    nodes: list[Node]
+    source: Any
+    input_nodes: list[Node] = field(default_factory=list)
+    output_nodes: list[Node] = field(default_factory=list)
+    params: list[Node] = field(default_factory=list)
+
+
+def get_source_partitions(
+    graph: Graph, wanted_sources: list[Any], filter_fn: Callable[[Node], bool] | None = None
+) -> dict[Any, list[SourcePartition]]:
+    """The nodes of each wanted source, by call; with `filter_fn`, only calls of which it accepts all nodes."""
+    found: dict[Any, dict[str, list[Node]]] = {}
+    for node in graph.nodes:
+        source = _source_of(node, wanted_sources)
+        if source is not None:
+            of, name = source
+            found.setdefault(of, {}).setdefault(name, []).append(node)
+    return {
+        of: [
+            _partition(nodes, of)
+            for nodes in calls.values()
+            if filter_fn is None or all(map(filter_fn, nodes))
+        ]
+        for of, calls in found.items()
+    }
+
+
+def _source_of(node: Node, wanted: list[Any]) -> tuple[Any, str] | None:
+    """The wanted source of a node and the name of the call; None where it has none."""
+    stack = node.meta.get("source_fn_stack")
+    if stack is not None:
+        name, source = stack[-1]
+        return (source, name) if source in wanted else None
+    function = node.meta.get("torch_fn")
+    if function is not None:
+        name, source = function[0], function[1].split(".")[1]
+        if source in wanted:
+            return source, name
+    modules = node.meta.get("nn_module_stack")
+    if node.op != "call_function" or not modules:
+        return None
+    name, cls = list(modules.values())[-1]
+    for source in wanted:
+        if isinstance(source, type) and isinstance(cls, type):
+            same = issubclass(cls, source)
+        elif isinstance(source, type) and isinstance(cls, str):
+            same = cls == f"{source.__module__}.{source.__qualname__}"
+        else:
+            same = cls == source
+        if same:
+            return source, name
+    return None
+
+
+def _partition(nodes: list[Node], source: Any) -> SourcePartition:
+    taken: dict[Node, None] = {}
+    given: dict[Node, None] = {}
+    for node in nodes:
+        for arg in node.args:
+            if isinstance(arg, Node) and arg not in nodes and arg.op != "get_attr":
+                taken[arg] = None
+        if node.op != "get_attr" and any(user not in nodes for user in node.users):
+            given[node] = None
+    params = [node for node in nodes if node.op == "get_attr"]
+    return SourcePartition(nodes, source, list(taken), list(given), params)
+
+
+def check_subgraphs_connected(subgraph1: SourcePartition, subgraph2: SourcePartition) -> bool:
+    """Whether the second uses something of the first."""
+    return any(user in subgraph2.nodes for node in subgraph1.nodes for user in node.users)
+
+
+__getattr__ = names_for(__name__)
