@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts._core.dispatch.overloads import OverloadSet
 from ts._core.dispatch.overrides import Overridable
 from ts._core.tensor.tensor import Tensor
 
@@ -54,6 +55,8 @@ def typename(obj: Any, /) -> str:
     """The name of an object's type, with its module."""
     if isinstance(obj, Tensor):
         return str(obj.type())
+    if isinstance(obj, OverloadSet):
+        return f"torch._VariableFunctionsClass.{obj.__name__}"
     kind = obj if hasattr(obj, "__qualname__") else type(obj)
     module = getattr(obj, "__module__", None) or ""
     prefix = "" if module in ("builtins", "__builtin__", "") else f"{module}."

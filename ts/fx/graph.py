@@ -454,10 +454,7 @@ class Graph:
                 node.__dict__["_repr_fn"] = repr_fn
 
     def __str__(self) -> str:
-        parameters: list[str] = []
-        returned = [""]
-        lines = [node.format_node(parameters, returned) for node in self.nodes]
-        return "\n    ".join([f"graph({', '.join(parameters)}){returned[0]}:", *filter(None, lines)])
+        return "\n    ".join(["graph():", *(node.format_node() or "" for node in self.nodes)])
 
     def print_tabular(self) -> None:
         """Print the nodes as a table, by the package `tabulate`."""

@@ -38,6 +38,7 @@ _HOMES: Final = {
     "save": "serialization", "pca_lowrank": "_lowrank", "svd_lowrank": "_lowrank", "vmap": "func",
     "set_printoptions": "_tensor_str", **dict.fromkeys(OF_TORCH_FUNCTIONAL, "functional"),
 }  # fmt: skip
+_OTHER_NAMES: Final = {"threshold": "_threshold"}  # what PyTorch's function calls itself
 _OWN: Final = re.compile(r"\bts\.(?=[A-Za-z_])")
 
 
@@ -55,7 +56,7 @@ def simple_name(func: Any) -> str:
     """What PyTorch has as the `__name__` of a function."""
     if isinstance(func, OverloadSet) and is_one_overload(func):
         return f"{func.__name__}.{func.operators()[0].overload or 'default'}"
-    return str(func.__name__)
+    return _OTHER_NAMES.get(func.__name__, func.__name__) if isinstance(func, Overridable) else str(func.__name__)
 
 
 def qualified_name(func: Callable[..., Any]) -> str:
@@ -81,7 +82,7 @@ def qualified_name(func: Callable[..., Any]) -> str:
     if module.partition(".")[0] != "ts":
         return f"{module}.{name}"
     if module.startswith("ts.nn.functional"):
-        return f"torch.nn.functional.{name}"
+        return f"torch.nn.functional.{_OTHER_NAMES.get(name, name)}"
     if getattr(ts, name, None) is func:
         home = _HOMES.get(name)
         return f"torch.{home}.{name}" if home else f"torch.{name}"

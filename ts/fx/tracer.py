@@ -27,7 +27,7 @@ from ts._core.tensor.tensor import Tensor
 from ts.fx.code_generation import PyTreeInfo, _PyTreeCodeGen
 from ts.fx.graph import Graph
 from ts.fx.node import map_aggregate
-from ts.fx.patcher import autowrap, new_patcher, patch_wrapped_functions, wrap
+from ts.fx.patcher import autowrap, find_proxy, new_patcher, patch_wrapped_functions, wrap
 from ts.fx.proxy import ParameterProxy, Proxy, Scope, ScopeContextManager, TracerBase, base_types
 from ts.nn.modules.container import Sequential
 from ts.nn.modules.module import Module
@@ -116,6 +116,12 @@ def _with_plain_parameters(function: FunctionType, count: int) -> FunctionType:
     return FunctionType(
         code, function.__globals__, function.__name__, function.__defaults__, function.__closure__
     )
+
+
+def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
+    """The types of a function's parameters; those of this package are written as text."""
+    own = (getattr(function, "__module__", None) or "").startswith("ts.")
+    return inspect.get_annotations(function, eval_str=own)
 
 
 class Tracer(TracerBase):
@@ -317,7 +323,7 @@ class Tracer(TracerBase):
         if name[0] != "*" and sig.parameters[name].default is not _NO_DEFAULT:
             default = (sig.parameters[name].default,)
         if concrete_args is None or name not in concrete_args:
-            annotation = fn_for_analysis.__annotations__.get(name)
+            annotation = _annotations(fn_for_analysis).get(name)
             return self.create_proxy("placeholder", name, default, {}, type_expr=annotation)
         count = 0
 
@@ -414,6 +420,8 @@ class Tracer(TracerBase):
         @functools.wraps(_call_module)
         def call_module(mod: Module, *args: Any, **kwargs: Any) -> Any:
             def forward(*args: Any, **kwargs: Any) -> Any:
+                if isinstance(mod, ts.jit.ScriptModule) and find_proxy(args, kwargs) is not None:
+                    return self.create_proxy("call_method", "forward", (mod, *args), kwargs)
                 return _call_module(mod, *args, **kwargs)
 
             found = getattr(getattr(mod, "forward", mod), "__globals__", {})
@@ -427,7 +435,7 @@ class Tracer(TracerBase):
             autowrap(patcher, names, self._autowrap_function_ids)
             for module in self._autowrap_search:
                 autowrap(patcher, module.__dict__, self._autowrap_function_ids)
-            returned = inspect.get_annotations(inspect.unwrap(fn)).get("return")
+            returned = _annotations(inspect.unwrap(fn)).get("return")
             self.create_node("output", "output", (self.create_arg(fn(*args)),), {}, type_expr=returned)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:

@@ -76,6 +76,8 @@ def __getattr__(name: str) -> Any:
     with import_turn():
         if name == "grad":
             value: Any = importlib.import_module("ts.nn.grad")
+        elif name == "_threshold":  # what `threshold` calls itself; generated code of `ts.fx` has that name
+            value = __getattr__("threshold")
         elif name in HOMES:
             value = _overridable(HOMES[name], name)
         else:

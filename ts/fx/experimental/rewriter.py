@@ -1,0 +1,82 @@
+"""RewritingTracer: traces `assert` and annotated assignments, which it makes calls of first.
+
+    assert x.dim() == 2, "a matrix"           becomes  torch._assert(x.dim() == 2, "a matrix")
+    y: Tensor = x + 1                         becomes  y = annotate(x + 1, Tensor)
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import functools
+import inspect
+import textwrap
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+import ts
+from ts.absent import names_for
+from ts.fx.annotate import annotate
+from ts.fx.graph import Graph
+from ts.fx.tracer import Tracer
+from ts.nn.modules.module import Module
+
+__all__ = ["AST_Rewriter", "RewritingTracer"]
+
+
+class AST_Rewriter(ast.NodeTransformer):
+    """Makes calls of statements that would not be traced."""
+
+    def rewrite(self, fn: FunctionType) -> FunctionType:
+        """The function with other statements, and the same global names."""
+        tree = ast.parse(textwrap.dedent(inspect.getsource(fn)))
+        code = compile(ast.fix_missing_locations(self.visit(tree)), "", "exec")
+        names = copy.copy(fn.__globals__)
+        before = set(names)
+        exec(code, names)
+        new = set(names) - before
+        if len(new) != 1:
+            raise AssertionError(f"Expected 1 new key, got {len(new)}")
+        made = names[new.pop()]
+        result = FunctionType(made.__code__, fn.__globals__, made.__name__, made.__defaults__, made.__closure__)
+        result = functools.update_wrapper(result, made)
+        result.__kwdefaults__ = copy.copy(made.__kwdefaults__)
+        return result
+
+    def visit_Assert(self, node: ast.Assert) -> Any:
+        """`torch._assert(test, message)`"""
+        call = ast.parse("torch._assert()", mode="eval").body
+        assert isinstance(call, ast.Call)
+        call.args = [node.test, node.msg or ast.Constant(value="")]
+        return ast.copy_location(ast.Expr(call), node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
+        """`target = annotate(value, annotation)`"""
+        call = ast.Call(ast.Name("annotate", ast.Load()), [node.value, node.annotation], [])
+        return ast.copy_location(ast.Assign([node.target], call), node)
+
+
+class RewritingTracer(Tracer):
+    """A tracer that rewrites what it traces first."""
+
+    def trace(self, root: Module | Callable[..., Any], concrete_args: Any = None) -> Graph:
+        """The graph of a module or function, as it is rewritten."""
+        return super().trace(_rewritten(root), concrete_args)
+
+
+def _rewritten(root: Any) -> Any:
+    if not isinstance(root, Module):
+        return AST_Rewriter().rewrite(root)
+
+    class RewrittenModule(Module):
+        def __init__(self, orig: Module) -> None:
+            super().__init__()
+            for name, value in orig.__dict__.items():
+                self.__dict__[name] = copy.copy(_rewritten(value) if isinstance(value, Module) else value)
+
+    RewrittenModule.forward = AST_Rewriter().rewrite(root.forward)  # type: ignore[method-assign, arg-type]
+    return RewrittenModule(root)
+
+
+__getattr__ = names_for(__name__)
