@@ -23,6 +23,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Final
 
 import ts
+from ts._core.dispatch.overrides import Overridable
 from ts._core.tensor.tensor import Tensor
 from ts.fx.code_generation import PyTreeInfo, _PyTreeCodeGen
 from ts.fx.graph import Graph
@@ -393,7 +394,7 @@ class Tracer(TracerBase):
             }
         self.tensor_attrs: dict[Any, str] = {}
         self._find_tensors(self.root, "")
-        if not isinstance(fn, FunctionType):
+        if not isinstance(fn, FunctionType | Overridable):
             raise AssertionError(f"Expected FunctionType, got {type(fn)}")
         names = fn.__globals__
         fn, args = self.create_args_for_root(fn, is_module, concrete_args)

@@ -25,7 +25,10 @@ Slice = slice  # the name is also that of an operator
 
 def get(x: Tensor, index: Any) -> Tensor:
     """x[index]"""
-    view, indices = _resolve(x, index)
+    try:
+        view, indices = _resolve(x, index)
+    except _Overridden as found:
+        return found.call(Tensor.__getitem__, (x, index))
     return operator("index")(view, indices) if indices else view
 
 
@@ -54,6 +57,23 @@ def put(x: Tensor, index: Any, value: Any) -> None:
         # It fills, and may be an element of the tensor.
         source = construct.copied(construct.converted(source, view.dtype), None)
     operator("index_put_")(view, indices, source)
+
+
+class _Overridden(Exception):
+    """An index is of a class that is no tensor and has `__torch_function__`: it says what indexing gives."""
+
+    def __init__(self, item: Any) -> None:
+        self.item = item
+
+    def call(self, function: Any, args: tuple[Any, ...]) -> Any:
+        """What the class makes of the function."""
+        result = self.item.__torch_function__(function, (type(self.item),), args, None)
+        if result is NotImplemented:
+            raise TypeError(
+                "no implementation found for 'torch.Tensor.__getitem__' on types that implement "
+                f"__torch_function__: {[type(self.item)]}"
+            )
+        return result
 
 
 def full_name(value: Any) -> str:
@@ -171,6 +191,8 @@ def _normal(item: Any) -> Any:
     if isinstance(item, (list, tuple, range)):
         made = construct.tensor(item) if len(item) else construct.tensor([], dtype=dtypes.int64)
         return made.long() if made.is_floating_point() else made
+    if hasattr(type(item), "__torch_function__"):
+        raise _Overridden(item)
     if hasattr(item, "__index__") and not isinstance(item, np.bool_):
         return int(item.__index__())
     raise IndexError(

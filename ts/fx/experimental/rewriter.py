@@ -10,14 +10,13 @@ import ast
 import copy
 import functools
 import inspect
-import textwrap
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
 import ts
 from ts.absent import names_for
-from ts.fx.annotate import annotate
+from ts.frontend.live_text import text_of
 from ts.fx.graph import Graph
 from ts.fx.tracer import Tracer
 from ts.nn.modules.module import Module
@@ -30,7 +29,7 @@ class AST_Rewriter(ast.NodeTransformer):
 
     def rewrite(self, fn: FunctionType) -> FunctionType:
         """The function with other statements, and the same global names."""
-        tree = ast.parse(textwrap.dedent(inspect.getsource(fn)))
+        tree = ast.parse(text_of(inspect.unwrap(fn)).dedented)  # type: ignore[arg-type]
         code = compile(ast.fix_missing_locations(self.visit(tree)), "", "exec")
         names = copy.copy(fn.__globals__)
         before = set(names)

@@ -139,7 +139,7 @@ class Module:
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that is state but no parameter; `persistent` ones are part of `state_dict`."""
         self._check_new("buffer", "_buffers", name)
-        if tensor is not None and not isinstance(tensor, Tensor):
+        if tensor is not None and not _stands_for_tensor(tensor):
             raise TypeError(
                 f"cannot assign '{type_name(tensor)}' object to buffer '{name}' "
                 "(torch Tensor or None required)"
@@ -214,7 +214,7 @@ class Module:
                 )
             self._modules[name] = None
         elif name in own.get("_buffers", ()):
-            if value is not None and not isinstance(value, Tensor):
+            if value is not None and not _stands_for_tensor(value):
                 raise TypeError(
                     f"cannot assign '{type_name(value)}' as buffer '{name}' "
                     "(torch.nn.Buffer, torch.Tensor or None expected)"
@@ -630,6 +630,11 @@ hooks_of_a_module: Final = (
     "_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks", "_state_dict_hooks",
     "_state_dict_pre_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks",
 )  # fmt: skip
+
+
+def _stands_for_tensor(value: object) -> bool:
+    """Whether it is a tensor, or of a class that overrides what is done with tensors."""
+    return isinstance(value, Tensor) or hasattr(value, "__torch_function__")
 
 
 def _joined(prefix: str, name: str) -> str:
