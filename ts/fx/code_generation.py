@@ -129,7 +129,7 @@ class CodeGen:
 
         writer.write(nodes, output)
         body = writer.body or ["pass\n"]
-        wraps = "\n".join(f'torch.fx.wrap("{name}")' for name in writer.wrapped)
+        wraps = "\n".join(f'torch.fx._symbolic_trace.wrap("{name}")' for name in writer.wrapped)
         if self._body_transformer:
             body = self._body_transformer(body)
         for name, value in self.additional_globals():

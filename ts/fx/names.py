@@ -28,9 +28,11 @@ from ts.ops.namespace import Packet
 
 # What `torch.nn.functional` has from a module of its own in C.
 _OF_NN: Final = frozenset({
-    "avg_pool2d", "avg_pool3d", "elu_", "gelu", "hardtanh_", "leaky_relu_", "linear", "logsigmoid", "one_hot",
+    "avg_pool2d", "avg_pool3d", "elu_", "gelu", "hardtanh_", "leaky_relu_", "linear", "logsigmoid", "log_sigmoid", "one_hot",
     "scaled_dot_product_attention", "softplus", "softshrink",
 })  # fmt: skip
+# What it has from the package itself, and is in Python here.
+_OF_TORCH: Final = frozenset({"adaptive_avg_pool1d", "celu_", "relu_", "rrelu_", "selu_", "threshold_"})
 # Functions at the top of PyTorch that say they are from another module.
 _HOMES: Final = {
     "from_dlpack": "utils.dlpack", "get_rng_state": "random", "initial_seed": "random",
@@ -82,6 +84,8 @@ def qualified_name(func: Callable[..., Any]) -> str:
     if module.partition(".")[0] != "ts":
         return f"{module}.{name}"
     if module.startswith("ts.nn.functional"):
+        if name in _OF_NN or name in _OF_TORCH:
+            return f"torch._C._nn.{name}" if name in _OF_NN else f"torch.{name}"
         return f"torch.nn.functional.{_OTHER_NAMES.get(name, name)}"
     if getattr(ts, name, None) is func:
         home = _HOMES.get(name)
@@ -101,7 +105,8 @@ def _operator_name(func: Any) -> str:
     if home is ts.nn.functional:
         if name in _OF_NN:
             return f"torch._C._nn.{name}"
-        return f"torch.nn.functional.{name}" if name in CALLS else f"torch.{name}"
+        home = "nn.functional." if name in CALLS else "functional." if name in OF_TORCH_FUNCTIONAL else ""
+        return f"torch.{home}{name}"
     if home is ts:
         return f"torch.functional.{name}" if name in OF_TORCH_FUNCTIONAL else f"torch.{name}"
     return f"torch._C._{home.__name__.rpartition('.')[2]}.{name}"

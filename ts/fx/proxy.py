@@ -29,7 +29,7 @@ from ts._core.dispatch.overloads import OverloadSet
 from ts._core.tensor.tensor import Tensor
 from ts.absent import names_for
 from ts.fx import traceback as fx_traceback
-from ts.fx.functional_calls import recorded
+from ts.fx.functional_calls import is_method_inside, recorded
 from ts.fx.graph import Graph
 from ts.fx.names import simple_name
 from ts.fx.places import is_one_overload, is_tensor_method
@@ -222,7 +222,7 @@ class TracerBase:
     def _key(self, key: Any) -> Any:
         def refuse(node: Node) -> None:
             raise RuntimeError(
-                f"Keys for dictionaries used as an argument cannot contain a Node. Got key: {key}"
+                f"Keys for dictionaries used as an argument cannot contain a Node. Got key: {node}"
             )
 
         if not isinstance(key, str):
@@ -356,6 +356,8 @@ class Proxy:
             )
         tracer = next(iter(tracers))
         if is_tensor_method(orig_method) or _is_operator(sys._getframe(1)):
+            return tracer.create_proxy("call_method", orig_method.__name__, args, kwargs)
+        if is_method_inside(orig_method):
             return tracer.create_proxy("call_method", orig_method.__name__, args, kwargs)
         orig_method, args, kwargs = recorded(orig_method, args, kwargs)
         name = tracer.graph._target_to_str(simple_name(orig_method))

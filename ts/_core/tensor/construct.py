@@ -21,6 +21,7 @@ import numpy as np
 from ts import devices, dtypes
 from ts._core.tensor import literals, storage, strides
 from ts._core.tensor.overlap import check
+from ts._core.tensor.overriding import MISSING, call_of_class
 from ts._core.tensor.tensor import (
     Tensor,
     backend_of,
@@ -508,8 +509,16 @@ def expanded(x: Tensor, shape: Sequence[int]) -> Tensor:
     return made
 
 
+_OF_TO: Final = (
+    Tensor, devices.device, dtypes.dtype, dtypes.memory_format, str, int, type, type(None)
+)  # fmt: skip
+
+
 def to(x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
     """`x.to(dtype)`, `x.to(device, dtype)`, `x.to(other)`, each with non_blocking=, copy=, memory_format=."""
+    others = [a for a in (*args, *kwargs.values()) if not isinstance(a, _OF_TO)]
+    if others and (made := call_of_class(others, Tensor.to, (x, *args), kwargs)) is not MISSING:
+        return made  # type: ignore[no-any-return]
     device, dtype = kwargs.pop("device", None), kwargs.pop("dtype", None)
     rest = list(args)
     if rest and isinstance(rest[0], Tensor):

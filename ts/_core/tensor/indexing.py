@@ -18,6 +18,7 @@ import numpy as np
 
 from ts import dtypes
 from ts._core.tensor import construct, subscripts
+from ts._core.tensor.overriding import call_of_class, overrides
 from ts._core.tensor.tensor import Tensor, layer_of, operator, view_of
 
 Slice = slice  # the name is also that of an operator
@@ -28,7 +29,7 @@ def get(x: Tensor, index: Any) -> Tensor:
     try:
         view, indices = _resolve(x, index)
     except _Overridden as found:
-        return found.call(Tensor.__getitem__, (x, index))
+        return call_of_class((found.item,), Tensor.__getitem__, (x, index))
     return operator("index")(view, indices) if indices else view
 
 
@@ -36,12 +37,19 @@ def put(x: Tensor, index: Any, value: Any) -> None:
     """x[index] = value"""
     number = not isinstance(value, Tensor)
     if number:
+        if overrides(value):
+            call_of_class((value,), Tensor.__setitem__, (x, index, value))
+            return
         if not isinstance(value, (bool, int, float, complex, np.generic)):
             raise TypeError(f"can't assign a {full_name(value)} to a {x.type()}")
         value = construct.number_tensor(value, x.dtype, x.device)
     if index is False:
         return
-    view, indices = _resolve(x, index)
+    try:
+        view, indices = _resolve(x, index)
+    except _Overridden as found:
+        call_of_class((found.item,), Tensor.__setitem__, (x, index, value))
+        return
     source = construct.moved(value, x.device)
     if not indices:
         source = _without_leading_ones(source, view.ndim)
@@ -60,20 +68,10 @@ def put(x: Tensor, index: Any, value: Any) -> None:
 
 
 class _Overridden(Exception):
-    """An index is of a class that is no tensor and has `__torch_function__`: it says what indexing gives."""
+    """An index is of a class that overrides functions: see `ts._core.tensor.overriding`."""
 
     def __init__(self, item: Any) -> None:
         self.item = item
-
-    def call(self, function: Any, args: tuple[Any, ...]) -> Any:
-        """What the class makes of the function."""
-        result = self.item.__torch_function__(function, (type(self.item),), args, None)
-        if result is NotImplemented:
-            raise TypeError(
-                "no implementation found for 'torch.Tensor.__getitem__' on types that implement "
-                f"__torch_function__: {[type(self.item)]}"
-            )
-        return result
 
 
 def full_name(value: Any) -> str:
@@ -191,7 +189,7 @@ def _normal(item: Any) -> Any:
     if isinstance(item, (list, tuple, range)):
         made = construct.tensor(item) if len(item) else construct.tensor([], dtype=dtypes.int64)
         return made.long() if made.is_floating_point() else made
-    if hasattr(type(item), "__torch_function__"):
+    if overrides(item):
         raise _Overridden(item)
     if hasattr(item, "__index__") and not isinstance(item, np.bool_):
         return int(item.__index__())

@@ -1,0 +1,37 @@
+"""Objects of classes that are no tensors and have `__torch_function__`, where a method written in Python finds them.
+
+    call_of_class((index,), Tensor.__getitem__, (x, index))         what the class makes of it; MISSING for other objects
+
+Operators ask by themselves (`ts._core.dispatch.overrides`); this is for what is below them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+MISSING: Final = object()
+
+
+def overrides(x: object) -> bool:
+    """Whether an object's class says what functions of tensors make of it."""
+    return hasattr(type(x), "__torch_function__")
+
+
+def call_of_class(
+    candidates: Iterable[Any], function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any = None
+) -> Any:
+    """What the class of the first candidate that has one makes of a call.
+
+    TypeError: it makes nothing of it.
+    """
+    found = next((x for x in candidates if overrides(x)), None)
+    if found is None:
+        return MISSING
+    result = found.__torch_function__(function, (type(found),), args, kwargs or None)
+    if result is NotImplemented:
+        name = f"torch.Tensor.{function.__name__}"
+        raise TypeError(
+            f"no implementation found for '{name}' on types that implement __torch_function__: {[type(found)]}"
+        )
+    return result
