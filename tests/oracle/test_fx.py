@@ -27,7 +27,8 @@ def same_text(text):
 def comparable(value):
     """A result as strings, numbers, lists and arrays."""
     if isinstance(value, torch.Tensor | ts.Tensor):
-        return ["tensor", str(value.dtype), list(value.shape), np.asarray(value.detach().numpy()).tolist()]
+        elements = [float(f"{x:.4g}") for x in np.asarray(value.detach().numpy()).ravel().tolist()]
+        return ["tensor", str(value.dtype), list(value.shape), elements]
     if isinstance(value, str):
         return same_text(value)
     if isinstance(value, dict):

@@ -9,7 +9,8 @@
             node.target = ts.nn.functional.gelu
     module.recompile()
 
-`node`, `graph` and `graph_module` hold graphs; `tracer` and `proxy` make them of programs, `code_generation` makes
+`node`, `graph` and `graph_module` hold graphs; `tracer` and `proxy` make them of programs, `code_generation`
+makes
 programs of them; `interpreter` runs them, `subgraph_rewriter` and `passes` change them.
 """
 

@@ -1,7 +1,7 @@
 """Symbolic tracing under PyTorch's name: `torch.fx._symbolic_trace`.
 
-    module = symbolic_trace(net)              a GraphModule that computes what `net` computes
-    print(module.code)
+module = symbolic_trace(net)              a GraphModule that computes what `net` computes
+print(module.code)
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from ts.fx.tracer import (
     PHWithMeta,
     ProxyableClassMeta,
     Tracer,
-    _assert_is_none,
     is_fx_symbolic_tracing,
     is_fx_tracing,
 )

@@ -6,7 +6,8 @@ In: a graph's nodes.  Out: `PythonCode`: the text, and the objects that its glob
         relu = torch.relu(x);  x = None
         return relu
 
-A `CodeGen` says how the function begins and what it returns; programs derive their own, and put it into a graph by
+A `CodeGen` says how the function begins and what it returns; programs derive their own, and put it into a
+graph by
 `Graph.set_codegen`.  `_PyTreeCodeGen` takes containers apart at the beginning and puts the result together.
 """
 
@@ -43,7 +44,8 @@ class PythonCode:
 
 
 class PyTreeInfo(NamedTuple):
-    """The parameters that a function had, how its arguments were taken apart, and how its result is put together."""
+    """The parameters that a function had, how its arguments were taken apart, and how its result is put
+    together."""
 
     orig_args: list[str]
     in_spec: pytree.TreeSpec
@@ -63,7 +65,8 @@ def _on_lines(texts: Sequence[str]) -> str:
 
 
 def _with_known(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """A call with those of the options that the function takes: programs may have overridden it without them."""
+    """A call with those of the options that the function takes: programs may have overridden it without
+    them."""
     known = inspect.signature(function).parameters
     return function(*args, **{name: value for name, value in options.items() if name in known})
 
@@ -168,7 +171,9 @@ class _PyTreeCodeGen(CodeGen):
         """The graph's results, in the containers that the function returned."""
         if self.pytree_info is None or self.pytree_info.out_spec is None:
             return out
-        return pytree.tree_unflatten(out if isinstance(out, list | tuple) else [out], self.pytree_info.out_spec)
+        return pytree.tree_unflatten(
+            out if isinstance(out, list | tuple) else [out], self.pytree_info.out_spec
+        )
 
     def gen_var_bindings(self, fn_args: list[str], free_vars: list[str], expanded_def: bool) -> str:
         """The statements that take the arguments `fn_args` apart into the placeholders `free_vars`."""
@@ -187,7 +192,8 @@ class _PyTreeCodeGen(CodeGen):
             )
             given = f"([{', '.join(names[:count])}], {{{by_name}}})"
         values = ", ".join(v.split(":")[0].split("#")[0] for v in free_vars)
-        return f"{self._annotations(free_vars, expanded_def)}\n    {values}, = fx_pytree.tree_flatten_spec({given}, self._in_spec)"
+        return f"{self._annotations(free_vars, expanded_def)}\n    {values}, = "
+        f"fx_pytree.tree_flatten_spec({given}, self._in_spec)"
 
     def _annotations(self, free_vars: list[str], expanded_def: bool) -> str:
         """Statements of the placeholders' types: where several are assigned at once, they cannot have any."""
@@ -220,7 +226,8 @@ class _PyTreeCodeGen(CodeGen):
         """The statement that puts the result together and returns it."""
         if not (self.pytree_info and self.pytree_info.out_spec):
             return super().generate_output(output_args, descs=descs, repr_fn=repr_fn)
-        return f"return pytree.tree_unflatten({self._container(output_args, descs, repr_fn or repr)}, self._out_spec)"
+        return f"return pytree.tree_unflatten({self._container(output_args, descs, repr_fn or repr)}, "
+        "self._out_spec)"
 
 
 class _BoxedCodeGen(CodeGen):

@@ -5,7 +5,8 @@ In: the nodes of a graph, and what the names in their code mean.  Out: lines, pa
     %relu : call_function[target=torch.relu](args = (%x,))            relu = torch.relu(x);  x = None
     %linear : call_module[target=net.0](args = (%relu,))              linear = getattr(self.net, "0")(relu)
 
-Each value is let go behind its last use, so that a call keeps no tensor longer than it must.  `verbose` code has
+Each value is let go behind its last use, so that a call keeps no tensor longer than it must.  `verbose` code
+has
 comments on where nodes come from and what is known of their results.
 """
 
@@ -29,7 +30,13 @@ from ts.fx.node import Node, meta_value
 from ts.fx.operator_texts import inplace_methods, magic_methods
 from ts.fx.tensor_texts import dtype_abbreviation, shape_text
 
-_TYPING: Final = {list: typing.List, dict: typing.Dict, set: typing.Set, frozenset: typing.FrozenSet, tuple: typing.Tuple}  # noqa: UP006
+_TYPING: Final = {
+    list: list,
+    dict: dict,
+    set: set,
+    frozenset: frozenset,
+    tuple: tuple,
+}
 _COLORS: Final = {
     "red": "\033[31m", "blue": "\033[34m", "dim": "\033[2m", "dim_blue": "\033[2m\033[34m",
     "dim_green": "\033[2m\033[32m",

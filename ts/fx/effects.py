@@ -22,7 +22,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _marked: Final[set[Any]] = {operator.setitem, ts._assert}
 _RANDOM: Final = frozenset(
-    "rand randn randint randperm rand_like randn_like randint_like normal poisson bernoulli multinomial".split()
+    ["rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal",
+    "poisson", "bernoulli", "multinomial"]
 )
 
 

@@ -36,20 +36,23 @@ _FUNCTIONAL: Final = {
     "adaptive_max_pool3d": "input, output_size, /, return_indices=False",
     "affine_grid": "theta, size, /, align_corners=None",
     "alpha_dropout": "input, /, p=0.5, training=False, inplace=False",
-    "batch_norm": "input, running_mean, running_var, /, weight=None, bias=None, training=False, momentum=0.1, eps=1e-05",
+    "batch_norm": "input, running_mean, running_var, /, weight=None, bias=None, training=False, "
+    "momentum=0.1, eps=1e-05",
     "binary_cross_entropy": f"input, target, /, weight=None, {_REDUCED}",
     "binary_cross_entropy_with_logits": f"input, target, /, weight=None, {_REDUCED}, pos_weight=None",
     "celu": "input, /, alpha=1.0, inplace=False",
     "cosine_embedding_loss": f"input1, input2, target, /, margin=0, {_REDUCED}",
     "cross_entropy": "input, target, /, weight=None, size_average=None, ignore_index=-100, reduce=None, "
     "reduction='mean', label_smoothing=0.0",
-    "ctc_loss": "log_probs, targets, input_lengths, target_lengths, /, blank=0, reduction='mean', zero_infinity=False",
+    "ctc_loss": "log_probs, targets, input_lengths, target_lengths, /, blank=0, reduction='mean', "
+    "zero_infinity=False",
     "dropout": f"input, /, p=0.5, {_DROP}",
     "dropout1d": f"input, /, p=0.5, {_DROP}",
     "dropout2d": f"input, /, p=0.5, {_DROP}",
     "dropout3d": f"input, /, p=0.5, {_DROP}",
     "elu": "input, /, alpha=1.0, inplace=False",
-    "embedding": "input, weight, /, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False",
+    "embedding": "input, weight, /, padding_idx=None, max_norm=None, norm_type=2.0, "
+    "scale_grad_by_freq=False, sparse=False",
     "embedding_bag": "input, weight, /, offsets=None, max_norm=None, norm_type=2, scale_grad_by_freq=False, "
     "mode='mean', sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None",
     "feature_alpha_dropout": "input, /, p=0.5, training=False, inplace=False",
@@ -66,7 +69,8 @@ _FUNCTIONAL: Final = {
     "hardtanh": "input, /, min_val=-1.0, max_val=1.0, inplace=False",
     "hinge_embedding_loss": f"input, target, /, margin=1.0, {_REDUCED}",
     "huber_loss": "input, target, /, reduction='mean', delta=1.0, weight=None",
-    "instance_norm": "input, /, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, "
+    "instance_norm": "input, /, running_mean=None, running_var=None, weight=None, bias=None, "
+    "use_input_stats=True, "
     "momentum=0.1, eps=1e-05",
     "interpolate": "input, /, size=None, scale_factor=None, mode='nearest', align_corners=None, "
     "recompute_scale_factor=None, antialias=False",
@@ -88,18 +92,22 @@ _FUNCTIONAL: Final = {
     "max_unpool3d": "input, indices, kernel_size, /, stride=None, padding=0, output_size=None",
     "mish": "input, /, inplace=False",
     "mse_loss": f"input, target, /, {_REDUCED}, weight=None",
-    "multi_head_attention_forward": "query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, "
+    "multi_head_attention_forward": "query, key, value, embed_dim_to_check, num_heads, in_proj_weight, "
+    "in_proj_bias, "
     "bias_k, bias_v, add_zero_attn, dropout_p, out_proj_weight, out_proj_bias, /, training=True, "
-    "key_padding_mask=None, need_weights=True, attn_mask=None, is_causal=False, use_separate_proj_weight=False, "
+    "key_padding_mask=None, need_weights=True, attn_mask=None, is_causal=False, "
+    "use_separate_proj_weight=False, "
     "q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None, static_v=None, "
     "average_attn_weights=True",
     "multi_margin_loss": f"input, target, /, p=1, margin=1.0, weight=None, {_REDUCED}",
     "multilabel_margin_loss": f"input, target, /, {_REDUCED}",
     "multilabel_soft_margin_loss": f"input, target, /, weight=None, {_REDUCED}",
-    "nll_loss": "input, target, /, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction='mean'",
+    "nll_loss": "input, target, /, weight=None, size_average=None, ignore_index=-100, reduce=None, "
+    "reduction='mean'",
     "normalize": "input, /, p=2.0, dim=1, eps=1e-12, out=None",
     "pad": "input, pad, /, mode='constant', value=None",
-    "poisson_nll_loss": "input, target, /, log_input=True, full=False, size_average=None, eps=1e-08, reduce=None, "
+    "poisson_nll_loss": "input, target, /, log_input=True, full=False, size_average=None, eps=1e-08, "
+    "reduce=None, "
     "reduction='mean'",
     "relu": "input, /, inplace=False",
     "relu6": "input, /, inplace=False",
@@ -116,7 +124,8 @@ _FUNCTIONAL: Final = {
     "threshold": "input, threshold, value, /, inplace=False",
     "triplet_margin_loss": "anchor, positive, negative, /, margin=1.0, p=2, eps=1e-06, swap=False, "
     "size_average=None, reduce=None, reduction='mean'",
-    "triplet_margin_with_distance_loss": "anchor, positive, negative, /, distance_function=None, margin=1.0, swap=False, "
+    "triplet_margin_with_distance_loss": "anchor, positive, negative, /, distance_function=None, "
+    "margin=1.0, swap=False, "
     "reduction='mean'",
     "unfold": "input, kernel_size, /, dilation=1, padding=0, stride=1",
 }  # fmt: skip
@@ -126,7 +135,8 @@ _TORCH: Final = {
     "lu": "A, /, pivot=True, get_infos=False, out=None",
     "norm": "input, /, p='fro', dim=None, keepdim=False, out=None, dtype=None",
     "split": "tensor, split_size_or_sections, /, dim=0",
-    "stft": "input, n_fft, /, hop_length=None, win_length=None, window=None, center=True, pad_mode='reflect', "
+    "stft": "input, n_fft, /, hop_length=None, win_length=None, window=None, center=True, "
+    "pad_mode='reflect', "
     "normalized=False, onesided=None, return_complex=None, align_to_window=None",
     "tensordot": "a, b, /, dims=2, out=None",
     "unique": "input, /, sorted=True, return_inverse=False, return_counts=False, dim=None",
@@ -138,8 +148,8 @@ OF_TORCH_FUNCTIONAL: Final = frozenset({
     "cartesian_prod", "chain_matmul", "einsum", "meshgrid",
 })  # fmt: skip
 CALLS: Final = _FUNCTIONAL
-_WITH_INDICES: Final = "adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d max_pool1d max_pool2d max_pool3d " \
-    "fractional_max_pool2d fractional_max_pool3d".split()  # fmt: skip
+_WITH_INDICES: Final = ["adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d", "max_pool1d",
+    "max_pool2d", "max_pool3d", "fractional_max_pool2d", "fractional_max_pool3d"]  # fmt: skip
 
 
 @functools.cache
@@ -148,13 +158,18 @@ def _row(text: str) -> tuple[int, list[str], dict[str, Any]]:
     arguments = ast.parse(f"def f({text}): 0").body[0].args  # type: ignore[attr-defined]
     names = [a.arg for a in (*arguments.posonlyargs, *arguments.args)]
     defaults = [ast.literal_eval(d) for d in arguments.defaults]
-    return len(arguments.posonlyargs), names, dict(zip(names[len(names) - len(defaults) :], defaults, strict=True))
+    return (
+        len(arguments.posonlyargs),
+        names,
+        dict(zip(names[len(names) - len(defaults) :], defaults, strict=True)),
+    )
 
 
 def recorded(
     func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]:
-    """The function, the arguments by place and those by name that PyTorch's function of this name hands on."""
+    """The function, the arguments by place and those by name that PyTorch's function of this name hands
+    on."""
     name = getattr(func, "__name__", "")
     text = _row_of(func, name)
     if text is None:
@@ -206,5 +221,8 @@ def signature_of(func: Callable[..., Any]) -> Signature | None:
         return None
     _, names, defaults = _row(text)
     return Signature(
-        [Parameter(n, Parameter.POSITIONAL_OR_KEYWORD, default=defaults.get(n, Parameter.empty)) for n in names]
+        [
+            Parameter(n, Parameter.POSITIONAL_OR_KEYWORD, default=defaults.get(n, Parameter.empty))
+            for n in names
+        ]
     )

@@ -1,7 +1,7 @@
 """Generated code as functions whose source is there: for tracebacks, `inspect`, and scripts.
 
-    forward = forward_from_src("def forward(self, x):\\n    return x + 1\\n", {})
-    inspect.getsource(forward)                the text, though it is in no file
+forward = forward_from_src("def forward(self, x):\\n    return x + 1\\n", {})
+inspect.getsource(forward)                the text, though it is in no file
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@
     graph.output(graph.call_function(ts.relu, (x,)))
     print(graph)                graph():
                                     %x : [num_users=1] = placeholder[target=x]
-                                    %relu : [num_users=1] = call_function[target=torch.relu](args = (%x,), kwargs = {})
+                                    %relu : [num_users=1] = call_function[target=torch.relu](args = (%x,),
+                                    kwargs = {})
                                     return relu
 
 `GraphModule` makes a module of a graph; `Tracer` makes a graph of a module.
@@ -26,12 +27,8 @@ from ts.fx.code_generation import (
     CodeGen,
     PythonCode,
     TransformCodeFunc,
-    _BoxedCodeGen,
-    _PyTreeCodeGen,
-    _PyTreeInfo,
 )
 from ts.fx.code_writer import Options, ParsedStackTrace, dotted, parse_stack_trace
-from ts.fx.immutable_collections import immutable_dict
 from ts.fx.names import is_from_torch, simple_name
 from ts.fx.namespace import (
     CUSTOM_BUILTINS,
@@ -41,7 +38,6 @@ from ts.fx.namespace import (
     snake_case,
 )
 from ts.fx.node import Argument, Node, Target, map_arg
-from ts.fx.operator_texts import inplace_methods, magic_methods, reflectable_magic_methods
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
 
@@ -133,7 +129,8 @@ class Graph:
     """A list of nodes; see the module.
 
     owning_module     the GraphModule that runs it
-    tracer_cls        the class of the tracer that made it, which pickles name; `tracer_extras` are arguments of its `trace`
+    tracer_cls        the class of the tracer that made it, which pickles name; `tracer_extras` are arguments
+                      of its `trace`
     """
 
     def __init__(
@@ -223,8 +220,10 @@ class Graph:
         """A tensor or module of the root, by its dotted name."""
         if self.owning_module is not None and not self._has_attribute(qualified_name):
             warnings.warn(
-                "Attempted to insert a get_attr Node with no underlying reference in the owning GraphModule! Call "
-                "GraphModule.add_submodule to add the necessary submodule, GraphModule.add_parameter to add the "
+                "Attempted to insert a get_attr Node with no underlying reference in the owning "
+                "GraphModule! Call "
+                "GraphModule.add_submodule to add the necessary submodule, GraphModule.add_parameter to "
+                "add the "
                 "necessary Parameter, or nn.Module.register_buffer to add the necessary buffer",
                 stacklevel=2,
             )
@@ -249,7 +248,8 @@ class Graph:
         """A call of a module of the root, by its dotted name."""
         if self.owning_module is not None and self.owning_module.get_submodule(module_name) is None:
             warnings.warn(
-                "Attempted to insert a call_module Node with no underlying reference in the owning GraphModule! Call "
+                "Attempted to insert a call_module Node with no underlying reference in the owning "
+                "GraphModule! Call "
                 "GraphModule.add_submodule to add the necessary submodule",
                 stacklevel=2,
             )
@@ -319,7 +319,8 @@ class Graph:
     def graph_copy(self, g: Graph, val_map: dict[Node, Node], return_output_node: bool = False) -> Any:
         """Copy another graph's nodes but the output; what stands for its result, or None where it has none.
 
-        val_map              what stands for nodes of `g`: those that are in it are not copied, and the copies are entered
+        val_map              what stands for nodes of `g`: those that are in it are not copied, and the
+                             copies are entered
         return_output_node   also give the output node of `g`
         """
         for node in g.nodes:
@@ -459,10 +460,11 @@ class Graph:
     def print_tabular(self) -> None:
         """Print the nodes as a table, by the package `tabulate`."""
         try:
-            from tabulate import tabulate
+            from tabulate import tabulate  # type: ignore[import-untyped]
         except ImportError:
             print(
-                "`print_tabular` relies on the library `tabulate`, which could not be found on this machine. Run "
+                "`print_tabular` relies on the library `tabulate`, which could not be found on this "
+                "machine. Run "
                 "`pip install tabulate` to install the library."
             )
             raise
@@ -495,13 +497,16 @@ class Graph:
     def _lint_argument(self, argument: Node, node: Node, seen: set[Node]) -> None:
         if argument.graph is not self:
             raise RuntimeError(
-                f"Argument '{argument}' of Node '{node}' does not belong to this Graph, but was used as an argument! "
-                "If you are copying nodes from another graph, make sure to use ``arg_transform`` on node_copy() to "
+                f"Argument '{argument}' of Node '{node}' does not belong to this Graph, but was used as an "
+                "argument! "
+                "If you are copying nodes from another graph, make sure to use ``arg_transform`` on "
+                "node_copy() to "
                 f"remap values\n{self}"
             )
         if argument not in seen:
             raise RuntimeError(
-                f"Argument '{argument}' of Node '{node}' was used before it has been defined! Please check that Nodes "
+                f"Argument '{argument}' of Node '{node}' was used before it has been defined! Please check "
+                "that Nodes "
                 f"in the graph are topologically ordered\n{self}"
             )
 

@@ -5,7 +5,8 @@
     module.graph.call_function(...)       change the graph, then
     module.recompile()
 
-It has those of the root's submodules, parameters and buffers that the graph mentions.  Each has a class of its own,
+It has those of the root's submodules, parameters and buffers that the graph mentions.  Each has a class of
+its own,
 so that it can have a `forward` of its own; scripts, copies and pickles take its code as they take any other.
 """
 
@@ -53,8 +54,9 @@ _KEPT_BY_COPIES: Final = (
 
 
 def _indented(text: str, count: int = 4) -> str:
-    """All lines but the first further right."""
-    return text.replace("\n", "\n" + " " * count)
+    """All lines but the first further right, unless there is nothing on them."""
+    first, *rest = text.split("\n")
+    return "\n".join([first, *(" " * count + line if line.strip() else "" for line in rest)])
 
 
 # ---------------------------------------------------------------- attributes by dotted names
@@ -182,7 +184,8 @@ class _WrappedCall:
         if number is None or line is None:
             raise AssertionError("frame_summary.lineno is None")
         lines = linecache.getlines(frame_summary.filename)
-        where = f"Call using an FX-traced Module, line {number} of the traced Module's generated forward function:"
+        where = f"Call using an FX-traced Module, line {number} of the traced Module's generated forward "
+        "function:"
         before = "".join(lines[number - 2 : number])
         marker = "~" * len(line) + "~~~ <--- HERE"
         behind = "\n".join(lines[number : number + 2])
@@ -192,7 +195,7 @@ class _WrappedCall:
         try:
             if self.cls_call is not None:
                 return self.cls_call(obj, *args, **kwargs)
-            return super(self.cls, obj).__call__(*args, **kwargs)  # type: ignore[misc]
+            return super(self.cls, obj).__call__(*args, **kwargs)  # type: ignore[misc, arg-type]
         except Exception as error:
             last = traceback.StackSummary.extract(traceback.walk_tb(error.__traceback__))[-1]
             if "eval_with_key" in last.filename:
@@ -208,7 +211,7 @@ class GraphModule(Module):
     class_name   what it is called in texts
     """
 
-    __jit_unused_properties__: Final = ["graph", "_boxed_call"]  # noqa: RUF012 -- scripts read a list
+    __jit_unused_properties__: Final = ["graph", "_boxed_call"]
     _code: str
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
@@ -234,7 +237,8 @@ class GraphModule(Module):
             for node in graph.nodes:
                 if node.op in ("get_attr", "call_module") and node.target not in root:
                     raise RuntimeError(
-                        f"Node {node} referenced target {node.target} but that target was not provided in ``root``!"
+                        f"Node {node} referenced target {node.target} but that target was not provided in "
+                        "``root``!"
                     )
             for target in sorted(targets, key=lambda t: t.count(".")):  # modules before what is in them
                 _assign_attr(root[target], self, target)
@@ -344,7 +348,8 @@ class GraphModule(Module):
     # ---- submodules ----------------------------------------------------------------------------------
 
     def add_submodule(self, target: str, m: Module) -> bool:
-        """Put a module under a dotted name, with empty modules above it; False where something else is there."""
+        """Put a module under a dotted name, with empty modules above it; False where something else is
+        there."""
         *path, name = target.split(".")
         module: Any = self
         for item in path:
@@ -447,7 +452,8 @@ class GraphModule(Module):
         lines.append(f"self.load_state_dict(torch.load(r'{folder}/state_dict.pt'))")
         body = "".join(f"        {line}\n" for line in lines)
         (folder / "module.py").write_text(
-            f"\nimport ts as torch\n{imports}\n\nfrom ts.nn import *\n\n\nclass {module_name}(torch.nn.Module):\n"
+            f"\nimport ts as torch\n{imports}\n\nfrom ts.nn import *\n\n\nclass "
+            f"{module_name}(torch.nn.Module):\n"
             f"    def __init__(self):\n        super().__init__()\n{body}{_indented(self.code)}\n"
         )
         (folder / "__init__.py").write_text("from .module import *")
@@ -471,7 +477,8 @@ class GraphModule(Module):
             self._unregister_replace_node_hook(f)
 
     def _register_replace_node_hook(self, f: Callable[..., object]) -> None:
-        """Call `f(old=, new=, user=)` when a node is replaced: the node, the other one's name, who uses it."""
+        """Call `f(old=, new=, user=)` when a node is replaced: the node, the other one's name, who uses
+        it."""
         self._replace_hooks.append(_checked(f, "create_node"))
 
     def _unregister_replace_node_hook(self, f: Callable[..., object]) -> None:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NoReturn, TypeVar
 
-from ts.utils import _pytree
-from ts.utils._pytree import (
+from ts.utils import _pytree_nodes
+from ts.utils._pytree import register_pytree_node
+from ts.utils._pytree_nodes import (
     _dict_flatten,
     _dict_flatten_with_keys,
     _list_flatten,
     _list_flatten_with_keys,
-    register_pytree_node,
 )
 
 __all__ = ["immutable_dict", "immutable_list"]
@@ -63,11 +63,11 @@ class immutable_dict(dict[K, V]):
 
 
 def _list_unflatten(values: Iterable[Any], context: Any) -> immutable_list[Any]:
-    return immutable_list(_pytree._list_unflatten(values, context))
+    return immutable_list(_pytree_nodes._list_unflatten(values, context))
 
 
 def _dict_unflatten(values: Iterable[Any], context: Any) -> immutable_dict[Any, Any]:
-    return immutable_dict(_pytree._dict_unflatten(values, context))
+    return immutable_dict(_pytree_nodes._dict_unflatten(values, context))
 
 
 register_pytree_node(

@@ -1,10 +1,10 @@
 """Interpreter: runs a graph node by node, with a method for each kind; Transformer makes another graph so.
 
-    class Swapped(Interpreter):
-        def call_function(self, target, args, kwargs):
-            return super().call_function(ts.sigmoid if target is ts.neg else target, args, kwargs)
+class Swapped(Interpreter):
+    def call_function(self, target, args, kwargs):
+        return super().call_function(ts.sigmoid if target is ts.neg else target, args, kwargs)
 
-    Swapped(module).run(x)
+Swapped(module).run(x)
 """
 
 from __future__ import annotations

@@ -28,7 +28,8 @@ from ts.ops.namespace import Packet
 
 # What `torch.nn.functional` has from a module of its own in C.
 _OF_NN: Final = frozenset({
-    "avg_pool2d", "avg_pool3d", "elu_", "gelu", "hardtanh_", "leaky_relu_", "linear", "logsigmoid", "log_sigmoid", "one_hot",
+    "avg_pool2d", "avg_pool3d", "elu_", "gelu", "hardtanh_", "leaky_relu_", "linear", "logsigmoid",
+    "log_sigmoid", "one_hot",
     "scaled_dot_product_attention", "softplus", "softshrink",
 })  # fmt: skip
 # What it has from the package itself, and is in Python here.
@@ -58,7 +59,11 @@ def simple_name(func: Any) -> str:
     """What PyTorch has as the `__name__` of a function."""
     if isinstance(func, OverloadSet) and is_one_overload(func):
         return f"{func.__name__}.{func.operators()[0].overload or 'default'}"
-    return _OTHER_NAMES.get(func.__name__, func.__name__) if isinstance(func, Overridable) else str(func.__name__)
+    return (
+        _OTHER_NAMES.get(func.__name__, func.__name__)
+        if isinstance(func, Overridable)
+        else str(func.__name__)
+    )
 
 
 def qualified_name(func: Callable[..., Any]) -> str:
@@ -118,8 +123,8 @@ def type_name(obj: object) -> str:
         if obj.__module__ == "builtins":
             return obj.__qualname__
         if is_from_torch(obj):
-            if getattr(ts, obj.__name__, None) is obj:
-                return f"torch.{obj.__name__}"
+            if getattr(ts, obj.__qualname__, None) is obj:
+                return f"torch.{obj.__qualname__}"
             return f"torch{obj.__module__[2:]}.{obj.__qualname__}"
         return f"{obj.__module__}.{obj.__qualname__}"
     if obj is ...:

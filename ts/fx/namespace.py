@@ -1,9 +1,9 @@
 """Names of values in a graph: unique, and none that Python or PyTorch needs itself.
 
-    names = Namespace()
-    names.create_name("add", None), names.create_name("add", None)      ("add", "add_1")
-    names.create_name("layers.0", None)                                  "layers_0"
-    names.create_name("abs", None)                                       "abs_1"
+names = Namespace()
+names.create_name("add", None), names.create_name("add", None)      ("add", "add_1")
+names.create_name("layers.0", None)                                  "layers_0"
+names.create_name("abs", None)                                       "abs_1"
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@
     call_method     a method's name              the object, then the others   what the method returns
     output          "output"                     one: what is returned
 
-A node stands between `prev` and `next`.  Its arguments may be nodes, and containers of nodes; those know who uses
+A node stands between `prev` and `next`.  Its arguments may be nodes, and containers of nodes; those know who
+uses
 them (`users`), for which reason arguments are only ever assigned, never changed in place.
 """
 
@@ -18,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar, Union
 
 import ts
+from ts._core.dispatch.overloads import OverloadSet
 from ts._core.tensor.tensor import Tensor
 from ts.fx.effects import has_side_effect, is_impure
 from ts.fx.immutable_collections import immutable_dict, immutable_list
@@ -35,7 +37,15 @@ Target = Callable[..., Any] | str
 Argument = Any
 ArgumentT = TypeVar("ArgumentT")
 
-_LEGAL_OPS: Final = ("placeholder", "call_method", "call_module", "call_function", "get_attr", "output", "root")
+_LEGAL_OPS: Final = (
+    "placeholder",
+    "call_method",
+    "call_module",
+    "call_function",
+    "get_attr",
+    "output",
+    "root",
+)
 _get_qualified_name = qualified_name
 _type_repr = type_name
 
@@ -76,6 +86,8 @@ def _format_arg(arg: object, max_list_len: float = float("inf")) -> str:
         return f"({shown}{',' if len(arg) == 1 else ''}{rest})"
     if isinstance(arg, dict):
         return "{" + ", ".join(f"{k}: {_format_arg(v)}" for k, v in arg.items()) + "}"
+    if isinstance(arg, OverloadSet):
+        return qualified_name(arg).removeprefix("torch.ops.")
     return f"%{arg}" if isinstance(arg, Node) else str(arg)
 
 
@@ -91,7 +103,22 @@ def _place_between(before: tuple[int, ...], behind: tuple[int, ...]) -> tuple[in
 class Node:
     """A step of a graph; see the module."""
 
-    _sort_key: tuple[int, ...]
+    graph: Graph
+    name: str
+    op: str
+    target: Any
+    type: Any
+    users: dict[Node, None]
+    meta: dict[str, Any]
+    _args: tuple[Any, ...]
+    _kwargs: dict[str, Any]
+    _input_nodes: dict[Node, None]
+    _prev: Node
+    _next: Node
+    _erased: bool
+    _repr_fn: Callable[[Node], str] | None
+    _sort_key: tuple[int, ...]  # nodes are sorted by their places
+    _fx_partition: Any  # the part that a pass has put it into
 
     def __init__(
         self,
@@ -131,7 +158,7 @@ class Node:
     @property
     def args(self) -> tuple[Argument, ...]:
         """The arguments by place; assign a tuple to change them."""
-        return self._args  # type: ignore[no-any-return]
+        return self._args
 
     @args.setter
     def args(self, args: tuple[Argument, ...]) -> None:
@@ -140,7 +167,7 @@ class Node:
     @property
     def kwargs(self) -> dict[str, Argument]:
         """The arguments by name; assign a dictionary to change them."""
-        return self._kwargs  # type: ignore[no-any-return]
+        return self._kwargs
 
     @kwargs.setter
     def kwargs(self, kwargs: dict[str, Argument]) -> None:
@@ -230,12 +257,12 @@ class Node:
     @property
     def next(self) -> Node:
         """The node behind this one."""
-        return self._next  # type: ignore[no-any-return]
+        return self._next
 
     @property
     def prev(self) -> Node:
         """The node before this one."""
-        return self._prev  # type: ignore[no-any-return]
+        return self._prev
 
     def prepend(self, x: Node) -> None:
         """Move node x before this one."""
@@ -281,12 +308,12 @@ class Node:
                 for user in self.users:
                     hook(old=self, new=value, user=user)
         table = self.graph._find_nodes_lookup_table if name in ("op", "target") else None
-        listed = table is not None and self in table
-        if listed:
-            table.remove(self)
+        if table is None or self not in table:
+            object.__setattr__(self, name, value)
+            return
+        table.remove(self)
         object.__setattr__(self, name, value)
-        if listed:
-            table.insert(self)
+        table.insert(self)
 
     def _rename(self, candidate: str) -> None:
         """Take another name, `candidate` where it is free."""
@@ -322,7 +349,8 @@ class Node:
         kwarg_types: dict[str, Any] | None = None,
         normalize_to_only_use_kwargs: bool = False,
     ) -> ArgsKwargsPair | None:
-        """The arguments with names and defaults of the target's signature; None where it has none that will do.
+        """The arguments with names and defaults of the target's signature; None where it has none that will
+        do.
 
         root         the module that `call_module` is about
         arg_types, kwarg_types    types of the arguments, where only they tell which overload is called

@@ -74,7 +74,7 @@ def _signature(schema: FunctionSchema) -> Signature:
     """A schema as a signature of Python, with `input` for `self`."""
     parameters: list[Parameter] = []
     for argument in schema.arguments:
-        kind = Parameter.KEYWORD_ONLY if argument.kwarg_only else Parameter.POSITIONAL_OR_KEYWORD
+        kind: Any = Parameter.KEYWORD_ONLY if argument.kwarg_only else Parameter.POSITIONAL_OR_KEYWORD
         if argument.name == "from":  # a word of the language: it and those before it go by place only
             kind = Parameter.POSITIONAL_ONLY
             parameters = [p.replace(kind=kind) for p in parameters]
@@ -94,7 +94,8 @@ def _of_nonzero() -> list[Signature]:
 
 
 def get_signature_for_torch_op(op: Any, return_schemas: bool = False) -> Any:
-    """The signatures of an operator's overloads, None for what is no operator; with their schemas, if wanted."""
+    """The signatures of an operator's overloads, None for what is no operator; with their schemas, if
+    wanted."""
     if op is ts.nonzero:
         return (_of_nonzero(), None) if return_schemas else None
     if isinstance(op, Packet):
@@ -115,10 +116,15 @@ def check_for_mutable_operation(
     signatures, schemas = get_signature_for_torch_op(target, return_schemas=True)
     if not signatures or not schemas:
         return
-    fit = [schema for signature, schema in zip(signatures, schemas, strict=True) if _fits(signature, args, kwargs)]
+    fit = [
+        schema
+        for signature, schema in zip(signatures, schemas, strict=True)
+        if _fits(signature, args, kwargs)
+    ]
     if len(fit) == 1 and fit[0].is_mutable:
         raise RuntimeError(
-            f"Tried to trace mutable operation {fit[0]}. FX only supports functional code, so operations that "
+            f"Tried to trace mutable operation {fit[0]}. FX only supports functional code, so operations "
+            "that "
             "mutate operands in-place (e.g. via `out` arguments) are not supported"
         )
 
@@ -216,7 +222,8 @@ def normalize_function(
     if len(fit) > 1:
         listed = "\n".join(str(each) for each in fit)
         raise RuntimeError(
-            f"Tried to normalize arguments to {ts.typename(target)} but the schema match was ambiguous! Please "
+            f"Tried to normalize arguments to {ts.typename(target)} but the schema match was ambiguous! "
+            "Please "
             f"provide argument types to the normalize_arguments() call. Available schemas:\n{listed}"
         )
     return _normalized(fit[0], args, kwargs, normalize_to_only_use_kwargs) if fit else None

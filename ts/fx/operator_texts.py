@@ -1,7 +1,7 @@
 """How Python's operators stand in generated code, by their names in the module `operator`.
 
-    magic_methods["add"].format("x", "1")          "x + 1"
-    inplace_methods["iadd"].format("x", "1")       "x += 1"
+magic_methods["add"].format("x", "1")          "x + 1"
+inplace_methods["iadd"].format("x", "1")       "x += 1"
 """
 
 from __future__ import annotations

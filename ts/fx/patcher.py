@@ -30,7 +30,9 @@ class Patcher:
     """Changes of names and methods, which are taken back in the other order."""
 
     def __init__(self) -> None:
-        self.patches_made: list[tuple[Callable[[], None], Callable[[], None]]] = []  # how to do, how to take back
+        self.patches_made: list[
+            tuple[Callable[[], None], Callable[[], None]]
+        ] = []  # how to do, how to take back
         self.visited: set[int] = set()
 
     def _add(self, do: Callable[[], None], revert: Callable[[], None]) -> None:
@@ -184,9 +186,7 @@ def wrap(fn_or_name: Any) -> Any:
     Called at the top of a module, with the name of a function that is there, or as a decorator of one.
     """
     if not callable(fn_or_name) and not isinstance(fn_or_name, str):
-        raise RuntimeError(
-            "Unsupported type for global function! Must be either a callable or string name"
-        )
+        raise RuntimeError("Unsupported type for global function! Must be either a callable or string name")
     frame = sys._getframe(1)
     if frame.f_code.co_name != "<module>":
         raise NotImplementedError("wrap must be called at the top level of a module")

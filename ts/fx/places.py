@@ -1,8 +1,8 @@
 """Where functions that are made of operators stand: which module, class or namespace a program has them from.
 
-    place_of(ts.relu)                              the module ts
-    place_of(ts.linalg.inv)                        the module ts.linalg
-    is_one_overload(ts.ops.aten.add.Tensor)        True: it has no place of its own
+place_of(ts.relu)                              the module ts
+place_of(ts.linalg.inv)                        the module ts.linalg
+is_one_overload(ts.ops.aten.add.Tensor)        True: it has no place of its own
 """
 
 from __future__ import annotations

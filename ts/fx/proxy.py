@@ -4,7 +4,8 @@
     y = ts.relu(x) + 1              two nodes more in the graph; y stands for the second
     y.shape[0], y.sum(dim=1)        and so on
 
-Operators of Python, methods and functions that ask `__torch_function__` become nodes.  What needs the value itself
+Operators of Python, methods and functions that ask `__torch_function__` become nodes.  What needs the value
+itself
 (`if`, `for`, `len`) is an error, unless the tracer has an answer: see `TracerBase`.
 """
 
@@ -32,10 +33,10 @@ from ts.fx import traceback as fx_traceback
 from ts.fx.functional_calls import is_method_inside, recorded
 from ts.fx.graph import Graph
 from ts.fx.names import simple_name
-from ts.fx.places import is_one_overload, is_tensor_method
 from ts.fx.node import Node, Target, map_aggregate, map_arg
 from ts.fx.operator_schemas import check_for_mutable_operation
 from ts.fx.operator_texts import magic_methods, reflectable_magic_methods
+from ts.fx.places import is_one_overload, is_tensor_method
 from ts.nn.parameter import Parameter
 from ts.ops.namespace import Packet
 
@@ -49,7 +50,8 @@ log = logging.getLogger(__name__)
 _HERE: Final = os.path.dirname(__file__)
 _COPIED_META: Final = (
     "nn_module_stack", "torch_fn", "source_fn_stack", "original_aten", "recompute", "ac_graph_id",
-    "has_backward_hook", "from_node", "quantization_tag", "_numeric_debug_handle", "custom", "partitioner_tag",
+    "has_backward_hook", "from_node", "quantization_tag", "_numeric_debug_handle", "custom",
+    "partitioner_tag",
 )  # fmt: skip
 base_types: Final = (
     str, int, float, bool, complex, ts.dtype, Tensor, ts.device, ts.memory_format, ts.layout,
@@ -145,12 +147,15 @@ class TracerBase:
         replayed = fx_traceback.get_current_replay_node()
         if replayed is not None:
             node.meta["is_functional_regenerated"] = True
-            node.meta.update({k: replayed.meta[k] for k in ("custom", "stack_trace", "seq_nr") if k in replayed.meta})
+            node.meta.update(
+                {k: replayed.meta[k] for k in ("custom", "stack_trace", "seq_nr") if k in replayed.meta}
+            )
         if current.get("autograd_backward", False):
             node.meta["autograd_backward"] = True
 
     def _filter_traceback_frames(self, user_stack_summary: traceback.StackSummary) -> traceback.StackSummary:
-        """The frames of a stack that nodes keep: those from the first `forward`, without those of the tracer."""
+        """The frames of a stack that nodes keep: those from the first `forward`, without those of the
+        tracer."""
         frames = list(user_stack_summary)
         if self._record_forward_stack_traces_only:
             frames = [f for f in frames if f.name == "forward"]
@@ -267,7 +272,9 @@ def assert_fn(x: object) -> None:
 
 def _instruction(frame: types.FrameType) -> tuple[list[dis.Instruction], int]:
     """The instructions of a frame's code, and which of them runs."""
-    every = [i for i in dis.get_instructions(frame.f_code) if i.offset <= frame.f_lasti or i.opname != "CACHE"]
+    every = [
+        i for i in dis.get_instructions(frame.f_code) if i.offset <= frame.f_lasti or i.opname != "CACHE"
+    ]
     return every, max(k for k, i in enumerate(every) if i.offset <= frame.f_lasti)
 
 
@@ -330,7 +337,8 @@ class Proxy:
 
     def __len__(self) -> int:
         raise RuntimeError(
-            "'len' is not supported in symbolic tracing by default. If you want this call to be recorded, please "
+            "'len' is not supported in symbolic tracing by default. If you want this call to be recorded, "
+            "please "
             "call torch.fx.wrap('len') at module scope"
         )
 
@@ -352,7 +360,8 @@ class Proxy:
         map_aggregate((args, kwargs), look)
         if len(tracers) > 1:
             raise RuntimeError(
-                f"Found multiple different tracers {list(tracers)} while trying to trace operations {orig_method}"
+                f"Found multiple different tracers {list(tracers)} while trying to trace operations "
+                f"{orig_method}"
             )
         tracer = next(iter(tracers))
         if is_tensor_method(orig_method) or _is_operator(sys._getframe(1)):
@@ -443,7 +452,7 @@ class ParameterProxy(Proxy):
 
 def _add_operator(name: str) -> None:
     """An operator of Python, and where it may ask the operand on its right, that as well."""
-    target = getattr(operator, name, None)
+    target: Any = getattr(operator, name, None)
 
     def left(*args: Any, **kwargs: Any) -> Any:
         return args[0].tracer.create_proxy("call_function", target, args, kwargs)

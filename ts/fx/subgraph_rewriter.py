@@ -1,12 +1,12 @@
 """Replacing parts of a graph: wherever a pattern stands, what another function does.
 
-    def pattern(x, y):
-        return ts.cat([x, y]).sum()
+def pattern(x, y):
+    return ts.cat([x, y]).sum()
 
-    def replacement(x, y):
-        return x.sum() + y.sum()
+def replacement(x, y):
+    return x.sum() + y.sum()
 
-    replace_pattern(module, pattern, replacement)          the places, as `Match`
+replace_pattern(module, pattern, replacement)          the places, as `Match`
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ MatchFilter = Callable[[InternalMatch, Graph, Graph], bool]
 
 
 class Match(NamedTuple):
-    """A place where a pattern stood: the last node of the pattern, and from its nodes to those of the graph."""
+    """A place where a pattern stood: the last node of the pattern, and from its nodes to those of the
+    graph."""
 
     anchor: Node
     nodes_map: dict[Node, Node]
@@ -162,7 +163,8 @@ def _replace_attributes(gm: GraphModule, replacement: Module) -> None:
             raise RuntimeError(
                 'Attempted to create a "',
                 node.op,
-                f'" node during subgraph rewriting with target {node.target}, but the referenced attribute does not '
+                f'" node during subgraph rewriting with target {node.target}, but the referenced attribute '
+                'does not '
                 "exist in the replacement GraphModule",
             )
         if isinstance(value, Module):

@@ -1,9 +1,9 @@
 """What new nodes take over from the one that is being run: `torch.fx.traceback`.
 
-    with preserve_node_meta(), set_current_meta(node):
-        proxy + 1                       the new node has the stack trace of `node`, and `from_node` in its `meta`
+with preserve_node_meta(), set_current_meta(node):
+    proxy + 1                       the new node has the stack trace of `node`, and `from_node` in its `meta`
 
-    with annotate({"stage": 1}): ...    new nodes have it in `meta["custom"]`
+with annotate({"stage": 1}): ...    new nodes have it in `meta["custom"]`
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """Tracer: the graph of a function or module, by calling it with proxies.
 
-In: a module, or a function.  Out: a Graph of what it does, and `tracer.root`, the module that has its parameters.
+In: a module, or a function.  Out: a Graph of what it does, and `tracer.root`, the module that has its
+parameters.
 
     graph = Tracer().trace(net)
     GraphModule(net, graph)                       computes what `net` computes
 
-Layers of `ts.nn` become one node (`is_leaf_module`), other modules the nodes of what they do.  Control flow follows
+Layers of `ts.nn` become one node (`is_leaf_module`), other modules the nodes of what they do.  Control flow
+follows
 what the program knows: numbers, lists, and `concrete_args`; a value that only a call has is no condition.
 """
 
@@ -35,7 +37,7 @@ from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
 from ts.utils import _pytree as pytree
 
-_call_module = Module.__call__
+_call_module: Any = Module.__call__
 _get_attribute = Module.__getattr__
 _NO_DEFAULT: Final = inspect.Parameter.empty
 _VARIABLE: Final = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
@@ -73,7 +75,7 @@ class ProxyableClassMeta(type):
         super().__init__(name, bases, attrs)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        instance = cls.__new__(cls)
+        instance = cls.__new__(cls)  # type: ignore[call-overload]
         if is_fx_symbolic_tracing():
             proxies: list[Proxy] = []
             map_aggregate((args, kwargs), lambda x: proxies.append(x) if isinstance(x, Proxy) else None)
@@ -133,7 +135,7 @@ class Tracer(TracerBase):
     param_shapes_constant   whether the shapes of parameters are numbers, not nodes
     """
 
-    _qualname_counter: dict[str, int] = collections.defaultdict(int)  # noqa: RUF012 -- PyTorch's class has it, too
+    _qualname_counter: dict[str, int] = collections.defaultdict(int)
 
     def __init__(
         self,
@@ -209,7 +211,10 @@ class Tracer(TracerBase):
 
     def _attribute_proxy(self, name: str, value: Any) -> Proxy:
         options: dict[str, Any] = {}
-        if self.param_shapes_constant and "proxy_factory_fn" in inspect.signature(self.create_proxy).parameters:
+        if (
+            self.param_shapes_constant
+            and "proxy_factory_fn" in inspect.signature(self.create_proxy).parameters
+        ):
             options["proxy_factory_fn"] = lambda node: ParameterProxy(self, node, name, value)
         return self.create_proxy("get_attr", name, (), {}, **options)
 
@@ -278,7 +283,8 @@ class Tracer(TracerBase):
         if isinstance(concrete_args, tuple):
             if len(parameters) != len(concrete_args):
                 raise RuntimeError(
-                    f"Tracing expected {len(parameters)} arguments but got {len(concrete_args)} concrete arguments"
+                    f"Tracing expected {len(parameters)} arguments but got {len(concrete_args)} concrete "
+                    "arguments"
                 )
             concrete_args = dict(zip(parameters, concrete_args, strict=True))
         if code.co_kwonlyargcount > 0 or code.co_flags & _VARIABLE:
@@ -351,8 +357,10 @@ class Tracer(TracerBase):
             self.create_proxy("call_function", ts._assert, (proxy == value, message), {})
         else:
             warnings.warn(
-                f"Was not able to add assertion to guarantee correct input {name} to specialized function. It is up "
-                "to the user to make sure that your inputs match the inputs you specialized the function with.",
+                f"Was not able to add assertion to guarantee correct input {name} to specialized function. "
+                "It is up "
+                "to the user to make sure that your inputs match the inputs you specialized the function "
+                "with.",
                 stacklevel=2,
             )
 
@@ -361,7 +369,8 @@ class Tracer(TracerBase):
     def trace(self, root: Module | Callable[..., Any], concrete_args: Any = None) -> Graph:
         """The graph of a module or function.
 
-        concrete_args   values that parameters always have, by name; in containers, `PH` is where values differ
+        concrete_args   values that parameters always have, by name; in containers, `PH` is where values
+                        differ
         """
         _Tracing.depth += 1
         try:
@@ -396,7 +405,7 @@ class Tracer(TracerBase):
         self._find_tensors(self.root, "")
         if not isinstance(fn, FunctionType | Overridable):
             raise AssertionError(f"Expected FunctionType, got {type(fn)}")
-        names = fn.__globals__
+        names: dict[str, Any] = fn.__globals__  # type: ignore[union-attr]
         fn, args = self.create_args_for_root(fn, is_module, concrete_args)
         self._run(fn, args, names)
         self.submodule_paths = None
@@ -442,7 +451,9 @@ class Tracer(TracerBase):
     def __deepcopy__(self, memo: dict[int, Any]) -> Tracer:
         copied = Tracer.__new__(Tracer)
         for name, value in self.__dict__.items():  # modules of Python cannot be copied deeply
-            copied.__dict__[name] = copy.copy(value) if name == "_autowrap_search" else copy.deepcopy(value, memo)
+            copied.__dict__[name] = (
+                copy.copy(value) if name == "_autowrap_search" else copy.deepcopy(value, memo)
+            )
         return copied
 
 

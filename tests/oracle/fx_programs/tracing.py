@@ -116,7 +116,7 @@ def show_arguments():
 
 
 def show_annotations():
-    def f(x: "torch.Tensor", y: Tuple[torch.Tensor, int], z: list[int], w: torch.Tensor | None, v: "Unknown"):  # noqa: F821
+    def f(x: "torch.Tensor", y: Tuple[torch.Tensor, int], z: list[int], w: torch.Tensor | None, v: "Unknown"):
         return x, y, z, w, v
 
     return shown(f)

@@ -1,7 +1,7 @@
 """Changes for models that are only run: `torch.fx.experimental.optimization`.
 
-    fuse(model.eval())               convolutions and linear layers with the batch normalization behind them
-    remove_dropout(model)            without what does nothing when nobody trains
+fuse(model.eval())               convolutions and linear layers with the batch normalization behind them
+remove_dropout(model)            without what does nothing when nobody trains
 """
 
 from __future__ import annotations
@@ -35,7 +35,11 @@ def matches_module_pattern(pattern: Iterable[type], node: Node, modules: dict[st
     if not node.args:
         return False
     for cls, each in zip(pattern, (node.args[0], node), strict=False):
-        if not isinstance(each, Node) or each.op != "call_module" or type(modules.get(each.target)) is not cls:
+        if (
+            not isinstance(each, Node)
+            or each.op != "call_module"
+            or type(modules.get(each.target)) is not cls
+        ):
             return False
     return True
 

@@ -1,7 +1,7 @@
 """RewritingTracer: traces `assert` and annotated assignments, which it makes calls of first.
 
-    assert x.dim() == 2, "a matrix"           becomes  torch._assert(x.dim() == 2, "a matrix")
-    y: Tensor = x + 1                         becomes  y = annotate(x + 1, Tensor)
+assert x.dim() == 2, "a matrix"           becomes  torch._assert(x.dim() == 2, "a matrix")
+y: Tensor = x + 1                         becomes  y = annotate(x + 1, Tensor)
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-import ts
 from ts.absent import names_for
 from ts.frontend.live_text import text_of
 from ts.fx.graph import Graph
@@ -38,8 +37,10 @@ class AST_Rewriter(ast.NodeTransformer):
         if len(new) != 1:
             raise AssertionError(f"Expected 1 new key, got {len(new)}")
         made = names[new.pop()]
-        result = FunctionType(made.__code__, fn.__globals__, made.__name__, made.__defaults__, made.__closure__)
-        result = functools.update_wrapper(result, made)
+        result = FunctionType(
+            made.__code__, fn.__globals__, made.__name__, made.__defaults__, made.__closure__
+        )
+        functools.update_wrapper(result, made)
         result.__kwdefaults__ = copy.copy(made.__kwdefaults__)
         return result
 
@@ -52,7 +53,7 @@ class AST_Rewriter(ast.NodeTransformer):
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         """`target = annotate(value, annotation)`"""
-        call = ast.Call(ast.Name("annotate", ast.Load()), [node.value, node.annotation], [])
+        call = ast.Call(ast.Name("annotate", ast.Load()), [node.value, node.annotation], [])  # type: ignore[list-item]
         return ast.copy_location(ast.Assign([node.target], call), node)
 
 

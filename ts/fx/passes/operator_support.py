@@ -1,8 +1,8 @@
 """Which nodes something supports: what partitioners ask.
 
-    OperatorSupport({"torch.relu": None})           calls of torch.relu
-    chain(a, b), any_chain(a, b)                    what both support; what one of them does
-    OpSupports.decline_if_input_dtype(ts.int64)     nodes without such arguments
+OperatorSupport({"torch.relu": None})           calls of torch.relu
+chain(a, b), any_chain(a, b)                    what both support; what one of them does
+OpSupports.decline_if_input_dtype(ts.int64)     nodes without such arguments
 """
 
 from __future__ import annotations

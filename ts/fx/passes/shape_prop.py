@@ -1,7 +1,7 @@
 """ShapeProp: runs a graph and enters into each node's `meta` what tensors it gives.
 
-    ShapeProp(module).propagate(x)
-    node.meta["tensor_meta"].shape              of a tensor; of a tuple of tensors, a tuple of those
+ShapeProp(module).propagate(x)
+node.meta["tensor_meta"].shape              of a tensor; of a tuple of tensors, a tuple of those
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Splitting a module: submodules that each do a part of the graph, and a module that calls them in turn.
 
-    split = split_module(module, module, lambda node: 0 if node.op == "call_module" else 1)
-    split.submod_0, split.submod_1                   each with a graph of its own
+split = split_module(module, module, lambda node: 0 if node.op == "call_module" else 1)
+split.submod_0, split.submod_1                   each with a graph of its own
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class Partition:
 
     def __repr__(self) -> str:
         return (
-            f"name: {self.name},\n nodes: {self.node_names},\n inputs: {self.inputs},\n outputs: {self.outputs},\n "
+            f"name: {self.name},\n nodes: {self.node_names},\n inputs: {self.inputs},\n outputs: "
+            f"{self.outputs},\n "
             f"partitions depended on: {self.dependencies},\n partition dependents: {self.dependents}"
         )
 
@@ -138,9 +139,8 @@ class _Split:
                 part.targets[target] = _attribute(self.module, node.target)
                 if qualname_map is not None:
                     qualname_map[f"{part.submod_name}.{target}"] = node.target
-            args, kwargs = (
-                map_arg(a, lambda n, part=part: part.environment[n]) for a in (node.args, node.kwargs)
-            )
+            own = part.environment.__getitem__
+            args, kwargs = map_arg(node.args, own), map_arg(node.kwargs, own)
             called = node.name if self.keep_node_name else None
             new = part.graph.create_node(node.op, target, args, kwargs, called, node.type)
             new.meta = node.meta.copy()

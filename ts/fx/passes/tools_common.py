@@ -39,7 +39,8 @@ def get_acc_ops_name(k: str | type) -> str:
 
 
 def get_node_target(submodules: Mapping[str, Module], node: Node) -> str:
-    """What a node calls, as text: the class of a module, the full name of a function, the name of a method."""
+    """What a node calls, as text: the class of a module, the full name of a function, the name of a
+    method."""
     if node.op not in CALLABLE_NODE_OPS:
         raise AssertionError("Expect op types of " + ", ".join(CALLABLE_NODE_OPS) + f", but found {node.op}")
     target: Any = node.target

@@ -1,6 +1,7 @@
 """CapabilityBasedPartitioner: the largest parts of a graph that something supports.
 
-    partitioner = CapabilityBasedPartitioner(module, OperatorSupport({"torch.relu": None, "_operator.add": None}))
+    partitioner = CapabilityBasedPartitioner(module, OperatorSupport({"torch.relu": None, "_operator.add":
+    None}))
     partitioner.partition_and_fuse()              a module where each part is a call of a submodule
 
 Parts grow from the end of the graph: a node joins all parts that it can join without a circle of waiting.
@@ -78,7 +79,9 @@ class _Parts:
         nodes = {**self.by_id[one].nodes, **self.by_id[other].nodes}
         if self._would_wait(nodes):
             return one
-        kept, gone = (other, one) if len(self.by_id[one].nodes) < len(self.by_id[other].nodes) else (one, other)
+        kept, gone = (
+            (other, one) if len(self.by_id[one].nodes) < len(self.by_id[other].nodes) else (one, other)
+        )
         self.by_id[kept].nodes.update(self.by_id[gone].nodes)
         for node in self.by_id.pop(gone).nodes:
             self.of[node] = kept
@@ -86,7 +89,8 @@ class _Parts:
         return kept
 
     def _would_wait(self, nodes: dict[Node, int | None]) -> bool:
-        """Whether a value goes out of these nodes and comes back, each part on the way counting as one step."""
+        """Whether a value goes out of these nodes and comes back, each part on the way counting as one
+        step."""
         todo = [user for node in nodes for user in node.users if user not in nodes]
         seen: set[Node] = set(todo)
         while todo:
@@ -202,7 +206,9 @@ class CapabilityBasedPartitioner:
                 nodes = sorted(part.nodes, reverse=not forwards)
                 for node in nodes:
                     around = node.all_input_nodes if forwards else node.users
-                    outside = all(x.op == "placeholder" or x not in part.nodes or x in removed for x in around)
+                    outside = all(
+                        x.op == "placeholder" or x not in part.nodes or x in removed for x in around
+                    )
                     if outside and self._is_function(node, set(self.non_compute_ops)):
                         removed.add(node)
             for node in removed:

@@ -1,9 +1,9 @@
 """PassBase: a pass over a GraphModule, with what it needs before and guarantees behind it.
 
-    class Inlined(PassBase):
-        def call(self, graph_module):
-            ...
-            return PassResult(graph_module, modified=True)
+class Inlined(PassBase):
+    def call(self, graph_module):
+        ...
+        return PassResult(graph_module, modified=True)
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class PassBase(abc.ABC):
     def call(self, graph_module: GraphModule) -> PassResult | None:
         """Run the pass."""
 
-    def requires(self, graph_module: GraphModule) -> None:
+    def requires(self, graph_module: GraphModule) -> None:  # noqa: B027 -- may be left out
         """Raise where a module is not as the pass needs it."""
 
-    def ensures(self, graph_module: GraphModule) -> None:
+    def ensures(self, graph_module: GraphModule) -> None:  # noqa: B027 -- may be left out
         """Raise where a module is not as the pass should leave it."""
 
 

@@ -1,7 +1,7 @@
 """PassManager: runs passes in an order that keeps constraints, until nothing changes.
 
-    manager = PassManager([fold, fuse], [this_before_that_pass_constraint(fold, fuse)], steps=3)
-    manager(module).modified
+manager = PassManager([fold, fuse], [this_before_that_pass_constraint(fold, fuse)], steps=3)
+manager(module).modified
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ Constraint = Callable[[Pass, Pass], bool]
 
 
 def pass_result_wrapper(fn: Any) -> Any:
-    """A pass that gives a PassResult, of one that gives a module, or changes its argument and gives nothing."""
+    """A pass that gives a PassResult, of one that gives a module, or changes its argument and gives
+    nothing."""
     if fn is None:
         return None
 
@@ -51,7 +52,8 @@ def _validate_pass_schedule_constraint(constraint: Constraint, passes: list[Pass
         for j, b in enumerate(passes[i + 1 :]):
             if not constraint(a, b):
                 raise RuntimeError(
-                    f"pass schedule constraint violated. Expected {a} before {b} but found {a} at index {i} and {b} "
+                    f"pass schedule constraint violated. Expected {a} before {b} but found {a} at index "
+                    f"{i} and {b} "
                     f"at index {j} in pass list."
                 )
 
@@ -135,7 +137,7 @@ class PassManager:
         """Call `check(module)` before the passes."""
         if len(inspect.signature(check).parameters) != 1:
             raise TypeError("PassManager check function should only take in one variable, a module")
-        self.check = check  # type: ignore[method-assign]
+        self.check = check  # type: ignore[method-assign, assignment]
 
     def check(self, module: Module) -> None:
         """What is checked of modules: nothing, until `add_checks`."""
@@ -153,7 +155,8 @@ class PassManager:
                 except Exception as error:
                     before = [_name(p) for p in self.passes[:i]]
                     raise Exception(
-                        f"An error occurred when running the '{_name(fn)}' pass after the following passes: {before}"
+                        f"An error occurred when running the '{_name(fn)}' pass after the following "
+                        f"passes: {before}"
                     ) from error
                 module, changed_now = result.graph_module, changed_now or result.modified
             changed = changed or changed_now

@@ -27,7 +27,8 @@ def lift_subgraph_as_module(
 ) -> tuple[GraphModule, dict[str, str]]:
     """A module of a graph that mentions submodules and parameters of another module.
 
-    Gives the module, and for each dotted name of the other one the name in the module, which is `comp_name` there.
+    Gives the module, and for each dotted name of the other one the name in the module, which is `comp_name`
+    there.
     """
     holder = HolderModule({})
     names: dict[str, str] = {}

@@ -1,6 +1,6 @@
 """Parts of a graph that become one node: a call of a submodule that does the same.
 
-    fuse_by_partitions(module, [{relu: None, add: None}])          module.fused_0 does both
+fuse_by_partitions(module, [{relu: None, add: None}])          module.fused_0 does both
 """
 
 from __future__ import annotations
@@ -80,7 +80,8 @@ def insert_subgm(
         insertion_point = next((node for node in reversed(gm.graph.nodes) if node in orig_outputs), None)
         if insertion_point is None:
             raise AssertionError(
-                "Cannot determine insertion point: no insertion_point provided and orig_outputs is empty. Pass the "
+                "Cannot determine insertion point: no insertion_point provided and orig_outputs is empty. "
+                "Pass the "
                 "last partition node as insertion_point."
             )
     with gm.graph.inserting_after(insertion_point):

@@ -3,9 +3,11 @@
 In: a pattern, and a graph.  Out: an `InternalMatch` for each place.
 
     pattern = symbolic_trace(lambda x, y: ts.relu(x + y)).graph
-    SubgraphMatcher(pattern).match(graph)[0].nodes_map          from nodes of the pattern to those of the graph
+    SubgraphMatcher(pattern).match(graph)[0].nodes_map          from nodes of the pattern to those of the
+    graph
 
-Placeholders of a pattern stand for anything.  What is inside of a match may be used only inside of it, but for what the
+Placeholders of a pattern stand for anything.  What is inside of a match may be used only inside of it, but
+for what the
 pattern returns.
 """
 
@@ -18,9 +20,9 @@ from ts._core.tensor.tensor import Tensor
 from ts.absent import names_for
 from ts.fx.graph import Graph
 from ts.fx.graph_module import _get_attr
-from ts.fx.places import is_one_overload
 from ts.fx.node import Node
 from ts.fx.passes.utils.partitions import validate_partition
+from ts.fx.places import is_one_overload
 
 __all__ = ["InternalMatch", "SubgraphMatcher"]
 

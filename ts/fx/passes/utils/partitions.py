@@ -1,6 +1,6 @@
 """Sets of nodes that are to become one node: their order, and whether that is possible at all.
 
-    validate_partition([relu, add])      False where relu -> something else -> add: it would wait for itself
+validate_partition([relu, add])      False where relu -> something else -> add: it would wait for itself
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Nodes by what they come from: the module or function of the program, as `meta` says.
 
-    get_source_partitions(graph, [ts.nn.Linear])[ts.nn.Linear][0].nodes
+get_source_partitions(graph, [ts.nn.Linear])[ts.nn.Linear][0].nodes
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class SourcePartition:
 def get_source_partitions(
     graph: Graph, wanted_sources: list[Any], filter_fn: Callable[[Node], bool] | None = None
 ) -> dict[Any, list[SourcePartition]]:
-    """The nodes of each wanted source, by call; with `filter_fn`, only calls of which it accepts all nodes."""
+    """The nodes of each wanted source, by call; with `filter_fn`, only calls of which it accepts all
+    nodes."""
     found: dict[Any, dict[str, list[Node]]] = {}
     for node in graph.nodes:
         source = _source_of(node, wanted_sources)
