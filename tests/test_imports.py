@@ -78,6 +78,7 @@ MAY_IMPORT = {
     "serialization": "_core archive jit",
     "hub": "ts serialization",
     "utils": "ts _core ops cuda nn random autograd functions hub",
+    "fx": "ts _core ir ops functions futures frontend nn archive runtime utils",
     "explain": "ts _core functions ir fusion passes bytecode profiler runtime",
     "debugger": "_core ir bytecode frontend runtime jit",
     "serve": "ts _core ir ops frontend autograd functions random runtime jit",

@@ -96,7 +96,9 @@ _HOMES: Final = {
 }
 _PREFIX: Final = "_jit_pass_"
 # Modules of operators that PyTorch has in C; generated code of `fx` calls them by these names.
-_OPERATORS: Final = {"_nn": "ts.nn.functional", "_linalg": "ts.linalg", "_fft": "ts.fft", "_special": "ts.special"}
+_OPERATORS: Final = {
+    "_nn": "ts.nn.functional", "_linalg": "ts.linalg", "_fft": "ts.fft", "_special": "ts.special",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
@@ -122,7 +124,7 @@ def _named(path: str) -> Any:
 
 
 class _OperatorModule(ModuleType):
-    """The functions of a module under their operators' names: `_C._linalg.linalg_norm` is `ts.linalg.norm`."""
+    """Functions under their operators' names: `_C._linalg.linalg_norm` is `ts.linalg.norm`."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"ts._C.{name}", f"Operators of `{_OPERATORS[name]}`.")

@@ -116,10 +116,10 @@ _MODULES = frozenset({
     "__config__", "_dynamo", "_vmap_internals", "absent", "as_torch", "torch_version",
     "accelerator", "amp", "analysis", "archive", "autograd", "backends", "bytecode", "cli", "compiler", "cpu",
     "cuda", "debugger", "devices", "distributed", "distributions", "dtypes", "errors", "fft", "frontend",
-    "func", "functional", "functions", "futures", "fx", "hub", "ir", "jit", "library", "linalg", "masked", "mps",
-    "multiprocessing", "nn", "ops", "optim", "overrides", "passes", "profiler", "quasirandom", "random",
-    "return_types", "runtime", "serialization", "signal", "special", "testing", "tracing", "types", "utils",
-    "version", "xpu",
+    "func", "functional", "functions", "futures", "fx", "hub", "ir", "jit", "library", "linalg", "masked",
+    "mps", "multiprocessing", "nn", "ops", "optim", "overrides", "passes", "profiler", "quasirandom",
+    "random", "return_types", "runtime", "serialization", "signal", "special", "testing", "tracing", "types",
+    "utils", "version", "xpu",
 })  # fmt: skip
 
 

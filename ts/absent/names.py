@@ -544,6 +544,14 @@ PRIVATE: Final = """
     _awaits _classes _compile _custom_op _custom_ops _decomp _dispatch _dynamo _export _functorch _guards
     _higher_order_ops _inductor _lazy _library _logging _meta_registrations _numpy _ops _prims _prims_common
     _python_dispatcher _refs _sources _subclasses _tensor_str onnx._constants onnx._flags onnx._globals
+    fx.experimental._config fx.experimental.accelerator_partitioner fx.experimental.const_fold
+    fx.experimental.debug fx.experimental.graph_gradual_typechecker fx.experimental.merge_matmul
+    fx.experimental.meta_tracer fx.experimental.normalize fx.experimental.partitioner_utils
+    fx.experimental.schema_type_annotation fx.experimental.sym_node fx.experimental.unification
+    fx.experimental.validator fx.passes.backends fx.passes.dialect fx.passes.fake_tensor_prop
+    fx.passes.graph_drawer fx.passes.graph_manipulation fx.passes.graph_transform_observer
+    fx.passes.net_min_base fx.passes.param_fetch fx.passes.pass_manager fx.passes.reinplace
+    fx.passes.runtime_assert fx.passes.split_utils fx.passes.splitter_base fx.tensor_type
     onnx._internal onnx._type_utils onnx.ops onnx.testing onnx.verification utils._content_store
     utils._contextlib utils._foreach_utils utils._mode_utils utils._python_dispatch utils._stats
     utils._traceback utils._triton utils._typing_utils utils.data._utils

@@ -16,6 +16,9 @@ programs of them; `interpreter` runs them, `subgraph_rewriter` and `passes` chan
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 from ts.absent import names_for
 from ts.fx import immutable_collections
 from ts.fx._symbolic_trace import (
@@ -37,4 +40,10 @@ __all__ = [
     "Transformer", "has_side_effect", "immutable_collections", "map_arg", "replace_pattern", "symbolic_trace",
     "wrap",
 ]  # fmt: skip
-__getattr__ = names_for(__name__)
+_absent = names_for(__name__)
+# Modules that are loaded when somebody asks for them.
+_PARTS = frozenset({"annotate", "experimental", "operator_schemas", "passes", "traceback"})
+
+
+def __getattr__(name: str) -> Any:
+    return importlib.import_module(f"{__name__}.{name}") if name in _PARTS else _absent(name)

@@ -31,6 +31,7 @@ from ts.fx.tracer import (
     is_fx_symbolic_tracing,
     is_fx_tracing,
 )
+from ts.fx.tracer import _assert_is_none as _assert_is_none  # generated code looks for it here
 from ts.nn.modules.module import Module
 
 __all__ = [

@@ -192,8 +192,8 @@ class _PyTreeCodeGen(CodeGen):
             )
             given = f"([{', '.join(names[:count])}], {{{by_name}}})"
         values = ", ".join(v.split(":")[0].split("#")[0] for v in free_vars)
-        return f"{self._annotations(free_vars, expanded_def)}\n    {values}, = "
-        f"fx_pytree.tree_flatten_spec({given}, self._in_spec)"
+        types = self._annotations(free_vars, expanded_def)
+        return f"{types}\n    {values}, = fx_pytree.tree_flatten_spec({given}, self._in_spec)"
 
     def _annotations(self, free_vars: list[str], expanded_def: bool) -> str:
         """Statements of the placeholders' types: where several are assigned at once, they cannot have any."""
@@ -226,8 +226,8 @@ class _PyTreeCodeGen(CodeGen):
         """The statement that puts the result together and returns it."""
         if not (self.pytree_info and self.pytree_info.out_spec):
             return super().generate_output(output_args, descs=descs, repr_fn=repr_fn)
-        return f"return pytree.tree_unflatten({self._container(output_args, descs, repr_fn or repr)}, "
-        "self._out_spec)"
+        value = self._container(output_args, descs, repr_fn or repr)
+        return f"return pytree.tree_unflatten({value}, self._out_spec)"
 
 
 class _BoxedCodeGen(CodeGen):

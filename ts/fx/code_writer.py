@@ -31,12 +31,11 @@ from ts.fx.operator_texts import inplace_methods, magic_methods
 from ts.fx.tensor_texts import dtype_abbreviation, shape_text
 
 _TYPING: Final = {
-    list: list,
-    dict: dict,
-    set: set,
-    frozenset: frozenset,
-    tuple: tuple,
-}
+    kind: getattr(typing, name)
+    for kind, name in (
+        (list, "List"), (dict, "Dict"), (set, "Set"), (frozenset, "FrozenSet"), (tuple, "Tuple"),
+    )
+}  # fmt: skip
 _COLORS: Final = {
     "red": "\033[31m", "blue": "\033[34m", "dim": "\033[2m", "dim_blue": "\033[2m\033[34m",
     "dim_green": "\033[2m\033[32m",

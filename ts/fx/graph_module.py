@@ -184,8 +184,10 @@ class _WrappedCall:
         if number is None or line is None:
             raise AssertionError("frame_summary.lineno is None")
         lines = linecache.getlines(frame_summary.filename)
-        where = f"Call using an FX-traced Module, line {number} of the traced Module's generated forward "
-        "function:"
+        where = (
+            f"Call using an FX-traced Module, line {number} of the traced Module's generated forward "
+            "function:"
+        )
         before = "".join(lines[number - 2 : number])
         marker = "~" * len(line) + "~~~ <--- HERE"
         behind = "\n".join(lines[number : number + 2])

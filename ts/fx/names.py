@@ -123,9 +123,8 @@ def type_name(obj: object) -> str:
         if obj.__module__ == "builtins":
             return obj.__qualname__
         if is_from_torch(obj):
-            if getattr(ts, obj.__qualname__, None) is obj:
-                return f"torch.{obj.__qualname__}"
-            return f"torch{obj.__module__[2:]}.{obj.__qualname__}"
+            module, name = obj.__module__, obj.__qualname__
+            return f"torch.{name}" if getattr(ts, name, None) is obj else f"torch{module[2:]}.{name}"
         return f"{obj.__module__}.{obj.__qualname__}"
     if obj is ...:
         return "..."

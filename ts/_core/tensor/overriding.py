@@ -1,6 +1,6 @@
-"""Objects of classes that are no tensors and have `__torch_function__`, where a method written in Python finds them.
+"""Objects of classes that are no tensors and have `__torch_function__`, found by methods written in Python.
 
-    call_of_class((index,), Tensor.__getitem__, (x, index))         what the class makes of it; MISSING for other objects
+    call_of_class((index,), Tensor.__getitem__, (x, index))     what the class makes of it; or MISSING
 
 Operators ask by themselves (`ts._core.dispatch.overrides`); this is for what is below them.
 """
@@ -32,6 +32,7 @@ def call_of_class(
     if result is NotImplemented:
         name = f"torch.Tensor.{function.__name__}"
         raise TypeError(
-            f"no implementation found for '{name}' on types that implement __torch_function__: {[type(found)]}"
+            f"no implementation found for '{name}' on types that implement __torch_function__: "
+            f"{[type(found)]}"
         )
     return result

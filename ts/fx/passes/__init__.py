@@ -1,5 +1,15 @@
 """Passes over graphs: `torch.fx.passes`."""
 
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
 from ts.absent import names_for
 
-__getattr__ = names_for(__name__)
+_absent = names_for(__name__)
+_PARTS = frozenset({"infra", "operator_support", "shape_prop", "split_module", "tools_common", "utils"})
+
+
+def __getattr__(name: str) -> Any:
+    return importlib.import_module(f"{__name__}.{name}") if name in _PARTS else _absent(name)

@@ -1,5 +1,15 @@
 """How passes are written and put together."""
 
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
 from ts.absent import names_for
 
-__getattr__ = names_for(__name__)
+_absent = names_for(__name__)
+_PARTS = frozenset({"partitioner", "pass_base", "pass_manager"})
+
+
+def __getattr__(name: str) -> Any:
+    return importlib.import_module(f"{__name__}.{name}") if name in _PARTS else _absent(name)
