@@ -29,7 +29,8 @@ def get(x: Tensor, index: Any) -> Tensor:
     try:
         view, indices = _resolve(x, index)
     except _Overridden as found:
-        return call_of_class((found.item,), Tensor.__getitem__, (x, index))
+        made: Tensor = call_of_class((found.item,), Tensor.__getitem__, (x, index))
+        return made
     return operator("index")(view, indices) if indices else view
 
 
