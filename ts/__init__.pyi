@@ -182,6 +182,7 @@ from ts import func as func
 from ts import functional as functional
 from ts import functions as functions
 from ts import futures as futures
+from ts import fx as fx
 from ts import hub as hub
 from ts import ir as ir
 from ts import jit as jit
