@@ -181,6 +181,14 @@ NAMES: Final = {
         CausalBias CausalVariant SDPAParams can_use_efficient_attention can_use_flash_attention
         causal_lower_right causal_upper_left is_flash_attention_available
     """,
+    "fx.graph_module": "reduce_package_graph_module",
+    "fx.proxy": "MetaProxy",
+    "fx.passes.split_module": "split_module_simple",
+    "fx.passes.tools_common": "FxNetAccFusionsFinder",
+    "fx.experimental.optimization": """
+        MklSubgraph UnionFind gen_mkl_autotuner modules_to_mkldnn optimize_for_inference reset_modules
+        use_mkl_length
+    """,
     "fx.experimental.proxy_tensor": """
         BackwardState DecompositionInterpreter FakeScriptObject FakeTensor FakeTensorMode
         FunctionalTensor GraphModule HigherOrderOperator Module OpOverload OpaqueBase

@@ -23,11 +23,15 @@ from typing import Any, Final
 
 import ts
 from ts.absent import names_for
+from ts.fx import operator_texts
 from ts.fx.code_generation import (
     CodeGen,
     PythonCode,
     TransformCodeFunc,
 )
+from ts.fx.code_generation import _BoxedCodeGen as _BoxedCodeGen  # these are PyTorch's names, too
+from ts.fx.code_generation import _PyTreeCodeGen as _PyTreeCodeGen
+from ts.fx.code_generation import _PyTreeInfo as _PyTreeInfo
 from ts.fx.code_writer import Options, ParsedStackTrace, dotted, parse_stack_trace
 from ts.fx.names import is_from_torch, simple_name
 from ts.fx.namespace import (
@@ -45,6 +49,9 @@ __all__ = ["CodeGen", "Graph", "PythonCode"]
 
 # PyTorch's names of what stands in the files beside this one.
 _Namespace = Namespace
+magic_methods = operator_texts.magic_methods
+inplace_methods = operator_texts.inplace_methods
+reflectable_magic_methods = operator_texts.reflectable_magic_methods
 _custom_builtins = CUSTOM_BUILTINS
 _format_target = dotted
 _is_from_torch = is_from_torch
