@@ -29,8 +29,7 @@ def get(x: Tensor, index: Any) -> Tensor:
     try:
         view, indices = _resolve(x, index)
     except _Overridden as found:
-        made: Tensor = call_of_class((found.item,), Tensor.__getitem__, (x, index))
-        return made
+        return call_of_class((found.item,), Tensor.__getitem__, (x, index))  # type: ignore[no-any-return]
     return operator("index")(view, indices) if indices else view
 
 
