@@ -134,7 +134,8 @@ class _OperatorModule(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(self._home), name.removeprefix(self._prefix))
+        known = "logsigmoid" if name == "log_sigmoid" else name.removeprefix(self._prefix)
+        return getattr(importlib.import_module(self._home), known)
 
 
 def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> Any:

@@ -14,6 +14,7 @@ from ts._core.dispatch.overloads import OverloadSet
 from ts._core.tensor.tensor import Tensor
 
 _SPACES: Final = ("linalg", "fft", "special")
+_RENAMED: Final = {"log_sigmoid": "logsigmoid"}  # operators that `nn.functional` has under another name
 
 
 def place_of(func: Any) -> Any:
@@ -24,7 +25,11 @@ def place_of(func: Any) -> Any:
             home = getattr(ts, space)
             if getattr(home, name.removeprefix(f"{space}_"), None) is func:
                 return home
-    return next((home for home in (ts.nn.functional, ts) if getattr(home, name, None) is func), None)
+    functional = ts.nn.functional
+    listed = _RENAMED.get(name, name)
+    if (listed in functional.HOMES or listed in functional.OPERATORS) and getattr(functional, listed) is func:
+        return functional
+    return ts if getattr(ts, name, None) is func else None
 
 
 def is_tensor_method(func: Any) -> bool:
