@@ -41,14 +41,14 @@ cnp.import_array()
 # ---------------------------------------------------------------- heads
 
 cdef object stack_at(IValue *x, int kind):
-    """The array of a CPU tensor of the dtype with two dimensions at least, or None."""
+    """The array of an aligned CPU tensor of the dtype with two dimensions at least, or None."""
     cdef Tensor t
     if not is_tensor(x):
         return None
     t = <Tensor>x.v.o
     if t.backend != BACKEND_CPU or t.scalar_type != kind or ndim_of(<PyArrayObject *>t.array) < 2:
         return None
-    return t.array
+    return t.array if flags_of(<PyArrayObject *>t.array) & cnp.NPY_ARRAY_ALIGNED else None
 
 
 cdef bint are_heads(PyArrayObject *a, PyArrayObject *query) noexcept:
@@ -92,6 +92,8 @@ cdef int attention(Operator op, IValue *r, const int32_t *at) except -1:
             return run_record(op, r, at)
         masking = KEEPS if scalar_type(given) == BOOL else ADDS
         mask = (<Tensor>given.v.o).array
+        if not flags_of(<PyArrayObject *>mask) & cnp.NPY_ARRAY_ALIGNED:
+            return run_record(op, r, at)
     if scale.tag == TAG_FLOAT:
         factor = scale.v.f
     elif scale.tag == TAG_INT:

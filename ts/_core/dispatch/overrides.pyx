@@ -98,7 +98,7 @@ def overriding_arguments(list args not None):
 
 # ---------------------------------------------------------------- calls of them
 
-def call_overridden(function, overriding, args, kwargs):
+def call_overridden(function, list overriding not None, args, kwargs):
     """What the first class of `overriding` makes of `function(*args, **kwargs)`; a TypeError where none makes anything."""
     cdef tuple types = tuple([type(x) for x in overriding])
     for x in overriding:
@@ -108,7 +108,7 @@ def call_overridden(function, overriding, args, kwargs):
     raise refused(function, types)
 
 
-def refused(function, types):
+cdef object refused(object function, tuple types):
     """The error of a function that all classes decline, in the words that PyTorch has for operators, and for the others."""
     name = name_of(function)
     if isinstance(function, (Overridable, FunctionType)):
