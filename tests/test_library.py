@@ -153,3 +153,26 @@ def test_nothing_is_loaded_from_cpp():
         ts.ops.load_library("nothing.so")
     with pytest.raises(AttributeError):
         ts.ops.no_such_namespace.no_such_operator
+
+
+@pytest.mark.parametrize("saves_output", [False, True])
+def test_scripts_with_gradients_run_the_operator_itself(name, saves_output):
+    """Beside operators that make a differentiable graph: its values are not those of its fake."""
+
+    @ts.library.custom_op(name, mutates_args=())
+    def scale(x: Tensor, by: float) -> Tensor:
+        return x * by
+
+    scale.register_fake(lambda x, by: ts.empty_like(x))
+
+    def setup(ctx, inputs, output):
+        ctx.save_for_backward(output if saves_output else ts.full_like(inputs[0], inputs[1]))
+
+    scale.register_autograd(lambda ctx, gradient: (gradient * ctx.saved_tensors[0], None), setup_context=setup)
+    short = name.partition("::")[2]
+    f = ts.jit.CompilationUnit(f"def f(x: Tensor):\n    y = x * x\n    return torch.ops.tests_library.{short}(y, 3.0) * 2 + y\n").f
+    for _ in range(3):
+        x, same = (ts.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+        result, wanted = f(x), scale(same * same, 3.0) * 2 + same * same
+        assert result.tolist() == wanted.tolist() == [7, 28]
+        assert ts.autograd.grad(result.sum(), x)[0].tolist() == ts.autograd.grad(wanted.sum(), same)[0].tolist()

@@ -480,3 +480,14 @@ def test_codes_of_another_type_are_refused():
     with pytest.raises(ValueError, match="no plans can guard"):
         Plans("f", whole.parameters, whole.result, [1], lambda values: None, lambda: whole)
     assert forms.Form.WRITTEN.value
+
+
+def test_bytecode_shows_the_code_of_each_plan():
+    f = unit("def f(x):\n  if x.dim() == 1:\n    return x + 1\n  return x * 2\n")
+    before = f.bytecode
+    assert "ENTER_PLAN" in before and "for all arguments:" in before and "aten::dim" in before
+    f(ts.ones(3))
+    after = f.bytecode
+    assert "for x float32[1]:" in after and "for all other arguments:" in after
+    assert "aten::dim" not in after.split("for x float32[1]:")[1].split("for all other")[0]
+    assert f.bytecode == after and "for others" not in f.plan  # looking at it is no call

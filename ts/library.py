@@ -116,7 +116,7 @@ def _declare(schema: str) -> _Implementations:
     made = _Implementations(schema)
     if made.name in _custom or registry.lookup(made.name.partition(".")[0]):
         raise RuntimeError(f"operator {made.name} is declared already")
-    registry.add(Record(schema, made, "custom", where="", whole=True))
+    registry.add(Record(schema, made, "custom", where="", whole=True, of_program=True))
     _custom[made.name] = made
     return made
 

@@ -1,10 +1,10 @@
 """What `extending.md` shows."""
 
+# --8<-- [start:operator]
 import ts
 from ts import Tensor
 
 
-# --8<-- [start:operator]
 @ts.library.custom_op("mine::scale", mutates_args=())
 def scale(x: Tensor, by: float = 2.0) -> Tensor:
     return x * by
@@ -32,10 +32,11 @@ def twice(x: Tensor):
 
 
 x = ts.ones(2, requires_grad=True)
-twice(x).sum().backward()
-print(x.grad)  # tensor([4., 4.])
+y = twice(x)
+y.sum().backward()
+print(y.tolist(), x.grad)  # [4.0, 4.0] tensor([4., 4.])
 # --8<-- [end:operator]
-assert x.grad.tolist() == [4, 4]
+assert y.tolist() == x.grad.tolist() == [4, 4]
 
 # --8<-- [start:pass]
 from ts.ir.graph import Graph

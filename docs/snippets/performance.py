@@ -1,11 +1,11 @@
 """What `performance.md` shows."""
 
+# --8<-- [start:steady]
 import time
 
 import ts
 
 
-# --8<-- [start:steady]
 @ts.jit.script
 def smooth(x: ts.Tensor, turns: int):
     for _ in range(turns):

@@ -109,6 +109,7 @@ class Record:
     side_effect: bool = False  # must not be removed though its result is unused
     reads_history: bool = False  # it is about how its arguments were computed, or their gradients
     calls_programs: bool = False  # hooks and others, which may write to whatever they can reach
+    of_program: bool = False  # a function of the program computes it, and another may say its gradient
 
     # Its arguments and results
     wraps_numbers: bool = False  # takes a number from Python where the schema says Tensor

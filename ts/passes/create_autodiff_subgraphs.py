@@ -162,7 +162,9 @@ def _is_operator(node: Node) -> bool:
     if node.kind() in _LISTS or node.blocks():
         return False
     record = getattr(node.operator(), "record", None)
-    return record is not None and not record.variant and not record.on_grids and not record.reads_history
+    if record is None or record.variant or record.on_grids:
+        return False
+    return not record.reads_history and not record.of_program  # whose functions cannot be written down
 
 
 def _is_tensor(type: Type) -> bool:

@@ -187,12 +187,19 @@ class ScriptFunction(Function):
 
     @property
     def bytecode(self) -> str:
-        """The disassembly of what runs, with source lines."""
+        """The disassembly of what runs, with source lines: that of each plan, and for all other arguments."""
         from ts.bytecode.disasm import disassemble
         from ts.runtime.executor import prepare
         from ts.runtime.forms import Form
 
-        return disassemble(prepare(self, Form.OPTIMIZED if is_optimizing() else Form.WRITTEN))
+        code = prepare(self, Form.OPTIMIZED if is_optimizing() else Form.WRITTEN)
+        if code.plans is None:
+            return disassemble(code)
+        from ts.runtime.specialized import codes_of
+
+        names = [argument.name for argument in self.schema.arguments]
+        parts = (f"\nfor {kind}:\n{disassemble(found)}" for kind, found in codes_of(code.plans, names))
+        return disassemble(code) + "".join(parts)
 
     @property
     def plan(self) -> str:

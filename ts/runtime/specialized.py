@@ -13,7 +13,7 @@ the answers to all questions change nothing in the graph, there is none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -154,6 +154,15 @@ def specializer_of(plans: Plans) -> Specializer:
     made_by = plans.make.__self__  # type: ignore[attr-defined]
     assert isinstance(made_by, Specializer)
     return made_by
+
+
+def codes_of(plans: Plans, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """The codes that calls have made so far, and that for all arguments, each with what it is for."""
+    for (code, _), kind in zip(plans.made, specializer_of(plans).kinds, strict=False):
+        if code is not None:
+            yield kind.described(names), code
+    everything = specializer_of(plans).make_general() if plans.general_code is None else plans.general_code
+    yield "all other arguments" if plans.made else "all arguments", everything
 
 
 class _Undecided(Exception):
