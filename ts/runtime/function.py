@@ -198,7 +198,8 @@ class ScriptFunction(Function):
         from ts.runtime.specialized import codes_of
 
         names = [argument.name for argument in self.schema.arguments]
-        parts = (f"\nfor {kind}:\n{disassemble(found)}" for kind, found in codes_of(code.plans, names))
+        codes = codes_of(code.plans if self.plans is None else self.plans, names)
+        parts = (f"\nfor {kind}:\n{disassemble(found)}" for kind, found in codes)
         return disassemble(code) + "".join(parts)
 
     @property
