@@ -152,3 +152,10 @@ def test_operands_that_do_not_fit():
     assert "aten::add.str(str a, str b) -> str:" in text and "aten::add.Tensor" not in text
     assert "and 18 others, which fit no better." in text and len(text.splitlines()) < 20
     assert hint_of(joined) == "found str and int; `str(x)` makes a text of a number"
+
+
+def test_a_dict_without_types():
+    def count(words: dict) -> int:
+        return len(words)
+
+    assert hint_of(count) == "write `Dict[str, int]`"

@@ -74,6 +74,7 @@ _TYPES = {
     "Mapping": "Dict[str, int]",
     "NoReturn": "None",
     "bytes": "str",
+    "dict": "Dict[str, int]",
 }
 _EMPTY_LIST = "`[]` is a list of tensors unless its type is written where it is made: `x: List[str] = []`"
 _EMPTY_DICT = "`{}` is a dict of tensors unless it is made with its type: `x: Dict[str, int] = {}`"
