@@ -28,6 +28,8 @@ EXCUSED = {
     "ts/frontend/emit/operators.py": "Python's operators: the language",
     "ts/frontend/values/python_objects.py": "functions of `math`, `cmath` and `builtins`: the language",
     "ts/frontend/values/sugared.py": "attributes of tensors in scripts: the language",
+    "ts/fx/functional_calls.py": "arguments of functions that PyTorch has in Python, as it hands them on: the texts of graphs",
+    "ts/fx/names.py": "modules where PyTorch's functions stand: the texts of graphs",
     "ts/nn/functional/__init__.py": "where functions of `nn.functional` that are written in Python stand",
     "ts/nn/init.py": "names of nonlinearities, an argument of `calculate_gain`",
     "ts/nn/parameter.py": "attributes of parameters that have no memory yet",

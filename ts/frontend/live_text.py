@@ -40,15 +40,20 @@ class FunctionText:
         return Source(self.text, self.filename, self.first_line, indent)
 
 
+_NO_TEXT = "Hint: put the function into a file or notebook, or compile its text: ts.jit.CompilationUnit(text)"
+
+
 def text_of(function: FunctionType) -> FunctionText:
     """The text of a live function; OSError where there is none."""
     code = function.__code__
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines:
-        raise OSError(
+        error = OSError(
             f"Can't get source for {function}. TorchScript requires source access in order to carry out "
             "compilation, make sure original .py files are available."
         )
+        error.add_note(_NO_TEXT)
+        raise error
     block = _block(lines[code.co_firstlineno - 1 :], code)
     return FunctionText("".join(_align(block)), code.co_filename, code.co_firstlineno)
 

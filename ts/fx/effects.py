@@ -21,10 +21,7 @@ from ts.ops.namespace import Packet
 F = TypeVar("F", bound=Callable[..., Any])
 
 _marked: Final[set[Any]] = {operator.setitem, ts._assert}
-_RANDOM: Final = frozenset(
-    ["rand", "randn", "randint", "randperm", "rand_like", "randn_like", "randint_like", "normal",
-    "poisson", "bernoulli", "multinomial"]
-)
+_DRAWING: Final = ("random", "sampling")  # families of operators that are there for their random numbers
 
 
 def has_side_effect(fn: F) -> F:
@@ -44,4 +41,8 @@ def is_impure(target: Any, impure_random: bool = True) -> bool:
     if is_one_overload(target):
         op = target.operators()[0]
         return bool(op.schema.is_mutable or (impure_random and op.record.nondeterministic))
-    return target.__name__ in _RANDOM and getattr(ts, target.__name__, None) is target
+    at_the_top: object = getattr(ts, target.__name__, None)
+    if at_the_top is not target:
+        return False
+    records = [op.record for op in target.operators() if op.record is not None]
+    return any(record.nondeterministic and record.family in _DRAWING for record in records)

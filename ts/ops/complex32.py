@@ -127,7 +127,7 @@ def kernel(record: Record, found: Kernel, args: Sequence[Any]) -> Kernel:
             _refuse_like(found, xp, wide, record, args)
         result = found(xp, *wide)
         for given, made in zip(values, wide, strict=True):
-            if result is made and made is not given and isinstance(made, np.ndarray):
+            if result is made and made is not given and hasattr(made, "strides"):
                 given[...] = cast_elements(made, given.dtype)  # what was written
                 return given
         if isinstance(result, tuple | list):
@@ -234,7 +234,7 @@ def _promoted(record: Record, args: Sequence[Any]) -> bool:
 def _widened(x: Any, narrow: bool) -> Any:
     if type(x) is list:
         return [_widened(y, narrow) for y in x]
-    if isinstance(x, np.ndarray):
+    if hasattr(x, "strides"):
         if dtypes.is_complex32(x.dtype):
             return x.astype(np.complex64)
         if narrow and x.dtype == np.float16:
@@ -243,7 +243,7 @@ def _widened(x: Any, narrow: bool) -> Any:
 
 
 def _rounded(x: Any, narrow: bool) -> Any:
-    if narrow and isinstance(x, np.ndarray | np.generic):
+    if narrow and hasattr(x, "dtype"):
         if x.dtype == np.complex64:
             return cast_elements(np.asarray(x), dtypes.complex32.numpy_dtype)
         if x.dtype == np.float32:
