@@ -195,3 +195,17 @@ def test_buffers_may_be_such_objects():
     assert isinstance(module.b, Index)
     with pytest.raises(TypeError, match="cannot assign 'int' as buffer 'b'"):
         module.b = 3
+
+
+def test_scripts_know_math_after_a_trace():
+    """A tracer replaces functions of `math` while it works: what is imported meanwhile must not keep those."""
+    program = (
+        "import math, ts, ts.fx\n"
+        "class Net(ts.nn.Module):\n"
+        "    def forward(self, x):\n"
+        "        return ts.jit.CompilationUnit('def f(x):\\n    return x + 1\\n').f(ts.ones(1)) + x\n"
+        "ts.fx.symbolic_trace(Net())\n"
+        "unit = ts.jit.CompilationUnit('def g(x: float) -> int:\\n    return math.ceil(x)\\n')\n"
+        "assert unit.g(1.5) == 2\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)

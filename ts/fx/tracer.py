@@ -25,6 +25,7 @@ from types import FunctionType, ModuleType
 from typing import Any, Final
 
 import ts
+import ts.frontend.values.python_objects  # names functions of `math`, which a tracer replaces meanwhile
 from ts._core.dispatch.overrides import Overridable
 from ts._core.tensor.tensor import Tensor
 from ts.fx.code_generation import PyTreeInfo, _PyTreeCodeGen

@@ -24,7 +24,7 @@ def programs(name: str, package: str) -> ModuleType:
     text = re.sub(r"^import torch\b(?!\.)(?! as)", f"import {package} as torch", text, flags=re.MULTILINE)
     text = re.sub(r"^import torch\.([\w.]+) as", rf"import {package}.\1 as", text, flags=re.MULTILINE)
     text = re.sub(r"^( *)from torch\b", rf"\1from {package}", text, flags=re.MULTILINE)
-    return run_text(text, f"<{package}>/{name}.py", f"fx_programs_in_{package}.{name}")
+    return run_text(text, f"<fx {package}>/{name}.py", f"fx_programs_in_{package}.{name}")
 
 
 def names() -> list[tuple[str, str]]:
