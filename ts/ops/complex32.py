@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 Kernel = Callable[..., Any]
 
-_FAMILIES: Final = ("view", "view_gradients", "transpose", "storage")  # which move, or are views
 _MOVES: Final = """
     zeros ones full empty zeros_like ones_like full_like empty_like new_zeros new_ones new_full new_empty
     new_empty_strided empty_strided empty_permuted zero fill copy scalar_tensor complex
@@ -56,7 +55,6 @@ _COMPUTED: Final = frozenset(_COMPUTES.split())
 # Which round factors, and between their steps: as NumPy's arrays of complex32 do.
 _STEPS: Final = "add sub subtract rsub mul multiply addcmul diff l1_loss"
 _STEPWISE: Final = frozenset(_STEPS.split())
-_CONVERTING: Final = ("sum", "mean", "prod", "cumsum", "cumprod", "softmax", "log_softmax")  # to `dtype=`
 
 # What PyTorch calls its kernels, where it is not what it says of floats of 8 bits.
 _KERNELS: Final = """
@@ -87,11 +85,7 @@ _KERNELS: Final = """
     vdot: vdot linalg_vecdot
     bmm: bmm einsum matrix_exp linalg_matrix_exp
 """
-KERNELS: Final = float8.KERNELS | {
-    operator: kernel
-    for kernel, _, operators in (line.strip().partition(": ") for line in _KERNELS.strip().splitlines())
-    for operator in operators.split()
-}
+KERNELS: Final = float8.KERNELS | float8.kernels(_KERNELS)
 
 
 def check(record: Record, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
@@ -102,11 +96,11 @@ def check(record: Record, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
 
 def kernel(record: Record, found: Kernel, args: Sequence[Any]) -> Kernel:
     """The kernel that computes with complex64 where the operands are complex32 together; else its own."""
-    base, _ = _names(record)
+    base, _ = float8.names(record)
     name = base.removesuffix("_")
     if _is_moved(record, base):
         return found
-    together = _promoted(record, args) if record.promotion else all(map(_fits, args))
+    together = dtypes.is_complex32(float8.common_dtype(args)) if record.promotion else all(map(_fits, args))
     if not any(map(_is_narrow, args)) and not (record.promotion and together):
         return found  # a complex number with what is no float of 16 bits
     empty = all(x.numel() == 0 for x in args if isinstance(x, Tensor)) and not any(
@@ -139,7 +133,7 @@ def kernel(record: Record, found: Kernel, args: Sequence[Any]) -> Kernel:
 
 def _is_there(record: Record, args: Sequence[Any]) -> bool:
     """Whether PyTorch has a kernel for it."""
-    base, overload = _names(record)
+    base, overload = float8.names(record)
     name = base.removesuffix("_")
     if name.endswith("_copy"):  # of a view
         return True
@@ -150,9 +144,9 @@ def _is_there(record: Record, args: Sequence[Any]) -> bool:
 
 def _converts(record: Record, args: Sequence[Any]) -> bool:
     """Whether it computes in another dtype, which the call names."""
-    return _names(record)[0] in _CONVERTING and any(
-        parameter.name == "dtype" and x is not None and dtypes.as_dtype(x) is not dtypes.complex32
-        for parameter, x in zip(record.schema.arguments, args, strict=True)
+    return float8.names(record)[0] in float8.CONVERTING and float8.wanted_dtype(record, args) not in (
+        None,
+        dtypes.complex32,
     )
 
 
@@ -170,7 +164,7 @@ def _refuse_like(
 
 
 def _refuse(record: Record, args: Sequence[Any]) -> NoReturn:
-    name = _names(record)[0].removesuffix("_")
+    name = float8.names(record)[0].removesuffix("_")
     dims = [x.dim() for x in args if isinstance(x, Tensor)]
     said = KERNELS.get(name, name)
     if name == "equal" and args[0] is args[1]:
@@ -192,21 +186,16 @@ _FOURIER: Final = "MKL FFT doesn't support tensors of type: Half"
 
 def _low_precision(record: Record) -> str:
     """What is said of 16-bit floats, if that is a sentence."""
-    if "fft_" in _names(record)[0] and "shift" not in _names(record)[0]:
+    if "fft_" in float8.names(record)[0] and "shift" not in float8.names(record)[0]:
         return _FOURIER
     messages = refusals.by_kind((record.base or record).refuses or {})
     said = messages.get("h", "")
     return said.format(dtype="ComplexHalf") if " " in said else ""
 
 
-def _names(record: Record) -> tuple[str, str]:
-    name, _, overload = record.schema_text.partition("(")[0].partition("::")[2].partition(".")
-    return name, overload
-
-
 def _is_moved(record: Record, base: str) -> bool:
     base = base.removesuffix("_")
-    return base not in _COMPUTED and (base in _MOVED or record.family in _FAMILIES)
+    return base not in _COMPUTED and (base in _MOVED or record.family in float8.FAMILIES)
 
 
 def _is_narrow(x: Any) -> bool:
@@ -222,13 +211,6 @@ def _fits(x: Any) -> bool:
     if not isinstance(x, Tensor) or x.dtype.category < dtypes.FLOATING:
         return True
     return x.dtype in (dtypes.complex32, dtypes.float16)
-
-
-def _promoted(record: Record, args: Sequence[Any]) -> bool:
-    """Whether the operands have the common dtype complex32."""
-    operands = (x for x in args if isinstance(x, Tensor | int | float | complex))
-    common = rules.result_type(*(x.array if isinstance(x, Tensor) else x for x in operands))
-    return dtypes.is_complex32(common)
 
 
 def _widened(x: Any, narrow: bool) -> Any:

@@ -22,7 +22,7 @@ from ts.ops import rules
 if TYPE_CHECKING:
     from ts.ops.registry import Record
 
-_FAMILIES: Final = ("view", "view_gradients", "transpose", "storage")  # of which all work
+FAMILIES: Final = ("view", "view_gradients", "transpose", "storage")  # of which all work
 _NAMES: Final = """
     zeros ones full empty eye zeros_like ones_like full_like empty_like new_zeros new_ones new_full new_empty
     new_empty_strided empty_strided empty_permuted zero fill fill_diagonal copy scalar_tensor
@@ -43,7 +43,7 @@ _WITH_INFINITY: Final = {  # of which dtypes what tells numbers and infinities a
     "isfinite": (dtypes.float8_e5m2, dtypes.float8_e8m0fnu),
 }
 _OF_SIGNED: Final = {"abs": "abs_cpu", "absolute": "abs_cpu", "index_put": "index_put"}  # no float8_e8m0fnu
-_CONVERTING: Final = ("sum", "mean", "prod", "cumsum", "cumprod", "softmax", "log_softmax")  # to `dtype=`
+CONVERTING: Final = ("sum", "mean", "prod", "cumsum", "cumprod", "softmax", "log_softmax")  # to `dtype=`
 
 # What PyTorch calls its kernels, where that is not the operator's name.
 _KERNELS: Final = """
@@ -271,19 +271,23 @@ _KERNELS: Final = """
     xor_sum_cpu: hash_tensor
     zeta_cpu: special_zeta
 """
-KERNELS: Final = {
-    operator: kernel
-    for kernel, _, operators in (line.strip().partition(": ") for line in _KERNELS.strip().splitlines())
-    for operator in operators.split()
-}
+
+
+def kernels(table: str) -> dict[str, str]:
+    """PyTorch's kernels by operator, of a table with a line for each kernel."""
+    lines = (line.strip().partition(": ") for line in table.strip().splitlines())
+    return {operator: kernel for kernel, _, operators in lines for operator in operators.split()}
+
+
+KERNELS: Final = kernels(_KERNELS)
 
 
 def check(record: Record, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
     """Refuse an operator on floats of 8 bits, or with such a result, that has no kernel for them."""
-    name, _, overload = record.schema_text.partition("(")[0].partition("::")[2].partition(".")
+    name, overload = names(record)
     base = name.removesuffix("_")
     if record.promotion or base == "equal":
-        rules.result_type(*(x.array if isinstance(x, Tensor) else x for x in args if _is_operand(x)))
+        common_dtype(args)
     if base == "equal" and args[0] is args[1]:
         rules.refuse("equal_notnan_cpu", dtype.numpy_dtype)
     if dtype is dtypes.float8_e8m0fnu and base in _OF_SIGNED:
@@ -291,20 +295,28 @@ def check(record: Record, dtype: dtypes.dtype, args: Sequence[Any]) -> None:
     if (
         base in _OPERATORS
         or f"{base}.{overload}" in _OPERATORS
-        or record.family in _FAMILIES
+        or record.family in FAMILIES
         or dtype in _WITH_INFINITY.get(base, ())
     ):
         return
-    if base in _CONVERTING and _wanted(record, args) not in (None, *dtypes.FLOAT8):
+    if base in CONVERTING and wanted_dtype(record, args) not in (None, *dtypes.FLOAT8):
         return
     rules.refuse(KERNELS.get(base, base), dtype.numpy_dtype)
 
 
-def _is_operand(x: Any) -> bool:
-    return isinstance(x, Tensor | int | float | complex)
+def names(record: Record) -> tuple[str, str]:
+    """The operator's name, and its overload's."""
+    name, _, overload = record.schema_text.partition("(")[0].partition("::")[2].partition(".")
+    return name, overload
 
 
-def _wanted(record: Record, args: Sequence[Any]) -> dtypes.dtype | None:
+def common_dtype(args: Sequence[Any]) -> rules.DType:
+    """The dtype that operands have together; PyTorch's error where they have none."""
+    operands = (x for x in args if isinstance(x, Tensor | int | float | complex))
+    return rules.result_type(*(x.array if isinstance(x, Tensor) else x for x in operands))
+
+
+def wanted_dtype(record: Record, args: Sequence[Any]) -> dtypes.dtype | None:
     """The dtype argument."""
     for parameter, x in zip(record.schema.arguments, args, strict=True):
         if parameter.name == "dtype" and x is not None:
