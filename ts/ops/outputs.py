@@ -164,7 +164,7 @@ def _check_dtype(want: rules.DType, got: rules.DType, rule: Rule) -> None:
     text = ""
     if not (isinstance(rule.refused, ButBytes) and got == rules.UINT8):
         text = rule.refused
-        if isinstance(text, OrComplex) and rules.CATEGORY_OF[got] == rules.COMPLEX:
+        if isinstance(text, OrComplex) and rules.is_complex(got):
             text = text.of_complex
     higher = isinstance(rule.uncast, OfCategory) and rules.CATEGORY_OF[got] != rules.CATEGORY_OF[want]
     if not text and (higher or not rules.can_cast(want, got)):

@@ -48,7 +48,7 @@ dtypes.with_bfloat16(lambda found: EXACT_BITS.update({found: 8}))
 
 def uniform_samples(stream: Any, n: int, dtype: rules.DType, low: float = 0, high: float = 1) -> Array:
     """Uniform samples in [low, high) of a real or complex floating dtype."""
-    if rules.CATEGORY_OF[dtype] == rules.COMPLEX:
+    if rules.is_complex(dtype):
         return uniform_samples(stream, 2 * n, rules.real_dtype(dtype), low, high).view(dtype)
     if dtype == rules.DOUBLE:
         return stream.doubles(n, low, high)
@@ -67,7 +67,7 @@ def normal_samples(
 
     Memory without gaps is filled in blocks, if it is large enough; everything else number by number.
     """
-    if rules.CATEGORY_OF[dtype] == rules.COMPLEX:
+    if rules.is_complex(dtype):
         parts = normal_samples(stream, 2 * n, rules.real_dtype(dtype), mean, std * math.sqrt(0.5), blocks)
         return parts.view(dtype)
     if not stream.in_blocks(n, blocks):

@@ -113,6 +113,11 @@ def number_dtype(x: complex) -> DType:
     return INT64 if kind == INTEGRAL else BOOL
 
 
+def is_complex(dtype: DType) -> bool:
+    """Whether it is complex; NumPy knows complex32 by another kind than "c"."""
+    return CATEGORY_OF[dtype] == COMPLEX
+
+
 def complex_dtype(dtype: DType) -> DType:
     """The complex dtype whose parts are `dtype`."""
     if dtype in _REAL_OF:

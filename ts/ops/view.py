@@ -549,11 +549,7 @@ def _linalg_diagonal(xp: Any, A: Array, offset: int = 0, dim1: int = -2, dim2: i
 
 @op("aten::real(Tensor(a) self) -> Tensor(a)")
 def _real(xp: Any, self: Array) -> Array:
-    return _part(self, 0) if is_complex(self) else self
-
-
-def is_complex(x: Array) -> bool:
-    return rules.CATEGORY_OF[x.dtype] == rules.COMPLEX
+    return _part(self, 0) if rules.is_complex(self.dtype) else self
 
 
 def _part(x: Array, number: int) -> Array:
@@ -566,14 +562,14 @@ def _part(x: Array, number: int) -> Array:
 
 @op("aten::imag(Tensor(a) self) -> Tensor(a)")
 def _imag(xp: Any, self: Array) -> Array:
-    if not is_complex(self):
+    if not rules.is_complex(self.dtype):
         raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
     return _part(self, 1)
 
 
 @op("aten::view_as_real(Tensor(a) self) -> Tensor(a)", where="f")
 def _view_as_real(xp: Any, self: Array) -> Array:
-    if not is_complex(self):
+    if not rules.is_complex(self.dtype):
         raise RuntimeError("view_as_real is only supported for complex tensors")
     part = rules.real_dtype(self.dtype)
     return storage.strided(self, (*self.shape, 2), (*self.strides, part.itemsize), storage.offset(self), part)
@@ -603,13 +599,13 @@ def _view_as_complex(xp: Any, self: Array) -> Array:
 
 @op("aten::conj(Tensor(a) self) -> Tensor(a)")
 def _conj(xp: Any, self: Array) -> Array:
-    return xp.conj(self) if is_complex(self) else self
+    return xp.conj(self) if rules.is_complex(self.dtype) else self
 
 
 @op("aten::_conj(Tensor(a) self) -> Tensor(a)", where="f")
 @op("aten::_conj_copy(Tensor self) -> Tensor", where="f", out="out", **COPIED)
 def _conj_of_complex(xp: Any, self: Array) -> Array:
-    if not is_complex(self):
+    if not rules.is_complex(self.dtype):
         raise RuntimeError(f"Expected a complex tensor, but got one of {rules.NAME_OF[self.dtype]}")
     return xp.conj(self)
 
