@@ -12,8 +12,10 @@ import pytest
 
 import ts
 from ts._core.dispatch.operator import Operator
+from ts.cli import bounds
 from ts.errors import FuelExceeded, MemoryExceeded, TimeExceeded
 from ts.ops.registry import Record
+from ts.runtime.limits import bytes_in
 
 MEGABYTE = 1 << 20
 
@@ -320,11 +322,26 @@ def test_fuel_of_operators():
         ({"seconds": "1"}, TypeError, "seconds must be a number, not str"),
         ({"seconds": float("nan")}, ValueError, "seconds must not be negative"),
         ({"fuel": -1}, ValueError, "fuel must not be negative, got -1"),
+        ({"bytes": "64 apples"}, ValueError, "bytes: '64 apples' is not a number of bytes, such as 4096, 512M or 1.5G"),
+        ({"bytes": "-1"}, ValueError, "'-1' is not a number of bytes"),
     ],
 )
 def test_wrong_arguments(arguments, kind, message):
     with pytest.raises(kind, match=message):
         ts.limits(**arguments)
+
+
+SIZES = {"4096": 4096, "512k": 1 << 19, "1 MiB": MEGABYTE, "1.5gb": 3 << 29, "2T": 2 << 40}
+
+
+def test_sizes_in_words():
+    """As on the command line; they limit as the number does."""
+    for text, size in SIZES.items():
+        assert bytes_in(text) == bounds.size(text) == size
+    with ts.limits(bytes="1M"):
+        ts.zeros(MEGABYTE // 2, dtype=ts.int8)
+        with pytest.raises(MemoryExceeded):
+            ts.zeros(MEGABYTE + 1, dtype=ts.int8)
 
 
 # ---------------------------------------------------------------- operators that Python calls

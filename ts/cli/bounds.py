@@ -12,23 +12,22 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final
 
 from ts.cli.problems import UsageError
 
 _SECONDS: Final = 600.0
-_UNITS: Final = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
-_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
 
 
 def size(text: str) -> int:
-    """`4096`, `512M`, `1.5G`: bytes, in units of 1,024."""
-    found = _SIZE.fullmatch(text)
-    if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of bytes, such as 4096, 512M or 1.5G")
-    return int(float(found[1]) * (1 << _UNITS[found[2].lower()]))
+    """A number of bytes, as `ts.limits` reads it."""
+    from ts.runtime.limits import bytes_in
+
+    try:
+        return bytes_in(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def add_limits(parser: argparse.ArgumentParser) -> None:
