@@ -96,6 +96,30 @@ def test_what_is_pythons_own():
     assert hint_of(drawn).startswith("`random.randint` is Python's own")
 
 
+def test_keywords_that_there_are_not():
+    """The hint names them where the message, which is PyTorch's, says only what is missing."""
+
+    def helper(a: int, base: int) -> int:
+        return a + base
+
+    def of_an_operator(x):
+        return ts.softmax(x, dimm=0)
+
+    def of_a_method(x):
+        return x.softmax(axes=0)
+
+    def of_a_function(a: int):
+        return helper(a, bas=2)
+
+    def that_the_message_names(x):
+        return x.sum(keep=True)
+
+    assert hint_of(of_an_operator) == "there is no argument 'dimm' here: did you mean 'dim'?"
+    assert hint_of(of_a_method) == "there is no argument 'axes' here"
+    assert hint_of(of_a_function) == "there is no argument 'bas' here: did you mean 'base'?"
+    assert hint_of(that_the_message_names) == "did you mean 'keepdim'?"
+
+
 def test_globals_and_types():
     def changes(n: int):
         NUMBERS.append(n)

@@ -128,11 +128,16 @@ def may_be_none(value: Value) -> str:
     return _MAY_BE_NONE
 
 
-def argument(values: Sequence[Value], reason: str, keywords: Iterable[str] = ()) -> str:
-    """For a call that does not take these arguments, as the reason says; `keywords` are all that it knows."""
-    unknown = re.findall(r"Keyword argument (\w+) unknown", reason)
-    if unknown and unknown[0] not in keywords:
-        return similar(unknown[0], keywords)
+def keyword(name: str, known: Iterable[str], message: str) -> str:
+    """For a keyword that is none of those that a call knows, which the message need not have named."""
+    meant = similar(name, known)
+    if f"Keyword argument {name} unknown" in message:
+        return meant
+    return f"there is no argument '{name}' here{f': {meant}' if meant else ''}"
+
+
+def argument(values: Sequence[Value], reason: str) -> str:
+    """For a call that does not take these arguments, as the reason says."""
     mismatched = [value for value in values if f"found type '{value.type().repr_str}'" in reason]
     for value in mismatched:
         if isinstance(value.type(), OptionalType):

@@ -330,9 +330,23 @@ def match_schema(
         return _Matcher(schema, graph, range, True).match(args, kwargs or {}, self)
     except _Mismatch as mismatch:
         reason = str(mismatch).rstrip("\n")
-        given = [arg for arg in (self, *args, *(kwargs or {}).values()) if isinstance(arg, Value)]
-        hint = hints.argument(given, reason, [argument.name for argument in schema.arguments])
+        hint = _hint([schema], [*args] if self is None else [self, *args], kwargs or {}, reason, reason)
         raise SchemaMatchError(f"\n{schema}:\n{reason}\n", range, hint) from None
+
+
+def _hint(
+    schemas: Sequence[FunctionSchema],
+    args: Sequence[Actual],
+    kwargs: Mapping[str, Actual],
+    reason: str,
+    shown: str,
+) -> str:
+    """What to write instead, for the reason why none takes the arguments, of which some part is shown."""
+    known = dict.fromkeys(argument.name for schema in schemas for argument in schema.arguments)
+    unknown = next((name for name in kwargs if name not in known), None)
+    if unknown is not None:
+        return hints.keyword(unknown, known, shown)
+    return hints.argument([arg for arg in (*args, *kwargs.values()) if isinstance(arg, Value)], reason)
 
 
 # Overloads that calls never mean. A dtype is an int to the language, so `x.view(4)` would be read as a dtype.
@@ -394,13 +408,12 @@ def match_schemas(
                 return i, matcher.match(args, kwargs, self)
             except _Mismatch as mismatch:
                 failures.append((len(matcher.inputs), f"\n{schema}:\n{mismatch}"))
-    given = [arg for arg in (self, *args, *kwargs.values()) if isinstance(arg, Value)]
-    reason = _indented(text for _, text in failures)
+    reason, shown = _indented(text for _, text in failures), _nearest(failures)
     raise SchemaMatchError(
         "Arguments for call are not valid.\nThe following variants are available:\n"
-        f"{_nearest(failures)}\nThe original call is",
+        f"{shown}\nThe original call is",
         range,
-        hints.argument(given, reason, {a.name for schema in schemas for a in schema.arguments}),
+        _hint(schemas, [*args] if self is None else [self, *args], kwargs, reason, shown),
     )
 
 
