@@ -118,6 +118,37 @@ def test_usage_errors_exit_with_2(program, capsys, arguments, message):
     assert message in err
 
 
+def test_what_files_print_is_not_the_output(tmp_path, capsys):
+    """While they are imported, and instances are made; what a function prints when it runs is."""
+    path = tmp_path / "cli_loud.py"
+    path.write_text("""
+import ts
+print("imported")
+
+
+@ts.jit.script
+def shown(n: int) -> int:
+    print("shown", n)
+    return n
+
+
+shown(1)
+
+
+class Net(ts.nn.Module):
+    def __init__(self):
+        super().__init__()
+        print("made")
+
+    def forward(self, x):
+        return x + 1
+""")
+    code, graph, err = output(capsys, "graph", f"{path}:Net")
+    assert code == 0 and graph.startswith("graph(%self") and err == "imported\nshown 1\nmade\n"
+    assert output(capsys, "check", path) == (0, "ok  shown(int n) -> int\nok  module Net()\n", "imported\nshown 1\nmade\n")
+    assert output(capsys, "run", f"{path}:shown", "2") == (0, "shown 2\n2\n", "imported\nshown 1\n")
+
+
 def test_failing_program_exits_with_1(program, capsys):
     """A run-time error shows the script's own stack, not Python's."""
     code, _, err = output(capsys, "run", f"{program}:divide", "1", "0")

@@ -34,7 +34,7 @@ from ts.cli.arguments import described_tensor, literal
 from ts.cli.bounds import add_limits, limited
 from ts.cli.must_fail import failures
 from ts.cli.problems import ProgramError, UsageError, reading, told
-from ts.cli.targets import Target, is_archive, load_archive, load_module, needed, target
+from ts.cli.targets import Target, instance, is_archive, load_archive, load_module, needed, target
 from ts.errors import LimitExceeded
 from ts.frontend.annotations import object_type
 from ts.frontend.markers import modifier_of
@@ -262,7 +262,7 @@ def _class(name: str, cls: type, inputs: _Inputs) -> tuple[str, list[str]]:
         if needed(cls):
             text = f"module {name}: not compiled, as it takes {needed(cls)}; check an instance of it"
             return text, []
-        return _module(f"{name}()", cls(), inputs)
+        return _module(f"{name}()", instance(cls), inputs)
     if issubclass(cls, Enum | tuple):
         object_type(cls)
     elif not hasattr(cls, "__ts_type__"):  # interfaces have been compiled where they stand

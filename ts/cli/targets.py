@@ -18,6 +18,7 @@ import inspect
 import sys
 import traceback
 import zipfile
+from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -103,7 +104,7 @@ def load_module(path: Path) -> ModuleType:
     """Run a file as a module; UsageError where there is no such file, ProgramError where it fails.
 
     In a folder with `__init__.py` it is a module of that package, so that relative imports mean what they
-    say.
+    say.  What it prints meanwhile goes to stderr: the output is the command's.
     """
     if not path.is_file():
         raise UsageError(f"no such file: {path}")
@@ -114,7 +115,8 @@ def load_module(path: Path) -> ModuleType:
         folder, names = folder.parent, [folder.name, *names]
     try:
         sys.path.insert(0, str(folder))
-        return _imported(path, ".".join(names)) if folder != path.resolve().parent else _executed(path)
+        with redirect_stdout(sys.stderr):
+            return _imported(path, ".".join(names)) if folder != path.resolve().parent else _executed(path)
     except Exception as error:  # the user's own code: say where in the file it failed
         frames = traceback.extract_tb(error.__traceback__)
         lines = [f.lineno for f in frames if Path(f.filename).resolve() == path.resolve()]
@@ -171,6 +173,12 @@ def needed(cls: type) -> str:
     return ", ".join([p.name for p in parameters if p.default is p.empty and p.kind not in variable])
 
 
+def instance(cls: type) -> Any:
+    """One of a class of modules that needs no arguments; what it prints goes to stderr."""
+    with redirect_stdout(sys.stderr):
+        return cls()
+
+
 def load_function(found: Target) -> ScriptFunction | ScriptMethod:
     """The scripted function that a word names."""
     path, name = found
@@ -192,7 +200,7 @@ def compiled(function: Any) -> ScriptFunction | ScriptMethod:
     if inspect.isclass(function):
         if needed(function):
             raise UsageError(f"{function.__name__} is made with {needed(function)}; name an instance of it")
-        function = function()
+        function = instance(function)
     found: Any = ts.jit.script(function)
     if isinstance(found, RecursiveScriptModule):
         found = found.forward
