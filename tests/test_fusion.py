@@ -1,7 +1,10 @@
 """Fused groups: the bits, layouts and errors of their operators one by one, on whatever inputs."""
 
 import itertools
+import os
 import random
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -172,7 +175,13 @@ def test_plans_are_few():
     same(found, ts.exp(ts.ones(3) * 2.0))
 
 
-def test_the_plan_says_of_each_loop_what_becomes_of_it():
+@pytest.fixture
+def machine_code(monkeypatch):
+    """Plans as where TS_NATIVE does not forbid it, which it does in tests."""
+    monkeypatch.setattr("ts.runtime.plan.is_wanted", True)
+
+
+def test_the_plan_says_of_each_loop_what_becomes_of_it(machine_code):
     text = """
 def g(n: int, d: Dict[str, int]) -> int:
     s = 0
@@ -203,7 +212,39 @@ def g(n: int, d: Dict[str, int]) -> int:
     assert "  loops are machine code (lines 4, 6, 13)" in str(loop.plan)
 
 
-def test_the_plan_says_what_ran_and_what_did_not():
+def test_the_plan_says_that_machine_code_is_forbidden():
+    source = "def f(n: int) -> int:\n    s = 0\n    for i in range(n):\n        s += i\n    return s\n"
+    command = [sys.executable, "-c", f"import ts; print(ts.jit.CompilationUnit({source!r}).f.plan)"]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "TS_NATIVE": "0"})
+    assert done.stdout.splitlines()[-1] == "  loops are interpreted: TS_NATIVE=0 forbids machine code", done.stderr
+
+
+class Normal(ts.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = ts.nn.BatchNorm1d(2)
+
+    def forward(self, x):
+        y = self.norm(x)
+        for i in range(2):
+            print(i)
+        return y
+
+
+def test_the_plan_names_lines_of_the_program(machine_code):
+    """The ones that call what is in `ts` itself, whose lines nobody looks for; none where there is none."""
+    first = Normal.forward.__code__.co_firstlineno
+    for net in (Normal(), ts.nn.Sequential(Normal())):
+        plan = str(ts.jit.script(net).plan)
+        assert f"batch_norm (line {first + 1})" in plan
+        if worker.available():
+            assert f"  loops become machine code once they are hot (of what is called in line {first + 1})\n" in plan
+            assert f"  the loop in line {first + 2} is interpreted: it prints (line {first + 3})" in plan
+    layers = ts.nn.Sequential(ts.nn.Linear(2, 2), ts.nn.BatchNorm1d(2))
+    assert "linear" in str(ts.jit.script(layers).plan) and "(line" not in str(ts.jit.script(layers).plan)
+
+
+def test_the_plan_says_what_ran_and_what_did_not(machine_code):
     f = script(EXPRESSION)
     x = ts.ones(30)
     f(x, x)

@@ -17,19 +17,22 @@ group is asked of the passes once more, which then run on a copy of the graph.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from ts._core.dispatch.recorder import Recorder
 from ts._core.value.spec import KINDS
 from ts._core.vm.function import is_optimizing
 from ts.bytecode.native.exits import LARGE, NO_LOOP, STOPS, Loop, loops_of
-from ts.bytecode.native.worker import available, why
+from ts.bytecode.native.worker import available, is_wanted, why
 from ts.bytecode.parts import PartFunction
 from ts.fusion.groups import CALLS, program_of_graph
 from ts.fusion.program import ARGUMENT, KIND, GroupRecord
 from ts.ir.graph import Graph, Node, Value
+from ts.ir.source import SourceRange
 from ts.passes.graph_fuser import fuse_graph
 from ts.passes.pipelines import BEFORE_SPECIALIZING, OPTIMIZE, run_pass
 from ts.runtime.deep import with_deep_stack
@@ -38,6 +41,7 @@ from ts.runtime.specialized import MOST, specializer_of
 
 _MOST_LINES: Final = 5  # of the source, that are listed one by one
 _TENSOR: Final = KINDS["TensorType"]
+_HERE: Final = f"{Path(__file__).parents[1]}{os.sep}"
 _ELEMENTS: Final = frozenset({"prim::LoadElement", "prim::StoreElement"})
 
 
@@ -290,9 +294,14 @@ def _by(key: Callable[[Node], Any], nodes: Iterable[Node]) -> dict[Any, list[Nod
 
 
 def _places(nodes: Iterable[Node]) -> str:
-    """The lines of the function that nodes come from, or lead to them by calls."""
-    ranges = (node.callstack[0][1] if node.callstack else node.range for node in nodes)
+    """The lines of the program that nodes come from, or lead to them by calls."""
+    ranges = (_of_program([*(at for _, at in node.callstack), node.range]) for node in nodes)
     return _in_lines(range.line for range in ranges if range is not None)
+
+
+def _of_program(ranges: Iterable[SourceRange | None]) -> SourceRange | None:
+    """The outermost place that is not in a function of `ts` itself, of those that lead to another."""
+    return next((at for at in ranges if at and not (at.source.filename or "").startswith(_HERE)), None)
 
 
 def _in_lines(numbers: Iterable[int]) -> str:
@@ -308,7 +317,9 @@ def _loop_lines(code: Any) -> Iterator[str]:
     reason = why(code)
     if reason == NO_LOOP:
         return
-    if not available():
+    if not is_wanted and code.machine_code is None:
+        yield "  loops are interpreted: TS_NATIVE=0 forbids machine code"
+    elif not available():
         yield "  loops are interpreted: llvmlite is not installed (the extra `native`)"
     elif reason in (LARGE, STOPS):
         yield f"  loops are interpreted: {reason}"
@@ -319,23 +330,39 @@ def _loop_lines(code: Any) -> Iterator[str]:
 def _each_loop(code: Any, loops: Iterable[Loop]) -> Iterator[str]:
     """What becomes of each loop: those that are left to the interpreter by their lines."""
     left = [loop for loop in loops if loop.refusal]
-    entered = [loop for loop in loops if not loop.refusal]
-    lines = set(_lines_at(code, [loop.end for loop in entered]))
+    entered = [loop.end for loop in loops if not loop.refusal]
+    own = set(_lines_at(code, [end for end in entered if _is_own(code, end)]))
+    called = set(_lines_at(code, entered)) - own
     if entered:
         when = "become machine code once they are hot" if code.machine_code is None else "are machine code"
-        yield f"  loops {when}{_in_lines(lines) if left else ''}"
+        yield f"  loops {when}{_in_lines(own) if left or called else ''}{_in_calls(called)}"
     for loop in left:
         line = next(_lines_at(code, [loop.end]), None)
-        named = "a loop" if line is None else f"the loop in line {line}"
-        if line in lines:  # one that has several: for elements, and for whatever tensors
-            named = f"a version of {named}"
+        if line is None:
+            named = "a loop"
+        elif not _is_own(code, loop.end):
+            named = f"a loop in what line {line} calls"
+        else:
+            # One that has several: for elements, and for whatever tensors.
+            named = f"{'a version of ' if line in own else ''}the loop in line {line}"
         cause = _in_lines(_lines_at(code, [loop.cause])) if loop.cause >= 0 else ""
         yield f"  {named} is interpreted: {loop.refusal}{cause}"
 
 
+def _in_calls(lines: set[int]) -> str:
+    """Loops of functions that are called, as no line that is named has a loop."""
+    return f" (of what is called{_in_lines(lines).replace(' (', ' in ')}" if lines else ""
+
+
+def _is_own(code: Any, at: int) -> bool:
+    """Whether an instruction is from the line that is named, not from what is called there."""
+    places = code.lines[at] if code.lines else None
+    return not places or places[-1][1] is _of_program(place for _, place in places)
+
+
 def _lines_at(code: Any, instructions: Iterable[int]) -> Iterator[int]:
-    """The lines of the function in which instructions are, or the calls that they were inlined from."""
+    """The lines of the program in which instructions are, or the calls that they were inlined from."""
     for at in instructions:
-        place = code.lines[at][0][1] if code.lines and code.lines[at] else None
+        place = _of_program(place for _, place in code.lines[at]) if code.lines and code.lines[at] else None
         if place is not None:
             yield place.line

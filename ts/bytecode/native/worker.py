@@ -21,6 +21,7 @@ from ts._core.vm.code import Code
 from ts._core.vm.native import layout, register_compiler
 
 HOT: Final = 65_536  # backward jumps, a fraction of a millisecond, until a Code is compiled
+is_wanted: Final = os.environ.get("TS_NATIVE", "1") not in ("", "0")
 
 failures: list[tuple[str, Exception]] = []  # what LLVM would not take, for who looks for a mistake of ours
 
@@ -31,7 +32,7 @@ _thread: threading.Thread | None = None
 
 def attend() -> None:
     """Compile what becomes hot, unless the environment says not to."""
-    if os.environ.get("TS_NATIVE", "1") not in ("", "0"):
+    if is_wanted:
         register_compiler(_request, HOT)
 
 
