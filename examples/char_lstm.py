@@ -111,7 +111,7 @@ def trained(torch: Any, model: Any, optimizer: Any, data: Iterator[Any], steps: 
 
 
 def main() -> None:
-    options = arguments(__doc__, steps=1500)
+    options = arguments(__doc__, steps=1500, needs=["matplotlib"])
     ts.manual_seed(options.seed)
     text = source_text()
     letters = sorted(set(text))

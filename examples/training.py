@@ -1,13 +1,15 @@
 """What the examples of training share: arguments, steps under a progress bar, the curve as a picture.
 
-    options = arguments("Train something.", steps=300)
+    options = arguments("Train something.", steps=300)   ends where the extra `examples` is not installed
     losses = run("training", options.steps, step)       step() trains on one batch, and gives the loss
     draw(losses, options.out / "curve.png", "training")
 """
 
 import argparse
+import sys
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Callable, Iterable, Iterator, List, TypeVar
+from typing import Callable, Iterable, Iterator, List, Sequence, TypeVar
 
 from ts.cli.terminal import progress
 
@@ -15,7 +17,9 @@ T = TypeVar("T")
 SMOOTHED = 20  # steps over which the curve's mean goes
 
 
-def arguments(description: str, steps: int, **files: Path) -> argparse.Namespace:
+def arguments(
+    description: str, steps: int, needs: Sequence[str] = ("matplotlib", "sklearn"), **files: Path
+) -> argparse.Namespace:
     """`--steps`, `--seed`, an option for each file, and the folder `--out`, which is made."""
     parser = argparse.ArgumentParser(description=description.strip().partition("\n")[0])
     parser.add_argument("--steps", type=int, default=steps, help="batches to train on (%(default)s)")
@@ -25,6 +29,9 @@ def arguments(description: str, steps: int, **files: Path) -> argparse.Namespace
     out = Path("build/examples")
     parser.add_argument("--out", type=Path, default=out, help="folder of what is written (%(default)s)")
     options = parser.parse_args()
+    missing = [name for name in needs if find_spec(name) is None]
+    if missing:  # which is said before the training, not when the curve is drawn
+        sys.exit(f"{parser.prog} needs {' and '.join(missing)}: pip install 'torchscript-ts[examples]'")
     options.out.mkdir(parents=True, exist_ok=True)
     return options
 

@@ -36,6 +36,24 @@ def test_a_few_steps(example, tmp_path):
     assert printed != run(example, tmp_path / "b", "--steps", "3", "--seed", "2")
 
 
+WITHOUT = """
+import runpy, sys
+sys.modules["matplotlib"] = sys.modules["sklearn"] = None
+sys.argv = sys.argv[1:]
+sys.path.insert(0, sys.argv[0].rpartition("/")[0])
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize(("example", "needs"), [("char_lstm.py", "matplotlib"), ("finetune.py", "matplotlib and sklearn")])
+def test_what_is_missing_is_one_line(example, needs, tmp_path):
+    """Before anything is trained or written."""
+    command = [sys.executable, "-c", WITHOUT, ROOT / "examples" / example, "--out", tmp_path / "out"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 1 and not (tmp_path / "out").exists()
+    assert done.stderr == f"{example} needs {needs}: pip install 'torchscript-ts[examples]'\n"
+
+
 def test_digits_are_read(tmp_path):
     """At least 97 % of the unseen ones, and by the archive that is left, too."""
     printed = run("digits.py", tmp_path)
