@@ -28,6 +28,22 @@ def total(x: Tensor, y: Tensor):
     return s
 
 
+def recurrence(x: Tensor, y: Tensor):
+    previous = 0.0
+    for i in range(x.size(0)):
+        previous = 0.5 * previous + x[i]
+        y[i] = previous
+    return previous
+
+
+def whole_sum(x: Tensor, y: Tensor):
+    n = 0
+    for i in range(x.size(0)):
+        n = n + x[i]
+        y[i] = n
+    return n
+
+
 def running_sum(x: Tensor, y: Tensor):
     s = ts.zeros((), dtype=x.dtype)
     for i in range(x.size(0)):
@@ -168,7 +184,7 @@ def filled(x: Tensor, y: Tensor):
 
 
 PROGRAMS = (
-    total, running_sum, sum_out_of_place, relaxation, largest, largest_and_write, swap, swap_views, counts, extremes,
+    total, recurrence, whole_sum, running_sum, sum_out_of_place, relaxation, largest, largest_and_write, swap, swap_views, counts, extremes,
     in_place, negative_indices, kept, roots, until, with_functions, out_of_range, aliased, filled,
 )  # fmt: skip
 
@@ -305,8 +321,17 @@ def test_versions_are_made():
         assert "prim::LoadElement" in text or "prim::StoreElement" in text, program.__name__
 
 
+def test_a_number_that_becomes_an_element_and_a_number_again_is_no_tensor():
+    """Where the variable is a number before the loop; of floats that are to be ints each turn is an error."""
+    for program, tensor in ((recurrence, ts.rand(4)), (whole_sum, ts.arange(4))):
+        loops = [node for node in ts.jit.script(program).graph_for(tensor, tensor).all_nodes() if node.kind() == "prim::Loop"]
+        kinds = [{node.kind() for node in nodes_of(loop.blocks()[0])} for loop in loops]
+        (first, *_) = [found for found in kinds if "prim::LoadElement" in found]
+        assert not any("tensor" in kind or "Implicit" in kind for kind in first)
+
+
 def test_other_ranks_run_as_they_were():
-    for program in (running_sum, relaxation, in_place):
+    for program in (running_sum, relaxation, in_place, recurrence, whole_sum):
         same_everywhere(program, lambda: [ts.ones(3, 2), ts.ones(3, 2)])
 
 

@@ -412,10 +412,12 @@ class _Version:
         if kind == "aten::Bool" and number.type() is not BOOL:
             zero = self._constant(0 if number.type() is INT else 0.0, node)
             number = self._new("aten::ne", [number, zero], node, BOOL).output()
-        elif kind == "aten::Float" and number.type() is INT:
+        elif kind in ("aten::Float", "aten::FloatImplicit") and number.type() is INT:
             number = self._new("aten::Float", [number], node, FLOAT).output()
         elif kind == "aten::Int" and number.type() is FLOAT:
             number = self._whole(node, number)
+        elif kind == "aten::IntImplicit" and number.type() is FLOAT:
+            number = self._no_int(node, number)
         elif kind == "aten::item":  # of a type that holds any number
             any_number = self._new("prim::unchecked_cast", [number], node, node.output().type())
             self.leftover.append(any_number)
@@ -437,6 +439,15 @@ class _Version:
                 tensor = insert("aten::scalar_tensor", [number, none, none, none, none])
                 large.register_output(insert("aten::Int", [tensor]))
         return choice.output().set_type(INT)
+
+    def _no_int(self, node: Node, number: Value) -> Value:
+        """A float where an int is wanted: the operator on tensors refuses it."""
+        member = self.elements.member(node.input())
+        assert member is not None
+        with self.graph.inserting_before(node), self.graph.at_range(node.range):
+            none = self.graph.insert_constant(None)
+            tensor = self.graph.insert("aten::scalar_tensor", [number, self._dtype(member), none, none, none])
+            return self.graph.insert("aten::IntImplicit", [tensor])
 
     # ---- control flow ----------------------------------------------------------------------------------
 

@@ -35,7 +35,9 @@ IN_PLACE: Final = {f"{name}_": name for name in ARITHMETIC}
 SELECTION: Final = "aten::select"
 ASSIGNMENTS: Final = ("aten::copy_", "aten::fill_")
 # From elements to Python's numbers.
-CONVERSIONS: Final = frozenset(("aten::Float", "aten::Int", "aten::Bool", "aten::item"))
+CONVERSIONS: Final = frozenset(
+    ("aten::Float", "aten::FloatImplicit", "aten::Int", "aten::IntImplicit", "aten::Bool", "aten::item")
+)
 _OF_FLOATS: Final = frozenset(("aten::div", "aten::reciprocal", "aten::sqrt"))  # of ints they are no ints
 _CALLS: Final = frozenset(
     {
@@ -313,7 +315,7 @@ class Elements:
         for value in operands:
             self._load(value)
         if kind in CONVERSIONS:
-            if kind == "aten::Int" and members[0] is not None:
+            if kind in ("aten::Int", "aten::IntImplicit") and members[0] is not None:
                 self.indices.add(members[0])
             return
         if kind in IN_PLACE or kind in ASSIGNMENTS:

@@ -357,7 +357,7 @@ def _in_calls(lines: set[int]) -> str:
 def _is_own(code: Any, at: int) -> bool:
     """Whether an instruction is from the line that is named, not from what is called there."""
     places = code.lines[at] if code.lines else None
-    return not places or places[-1][1] is _of_program(place for _, place in places)
+    return not places or places[-1][1] == _of_program(place for _, place in places)
 
 
 def _lines_at(code: Any, instructions: Iterable[int]) -> Iterator[int]:
