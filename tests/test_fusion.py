@@ -240,6 +240,10 @@ def test_the_plan_names_lines_of_the_program(machine_code):
         if worker.available():
             assert f"  loops become machine code once they are hot (of what is called in line {first + 1})\n" in plan
             assert f"  the loop in line {first + 2} is interpreted: it prints (line {first + 3})" in plan
+    left = script("def f(x):\n    y = ts.mm(x, x)\n    return 2.0 + ts.relu_(y)\n")  # a function that the language has: `x + 2.0`
+    assert "add (line 3)" in str(left.plan)
+    assert "# <string>:3:11    return 2.0 + ts.relu_(y)\n" in left.bytecode and "aten::add" in left.bytecode
+    assert "aten::add(%6, %4, %7) # <string>:5:9\n" in str(left.graph)
     layers = ts.nn.Sequential(ts.nn.Linear(2, 2), ts.nn.BatchNorm1d(2))
     assert "linear" in str(ts.jit.script(layers).plan) and "(line" not in str(ts.jit.script(layers).plan)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts.bytecode.opcodes import OPCODES
+from ts.ir.source import in_program
 
 _CLASS_NAMES = {"i": "int", "f": "float", "b": "bool", "o": "object", "x": "any"}
 
@@ -79,9 +80,9 @@ def instruction_text(code: Any, row: tuple[int, int, int, int]) -> tuple[str, st
 
 def source_line(stack: Any) -> str:
     """`file.py:3    text of the line` of the innermost entry of a call stack."""
-    if not stack or stack[-1][1] is None:
+    range = in_program(stack[-1][1]) if stack else None
+    if range is None:
         return ""
-    range = stack[-1][1]
     text = str(range.source.text)
     begin = text.rfind("\n", 0, range.start) + 1
     end = text.find("\n", range.start)

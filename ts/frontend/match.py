@@ -23,7 +23,7 @@ from ts.frontend.values.builtin_functions import builtin_functions
 from ts.ir.graph import Graph
 from ts.ir.node import Node
 from ts.ir.schema import Argument, FunctionSchema, parse_schema
-from ts.ir.source import SourceRange
+from ts.ir.source import BuiltinRange, SourceRange
 from ts.ir.types import (
     ANY,
     BOOL,
@@ -498,7 +498,7 @@ def emit_builtin_call(
         )
     index, matched = match_schemas(schemas, graph, range, args, kwargs, self)
     if index >= len(operators):
-        return graph.insert_graph(functions[index - len(operators)].graph, matched.inputs)[0]
+        return _insert_builtin(graph, functions[index - len(operators)].graph, matched.inputs, range)
     if key is not None and len(matched.returns) == 1 and graph.numbered() == numbered:
         _plain_calls[key] = index, matched.returns[0]
     outputs = insert_operator(graph, name, matched, range, operators[index]).outputs()
@@ -508,6 +508,21 @@ def emit_builtin_call(
     named = len(names) == len(outputs) and all(names)
     type = TupleType([output.type() for output in outputs], fields=names) if named else None
     return construct_tuple(graph, list(outputs), type)
+
+
+def _insert_builtin(
+    graph: Graph, body: Graph, inputs: Sequence[Value], range: SourceRange | None
+) -> Value:
+    """A copy of a function that the language has, whose nodes know the call."""
+    before = graph.insert_point().prev()
+    result = graph.insert_graph(body, inputs)[0]
+    if range is not None:
+        node = graph.insert_point().prev()
+        while node is not before:
+            if node.range is not None and node.range.location():  # graphs say it of all but constants
+                node.range = BuiltinRange(node.range, range)
+            node = node.prev()
+    return result
 
 
 def emit_builtin_statement(range: SourceRange, graph: Graph, name: str, args: Sequence[Actual]) -> None:

@@ -206,6 +206,24 @@ def _line_range(first: int, last: int) -> range:
     return range(first, last + 1)
 
 
+class BuiltinRange(SourceRange):
+    """A place in the text of a function that the language itself has, and the call in the program.
+
+    It prints as PyTorch prints it, `<string>:5:9` for `2 + x`; what is for people looks at the call.
+    """
+
+    __slots__ = ("call",)
+
+    def __init__(self, range: SourceRange, call: SourceRange) -> None:
+        super().__init__(range.source, range.start, range.end)
+        self.call = call
+
+
+def in_program(range: SourceRange | None) -> SourceRange | None:
+    """The place itself, or that of the call of a function that the language has."""
+    return range.call if isinstance(range, BuiltinRange) else range
+
+
 class NamedPlace(SourceRange):
     """A place of which only ``file.py:3:4`` is known, as read from the text of a graph."""
 

@@ -32,7 +32,7 @@ from ts.bytecode.parts import PartFunction
 from ts.fusion.groups import CALLS, program_of_graph
 from ts.fusion.program import ARGUMENT, KIND, GroupRecord
 from ts.ir.graph import Graph, Node, Value
-from ts.ir.source import SourceRange
+from ts.ir.source import SourceRange, in_program
 from ts.passes.graph_fuser import fuse_graph
 from ts.passes.pipelines import BEFORE_SPECIALIZING, OPTIMIZE, run_pass
 from ts.runtime.deep import with_deep_stack
@@ -301,7 +301,8 @@ def _places(nodes: Iterable[Node]) -> str:
 
 def _of_program(ranges: Iterable[SourceRange | None]) -> SourceRange | None:
     """The outermost place that is not in a function of `ts` itself, of those that lead to another."""
-    return next((at for at in ranges if at and not (at.source.filename or "").startswith(_HERE)), None)
+    places = (in_program(at) for at in ranges if at is not None)
+    return next((at for at in places if at and not (at.source.filename or "").startswith(_HERE)), None)
 
 
 def _in_lines(numbers: Iterable[int]) -> str:
