@@ -50,6 +50,7 @@ ts.save(net.state_dict(), "weights.pt")
     "backends.md": "",
     "debugger.md": "",
 }  # fmt: skip
+SHOWN = re.compile(r"<!-- (\S[^\n]*) -->\n\n```text\n(.*?)\n```\n", re.DOTALL)
 FAILS = {"tracing.md": "The trace does not hold for these inputs"}  # on purpose
 NEEDS_PYTORCH = "model = ts.jit.from_torch(module)"
 
@@ -92,6 +93,21 @@ def test_the_sample_of_the_readme_runs(tmp_path):
     program = tmp_path / "page_readme.py"
     program.write_text(code)
     assert runpy.run_path(str(program))["collatz"](27) == 111
+
+
+def test_texts_that_are_explained_line_by_line(monkeypatch):
+    """They are what the program gives, where there is LLVM; words in the tables' first columns stand in them."""
+    monkeypatch.setattr("ts.runtime.plan.is_wanted", True)
+    monkeypatch.setattr("ts.runtime.plan.available", lambda: True)
+    page = (DOCS / "reading.md").read_text()
+    names = runpy.run_path(str(DOCS / "snippets" / "reading.py"))
+    shown = SHOWN.findall(page)
+    assert [expression.partition(".")[2].partition("(")[0] for expression, _ in shown] == ["graph", "plan", "graph_for", "bytecode"]
+    for expression, text in shown:
+        assert str(eval(expression, dict(names))).rstrip("\n").replace(f"{DOCS}/snippets/", "") == text
+    said = " ".join(" ".join(text for _, text in shown).split())
+    explained = [words for row in page.splitlines() if row.startswith("| `") for words in re.findall("`(.+?)`", row.split(" | ")[0])]
+    assert len(explained) > 25 and [words for words in explained if " ".join(words.split()) not in said] == []
 
 
 def test_pages_quote_sections_that_are_there():
