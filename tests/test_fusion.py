@@ -242,6 +242,7 @@ def test_the_plan_names_lines_of_the_program(machine_code):
             assert f"  the loop in line {first + 2} is interpreted: it prints (line {first + 3})" in plan
     left = script("def f(x):\n    y = ts.mm(x, x)\n    return 2.0 + ts.relu_(y)\n")  # a function that the language has: `x + 2.0`
     assert "add (line 3)" in str(left.plan)
+    assert "  fused exp_add (line 2)\n" in str(script("def f(x):\n    return 2.0 + ts.exp(x)\n").plan)
     assert "# <string>:3:11    return 2.0 + ts.relu_(y)\n" in left.bytecode and "aten::add" in left.bytecode
     assert "aten::add(%6, %4, %7) # <string>:5:9\n" in str(left.graph)
     layers = ts.nn.Sequential(ts.nn.Linear(2, 2), ts.nn.BatchNorm1d(2))
@@ -294,7 +295,7 @@ def test_the_plan_says_why_operators_joined_no_group():
 plan of f
   fused mul_add_tanh (line 9)
     x float32, y float32, 1 int (number): ran as one 1 time
-  fused chunk_sigmoid_mul (lines 9 to 11)
+  fused chunk_sigmoid_mul (lines 10, 11)
     z float32, z float32: ran as one 1 time
   in no group
     it is a view that goes with no group: t (lines 11, 14)

@@ -294,8 +294,9 @@ def _by(key: Callable[[Node], Any], nodes: Iterable[Node]) -> dict[Any, list[Nod
 
 
 def _places(nodes: Iterable[Node]) -> str:
-    """The lines of the program that nodes come from, or lead to them by calls."""
-    ranges = (_of_program([*(at for _, at in node.callstack), node.range]) for node in nodes)
+    """The lines of the program that nodes come from, or lead to them by calls; constants are anywhere."""
+    computing = (node for node in nodes if node.kind() != "prim::Constant")
+    ranges = (_of_program([*(at for _, at in node.callstack), node.range]) for node in computing)
     return _in_lines(range.line for range in ranges if range is not None)
 
 
