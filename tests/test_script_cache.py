@@ -71,6 +71,25 @@ def test_read_by_the_next():
     assert str(again.schema) == str(first.schema) and str(again.graph) == str(first.graph)
 
 
+def test_calls_of_what_the_language_has():
+    """Each listing names the line that is written, not the function behind `2 + x`; errors have one level for both."""
+    text = """
+        import ts
+
+        @ts.jit.script
+        def f(x: ts.Tensor):
+            y = 2.0 + ts.mm(x, x)
+            return 2.0 + ts.mm(y, y)
+    """
+    for _ in range(2):
+        again = run(text)["f"]
+        again(ts.ones(2, 2))
+        lines = [line.partition("    ")[0] for line in again.bytecode.splitlines() if line.startswith("#")]
+        assert lines == ["# <program>:6:14", "# <program>:6:8", "# <program>:7:17", "# <program>:7:11"]
+        assert {len(stack) for stack in again.made_code.lines} == {1}
+    assert again.kept is not None and again.graph.str().count("# <string>:5:9") == 2
+
+
 def test_where_gradients_are_wanted():
     """Code of the twin is kept as well, and differentiates alike."""
     text = """

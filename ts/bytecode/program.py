@@ -316,7 +316,8 @@ def _function_of(data: Any, place: Place) -> Any:
 class _Lines:
     """The stacks of a program's lines, each once: function, text, start, end of each level, outermost first.
 
-    A text is the name of a source file, or all of it where the program's archive does not have it.
+    A text is the name of a source file, or all of it where the program's archive does not have it.  A level
+    without a function is the call of the one before it, which is a function that the language has.
     """
 
     def __init__(self, place: Place) -> None:
@@ -331,8 +332,15 @@ class _Lines:
         found = self._numbers.get(stack)
         if found is None:
             found = self._numbers[stack] = len(self.stacks)
-            self.stacks.append([word for name, range in stack for word in (name, *self._range(range))])
+            self.stacks.append([word for name, range in stack for word in self._level(name, range)])
         return found
+
+    def _level(self, name: str, range: SourceRange | None) -> list[Any]:
+        from ts.ir.source import in_program
+
+        call = in_program(range)
+        called = [] if call is range else [None, *self._range(call)]
+        return [name, *self._range(range), *called]
 
     def _range(self, range: SourceRange | None) -> tuple[int, int, int]:
         if range is None:
@@ -356,7 +364,7 @@ class _Stack(Sequence[tuple[str, Any]]):
         self._sources = sources
 
     def __len__(self) -> int:
-        return len(self._words) // 4
+        return sum(name is not None for name in self._words[::4])
 
     @overload
     def __getitem__(self, i: int) -> tuple[str, Any]: ...
@@ -366,11 +374,23 @@ class _Stack(Sequence[tuple[str, Any]]):
         return tuple(self._levels())[i]
 
     def _levels(self) -> Iterator[tuple[str, Any]]:
+        from ts.ir.source import BuiltinRange
+
+        words = self._words
+        for i in range(0, len(words), 4):
+            place = self._range(i)
+            if words[i] is None:  # the call of the level before it
+                continue
+            if place is not None and words[i + 4 : i + 5] == [None]:
+                call = self._range(i + 4)
+                place = place if call is None else BuiltinRange(place, call)
+            yield words[i], place
+
+    def _range(self, i: int) -> SourceRange | None:
         from ts.ir.source import SourceRange
 
-        words = iter(self._words)
-        for name, source, start, end in zip(words, words, words, words, strict=True):
-            yield name, SourceRange(self._sources[source](), start, end) if source >= 0 else None
+        source, start, end = self._words[i + 1 : i + 4]
+        return SourceRange(self._sources[source](), start, end) if source >= 0 else None
 
 
 def _stacks(stacks: Iterable[list[Any]], texts: Iterable[Any], place: Place) -> list[_Stack]:

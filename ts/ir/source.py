@@ -218,6 +218,12 @@ class BuiltinRange(SourceRange):
         super().__init__(range.source, range.start, range.end)
         self.call = call
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, BuiltinRange) and self.call == other.call and super().__eq__(other)
+
+    def __hash__(self) -> int:
+        return hash((super().__hash__(), self.call))
+
 
 def in_program(range: SourceRange | None) -> SourceRange | None:
     """The place itself, or that of the call of a function that the language has."""
