@@ -91,6 +91,8 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     ),
     "ts.autograd.anomaly": ("is_anomaly_enabled", "is_anomaly_check_nan_enabled"),
     "ts.compiler": ("compile",),
+    "ts._higher_order_ops.cond": ("cond",),
+    "ts._higher_order_ops.while_loop": ("while_loop",),
     "ts.as_torch": ("install_as_torch",),
     "ts.functions.tensor_types": (
         "FloatTensor", "DoubleTensor", "HalfTensor", "BFloat16Tensor", "ByteTensor", "CharTensor",
@@ -103,7 +105,10 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     ),
     "ts.functions.symbolic": (
         "sym_int", "sym_float", "sym_not", "sym_max", "sym_min", "sym_ite", "sym_sqrt", "sym_sum",
+        "_check", "_check_index", "_check_is_size", "_check_not_implemented", "_check_tensor_all",
+        "_check_type", "_check_value", "_check_with",
     ),
+    "ts._core.tensor.symbols": ("SymInt", "SymFloat", "SymBool"),
     "ts.random": (
         "Generator", "manual_seed", "seed", "initial_seed", "default_generator", "get_rng_state",
         "set_rng_state",
@@ -113,7 +118,8 @@ _HOMES = {name: module for module, names in _NAMES_OF.items() for name in names}
 _NUMBERS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
 WRITTEN = frozenset(_NAMES_OF["ts.functional"])  # functions in the scripted subset
 _MODULES = frozenset({
-    "__config__", "_dynamo", "_vmap_internals", "absent", "as_torch", "torch_version",
+    "__config__", "_dynamo", "_functorch", "_higher_order_ops", "_vmap_internals", "absent", "as_torch",
+    "torch_version",
     "accelerator", "amp", "analysis", "archive", "autograd", "backends", "bytecode", "cli", "compiler", "cpu",
     "cuda", "debugger", "devices", "distributed", "distributions", "dtypes", "errors", "fft", "frontend",
     "func", "functional", "functions", "futures", "fx", "hub", "ir", "jit", "library", "linalg", "masked",

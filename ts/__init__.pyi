@@ -31,10 +31,15 @@ from ts._core.tensor.printing import set_printoptions as set_printoptions
 from ts._core.tensor.storage import TypedStorage as TypedStorage
 from ts._core.tensor.storage import UntypedStorage as UntypedStorage
 from ts._core.tensor.storage import is_storage as is_storage
+from ts._core.tensor.symbols import SymBool as SymBool
+from ts._core.tensor.symbols import SymFloat as SymFloat
+from ts._core.tensor.symbols import SymInt as SymInt
 from ts._core.tensor.tensor import Size as Size
 from ts._core.tensor.tensor import Tensor as Tensor
 from ts._core.vm.pool import get_num_interop_threads as get_num_interop_threads
 from ts._core.vm.pool import set_num_interop_threads as set_num_interop_threads
+from ts._higher_order_ops.cond import cond as cond
+from ts._higher_order_ops.while_loop import while_loop as while_loop
 from ts.amp import GradScaler as GradScaler
 from ts.amp import autocast as autocast
 from ts.amp.switches import autocast_decrement_nesting as autocast_decrement_nesting
@@ -120,6 +125,14 @@ from ts.functions.switches import set_float32_matmul_precision as set_float32_ma
 from ts.functions.switches import set_flush_denormal as set_flush_denormal
 from ts.functions.switches import set_warn_always as set_warn_always
 from ts.functions.switches import use_deterministic_algorithms as use_deterministic_algorithms
+from ts.functions.symbolic import _check as _check
+from ts.functions.symbolic import _check_index as _check_index
+from ts.functions.symbolic import _check_is_size as _check_is_size
+from ts.functions.symbolic import _check_not_implemented as _check_not_implemented
+from ts.functions.symbolic import _check_tensor_all as _check_tensor_all
+from ts.functions.symbolic import _check_type as _check_type
+from ts.functions.symbolic import _check_value as _check_value
+from ts.functions.symbolic import _check_with as _check_with
 from ts.functions.symbolic import sym_float as sym_float
 from ts.functions.symbolic import sym_int as sym_int
 from ts.functions.symbolic import sym_ite as sym_ite
@@ -156,6 +169,8 @@ from ts import _C as _C
 from ts import _VF as _VF
 from ts import __config__ as __config__
 from ts import _dynamo as _dynamo
+from ts import _functorch as _functorch
+from ts import _higher_order_ops as _higher_order_ops
 from ts import _vmap_internals as _vmap_internals
 from ts import absent as absent
 from ts import accelerator as accelerator
@@ -287,6 +302,7 @@ def _amp_update_scale_(
 def _assert_async(input: Tensor) -> None: ...
 @overload
 def _assert_async(input: Tensor, assert_msg: Str) -> None: ...
+def _assert_scalar(input: Number, assert_msg: Str) -> None: ...
 def _assert_tensor_metadata(
     a: Tensor,
     size: Ints | None = None,

@@ -301,3 +301,30 @@ class InternalError(TsError):
 
 class GradcheckError(RuntimeError):
     """A gradient is not what differences say, or does not look as it should: `ts.autograd.gradcheck`."""
+
+
+# --- the program cannot be exported ----------------------------------------------------------------
+
+
+class GuardOnDataDependentSymNode(TsError):
+    """The way that a program takes follows from data. Raised while it is exported."""
+
+
+class ConstraintViolationError(TsError):
+    """The sizes of the example are not those that they are said to be."""
+
+
+class UserError(TsError):
+    """What an export was asked for cannot be had."""
+
+
+class UncapturedHigherOrderOpError(TsError):
+    """A function that control flow was given does what it may not."""
+
+
+class TorchRuntimeError(TsError):
+    """Functions that control flow was given do not fit together."""
+
+
+class DataDependentOutputException(TsError):
+    """An operator gives Python a value that follows from data."""

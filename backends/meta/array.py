@@ -12,6 +12,7 @@ for its elements.  Views are arithmetic on sizes and on strides, which are count
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -411,6 +412,8 @@ def _range(part: slice, n: Any) -> tuple[Any, Any, int]:
 def _end(given: Any, missing: Any, n: Any) -> Any:
     if given is None:
         return missing
+    if not sizes.is_symbol(given) and given >= sys.maxsize:  # longer than any dimension
+        return n
     if sizes.is_symbol(given) or given >= 0:
         return sizes.smaller(given, n)
     return sizes.larger(n + given, 0)

@@ -12,8 +12,8 @@ NAMES: Final = {
         AcceleratorError AggregationType AnyType AwaitType BoolType ClassType ComplexType ConcreteModuleType
         ConcreteModuleTypeBuilder DeviceObjType DictType EnumType ErrorReport FloatType FutureType
         InferredType IntType InterfaceType ListType NoneType NumberType OptionalType OutOfMemoryError
-        PyObjectType RRefType StreamObjType StringType SymBool SymBoolType SymFloat SymInt SymIntType
-        TensorType TupleType UnionType cond while_loop float4_e2m1fn_x2 bits16 bits1x8 bits2x4
+        PyObjectType RRefType StreamObjType StringType SymBoolType SymIntType
+        TensorType TupleType UnionType float4_e2m1fn_x2 bits16 bits1x8 bits2x4
         bits4x2 bits8
         int1 int2 int3 int4 int5 int6 int7 uint1 uint2 uint3 uint4 uint5 uint6 uint7 qint32 qint8 quint2x4
         quint4x2 quint8
@@ -235,15 +235,11 @@ NAMES: Final = {
         sym_and sym_eq sym_or symbol_is_type trace_structured try_solve uninteresting_files
     """,
     "export": """
-        AdditionalInputs Constraint CustomDecompTable Dim ExportBackwardSignature
-        ExportGraphSignature ExportedProgram FlatArgsAdapter ModuleCallEntry ModuleCallSignature
-        PassResult ShapesCollection UnflattenedModule default_decompositions dims draft_export
-        export load register_dataclass save unflatten
+        Constraint CustomDecompTable FlatArgsAdapter ModuleCallEntry ModuleCallSignature
+        PassResult UnflattenedModule draft_export unflatten
     """,
     "export.dynamic_shapes": """
-        AdditionalInputs Constraint Dim ExportedProgram MappingKey SequenceKey ShapesCollection
-        TreeSpec dims keystr refine_dynamic_shapes_from_suggested_fixes tree_iter tree_map
-        tree_map_with_path tree_structure
+        Constraint refine_dynamic_shapes_from_suggested_fixes
     """,
     "package": """
         Directory EmptyMatchError GlobGroup Importer ObjMismatchError ObjNotFoundError

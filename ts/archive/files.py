@@ -12,8 +12,8 @@ import zipfile
 from pathlib import Path
 from typing import IO
 
+from ts.archive.output import write_record
 from ts.archive.records import Records
-from ts.archive.write import write_record
 from ts.errors import ArchiveError
 
 _VERSION = b"3\n"  # of the format of these files

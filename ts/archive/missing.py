@@ -23,8 +23,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, Any, Final
 
-from ts.archive.read import NEWEST_VERSION, Reader, may_be_named, opened, read_sources
-from ts.archive.records import Records
+from ts.archive.read import NEWEST_VERSION, Reader, may_be_named, read_sources
+from ts.archive.records import Records, opened
 from ts.archive.unpickler import Global, Unpickler, blank
 from ts.errors import ArchiveError, FrontendError, SchemaMatchError
 from ts.frontend import parse

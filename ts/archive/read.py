@@ -15,7 +15,6 @@ Nothing of an archive runs while it is loaded, except a module's own `__setstate
 
 from __future__ import annotations
 
-import io
 import os
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -27,7 +26,7 @@ from ts._core.value.spec import KINDS, TypeSpec
 from ts._core.value.type_of import infer_spec, is_small
 from ts.archive import quantized
 from ts.archive.places import read_places
-from ts.archive.records import Location, Records, StoredTensors, device_named
+from ts.archive.records import Location, Records, StoredTensors, device_named, opened
 from ts.archive.storages import storage_type
 from ts.archive.unpickler import Global, Unpickler, ordered_dict
 from ts.bytecode.typespec import object_class, type_spec
@@ -70,17 +69,6 @@ def read(
         if terms.restricted:
             compile_all(_methods(made.cls.type))
     return made
-
-
-def opened(f: str | os.PathLike[str] | IO[bytes]) -> IO[bytes]:
-    """The file to read records of, in any order: a path's, or what is left of an open one."""
-    if not isinstance(f, str | os.PathLike):
-        return io.BytesIO(f.read())
-    if not os.path.exists(f):
-        raise ValueError(f"The provided filename {f} does not exist")
-    if os.path.isdir(f):
-        raise ValueError(f"The provided filename {f} is a directory")
-    return open(f, "rb")
 
 
 def read_sources(records: Records) -> dict[str, Source]:

@@ -14,6 +14,7 @@ not shortened or written over.
 
 from __future__ import annotations
 
+import io
 import mmap
 import os
 import struct
@@ -56,6 +57,17 @@ def _damage_is_told() -> Iterator[None]:
         raise
     except (*_ZIP_ERRORS, EOFError, OSError, ValueError, OverflowError, RuntimeError) as error:
         raise ArchiveError(_DAMAGED.format(error)) from error
+
+
+def opened(f: str | os.PathLike[str] | IO[bytes]) -> IO[bytes]:
+    """The file to read records of, in any order: a path's, or what is left of an open one."""
+    if not isinstance(f, str | os.PathLike):
+        return io.BytesIO(f.read())
+    if not os.path.exists(f):
+        raise ValueError(f"The provided filename {f} does not exist")
+    if os.path.isdir(f):
+        raise ValueError(f"The provided filename {f} is a directory")
+    return open(f, "rb")
 
 
 class Records:

@@ -34,11 +34,11 @@ from ts._core.tensor.size import Size
 from ts._core.tensor.storage import TypedStorage, UntypedStorage
 from ts._core.tensor.tensor import Tensor
 from ts.archive import legacy, quantized
+from ts.archive.output import replaced, write_record
 from ts.archive.records import Location, Records, StoredTensors, device_named
 from ts.archive.safe_globals import safe_global
 from ts.archive.storages import LoadedStorage, Place, Storage, WrittenStorages, storage_type
 from ts.archive.unpickler import Global, Unpickler, ordered_dict
-from ts.archive.write import replaced, write_record
 from ts.errors import ArchiveError
 
 _VERSION: Final = 3

@@ -12,8 +12,8 @@ import os
 import zipfile
 from typing import IO, Final
 
+from ts.archive.output import replaced, write_record
 from ts.archive.records import Records
-from ts.archive.write import replaced, write_record
 
 _DEBUG: Final = ".debug_pkl"
 

@@ -15,13 +15,12 @@ from __future__ import annotations
 import hashlib
 import io
 import os
-import struct
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from typing import IO, Any, Final
 
 from ts._core.value.objects import Object
+from ts.archive.output import replaced, write_record
 from ts.archive.pickler import Pickler
 from ts.archive.places import write_places
 from ts.archive.storages import WrittenStorages
@@ -33,7 +32,6 @@ from ts.ir.types import NONE, TupleType
 
 ExtraFiles = Mapping[str, str | bytes] | None
 
-_ALIGNMENT: Final = 64
 _OLDEST_VERSION: Final = 3
 _NEW_PLACE: Final = 6  # since this version it stands in `.data/version`
 
@@ -51,31 +49,6 @@ def to_bytes(handle: Object, extra_files: ExtraFiles = None) -> bytes:
     buffer = io.BytesIO()
     _write(handle, buffer, "archive", extra_files)
     return buffer.getvalue()
-
-
-def replaced(path: str, write: Any) -> None:
-    """Write a file such that its path holds the old contents or all of the new ones at any time."""
-    folder, base = os.path.split(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise ArchiveError(f"Parent directory {os.path.dirname(path)} does not exist.")
-    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f".{base}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            write(file, os.path.splitext(base)[0] or "archive")
-            file.flush()
-            os.fsync(file.fileno())
-        mode = os.stat(path).st_mode if os.path.exists(path) else 0o666 & ~_umask()
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _write(handle: Object, file: IO[bytes], root: str, extra_files: ExtraFiles) -> None:
@@ -159,18 +132,3 @@ class ArchiveWriter:
         """One record."""
         write_record(self.file, f"{self.root}/{name}", data, method)
         self.digest.update(data)
-
-
-def write_record(
-    file: zipfile.ZipFile, name: str, data: bytes | memoryview, method: int = zipfile.ZIP_STORED
-) -> None:
-    """One record, whose contents begin at a multiple of 64 bytes."""
-    entry = zipfile.ZipInfo(name)
-    entry.compress_type = method
-    stream = file.fp
-    assert stream is not None
-    is_large = len(data) * 1.05 > zipfile.ZIP64_LIMIT  # then `zipfile` adds 20 bytes of its own
-    start = stream.tell() + 30 + len(entry.filename.encode()) + 4 + 20 * is_large
-    padding = -start % _ALIGNMENT
-    entry.extra = b"FB" + struct.pack("<H", padding) + b"Z" * padding
-    file.writestr(entry, data)

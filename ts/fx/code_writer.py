@@ -23,12 +23,14 @@ from typing import Any, Final, NamedTuple
 
 import ts
 from ts._core.dispatch.overloads import OverloadSet
+from ts._core.tensor.symbols import Symbolic
 from ts._core.tensor.tensor import Tensor
 from ts.fx.names import is_from_torch, qualified_name, type_name
 from ts.fx.namespace import CUSTOM_BUILTINS, Namespace
 from ts.fx.node import Node, meta_value
 from ts.fx.operator_texts import inplace_methods, magic_methods
 from ts.fx.tensor_texts import dtype_abbreviation, shape_text
+from ts.ops.namespace import OpOverload
 
 _TYPING: Final = {
     kind: getattr(typing, name)
@@ -139,7 +141,7 @@ class CodeWriter:
             return repr(value)
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return f"{self.add_global(qualified_name(type(value)), type(value))}{tuple(value)!r}"
-        if isinstance(value, OverloadSet):
+        if isinstance(value, OverloadSet | OpOverload):
             return self.add_global(qualified_name(value), value)
         if isinstance(value, enum.Enum):
             cls = type(value)
@@ -280,4 +282,6 @@ class CodeWriter:
             return f': "{text}"' if type(value) is Tensor else f': "{type(value).__name__}({text})"'
         if type(value).__name__ == "TensorMetadata":
             return f': "{dtype_abbreviation(value.dtype)}{shape_text(value.shape)}"'
+        if isinstance(value, Symbolic):
+            return f': "Sym({value.node})"'
         return ""

@@ -15,8 +15,7 @@ from typing import Any, Final, TypeVar
 
 import ts
 from ts._core.dispatch.overloads import OverloadSet
-from ts.fx.places import is_one_overload
-from ts.ops.namespace import Packet
+from ts.ops.namespace import OpOverload, Packet
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -34,13 +33,14 @@ def is_impure(target: Any, impure_random: bool = True) -> bool:
     """Whether a call has an effect; `impure_random`: also where it only asks the generator."""
     if target in _marked:
         return True
+    if isinstance(target, OpOverload):
+        record = target.operator.record
+        drawn = impure_random and record is not None and record.nondeterministic
+        return bool(target.operator.schema.is_mutable or drawn or (record is not None and record.side_effect))
     if isinstance(target, Packet):
         return "default" in target.overloads() and is_impure(target.default, impure_random)
     if not isinstance(target, OverloadSet):
         return False
-    if is_one_overload(target):
-        op = target.operators()[0]
-        return bool(op.schema.is_mutable or (impure_random and op.record.nondeterministic))
     at_the_top: object = getattr(ts, target.__name__, None)
     if at_the_top is not target:
         return False

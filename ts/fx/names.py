@@ -23,8 +23,8 @@ import ts
 from ts._core.dispatch.overloads import OverloadSet
 from ts._core.dispatch.overrides import Overridable
 from ts.fx.functional_calls import CALLS, OF_TORCH_FUNCTIONAL
-from ts.fx.places import is_one_overload, is_tensor_method, place_of
-from ts.ops.namespace import Packet
+from ts.fx.places import is_tensor_method, place_of
+from ts.ops.namespace import OpOverload, Packet
 
 # What `torch.nn.functional` has from a module of its own in C.
 _OF_NN: Final = frozenset({
@@ -39,7 +39,8 @@ _HOMES: Final = {
     "from_dlpack": "utils.dlpack", "get_rng_state": "random", "initial_seed": "random",
     "manual_seed": "random", "seed": "random", "set_rng_state": "random", "load": "serialization",
     "save": "serialization", "pca_lowrank": "_lowrank", "svd_lowrank": "_lowrank", "vmap": "func",
-    "set_printoptions": "_tensor_str", **dict.fromkeys(OF_TORCH_FUNCTIONAL, "functional"),
+    "set_printoptions": "_tensor_str", "while_loop": "_higher_order_ops.while_loop",
+    **dict.fromkeys(OF_TORCH_FUNCTIONAL, "functional"),
 }  # fmt: skip
 _OTHER_NAMES: Final = {"threshold": "_threshold"}  # what PyTorch's function calls itself
 _OWN: Final = re.compile(r"\bts\.(?=[A-Za-z_])")
@@ -47,7 +48,7 @@ _OWN: Final = re.compile(r"\bts\.(?=[A-Za-z_])")
 
 def is_from_torch(obj: object) -> bool:
     """Whether generated code names an object by its place in PyTorch."""
-    if isinstance(obj, OverloadSet | Packet):
+    if isinstance(obj, OverloadSet | OpOverload | Packet):
         return True
     module = getattr(obj, "__module__", None)
     if isinstance(module, str):
@@ -57,8 +58,6 @@ def is_from_torch(obj: object) -> bool:
 
 def simple_name(func: Any) -> str:
     """What PyTorch has as the `__name__` of a function."""
-    if isinstance(func, OverloadSet) and is_one_overload(func):
-        return f"{func.__name__}.{func.operators()[0].overload or 'default'}"
     return (
         _OTHER_NAMES.get(func.__name__, func.__name__)
         if isinstance(func, Overridable)
@@ -71,7 +70,7 @@ def qualified_name(func: Callable[..., Any]) -> str:
 
     RuntimeError for a lambda expression whose source is not there.
     """
-    if isinstance(func, OverloadSet | Packet):
+    if isinstance(func, OverloadSet | OpOverload | Packet):
         return _operator_name(func)
     name: str = func.__name__
     if getattr(builtins, name, None) is func:
@@ -100,13 +99,15 @@ def qualified_name(func: Callable[..., Any]) -> str:
 
 def _operator_name(func: Any) -> str:
     name = func.__name__
+    if isinstance(func, OpOverload):
+        return f"torch.ops.{func}"
     if isinstance(func, Packet):
         return f"torch.ops.{func.qualified_name.replace('::', '.')}"
     home = place_of(func)
     if home is None:
         if is_tensor_method(func):
             return f"torch.Tensor.{name}"
-        return f"torch.ops.{func.name.replace('::', '.')}.{func.operators()[0].overload or 'default'}"
+        return f"torch.ops.{func.name.replace('::', '.')}"
     if home is ts.nn.functional:
         if name in _OF_NN:
             return f"torch._C._nn.{name}"

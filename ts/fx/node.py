@@ -26,6 +26,7 @@ from ts.fx.immutable_collections import immutable_dict, immutable_list
 from ts.fx.names import printed_target, qualified_name, type_name
 from ts.fx.operator_schemas import ArgsKwargsPair, normalize_function, normalize_module
 from ts.fx.tensor_texts import tensor_text
+from ts.ops.namespace import OpOverload
 
 if TYPE_CHECKING:
     from ts.fx.graph import Graph
@@ -86,7 +87,7 @@ def _format_arg(arg: object, max_list_len: float = float("inf")) -> str:
         return f"({shown}{',' if len(arg) == 1 else ''}{rest})"
     if isinstance(arg, dict):
         return "{" + ", ".join(f"{k}: {_format_arg(v)}" for k, v in arg.items()) + "}"
-    if isinstance(arg, OverloadSet):
+    if isinstance(arg, OverloadSet | OpOverload):
         return qualified_name(arg).removeprefix("torch.ops.")
     return f"%{arg}" if isinstance(arg, Node) else str(arg)
 

@@ -23,7 +23,7 @@ from ts._core.dispatch.overloads import OverloadSet
 from ts.fx.functional_calls import signature_of
 from ts.ir.schema import FunctionSchema
 from ts.nn.modules.module import Module
-from ts.ops.namespace import Packet
+from ts.ops.namespace import OpOverload, Packet
 
 __all__ = [
     "ArgsKwargsPair", "check_for_mutable_operation", "create_type_hint", "get_signature_for_torch_op",
@@ -100,7 +100,7 @@ def get_signature_for_torch_op(op: Any, return_schemas: bool = False) -> Any:
         return (_of_nonzero(), None) if return_schemas else None
     if isinstance(op, Packet):
         operators = [o for name in op.overloads() for o in getattr(op, name).operators()]
-    elif isinstance(op, OverloadSet):
+    elif isinstance(op, OverloadSet | OpOverload):
         operators = op.operators()
     else:
         return (None, None) if return_schemas else None
@@ -209,7 +209,7 @@ def normalize_function(
     if not callable(target):
         raise AssertionError(f"target_for_analysis must be callable, got {type(target)}")
     signature = signature_of(target)
-    if signature is None and not isinstance(target, OverloadSet | Packet):
+    if signature is None and not isinstance(target, OverloadSet | OpOverload | Packet):
         if inspect.isbuiltin(target):
             return None
         signature = inspect.signature(inspect.unwrap(target))

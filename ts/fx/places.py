@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import ts
-from ts._core.dispatch.overloads import OverloadSet
 from ts._core.tensor.tensor import Tensor
+from ts.ops.namespace import OpOverload
 
 _SPACES: Final = ("linalg", "fft", "special")
 _RENAMED: Final = {"log_sigmoid": "logsigmoid"}  # operators that `nn.functional` has under another name
@@ -40,6 +40,6 @@ def is_tensor_method(func: Any) -> bool:
     )
 
 
-def is_one_overload(func: OverloadSet) -> bool:
+def is_one_overload(func: Any) -> bool:
     """Whether it is what `ts.ops.aten.add.Tensor` gives: no function of another name."""
-    return len(func.operators()) == 1 and place_of(func) is None and not is_tensor_method(func)
+    return isinstance(func, OpOverload)

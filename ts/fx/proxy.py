@@ -36,9 +36,9 @@ from ts.fx.names import simple_name
 from ts.fx.node import Node, Target, map_aggregate, map_arg
 from ts.fx.operator_schemas import check_for_mutable_operation
 from ts.fx.operator_texts import magic_methods, reflectable_magic_methods
-from ts.fx.places import is_one_overload, is_tensor_method
+from ts.fx.places import is_tensor_method
 from ts.nn.parameter import Parameter
-from ts.ops.namespace import Packet
+from ts.ops.namespace import OpOverload, Packet
 
 __all__ = [
     "Attribute", "GraphAppendingTracer", "ParameterProxy", "Proxy", "Scope", "ScopeContextManager",
@@ -214,13 +214,14 @@ class TracerBase:
             return slice(self.create_arg(a.start), self.create_arg(a.stop), self.create_arg(a.step))
         if isinstance(a, range):
             return range(self.create_arg(a.start), self.create_arg(a.stop), self.create_arg(a.step))
-        if isinstance(a, OverloadSet | Packet):
-            if isinstance(a, Packet) or is_one_overload(a):
-                return a
-        elif dataclasses.is_dataclass(a):
+        if isinstance(a, OpOverload | Packet):
+            return a
+        if isinstance(a, OverloadSet):
+            raise NotImplementedError(f"argument of type: {type(a)}")
+        if dataclasses.is_dataclass(a):
             fields = {f.name: self.create_arg(getattr(a, f.name)) for f in dataclasses.fields(a)}
             return self.create_node("call_function", type(a), (), fields)
-        elif isinstance(a, (*base_types, enum.Enum)) or a is None or a is ...:
+        if isinstance(a, (*base_types, enum.Enum)) or a is None or a is ...:
             return a
         raise NotImplementedError(f"argument of type: {type(a)}")
 

@@ -11,20 +11,24 @@ WRITTEN = ()  # no functions in the scripted subset: any other name is a namespa
 
 def __getattr__(name: str) -> Any:
     if name in ("aten", "prim", "profiler"):
-        from ts.ops.namespace import Namespace
+        from ts.ops.namespace import Namespace, namespaces
 
-        found = globals()[name] = Namespace(name)
+        found = globals()[name] = namespaces(name)
         return found
+    if name == "higher_order":
+        from ts._higher_order_ops import operators
+
+        return operators
     if name == "load_library":
         from ts.ops.namespace import load_library
 
         return load_library
     if name == "OpNamespace":
-        from ts.ops.namespace import Namespace
+        from ts.ops.namespace import Namespace, namespaces
 
         return Namespace
     if name.startswith("__") or importlib.util.find_spec(f"ts.ops.{name}") is not None:
         raise AttributeError(f"module 'ts.ops' has no attribute '{name}'")
-    from ts.ops.namespace import Namespace
+    from ts.ops.namespace import Namespace, namespaces
 
-    return Namespace(name)
+    return namespaces(name)

@@ -118,13 +118,14 @@ def described(
         tuple(stride), padding if isinstance(padding, str) else tuple(padding), tuple(dilation), groups,
         transposed, tuple(output_padding),
     )  # fmt: skip
+    if any(map(sizes.is_symbol, (*input.shape, *weight.shape))):
+        return _describe(input, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
     found = _known.get(key)
     if found is None:
         found = _describe(input, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
-        if not any(map(sizes.is_symbol, (*input.shape, *weight.shape))):
-            if len(_known) >= MOST_KNOWN:
-                _known.clear()
-            _known[key] = found
+        if len(_known) >= MOST_KNOWN:
+            _known.clear()
+        _known[key] = found
     return found
 
 

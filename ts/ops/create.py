@@ -10,6 +10,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ts._core.tensor.sizes import decided
+from ts._core.tensor.symbols import SymInt
 from ts._core.thread.once import warn
 from ts.ops import rules, storage
 from ts.ops.outputs import BY_COUNT, COPIED, COUNTED, SILENTLY
@@ -245,26 +247,32 @@ def _scalar_tensor(xp: Any, s: Any, dtype: int | None = None, *_: Any) -> Array:
 # ---------------------------------------------------------------------------------------- ranges
 
 
+def _steps(start: Any, end: Any, step: Any) -> Any:
+    """How many steps there are between whole numbers."""
+    count = -(-(end - start) // step)
+    return count if decided(count > 0) else 0
+
+
 def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -> Array:
     """start, start + step ... before `end`; integers give int64."""
     if step == 0:
         raise RuntimeError("step must be nonzero")
     if (step > 0 and start > end) or (step < 0 and start < end):
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
-    if not (math.isfinite(start) and math.isfinite(end)):
+    whole = all(isinstance(x, int | SymInt) for x in (start, end, step))
+    if not whole and not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"unsupported range: {start:g} -> {end:g}")
-    whole = all(isinstance(x, int) for x in (start, end, step))
     target = rules.dtype_from(dtype, rules.INT64 if whole else None)
     if target.kind in "iu":
-        first, stride = int(start), int(step)
+        first, stride = (start, step) if whole else (int(start), int(step))
         if stride == 0:
             raise ValueError("step must be nonzero")
         if whole or target == rules.INT64:
-            count = max(-(-(int(end) - first) // stride), 0)
+            count = _steps(first, end if whole else int(end), stride)
         else:  # as many as the numbers say before they become integers
             count = max(math.ceil((end - start) / step), 0)
         return (first + xp.arange(count, dtype=rules.INT64) * stride).astype(target)
-    count = max(math.ceil((end - start) / step), 0)
+    count = _steps(start, end, step) if whole else max(math.ceil((end - start) / step), 0)
     if count >= 1 << 60:
         raise RuntimeError("invalid size, possible overflow?")
     wide = rules.DOUBLE

@@ -7,10 +7,95 @@ ts.ops.aten.add.overloads()        ['Tensor', 'Scalar', ...]
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from ts.absent import absent_operator
 from ts.ops import registry
+
+
+class OpOverload:
+    """One overload of an operator: `torch.ops.aten.add.Tensor`, as graphs call it."""
+
+    def __init__(self, packet: Packet, operator: Any) -> None:
+        self.overloadpacket = packet
+        self.operator = operator
+        self._overloadname = operator.overload or "default"
+        self._call = _callable(packet.qualified_name, lambda name: (operator,))
+        self.__name__ = f"{packet.__name__}.{self._overloadname}"
+        self.__qualname__ = self._name = operator.key
+        self.__module__ = f"torch.ops.{self.namespace}"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return self._call(*args, **kwargs)
+        except TypeError:
+            refused = self._refusal(args, kwargs)
+            if refused is None:
+                raise
+            raise refused from None
+
+    def _refusal(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RuntimeError | None:
+        """What is said where the arguments are not of the schema; None where they are."""
+        try:
+            self._call.resolve(args, kwargs)
+        except TypeError as error:
+            return RuntimeError(f"{self.operator.name}() {error}\nDeclaration: {self.operator.schema}")
+        return None
+
+    def __str__(self) -> str:
+        return f"{self.namespace}.{self.__name__}"
+
+    def __repr__(self) -> str:
+        name = f"{self.namespace}.{self.overloadpacket.__name__}"
+        return f"<OpOverload(op='{name}', overload='{self._overloadname}')>"
+
+    def __copy__(self) -> OpOverload:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> OpOverload:
+        return self
+
+    def __reduce__(self) -> Any:
+        return overload_named, (self.operator.name, self.operator.overload)
+
+    @property
+    def __doc__(self) -> str | None:  # type: ignore[override]
+        return self._call.__doc__  # type: ignore[no-any-return]
+
+    @property
+    def namespace(self) -> str:
+        """Whose it is: aten."""
+        return self.overloadpacket.qualified_name.partition("::")[0]
+
+    @property
+    def _schema(self) -> Any:
+        return self.operator.schema
+
+    def name(self) -> str:
+        """Name and overload: "aten::add.Tensor"."""
+        return self.operator.key  # type: ignore[no-any-return]
+
+    def operators(self) -> list[Any]:
+        """The operator itself, as the set of overloads that it is."""
+        return [self.operator]
+
+    def resolve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """What a call would run: the operator, its arguments converted, and as they were given."""
+        return self._call.resolve(args, kwargs)
+
+
+def overload_named(name: str, overload: str) -> OpOverload:
+    """The overload of a core's operator, by its name and its overload's."""
+    namespace, _, base = name.partition("::")
+    found: OpOverload = getattr(getattr(namespaces(namespace), base), overload or "default")
+    return found
+
+
+@cache
+def namespaces(name: str) -> Namespace:
+    """The operators of a name space, one object for each."""
+    return Namespace(name)
 
 
 class Packet:
@@ -33,11 +118,10 @@ class Packet:
     def __getattr__(self, overload: str) -> Any:
         if not overload.startswith("__"):
             wanted = "" if overload == "default" else overload
-            named = tuple(o for o in registry.lookup(self.qualified_name) if o.overload == wanted)
-            if named:
-                found = _callable(self.qualified_name, lambda name: named)
-                setattr(self, overload, found)
-                return found
+            for operator in registry.lookup(self.qualified_name):
+                if operator.overload == wanted:
+                    found = self.__dict__.setdefault(overload, OpOverload(self, operator))
+                    return found
         raise AttributeError(
             f"The underlying op of '{self.qualified_name}' has no overload name '{overload}'"
         )

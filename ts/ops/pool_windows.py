@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ts._core.tensor.sizes import is_symbol
 from ts.ops.unfold import out_size
 
 Sizes = Sequence[int]
@@ -58,6 +59,8 @@ class Windows:
         """How many elements each window sees, where nothing is dilated."""
         if self.kept_counts is not None:
             return self.kept_counts
+        if not self.begin:
+            return np.ones((), np.int64)
         found = _product([stop - begin for begin, stop in zip(self.begin, self.stop, strict=True)])
         if found.size <= LARGEST_KEPT:
             self.kept_counts = found
@@ -79,8 +82,16 @@ def _product(counts: list[NDArray[Any]]) -> NDArray[Any]:
     return result
 
 
-@lru_cache(maxsize=512)
-def fixed(
+def fixed(kind: str, shape: tuple[int, ...], *arguments: Any) -> Windows:
+    """The windows of a kernel that moves; RuntimeError where the arguments do not fit.
+
+    They are the number of dimensions; kernel, stride, padding and dilation, each a tuple of one or as many
+    ints; and whether a window that is cut off at the end counts.
+    """
+    return (_fixed if any(map(is_symbol, shape)) else _kept)(kind, shape, *arguments)
+
+
+def _fixed(
     kind: str,
     shape: tuple[int, ...],
     n: int,
@@ -90,7 +101,6 @@ def fixed(
     dilation: tuple[int, ...],
     ceil: bool,
 ) -> Windows:
-    """The windows of a kernel that moves; RuntimeError where the arguments do not fit."""
     _check_counts(kind, n, kernel, stride, padding, dilation)
     if any(abs(v) >= 1 << 48 for values in (kernel, stride, padding, dilation) for v in values):
         raise RuntimeError(f"{kind}_pool{n}d: a size, stride, padding or dilation is too large")
@@ -109,6 +119,8 @@ def fixed(
     sizes = shape[len(shape) - n :]
     places = _places(sizes, kernel, stride, padding, dilation, ceil)
     begins, stops = [], []
+    if any(map(is_symbol, places)):  # of these there are only the counts
+        return Windows(kernel, stride, padding, dilation, places, (), ())
     for size, k, s, p, d, m in zip(sizes, kernel, stride, padding, dilation, places, strict=True):
         if kind == MAX_VALUES and m < 1:
             raise RuntimeError(f"max_pool1d() Invalid computed output size: {m}")
@@ -118,9 +130,19 @@ def fixed(
     return Windows(kernel, stride, padding, dilation, places, tuple(begins), tuple(stops))
 
 
-@lru_cache(maxsize=512)
+_kept = lru_cache(maxsize=512)(_fixed)
+
+
 def parts(sizes: tuple[int, ...], places: tuple[int, ...]) -> Windows:
     """The windows that divide each dimension into nearly equal parts."""
+    if any(map(is_symbol, (*sizes, *places))):  # of these there are only the counts
+        one = (1,) * len(sizes)
+        return Windows(one, one, one, one, places, (), ())
+    return _kept_parts(sizes, places)
+
+
+@lru_cache(maxsize=512)
+def _kept_parts(sizes: tuple[int, ...], places: tuple[int, ...]) -> Windows:
     begins, stops = [], []
     for size, m in zip(sizes, places, strict=True):
         at = np.arange(m, dtype=np.int64)

@@ -25,17 +25,17 @@ from ts._core.thread.context import current_tracer
 _LARGEST = sys.maxsize
 
 
-def get_index(x: Tensor, index: Any) -> Tensor:
-    """x[index]"""
-    view, indices = _apply(x, index)
+def get_index(x: Tensor, index: Any, skip_whole: bool = False) -> Tensor:
+    """x[index]; `skip_whole`: the slices `:` among several are no operators."""
+    view, indices = _apply(x, index, skip_whole and isinstance(index, tuple))
     if any(i is not None for i in indices):
         return overloads("index")(view, indices)  # type: ignore[no-any-return]
     return overloads("alias")(x) if view is x else view
 
 
-def put_index(x: Tensor, index: Any, value: Any) -> None:
-    """x[index] = value"""
-    view, indices = _apply(x, index)
+def put_index(x: Tensor, index: Any, value: Any, skip_whole: bool = False) -> None:
+    """x[index] = value; `skip_whole`: slices `:` are no operators."""
+    view, indices = _apply(x, index, skip_whole)
     if not isinstance(value, Tensor):
         value = _constant(value, x.dtype, x.device)
     if any(i is not None for i in indices):
@@ -52,7 +52,7 @@ def _without_leading_ones(x: Tensor) -> Tensor:
     return overloads("view")(x, list(lengths[first:])) if first else x  # type: ignore[no-any-return]
 
 
-def _apply(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
+def _apply(x: Tensor, index: Any, skip_whole: bool) -> tuple[Tensor, list[Tensor | None]]:
     """The view by everything but index tensors, and the index tensors by dimension of it."""
     items = [_item(item) for item in (index if isinstance(index, tuple) else (index,))]
     taken = sum(_dimensions(item) for item in items)
@@ -76,6 +76,8 @@ def _apply(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
         elif isinstance(item, bool):
             view = overloads("unsqueeze")(view, dim)
             at(_constant([item]))
+        elif skip_whole and isinstance(item, slice) and item.start is item.stop is item.step is None:
+            dim += 1
         elif isinstance(item, slice):
             start = 0 if item.start is None else item.start
             stop = _LARGEST if item.stop is None else item.stop

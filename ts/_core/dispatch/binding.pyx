@@ -38,6 +38,7 @@ from ts._core.value.sealed cimport seal
 
 from ts import devices, dtypes
 from ts._core.dispatch.results import results_class
+from ts._core.tensor.symbols import SymBool, SymFloat, SymInt, Symbolic
 
 cdef extern from "Python.h":
     bint PyLong_CheckExact(object x) noexcept
@@ -128,6 +129,8 @@ cdef int prepare_default(Slot slot) except -1:
 cdef bint is_int(object x):
     if isinstance(x, int):
         return not isinstance(x, bool)
+    if isinstance(x, SymInt):
+        return True
     if isinstance(x, np.integer) or isinstance(x, np.ndarray) and x.ndim == 0 and x.dtype.kind in "iu":
         return True
     return isinstance(x, Tensor) and x.ndim == 0 and 1 <= x.dtype.category <= 1
@@ -154,11 +157,15 @@ def _is_int(x):
 
 
 def _is_real(x):
-    return isinstance(x, (int, float, np.number)) and not isinstance(x, bool)
+    return isinstance(x, (int, float, np.number, SymInt, SymFloat)) and not isinstance(x, bool)
 
 
 def _is_number(x):
-    return isinstance(x, (int, float, complex, np.generic))
+    return isinstance(x, (int, float, complex, np.generic, Symbolic))
+
+
+cdef object as_int(object x):
+    return x if isinstance(x, SymInt) else int(x)
 
 
 def _is_tensor(x):
@@ -179,6 +186,8 @@ cdef object convert(Slot slot, object x, bint numbers):
             return x
         if numbers and isinstance(x, np.generic):
             return x.item()
+        if numbers and isinstance(x, Symbolic):
+            return x
         return x if x is None and slot.optional else FAILED
     if x is None:
         if kind == INT_LIST and slot.has_default and slot.default == []:  # which are all, or as many as needed
@@ -189,17 +198,19 @@ cdef object convert(Slot slot, object x, bint numbers):
             return x
         if isinstance(x, np.generic) or is_number_tensor(x):
             return x.item()
-        return FAILED
+        return x if isinstance(x, Symbolic) else FAILED
     if kind == INT:
-        return int(x) if is_int(x) else FAILED
+        return as_int(x) if is_int(x) else FAILED
     if kind == INT_LIST:
         items = sequence(x, _is_int)
         if items is not None:
-            return [int(item) for item in items]
-        return [int(x)] * slot.size if slot.size and is_int(x) else FAILED
+            return [as_int(item) for item in items]
+        return [as_int(x)] * slot.size if slot.size and is_int(x) else FAILED
     if kind == BOOL:
-        return bool(x) if isinstance(x, (bool, np.bool_)) else FAILED
+        return bool(x) if isinstance(x, (bool, np.bool_, SymBool)) else FAILED
     if kind == FLOAT:
+        if isinstance(x, (SymInt, SymFloat)):
+            return x
         known = isinstance(x, (float, int, np.floating, np.integer)) or is_number_tensor(x)
         return float(x) if known else FAILED
     if kind == STR:

@@ -55,6 +55,7 @@ from ts._core.tensor.tensor cimport (
 
 from ts import devices, dtypes
 from ts._core.tensor import construct
+from ts._core.tensor.symbols import Symbolic
 from ts._core.value import ivalue as ivalue_module, type_of
 from ts._core.dispatch.results import results_class
 from ts._core.dispatch.signature import arity, signature
@@ -399,12 +400,30 @@ def set_layouts(function):
 cdef object call_bound(Operator op, list args):
     """Run on one Python value per parameter: through registers where a kernel in C waits there, or somebody watches."""
     cdef int backend = 0
+    if symbolic and any_symbols(args):
+        return run_at_once(op, args)
     if len(args) + op.nrets <= MOST_REGISTERS:
         if op.tensor_at >= 0 and isinstance(args[op.tensor_at], Tensor):
             backend = (<Tensor>args[op.tensor_at]).backend
         if context_flags() & WATCHED or has_kernel(op, backend) or differentiating(context_flags()) and any_wants(args):
             return call_in_registers(op, args)
     return run_at_once(op, args)
+
+
+cdef bint symbolic = False             # whether a thread may have symbols for numbers
+
+
+def expect_symbols():
+    """Let arguments be symbols from now on: registers hold none."""
+    global symbolic
+    symbolic = True
+
+
+cdef bint any_symbols(list args):
+    for x in args:
+        if isinstance(x, Symbolic) or type(x) is list and any_symbols(<list>x):
+            return True
+    return False
 
 
 cdef enum:

@@ -13,3 +13,12 @@ cdef class Layer:
 
     def check_elements(self):
         """Raise where the elements of the array are not those of the tensor."""
+
+    @property
+    def device(self):
+        """The device that the tensor shows."""
+        return self.inner.device
+
+    def element(self, Tensor x):
+        """The only element of a tensor whose array has none."""
+        raise RuntimeError("Tensor.item() cannot be called on meta tensors")

@@ -18,13 +18,15 @@ import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from ts._core.tensor.symbols import Symbolic
+
 SizeLike = Any  # int, or a symbol
 Shape = tuple[Any, ...]
 
 
 def is_symbol(n: SizeLike) -> bool:
     """Whether the size is no number yet."""
-    return not hasattr(n, "__index__")
+    return isinstance(n, Symbolic) or not hasattr(n, "__index__")
 
 
 def shape(lengths: Iterable[SizeLike]) -> Shape:
@@ -34,7 +36,12 @@ def shape(lengths: Iterable[SizeLike]) -> Shape:
 
 def equal(a: SizeLike, b: SizeLike) -> bool:
     """Whether two sizes are equal, which has to be answered."""
-    return known_equal(a, b) or bool(a == b)
+    return known_equal(a, b) or decided(a == b)
+
+
+def decided(condition: Any) -> bool:
+    """The truth of a condition on sizes, for which a condition of the program may be noted."""
+    return condition.settled() if isinstance(condition, Symbolic) else bool(condition)
 
 
 def known_equal(a: SizeLike, b: SizeLike) -> bool:
@@ -79,12 +86,12 @@ def product(lengths: Iterable[SizeLike]) -> SizeLike:
 
 def smaller(a: SizeLike, b: SizeLike) -> SizeLike:
     """The smaller of two sizes."""
-    return a if known_equal(a, b) or a <= b else b
+    return a if known_equal(a, b) or decided(a <= b) else b
 
 
 def larger(a: SizeLike, b: SizeLike) -> SizeLike:
     """The larger of two sizes."""
-    return a if known_equal(a, b) or b <= a else b
+    return a if known_equal(a, b) or decided(b <= a) else b
 
 
 def parts(n: SizeLike, step: SizeLike) -> SizeLike:

@@ -376,6 +376,8 @@ cdef object only_element(Tensor x):
     if x.array.size != 1:
         raise RuntimeError(f"a Tensor with {x.array.size} elements cannot be converted to Scalar")
     if x.backend == BACKEND_META:
+        if is_layered(x):
+            return x.history.layer.element(x)
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")
     value = x._host().item()
     if NUMBER[x.scalar_type] >= NUMBERS:  # whose class is none of Python's
@@ -692,6 +694,8 @@ cdef class Tensor:
     def device(self):
         if self.backend == BACKEND_CPU:
             return devices.CPU
+        if self.backend == BACKEND_META and is_layered(self):
+            return self.history.layer.device
         backend = backend_registry().at(self.backend)
         return devices.device(backend.name, self.device_index if backend.numbered else None)
 
@@ -713,11 +717,11 @@ cdef class Tensor:
 
     @property
     def is_cuda(self):
-        return self.backend == BACKEND_CUDA
+        return self.backend == BACKEND_CUDA or self.backend == BACKEND_META and self.device.type == "cuda"
 
     @property
     def is_cpu(self):
-        return self.backend == BACKEND_CPU
+        return self.backend == BACKEND_CPU or self.backend == BACKEND_META and self.device.type == "cpu"
 
     @property
     def is_meta(self):

@@ -1,0 +1,139 @@
+"""Numbers that are not known yet: `SymInt`, `SymFloat`, `SymBool`.
+
+A symbol holds a node, which does the arithmetic and answers the questions; here are the operators of Python
+that lead there, so that nothing of the algebra is imported by programs that have no symbols.
+
+    n = x.shape[0]            while something is exported: a SymInt
+    n * 2 + 1                 a SymInt: node.operate("add", n * 2, 1)
+    n > 3                     a SymBool
+    if n > 3: ...             node.decide(): a bool, which holds for the program from now on
+    int(n), range(n)          node.specialize(): the number of the example, which it has to be from now on
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+class Symbolic:
+    """What the three kinds have in common."""
+
+    __slots__ = ("__weakref__", "node")
+
+    def __init__(self, node: Any) -> None:
+        self.node = node
+
+    def __repr__(self) -> str:
+        return str(self.node)
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self.node), spec)
+
+    def __bool__(self) -> bool:
+        return bool(self.node.decide())
+
+    def __hash__(self) -> int:
+        raise TypeError(f"unhashable type: non-nested {type(self).__name__}")
+
+    def __reduce__(self) -> Any:
+        raise TypeError(f"cannot pickle a {type(self).__name__}, which belongs to what is exported")
+
+    def __deepcopy__(self, memo: Any) -> Any:
+        return self
+
+    def __copy__(self) -> Any:
+        return self
+
+    def settled(self) -> bool:
+        """The truth, where the answer makes the program another one: a condition is noted."""
+        return bool(self.node.decide(True))
+
+    def known_equal(self, other: Any) -> bool:
+        """Whether it is certain to equal `other`, for which no condition is noted."""
+        return bool(self.node.known_equal(other))
+
+
+class _Number(Symbolic):
+    __slots__ = ()
+
+    def __int__(self) -> int:
+        return int(self.node.specialize())
+
+    def __float__(self) -> float:
+        return float(self.node.specialize())
+
+    def __complex__(self) -> complex:
+        return complex(self.node.specialize())
+
+    def __pos__(self) -> Any:
+        return self
+
+    def is_integer(self) -> Any:
+        """Whether it is a whole number."""
+        return self.node.operate("is_integer", self)
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return self.node.operate("round", self, *([] if digits is None else [digits]))
+
+
+class SymInt(_Number):
+    """A whole number that is not known yet: most often the length of a dimension."""
+
+    __slots__ = ()
+
+    def __index__(self) -> int:
+        return int(self.node.specialize())
+
+
+class SymFloat(_Number):
+    """A float that is not known yet."""
+
+    __slots__ = ()
+
+
+class SymBool(Symbolic):
+    """A truth that is not known yet."""
+
+    __slots__ = ()
+
+    def __int__(self) -> int:
+        return int(bool(self))
+
+
+def _binary(name: str) -> Callable[[Any, Any], Any]:
+    def method(self: Any, other: Any) -> Any:
+        return self.node.operate(name, self, other)
+
+    return method
+
+
+def _reflected(name: str) -> Callable[[Any, Any], Any]:
+    def method(self: Any, other: Any) -> Any:
+        return self.node.operate(name, other, self)
+
+    return method
+
+
+def _unary(name: str) -> Callable[[Any], Any]:
+    def method(self: Any) -> Any:
+        return self.node.operate(name, self)
+
+    return method
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
+    setattr(_Number, f"__{_name}__", _binary(_name))
+    setattr(_Number, f"__r{_name}__", _reflected(_name))
+for _name in ("lt", "le", "gt", "ge"):
+    setattr(_Number, f"__{_name}__", _binary(_name))
+for _name in ("eq", "ne"):
+    setattr(Symbolic, f"__{_name}__", _binary(_name))
+for _name in ("neg", "abs", "trunc", "floor", "ceil"):
+    setattr(_Number, f"__{_name}__", _unary(_name))
+for _name in ("and", "or", "xor", "lshift", "rshift"):
+    setattr(SymInt, f"__{_name}__", _binary(_name))
+    setattr(SymInt, f"__r{_name}__", _reflected(_name))
+for _name in ("and", "or", "xor"):
+    setattr(SymBool, f"__{_name}__", _binary(_name))
+    setattr(SymBool, f"__r{_name}__", _reflected(_name))

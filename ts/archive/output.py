@@ -1,0 +1,57 @@
+"""Zip files that are being written, whatever their records are.
+
+replaced("model.pt", write)                     the old file, or all of the new one, at any time
+write_record(archive, "model/data/0", data)     contents that can be mapped into memory
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import tempfile
+import zipfile
+from typing import Any, Final
+
+from ts.errors import ArchiveError
+
+_ALIGNMENT: Final = 64
+
+
+def replaced(path: str, write: Any) -> None:
+    """Write a file such that its path holds the old contents or all of the new ones at any time."""
+    folder, base = os.path.split(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise ArchiveError(f"Parent directory {os.path.dirname(path)} does not exist.")
+    descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f".{base}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            write(file, os.path.splitext(base)[0] or "archive")
+            file.flush()
+            os.fsync(file.fileno())
+        mode = os.stat(path).st_mode if os.path.exists(path) else 0o666 & ~_umask()
+        os.chmod(temporary, mode)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_record(
+    file: zipfile.ZipFile, name: str, data: bytes | memoryview, method: int = zipfile.ZIP_STORED
+) -> None:
+    """One record, whose contents begin at a multiple of 64 bytes."""
+    entry = zipfile.ZipInfo(name)
+    entry.compress_type = method
+    stream = file.fp
+    assert stream is not None
+    is_large = len(data) * 1.05 > zipfile.ZIP64_LIMIT  # then `zipfile` adds 20 bytes of its own
+    start = stream.tell() + 30 + len(entry.filename.encode()) + 4 + 20 * is_large
+    padding = -start % _ALIGNMENT
+    entry.extra = b"FB" + struct.pack("<H", padding) + b"Z" * padding
+    file.writestr(entry, data)
