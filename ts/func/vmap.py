@@ -15,6 +15,7 @@ from typing import Any
 import ts
 from ts import Tensor
 from ts._core.layers.batch import batched, opened_batch, parts, unbatched
+from ts._core.thread.context import current_tracer
 from ts._core.thread.transforms import transforming
 from ts.func.trees import Shape, broadcast, flatten, unflatten
 
@@ -157,6 +158,9 @@ class _Call:
     def at_once(
         self, size: int, dims: list[int | None], leaves: list[Any], shape: Shape, kwargs: dict[str, Any]
     ) -> Any:
+        recorder = current_tracer()
+        if hasattr(recorder, "vmap"):
+            return recorder.vmap(self, size, dims, leaves, shape, kwargs)
         fronts = [
             x if d is None else x if d == 0 else x.movedim(d, 0) for x, d in zip(leaves, dims, strict=True)
         ]

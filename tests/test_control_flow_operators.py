@@ -1,0 +1,367 @@
+"""Control flow operators without PyTorch: eager code, what is looked at before it runs, exported graphs."""
+
+import copy
+import pickle
+import subprocess
+import sys
+from collections import deque
+
+import pytest
+
+import ts
+from ts._higher_order_ops import associative_scan, cond, map, scan, while_loop
+from ts._higher_order_ops.aliases import Aliases
+from ts.errors import TorchRuntimeError, UncapturedHigherOrderOpError, UnsupportedNodeError
+from ts.ops.namespace import overload_named
+
+X = ts.arange(6.0).reshape(2, 3)
+YES, NO = ts.tensor(True), ts.tensor(False)
+
+
+@pytest.mark.parametrize("pred", [YES, NO, True, False, ts.tensor([1.0]), ts.tensor(0)])
+def test_cond_takes_one_branch(pred):
+    """By a truth of one element or of Python."""
+    found = cond(pred, lambda x: x + 1, lambda x: x - 1, (X,))
+    assert found.equal(X + 1 if bool(pred) else X - 1)
+
+
+def test_branches_are_looked_at_once():
+    """The first call runs both branches on tensors without elements; calls of this kind run one from then on."""
+    seen = deque()  # which is not looked into
+
+    def yes(x):
+        seen.append(("yes", x.device.type))
+        return x + 1
+
+    def no(x):
+        seen.append(("no", x.device.type))
+        return x - 1
+
+    cond(YES, yes, no, (X,))
+    assert list(seen) == [("yes", "meta"), ("no", "meta"), ("yes", "cpu")]
+    cond(YES, yes, no, (X * 2,))
+    assert list(seen)[3:] == [("yes", "cpu")]
+    cond(YES, yes, no, (X[0],))  # of another shape
+    assert list(seen)[4:] == [("yes", "meta"), ("no", "meta"), ("yes", "cpu")]
+
+
+class Around(ts.nn.Module):
+    """What functions may reach, in each place that they change."""
+
+    def __init__(self):
+        super().__init__()
+        self.number, self.tensor, self.items, self.table = 0, X, [1], {"a": [2]}
+        self.inside = ts.nn.Linear(3, 3)
+
+    def state(self):
+        """All of it, to compare."""
+        return (
+            self.number,
+            id(self.tensor),
+            [*self.items],
+            {k: [*v] for k, v in self.table.items()},
+            self.inside.bias,
+        )
+
+
+def append(net, x):
+    """A list."""
+    net.items.append(x)
+
+
+def put(net, x):
+    """A list in a dictionary, and the dictionary."""
+    net.table["a"].append(x)
+    net.table["b"] = [x]
+
+
+def count(net, x):
+    """A number."""
+    net.number += 1
+
+
+def assign(net, x):
+    """A tensor, and a parameter of a module inside."""
+    net.tensor = x + 1
+    net.inside.bias = None
+
+
+@pytest.mark.parametrize("change", [append, put, count, assign])
+def test_side_effects_are_refused_and_undone(change):
+    """In eager code and in exports, whatever the functions reach."""
+    net = Around()
+    before = net.state()
+
+    def changing(x):
+        change(net, x)
+        return x + 1
+
+    def program(x, flag):
+        return cond(flag, changing, lambda x: x - 1, (x,))
+
+    with pytest.raises(UncapturedHigherOrderOpError, match="Unsafe side effect"):
+        program(X, NO)
+    assert net.state() == before
+    pytest.importorskip("sympy")
+    net.forward = program
+    with pytest.raises(UncapturedHigherOrderOpError, match="Unsafe side effect"):
+        ts.export.export(net, (X, NO))
+    assert net.state() == before
+
+
+def test_variables_of_closures_are_put_back():
+    """What `nonlocal` assigns."""
+    total = 0
+
+    def body(i):
+        nonlocal total
+        total += 1
+        return (i + 1,)
+
+    with pytest.raises(UncapturedHigherOrderOpError, match="Unsafe side effect"):
+        while_loop(lambda i: i < 3, body, (ts.tensor(0),))
+    assert total == 0
+
+
+def test_looking_changes_nothing():
+    """Neither operands nor random numbers, where a function is refused, too."""
+    x = X.clone()
+    ts.manual_seed(3)
+    with pytest.raises(UncapturedHigherOrderOpError, match="Encountered input mutation"):
+        cond(NO, lambda x: x.add_(ts.rand(3)) + 1, lambda x: x - 1, (x,))
+    drawn = ts.rand(2)
+    ts.manual_seed(3)
+    assert x.equal(X)
+    assert drawn.equal(ts.rand(2))
+
+
+def test_operands_may_be_written_without_gradients():
+    """As in PyTorch's inference."""
+    x = X.clone()
+    with ts.no_grad():
+        assert cond(YES, lambda x: x.add_(1) + 1, lambda x: x - 1, (x,)).equal(X + 2)
+    assert x.equal(X + 1)
+
+
+def test_what_follows_from_elements_is_not_looked_at():
+    """A function that reads elements runs as it is, with results of any size."""
+    found = cond(YES, lambda x: x[x > 2] * float(x.sum()), lambda x: x.nonzero().float(), (X,))
+    assert found.tolist() == [45.0, 60.0, 75.0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "error", "told"),
+    [
+        (lambda x: x + 1, lambda x: x.int(), TorchRuntimeError, "expected same dtype but got torch.float32"),
+        (lambda x: x + 1, lambda x: x.sum(), TorchRuntimeError, "expected same dim but got 2 and 0"),
+        (lambda x: (x + 1,), lambda x: [x + 1], UncapturedHigherOrderOpError, "the same pytree structure"),
+        (lambda x: x[0], lambda x: x[0] + 1, UncapturedHigherOrderOpError, "do not support aliasing"),
+        (lambda x: x + 1, lambda x: "x", UncapturedHigherOrderOpError, "but got <class 'str'>"),
+        (lambda x: x + 1, lambda x, y: x + 1, UncapturedHigherOrderOpError, "Argument mismatch"),
+    ],
+)
+def test_branches_that_do_not_fit(first, second, error, told):
+    """Whichever of them would run."""
+    for pred in (YES, NO):
+        with pytest.raises(error, match=told):
+            cond(pred, first, second, (X,))
+
+
+def test_gradients_go_through_what_ran():
+    """Through the branch that was taken, all rounds of a loop, all slices."""
+    x = ts.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    cond(NO, lambda x: x * 2, lambda x: x**3, (x * 1,)).sum().backward()
+    assert x.grad.tolist() == [3.0, 12.0, 27.0]
+    x.grad = None
+    while_loop(lambda i, y: i < 3, lambda i, y: (i + 1, y * x), (ts.tensor(0), ts.ones(3)))[
+        1
+    ].sum().backward()
+    assert x.grad.tolist() == [3.0, 12.0, 27.0]
+    x.grad = None
+    map(lambda r: r * x, X).sum().backward()
+    assert x.grad.tolist() == X.sum(0).tolist()
+    x.grad = None
+    carry, _ = scan(lambda c, r: (c * r, c + r), ts.ones(()), x)
+    carry.backward()
+    assert x.grad.tolist() == [6.0, 3.0, 2.0]
+    x.grad = None
+    associative_scan(lambda a, b: a * b, x, 0, combine_mode="generic")[2].backward()
+    assert x.grad.tolist() == [6.0, 3.0, 2.0]
+
+
+@pytest.mark.parametrize("n", range(1, 10))
+def test_associative_scan_is_a_scan(n):
+    """Of any length, in both directions, by a function that does not commute."""
+    x = ts.arange(float(4 * n)).reshape(n, 2, 2) / 10
+    found = associative_scan(lambda a, b: a @ b, x, 0, combine_mode="generic")
+    wanted = [x[0]]
+    for i in range(1, n):
+        wanted.append(wanted[-1] @ x[i])
+    ts.testing.assert_close(found, ts.stack(wanted))
+    back = associative_scan(lambda a, b: a + b, x, 0, reverse=True, combine_mode="generic")
+    ts.testing.assert_close(back, x.flip([0]).cumsum(0).flip([0]))
+
+
+def test_numbers_may_be_carried():
+    """And what is never run gives copies."""
+    assert while_loop(lambda i, x: i < 4, lambda i, x: (i + 2, x), (0, X))[0] == 4
+    (same,) = while_loop(lambda x: x.sum() < 0, lambda x: (x + 1,), (X,))
+    assert same.equal(X)
+    assert same is not X
+
+
+def test_scripts_refuse_clearly():
+    """At the call, and say what to write."""
+
+    def yes(x):
+        return x + 1
+
+    def f(x):
+        return ts.cond(x.sum() > 0, yes, yes, (x,))
+
+    with pytest.raises(UnsupportedNodeError, match=r"cond takes functions(.|\n)*ts.cond(.|\n)*write `if`"):
+        ts.jit.script(f)
+
+
+def test_aliases_follow_schemas():
+    """Views share memory with what they are of, results of others do not; writes are of the memory."""
+    x = ts.ones(2, 3)
+    shared = Aliases()
+    view, total = x.view(6), x + 1
+    shared.note(overload_named("aten::view", "").operator, [x, [6]], view)
+    shared.note(overload_named("aten::add", "Tensor").operator, [x, x, 1], total)
+    assert (shared.root(view) == shared.root(x), shared.root(total) == shared.root(x)) == (True, False)
+    assert shared.written == []
+    shared.note(overload_named("aten::add_", "Tensor").operator, [view, view, 1], view)
+    assert shared.written == [shared.root(x)]
+    copied = x.t().reshape(6)
+    shared.note(overload_named("aten::reshape", "").operator, [x.t(), [6]], copied)
+    assert shared.root(copied) == id(copied)
+
+
+def test_names_that_programs_import():
+    """The modules of PyTorch, and those of `functorch`."""
+    code = """
+import ts; ts.install_as_torch()
+import torch
+from torch._higher_order_ops.while_loop import while_loop
+from torch._higher_order_ops.map import map
+from torch._higher_order_ops import scan, map as again
+from torch._dynamo.exc import UncapturedHigherOrderOpError
+from functorch.experimental.control_flow import cond, map as third
+from functorch.experimental import control_flow
+assert torch.cond is cond and torch.while_loop is while_loop and map is again is third is control_flow.map
+assert callable(torch.ops.higher_order.cond) and repr(torch.ops.higher_order.cond)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# ---- exported
+
+
+class Net(ts.nn.Module):
+    """A branch with weights, and what the function around it computes."""
+
+    def __init__(self):
+        super().__init__()
+        self.yes, self.no = ts.nn.Linear(3, 3), ts.nn.Linear(3, 3, bias=False)
+
+    def forward(self, x, flag):
+        """Nested: a branch of the second in one of the first."""
+        y = x * 2
+
+        def no(x):
+            return ts.cond(x.sum() > 0, lambda x: self.no(x), lambda x: x + y, (x,))
+
+        return ts.cond(flag, lambda x: self.yes(x) + y, no, (x,))
+
+
+GRAPH = """\
+graph():
+    %p_yes_weight : [num_users=1] = placeholder[target=p_yes_weight]
+    %p_yes_bias : [num_users=1] = placeholder[target=p_yes_bias]
+    %p_no_weight : [num_users=1] = placeholder[target=p_no_weight]
+    %x : [num_users=2] = placeholder[target=x]
+    %flag : [num_users=1] = placeholder[target=flag]
+    %mul : [num_users=1] = call_function[target=torch.ops.aten.mul.Tensor](args = (%x, 2), kwargs = {})
+    %true_graph_0 : [num_users=1] = get_attr[target=true_graph_0]
+    %false_graph_0 : [num_users=1] = get_attr[target=false_graph_0]
+    %cond : [num_users=1] = call_function[target=torch.ops.higher_order.cond](\
+args = (%flag, %true_graph_0, %false_graph_0, (%mul, %x, %p_yes_bias, %p_yes_weight, %p_no_weight)), kwargs = {})
+    %getitem : [num_users=1] = call_function[target=operator.getitem](args = (%cond, 0), kwargs = {})
+    return (getitem,)"""
+
+
+def test_exported_cond():
+    """Weights and values from around become inputs; the program runs, is copied, pickled, exported again."""
+    pytest.importorskip("sympy")
+    net = Net()
+    program = ts.export.export(net, (X, YES))
+    assert str(program.graph).strip() == GRAPH
+    module = program.module()
+    cases = [(x, flag) for x in (X, -X) for flag in (YES, NO)]
+    for x, flag in cases:
+        ts.testing.assert_close(module(x, flag), net(x, flag))
+    state = program._lifted()
+    for made in (copy.deepcopy(program.graph_module), pickle.loads(pickle.dumps(program.graph_module))):
+        for x, flag in cases:
+            ts.testing.assert_close(made(*state, x, flag)[0], net(x, flag))
+    again = ts.export.export(module, (X, YES))
+    assert [n.target.name for n in again.graph.nodes if hasattr(n.target, "previewed")] == ["cond"]
+    for x, flag in cases:
+        ts.testing.assert_close(again.module()(x, flag), net(x, flag))
+
+
+def test_exported_at_other_sizes():
+    """Loops and maps of a dynamic length, and a symbol for what is between two sizes."""
+    pytest.importorskip("sympy")
+
+    class Loops(ts.nn.Module):
+        def forward(self, x, flag):
+            n = x.shape[0]
+            a = map(lambda r: r * n, x)
+            c, ys = scan(lambda c, r: (c + r, c * r), x[0] * 0, x)
+            i, w = while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y + c), (0, x))
+            return a, c, ys, i, w, ts.cond(flag, lambda x: x[1:] * 1, lambda x: x * 2, (x,))
+
+    n = ts.export.Dim("n", min=2)
+    program = ts.export.export(Loops(), (ts.rand(4, 3), YES), dynamic_shapes=({0: n}, None))
+    for size in (2, 3, 7):
+        for flag in (YES, NO):
+            x = ts.rand(size, 3)
+            ts.testing.assert_close(program.module()(x, flag), Loops()(x, flag))
+
+
+def test_exported_vmap():
+    """Its steps are nodes, which open and close a batch when they run."""
+    pytest.importorskip("sympy")
+
+    class Mapped(ts.nn.Module):
+        def forward(self, x, w):
+            return ts.vmap(
+                ts.vmap(lambda a, b: a.sum() * b, in_dims=(0, None)), in_dims=(1, None), out_dims=1
+            )(x, w)
+
+    x, w = ts.rand(4, 2, 3), ts.rand(5)
+    program = ts.export.export(Mapped(), (x, w))
+    ts.testing.assert_close(program.module()(x, w), Mapped()(x, w))
+
+
+def test_export_refuses_what_eager_refuses():
+    """In the same words, without traces in the module's graph."""
+    pytest.importorskip("sympy")
+
+    class Wrong(ts.nn.Module):
+        def forward(self, x, flag):
+            return ts.cond(flag, lambda x: x, lambda x: x + 1, (x,))
+
+    with pytest.raises(UncapturedHigherOrderOpError, match="do not support aliasing"):
+        ts.export.export(Wrong(), (X, YES))
+
+    class Constant(ts.nn.Module):
+        def forward(self, x):
+            return ts.cond(x.dim() == 2, lambda x: x + 1, lambda x: x - 1, (x,))
+
+    with pytest.warns(UserWarning, match="Pred is a Python constant"):
+        program = ts.export.export(Constant(), (X,))
+    assert "cond" not in str(program.graph)

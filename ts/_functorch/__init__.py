@@ -1,0 +1,10 @@
+"""What exported programs name of PyTorch's package of function transforms."""
+
+from __future__ import annotations
+
+from ts._functorch import predispatch
+from ts.absent import names_for
+
+__all__ = ["predispatch"]
+
+__getattr__ = names_for(__name__)

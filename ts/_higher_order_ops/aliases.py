@@ -1,0 +1,69 @@
+"""Which tensors share memory with which, by the schemas of the operators that ran.
+
+Arrays of the meta device have no memory that could tell.
+
+shared = Aliases()
+shared.note(aten::view, [x, [6]], y)          shared.root(y) == shared.root(x)
+shared.note(aten::add_, [y, 1, 1], y)         shared.written: the root of x
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from ts._core.tensor.tensor import Tensor
+
+# Views where the elements lie in order and need no conversion, copies else.
+_VIEWS_IF_CONTIGUOUS: Final = frozenset({
+    "aten::contiguous", "aten::flatten", "aten::ravel", "aten::reshape", "aten::reshape_as", "aten::to",
+})  # fmt: skip
+
+
+class Aliases:
+    """What is known of the tensors of one run."""
+
+    def __init__(self) -> None:
+        self._roots: dict[int, int] = {}  # by id: of the tensor that owns the memory
+        self._kept: list[Tensor] = []  # an id is that of a tensor as long as the tensor lives
+        self.written: list[int] = []
+
+    def root(self, x: Tensor) -> int:
+        """What is equal for tensors that share memory."""
+        return self._roots.get(id(x), id(x))
+
+    def join(self, x: Tensor, other: Tensor) -> None:
+        """Note that `x` is on the memory of `other`."""
+        if x is not other:
+            self._kept += [x, other]
+            self._roots[id(x)] = self.root(other)
+
+    def note(self, op: Any, values: list[Any], result: Any) -> None:
+        """Note what an operator did with the memory of its arguments."""
+        source: Tensor | None = None
+        for argument, value in zip(op.schema.arguments, values, strict=True):
+            if argument.alias is None:
+                continue
+            for x in _tensors(value):
+                if argument.is_write and self.root(x) not in self.written:
+                    self._kept.append(x)
+                    self.written.append(self.root(x))
+                source = x if source is None else source
+        if source is None:
+            return
+        aliasing = [r.alias is not None for r in op.schema.returns]
+        results = result if len(aliasing) > 1 else (result,)
+        for shares, made in zip(aliasing, results, strict=True):
+            for y in _tensors(made) if shares else ():
+                if op.name not in _VIEWS_IF_CONTIGUOUS or (
+                    source.is_contiguous() and source.dtype is y.dtype and source.numel() == y.numel()
+                ):
+                    self.join(y, source)
+
+
+def _tensors(value: Any) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, list | tuple):
+        for x in value:
+            yield from _tensors(x)

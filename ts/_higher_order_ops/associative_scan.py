@@ -1,0 +1,128 @@
+"""`associative_scan`: all beginnings combined, by a function for which it does not matter what comes first.
+
+    associative_scan(lambda a, b: a + b, x, dim=0, combine_mode="generic")        x.cumsum(0)
+
+Neighbours are combined, all pairs at once, then the results, and so on: some 2 log(n) calls on batches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts._higher_order_ops.operator import HigherOrderOperator, check_types
+from ts._higher_order_ops.scan import canonical
+from ts.frontend.markers import not_compiled
+from ts.func.vmap import vmap
+from ts.nn import functional
+from ts.utils import _pytree as pytree
+
+_TOO_SHORT = "All xs leaves must at least have 'dim' number of dimensions and scan dimension > 0"
+_Operator = Callable[..., list[Tensor]]
+
+
+@not_compiled("write a loop over the slices, and `torch.stack` what it gives")
+def associative_scan(
+    combine_fn: Callable[..., Any],
+    xs: Any,
+    dim: int,
+    reverse: bool = False,
+    combine_mode: str = "pointwise",
+) -> Any:
+    """For each slice of `xs` along `dim`, all slices up to it combined.
+
+    combine_fn     takes two trees like `xs`, and gives one
+    reverse        from the last to the first
+    combine_mode   "pointwise", which is for CUDA, or "generic"
+    """
+    leaves, spec = pytree.tree_flatten(xs)
+    dim = canonical(leaves[0].ndim, dim)
+    _check_operands(combine_fn, leaves, dim, reverse, combine_mode)
+    leaves = [ts.movedim(x, dim, 0) for x in leaves]
+    if reverse:
+        leaves = [ts.flip(x, [0]) for x in leaves]
+    batches = pytree.tree_unflatten([0] * len(leaves), spec)
+    combine = vmap(combine_fn, in_dims=(batches, batches), out_dims=0)
+
+    def flat_combine(*flat: Any) -> list[Tensor]:
+        if len(flat) != 2 * len(leaves):
+            raise AssertionError(
+                f"Combine_fn received wrong number of arguments, expected {2 * len(leaves)}, "
+                f"but got {len(flat)}"
+            )
+        halves = (pytree.tree_unflatten(part, spec) for part in (flat[: len(leaves)], flat[len(leaves) :]))
+        return pytree.tree_leaves(combine(*halves))
+
+    found = scanned(flat_combine, leaves)
+    if reverse:
+        found = [x.flip([0]) for x in found]
+    return pytree.tree_unflatten([ts.movedim(x, 0, dim) for x in found], spec)
+
+
+def _check_operands(combine_fn: Any, leaves: list[Any], dim: int, reverse: Any, combine_mode: Any) -> None:
+    if not callable(combine_fn):
+        raise ValueError(f"Combine_fn must be a callable, but got {combine_fn}")
+    if not isinstance(reverse, bool):
+        raise RuntimeError("Reverse must be a bool, but got " + str(type(reverse)))
+    if combine_mode not in ("pointwise", "generic"):
+        raise ValueError(f"Combine_mode must either 'pointwise' or 'generic', but got {combine_mode}")
+    if combine_mode == "pointwise" and not all(x.device.type in ("cuda", "xpu") for x in leaves):
+        raise ValueError("For combine_mode='pointwise', all input tensors need to be on CUDA or XPU")
+    if any(not isinstance(x, Tensor) for x in leaves):
+        raise ValueError("xs leaves must be a Tensor")
+    if any(x.ndim <= dim or x.shape[dim] == 0 for x in leaves):
+        raise ValueError(_TOO_SHORT)
+
+
+def scanned(combine: _Operator, xs: list[Tensor]) -> list[Tensor]:
+    """All beginnings along the first dimension combined: those that end at odd places first, by halves."""
+    n = xs[0].shape[0]
+    if n < 2:
+        return xs
+    pairs = combine(*(_part(x, 0, -1, 2) for x in xs), *(_part(x, 1, None, 2) for x in xs))
+    odd = scanned(combine, pairs)
+    before = [_part(x, 0, -1) for x in odd] if n % 2 == 0 else odd
+    even = combine(*before, *(_part(x, 2, None, 2) for x in xs))
+    even = [
+        ts.cat([_part(x, 0, 1), y], dim=0) if y.numel() > 0 else _part(x, 0, 1)
+        for x, y in zip(xs, even, strict=True)
+    ]
+    return [_interleaved(a, b) for a, b in zip(even, odd, strict=True)]
+
+
+def _part(x: Tensor, start: int, end: int | None, step: int = 1) -> Tensor:
+    made: Tensor = ts.ops.aten.slice(x, 0, start, end, step)
+    return made
+
+
+def _interleaved(a: Tensor, b: Tensor) -> Tensor:
+    """Rows of `a` and `b` by turns; `a` may have one more."""
+    longer = a.shape[0] == b.shape[0] + 1
+    if longer:
+        b = functional.pad(b, [0] * ((b.ndim - 1) * 2 + 1) + [1])
+    found = ts.flatten(ts.stack([a, b], dim=1), start_dim=0, end_dim=1)
+    return _part(found, 0, b.shape[0] + a.shape[0] - 1) if longer else found
+
+
+class AssociativeScanOp(HigherOrderOperator):
+    """`torch.ops.higher_order.associative_scan(graph, xs, additional_inputs)`"""
+
+    name = "associative_scan"
+
+    def check(self, combine_fn: Any, xs: Any, additional_inputs: Any) -> None:  # type: ignore[override]
+        if not isinstance(additional_inputs, tuple | list):
+            raise AssertionError(f"additional_inputs must be a tuple or list, got {type(additional_inputs)}")
+        check_types(additional_inputs)
+
+    def run(self, combine_fn: Any, xs: Any, additional_inputs: Any) -> Any:  # type: ignore[override]
+        combine = vmap(
+            lambda *both: combine_fn(*both, *additional_inputs), in_dims=(0,) * (2 * len(xs)), out_dims=0
+        )
+        return tuple(scanned(lambda *flat: pytree.tree_leaves(combine(*flat)), list(xs)))
+
+
+associative_scan_op = AssociativeScanOp()
+
+__all__ = ["associative_scan", "associative_scan_op", "scanned"]

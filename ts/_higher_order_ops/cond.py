@@ -1,0 +1,167 @@
+"""`cond`: one of two functions, by a truth that may follow from data.
+
+    cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))
+
+The functions have to give trees of the same form, of tensors of the same dtype and number of dimensions.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import ts
+from ts._core.layers.batch import Batched
+from ts._core.tensor.symbols import SymBool
+from ts._core.tensor.tensor import Tensor, layer_of
+from ts._higher_order_ops import checks
+from ts._higher_order_ops.checks import Outcome
+from ts._higher_order_ops.operator import HigherOrderOperator, check_types, recorder
+from ts._higher_order_ops.preview import Preview, Unknown, look
+from ts.frontend.markers import not_compiled
+from ts.utils import _pytree as pytree
+
+
+@not_compiled("write `if` and `else`, which compiled code keeps")
+def cond(pred: Any, true_fn: Callable[..., Any], false_fn: Callable[..., Any], operands: Any = ()) -> Any:
+    """`true_fn(*operands)` where `pred` holds, else `false_fn(*operands)`.
+
+    pred      a bool, or a tensor with one element
+    operands  a tuple of trees of tensors; what the functions take from around them need not be among them
+
+    A bool of Python decides at once, also while the program is exported, which then has that branch alone.
+    """
+    if isinstance(pred, bool | int | float):
+        if recorder() is not None:
+            warnings.warn(
+                "Pred is a Python constant. When used with torch.cond, it specializes on one of the "
+                "branches. If you want torch.cond to preserve two branches, please make the predicate a "
+                "boolean tensor or a SymBool.",
+                UserWarning,
+                stacklevel=2,
+            )
+        return (true_fn if pred else false_fn)(*operands)
+    _check_operands(pred, true_fn, false_fn, operands)
+    asked = recorder()
+    if asked is not None:
+        return asked.higher_order(cond_op, (pred, true_fn, false_fn, operands))
+    look(
+        "cond", (true_fn, false_fn), (pred, operands),
+        lambda preview: _previewed(preview, pred, true_fn, false_fn, operands) and None,
+    )  # fmt: skip
+    return cond_op.run(pred, true_fn, false_fn, operands)
+
+
+def _check_operands(pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> None:
+    if not isinstance(pred, Tensor | SymBool):
+        raise RuntimeError(f"Expected pred to be bool or tensor, but got {pred}.")
+    if isinstance(pred, Tensor) and pred.numel() != 1:
+        raise RuntimeError(f"Expected pred to be bool or single-element tensor, but got {pred}.")
+    if not callable(true_fn) or not callable(false_fn):
+        raise RuntimeError("Expect both branches to be callable.")
+    if not isinstance(operands, tuple | list) or not all(
+        isinstance(x, Tensor) for x in pytree.tree_leaves(operands)
+    ):
+        raise RuntimeError(
+            "Expect operands to be a tuple of possibly nested dict/list/tuple that only consists of tensor "
+            f"leaves, but got {operands}."
+        )
+
+
+def check_calls(true_fn: Any, false_fn: Any, operands: Any) -> None:
+    """The errors of branches that do not take the operands."""
+    for function in (true_fn, false_fn):
+        checks.check_call("cond", function, operands)
+
+
+def check_branches(first: Outcome, second: Outcome, pred: Any, operands: list[Any]) -> None:
+    """The errors of branches that may not be, or that do not fit together."""
+    for found in (first, second):
+        checks.check_memory("cond", found, lambda x: not ts.is_grad_enabled())
+        checks.check_numbers("cond", found.leaves)
+        if any(x is None for x in found.leaves):
+            raise checks.uncaptured(
+                "cond",
+                "torch.cond: unsupported branch return type (constant non-int)",
+                "Constants returned from branches must be ints.",
+            )
+    is_one = first.spec.is_leaf() or second.spec.is_leaf()
+    if first.spec != second.spec and not is_one:
+        raise checks.uncaptured(
+            "cond",
+            "torch.cond: differing branch outputs",
+            "Expected branches to return the same pytree structure.",
+        )
+    shown = (
+        f"{checks.shown(pred)}, GraphModule(), GraphModule(), ({', '.join(map(checks.shown, operands))}"
+        f"{',' if len(operands) == 1 else ''})"
+    )
+    if len(first.leaves) != len(second.leaves):
+        specs = [pytree.tree_structure(tuple(x.leaves)) for x in (first, second)]
+        raise checks.failed("cond", shown, RuntimeError(
+            "Unmatched output spec from torch.cond branches: true branch tree_spec "
+            f"{specs[0]} vs false branch tree_spec {specs[1]}."
+        ))  # fmt: skip
+    for a, b in zip(first.leaves, second.leaves, strict=True):
+        error = _difference(a, b)
+        if error is not None:
+            raise checks.failed("cond", shown, error)
+
+
+def _difference(a: Any, b: Any) -> Exception | None:
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        for what, x, y in (("dtype", a.dtype, b.dtype), ("dim", a.ndim, b.ndim)):
+            if x != y:
+                return RuntimeError(
+                    f"When merging two branches' output in torch.cond,  expected same {what} "
+                    f"but got {x} and {y}."
+                )
+        return None
+    if type(a) is bool or isinstance(a, Tensor) or isinstance(b, Tensor):
+        return AssertionError(f"expected both a and b to be FakeTensor, got a={type(a)}, b={type(b)}")
+    return None
+
+
+def _previewed(preview: Preview, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
+    """What both branches give, on tensors without elements."""
+    check_calls(true_fn, false_fn, operands)
+    first, second = (preview.outcome(f, operands) for f in (true_fn, false_fn))
+    check_branches(first, second, preview.like(pred), list(map(preview.like, pytree.tree_leaves(operands))))
+    return first, second
+
+
+class CondOp(HigherOrderOperator):
+    """`torch.ops.higher_order.cond(pred, true_graph, false_graph, operands)`"""
+
+    name = "cond"
+
+    def check(self, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> None:  # type: ignore[override]
+        check_types(operands)
+
+    def run(self, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:  # type: ignore[override]
+        if isinstance(pred, Tensor) and isinstance(layer_of(pred), Batched) and layer_of(pred).whole:
+            return _chosen(pred, true_fn(*operands), false_fn(*operands))
+        return (true_fn if pred else false_fn)(*operands)
+
+    def previewed(self, preview: Preview, pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
+        """The result on tensors without elements; Unknown where it follows from the truth."""
+        first, second = _previewed(preview, pred, true_fn, false_fn, operands)
+        for a, b in zip(first.leaves, second.leaves, strict=True):
+            if (a.shape != b.shape) if isinstance(a, Tensor) else a != b:
+                raise Unknown("cond")
+        return pytree.tree_unflatten(first.leaves, first.spec)
+
+
+def _chosen(pred: Tensor, first: Any, second: Any) -> Any:
+    """Of a batch: what one of the functions gives for some of its elements, the other for the rest."""
+    leaves, spec = pytree.tree_flatten(first)
+    found = [
+        ts.where(pred.reshape(()), a, b) for a, b in zip(leaves, pytree.tree_leaves(second), strict=True)
+    ]
+    return pytree.tree_unflatten(found, spec)
+
+
+cond_op = CondOp()
+
+__all__ = ["check_branches", "check_calls", "cond", "cond_op"]

@@ -1,0 +1,93 @@
+"""`map`: a function on each slice along the first dimension, its results side by side.
+
+map(lambda row, y: (row @ y).relu(), xs, y)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts._higher_order_ops import checks
+from ts._higher_order_ops.checks import Outcome
+from ts._higher_order_ops.operator import HigherOrderOperator, recorder
+from ts._higher_order_ops.preview import Preview, look
+from ts.frontend.markers import not_compiled
+from ts.utils import _pytree as pytree
+
+
+@not_compiled("write a loop over the rows, and `torch.stack` what it gives")
+def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
+    """`f(x, *args)` for each slice x of `xs` along the first dimension, stacked.
+
+    xs   a tensor, or a tree of tensors that have the same length
+    """
+    leaves, spec = pytree.tree_flatten(xs)
+    others, others_spec = pytree.tree_flatten(args)
+    if not all(isinstance(x, Tensor) for x in leaves):
+        raise RuntimeError(f"Mapped xs can only consist of tensors. Got xs {leaves}.")
+    shapes = [x.shape for x in leaves]
+    length = shapes[0][0]
+    if length == 0:
+        raise RuntimeError("Leading dimensions of mapped xs cannot be 0.")
+    if any(shape[0] != length for shape in shapes):
+        raise RuntimeError(f"Leading dimensions of mapped xs must be consistent. Got shapes {shapes}.")
+
+    def flat_f(*flat: Any) -> Any:
+        x = pytree.tree_unflatten(flat[: len(leaves)], spec)
+        return f(x, *pytree.tree_unflatten(flat[len(leaves) :], others_spec))
+
+    asked = recorder()
+    if asked is not None:
+        return asked.higher_order(map_op, (flat_f, leaves, others))
+    look(
+        "map_impl",
+        (f,),
+        (leaves, others),
+        lambda preview: _previewed(preview, flat_f, leaves, others) and None,
+    )
+    return map_op.run(flat_f, leaves, others)
+
+
+def check_body(found: Outcome, slices: list[Any]) -> None:
+    """The errors of a function that may not be mapped."""
+    checks.check_memory("map_impl", found, lambda x: not ts.is_grad_enabled() and any(x is y for y in slices))
+    if not all(isinstance(x, Tensor | None) for x in found.leaves):
+        raise checks.uncaptured(
+            "map_impl", "HOP: non torch.Tensor leaf", "Expected all leaves to be of torch.Tensor type."
+        )
+
+
+def _previewed(preview: Preview, f: Any, xs: Any, args: Any) -> Any:
+    slices = [preview.fresh(x, x.shape[1:]) for x in xs]
+    found = preview.outcome(f, (*slices, *args))
+    check_body(found, slices)
+    return found
+
+
+class MapOp(HigherOrderOperator):
+    """`torch.ops.higher_order.map_impl(graph, xs, args)`"""
+
+    name = "map_impl"
+
+    def run(self, f: Any, xs: Any, args: Any) -> Any:  # type: ignore[override]
+        rows = zip(*(x.unbind(0) for x in xs), strict=True)
+        each = [pytree.tree_flatten(f(*row, *args)) for row in rows]
+        stacked = [
+            ts.stack(column) if isinstance(column[0], Tensor) else column[0]
+            for column in zip(*(leaves for leaves, _ in each), strict=True)
+        ]
+        return pytree.tree_unflatten(stacked, each[0][1])
+
+    def previewed(self, preview: Preview, f: Any, xs: Any, args: Any) -> Any:
+        """The result on tensors without elements."""
+        found, n = _previewed(preview, f, xs, args), xs[0].shape[0]
+        made = [x if x is None else preview.fresh(x, (n, *x.shape)) for x in found.leaves]
+        return pytree.tree_unflatten(made, found.spec)
+
+
+map_op = MapOp()
+
+__all__ = ["check_body", "map", "map_op"]

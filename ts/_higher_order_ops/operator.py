@@ -1,0 +1,92 @@
+"""Operators on functions: `torch.ops.higher_order.cond` and its like, which nodes of graphs call.
+
+    operators.cond(pred, true_graph, false_graph, (x,))       a tuple: what the graph of the branch gives
+
+Whoever records what the thread does, and knows such operators, is asked first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts._core.tensor.symbols import SymInt
+from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import current_tracer
+from ts.errors import missing_attribute
+from ts.overrides import handle_torch_function, has_torch_function
+from ts.utils import _pytree as pytree
+
+
+def recorder() -> Any:
+    """Who records operators on functions, or None."""
+    tracer = current_tracer()
+    return tracer if hasattr(tracer, "higher_order") else None
+
+
+class HigherOrderOperator:
+    """An operator that takes functions; a class derived from it says how it runs."""
+
+    name: str
+
+    def __init__(self) -> None:
+        self.__name__ = self.__qualname__ = self._name = self.name
+        self.__module__ = "torch.ops.higher_order"
+        self.namespace = "higher_order"
+        setattr(operators, self.name, self)
+
+    def __call__(self, *args: Any) -> Any:
+        leaves = tuple(pytree.tree_leaves(args))
+        if has_torch_function(leaves):  # `ts.fx` traces code that calls it
+            return handle_torch_function(self, leaves, *args)
+        self.check(*args)
+        asked = recorder()
+        return self.run(*args) if asked is None else asked.higher_order(self, args)
+
+    def check(self, *args: Any) -> None:
+        """AssertionError or RuntimeError for arguments that it does not take."""
+
+    def run(self, *args: Any) -> Any:
+        """The result on real tensors."""
+        raise NotImplementedError(self.name)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"<torch.ops.higher_order.{self.name}>"
+
+    def __copy__(self) -> HigherOrderOperator:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> HigherOrderOperator:
+        return self
+
+    def __reduce__(self) -> Any:
+        return getattr, (operators, self.name)
+
+
+class _Operators:
+    """`torch.ops.higher_order`"""
+
+    name = "higher_order"
+
+    def __getattr__(self, name: str) -> Any:
+        raise missing_attribute("'_OpNamespace' 'higher_order' object", name, lambda: list(vars(self)))
+
+    def __reduce__(self) -> Any:
+        return _of_this_process, ()
+
+
+operators = _Operators()
+
+
+def _of_this_process() -> _Operators:
+    return operators
+
+
+def check_types(operands: Any) -> None:
+    """AssertionError for what is neither a tensor nor a whole number."""
+    if not all(isinstance(x, Tensor | int | SymInt) for x in operands):
+        raise AssertionError(
+            f"{operands} can only be of {(Tensor, int, SymInt)} but got {tuple(type(x) for x in operands)}"
+        )

@@ -1,0 +1,171 @@
+"""`scan`: a function that carries a state from slice to slice, and gives something for each.
+
+scan(lambda carry, x: (carry + x, carry * x), ts.zeros(3), xs)       the last carry, and all results
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts._higher_order_ops import checks
+from ts._higher_order_ops.checks import Outcome
+from ts._higher_order_ops.operator import HigherOrderOperator, check_types, recorder
+from ts._higher_order_ops.preview import Preview, look
+from ts.frontend.markers import not_compiled
+from ts.utils import _pytree as pytree
+
+_TOO_SHORT = "All xs leaves must at least have 'dim' number of dimensions and scan dimension > 0"
+
+
+@not_compiled("write a loop over the slices, and `torch.stack` what it gives")
+def scan(combine_fn: Callable[..., Any], init: Any, xs: Any, *, dim: int = 0, reverse: bool = False) -> Any:
+    """The last carry, and what `combine_fn(carry, x)` gave beside it for each slice x of `xs`, stacked.
+
+    init      the first carry: a tensor, or a tree of tensors
+    xs        a tensor, or a tree of tensors
+    dim       along which there are slices
+    reverse   from the last to the first
+    """
+    first, init_spec = pytree.tree_flatten(init)
+    leaves, xs_spec = pytree.tree_flatten(xs)
+    if not leaves:
+        return init, []
+    dim = canonical(leaves[0].ndim, dim)
+    _check_operands(combine_fn, first, leaves, reverse, dim)
+    leaves = [ts.movedim(x, dim, 0) if dim != 0 else x for x in leaves]
+    if reverse:
+        leaves = [ts.flip(x, [0]) for x in leaves]
+    trees = _Trees()
+
+    def flat_combine(*flat: Any) -> Any:
+        carry = pytree.tree_unflatten(flat[: len(first)], init_spec)
+        found = combine_fn(carry, pytree.tree_unflatten(flat[len(first) :], xs_spec))
+        _check_pair(found)
+        trees.carry, trees.out = (pytree.tree_structure(part) for part in found)
+        carried, given = pytree.tree_leaves(found[0]), list(flat[: len(first)])
+        if len(carried) != len(given):
+            checks.check_same("scan", given, carried, "init", "carry")
+        return [*carried, *pytree.tree_leaves(found[1])]
+
+    asked = recorder()
+    if asked is not None:
+        found = asked.higher_order(scan_op, (flat_combine, first, leaves, ()))
+    else:
+        look(
+            "scan", (combine_fn,), (first, leaves),
+            lambda preview: _previewed(preview, flat_combine, first, leaves) and None,
+        )  # fmt: skip
+        found = scan_op.run(flat_combine, first, leaves, ())
+    carry, out = list(found[: len(first)]), list(found[len(first) :])
+    if reverse:
+        out = [x.flip([0]) for x in out]
+    if dim != 0:
+        out = [ts.movedim(x, 0, dim) if dim < x.ndim else x for x in out]
+    return pytree.tree_unflatten(carry, trees.carry), pytree.tree_unflatten(out, trees.out)
+
+
+class _Trees:
+    """The forms of what a function gives."""
+
+    __slots__ = ("carry", "out")
+
+    carry: Any
+    out: Any
+
+
+def canonical(ndim: int, dim: Any) -> int:
+    """The dimension, counted from the first."""
+    low, high = (-ndim, ndim - 1) if ndim > 0 else (-1, 0)
+    if dim >= 0 and dim <= high:
+        return int(dim)
+    if not low <= dim <= high:
+        raise IndexError(
+            f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})"
+        )
+    return int(dim) + max(ndim, 1)
+
+
+def _check_operands(combine_fn: Any, init: list[Any], xs: list[Any], reverse: Any, dim: int) -> None:
+    if not callable(combine_fn):
+        raise RuntimeError(f"Combine_fn must be a callable, but got {combine_fn}")
+    if not isinstance(reverse, bool):
+        raise RuntimeError("Reverse must be a bool, but got " + str(type(reverse)))
+    if len(init) == 0:
+        raise RuntimeError("scan() operator requires init leaves.")
+    for what, leaves in (("init", init), ("xs", xs)):
+        for x in leaves:
+            if not isinstance(x, Tensor):
+                raise RuntimeError(f"All {what} leaves must be a Tensor but got {x}")
+    if any(x.ndim <= dim or x.shape[dim] == 0 for x in xs):
+        raise RuntimeError(_TOO_SHORT)
+
+
+def _check_pair(found: Any) -> None:
+    if not isinstance(found, tuple | list) or len(found) != 2:
+        raise checks.uncaptured(
+            "scan",
+            "torch.scan: improper combine_fn number of returns",
+            f"Expect combine_fn to return a tuple (next_carry, y) but got {found}.",
+        )
+
+
+def check_combine(found: Outcome, own: list[Any], init: list[Any]) -> None:
+    """The errors of a function that may not be scanned with.
+
+    own    what each step has of its own: carries and slices
+    init   the carries
+    """
+    checks.check_memory("scan", found, lambda x: not ts.is_grad_enabled() and not any(x is y for y in own))
+    checks.check_numbers("scan", found.leaves)
+    checks.check_same("scan", init, found.leaves[: len(init)], "init", "carry")
+    for x in found.leaves[len(init) :]:
+        if not isinstance(x, Tensor):
+            error = AttributeError(f"'{type(x).__name__}' object has no attribute 'unsqueeze'")
+            shown = ", ".join(map(checks.shown, init))
+            raise checks.failed("scan", f"GraphModule(), [{shown}]", error)
+
+
+def _previewed(preview: Preview, combine_fn: Any, init: Any, xs: Any) -> Any:
+    given = [preview.fresh(x) for x in init]
+    slices = [preview.fresh(x, x.shape[1:]) for x in xs]
+    found = preview.outcome(combine_fn, (*given, *slices))
+    check_combine(found, [*given, *slices], given)
+    return found
+
+
+class ScanOp(HigherOrderOperator):
+    """`torch.ops.higher_order.scan(graph, init, xs, additional_inputs)`"""
+
+    name = "scan"
+
+    def check(  # type: ignore[override]
+        self, combine_fn: Any, init: Any, xs: Any, additional_inputs: Any
+    ) -> None:
+        if not isinstance(additional_inputs, tuple | list):
+            raise AssertionError(f"additional_inputs must be a tuple or list, got {type(additional_inputs)}")
+        check_types(additional_inputs)
+
+    def run(  # type: ignore[override]
+        self, combine_fn: Any, init: Any, xs: Any, additional_inputs: Any
+    ) -> Any:
+        carry, columns = list(init), []
+        for i in range(xs[0].shape[0]):
+            slices = [x.select(0, i) for x in xs]
+            found = pytree.tree_leaves(combine_fn(*carry, *slices, *additional_inputs))
+            carry = found[: len(init)]
+            columns.append(found[len(init) :])
+        return (*carry, *(ts.stack(each) for each in zip(*columns, strict=True)))
+
+    def previewed(self, preview: Preview, combine_fn: Any, init: Any, xs: Any, additional: Any) -> Any:
+        """The result on tensors without elements."""
+        found, n = _previewed(preview, combine_fn, init, xs), xs[0].shape[0]
+        carry = [preview.fresh(x) for x in found.leaves[: len(init)]]
+        return (*carry, *(preview.fresh(x, (n, *x.shape)) for x in found.leaves[len(init) :]))
+
+
+scan_op = ScanOp()
+
+__all__ = ["canonical", "check_combine", "scan", "scan_op"]

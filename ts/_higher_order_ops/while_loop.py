@@ -1,0 +1,146 @@
+"""`while_loop`: a function again and again on what it gave, as long as another one says so.
+
+    while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (ts.tensor(0), x))
+
+What is carried keeps its form: as many tensors, of the same shapes and dtypes. Whole numbers may be carried,
+too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ts
+from ts._core.tensor.symbols import SymBool, SymInt
+from ts._core.tensor.tensor import Tensor
+from ts._higher_order_ops import checks
+from ts._higher_order_ops.checks import Outcome
+from ts._higher_order_ops.operator import HigherOrderOperator, check_types, recorder
+from ts._higher_order_ops.preview import Preview, Unknown, look
+from ts.frontend.markers import not_compiled
+from ts.utils import _pytree as pytree
+
+
+@not_compiled("write `while`, which compiled code keeps")
+def while_loop(cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carried_inputs: Any) -> Any:
+    """What `body_fn` gives at last, called on `carried_inputs`, then on what it gave, while `cond_fn` holds.
+
+    cond_fn          gives a bool, or a tensor of one without dimensions
+    carried_inputs   a tuple of trees of tensors and whole numbers
+    """
+    leaves, spec = pytree.tree_flatten((carried_inputs, ()))
+    if not callable(cond_fn) or not callable(body_fn):
+        raise RuntimeError("Expect cond_fn and body_fn to be callable.")
+    check_types(leaves)
+
+    def flat_cond(*flat: Any) -> Any:
+        return cond_fn(*pytree.tree_unflatten(flat, spec)[0])
+
+    def flat_body(*flat: Any) -> Any:
+        return body_fn(*pytree.tree_unflatten(flat, spec)[0])
+
+    asked = recorder()
+    if asked is not None:
+        return asked.higher_order(while_loop_op, (flat_cond, flat_body, tuple(leaves), ()))
+    look(
+        "while_loop", (cond_fn, body_fn), leaves,
+        lambda preview: _previewed(preview, flat_cond, flat_body, leaves) and None,
+    )  # fmt: skip
+    return _run(flat_cond, flat_body, leaves)
+
+
+def check_functions(first: Outcome, second: Outcome, carried: list[Any]) -> None:
+    """The errors of a condition or a body that may not be."""
+    for found, what in ((first, "cond_fn"), (second, "body_fn")):
+        for x in found.leaves if what == "body_fn" else ():
+            if not isinstance(x, Tensor | int | SymInt):
+                checks.check_numbers("while_loop", [x if x is not None else ""])
+        checks.check_memory("while_loop", found, lambda x: _is_writable(x, carried))
+    (truth,) = first.leaves if len(first.leaves) == 1 else (None,)
+    if truth is True:
+        raise checks.uncaptured(
+            "while_loop",
+            "torch.while_loop: infinite loop detected",
+            "Infinite loop detected because while_loop's cond_fn always returns the same value True.",
+        )
+    if not isinstance(truth, bool | SymBool) and not (
+        isinstance(truth, Tensor) and truth.ndim == 0 and truth.dtype is ts.bool
+    ):
+        raise checks.uncaptured(
+            "while_loop",
+            "torch.while_loop: unsupported cond_fn return type",
+            "Expected cond_fn to return a scalar tensor or a bool but got "
+            f"{truth.shape if isinstance(truth, Tensor) else truth}.",
+        )
+    checks.check_same("while_loop", second.leaves, carried, "body_fn_output", "carried_inputs")
+
+
+def _is_writable(x: Tensor, carried: list[Any]) -> bool:
+    return not ts.is_grad_enabled() and not any(x is y for y in carried)
+
+
+def _previewed(preview: Preview, cond_fn: Any, body_fn: Any, carried: Any) -> Any:
+    """What the body gives, on tensors without elements."""
+    if any(not isinstance(x, Tensor) for x in carried):
+        raise Unknown("while_loop")  # a number that changes
+    given = [preview.fresh(x) for x in carried]
+    first, second = preview.outcome(cond_fn, given), preview.outcome(body_fn, given)
+    check_functions(first, second, given)
+    return second
+
+
+def _run(cond_fn: Any, body_fn: Any, carried: Any) -> Any:
+    """The loop; copies where the body never runs."""
+    values: Any = tuple(carried)
+    found: Any = None
+    while _truth(cond_fn(*values)):
+        found = body_fn(*values)
+        values = tuple(pytree.tree_leaves(found))
+        if len(values) != len(carried):
+            raise AssertionError(
+                "body_fn should return the same number of elements as carried_inputs, got "
+                f"{len(values)} vs {len(carried)}"
+            )
+    if found is None:
+        return tuple(x.clone() if isinstance(x, Tensor) else x for x in values)
+    return found
+
+
+def _truth(pred: Any) -> bool:
+    if isinstance(pred, bool) or (isinstance(pred, Tensor) and pred.ndim == 0 and pred.dtype is ts.bool):
+        return bool(pred)
+    raise RuntimeError(f"cond_fn must return a boolean scalar tensor or a boolean but got {pred}")
+
+
+class WhileLoopOp(HigherOrderOperator):
+    """`torch.ops.higher_order.while_loop(cond_graph, body_graph, carried_inputs, additional_inputs)`"""
+
+    name = "while_loop"
+
+    def check(  # type: ignore[override]
+        self, cond_fn: Any, body_fn: Any, carried_inputs: Any, additional_inputs: Any
+    ) -> None:
+        for what, given in (("carried_inputs", carried_inputs), ("additional_inputs", additional_inputs)):
+            if not isinstance(given, tuple | list):
+                raise RuntimeError(f"{what} must be a tuple or list, got {type(given)}")
+            check_types(given)
+
+    def run(  # type: ignore[override]
+        self, cond_fn: Any, body_fn: Any, carried_inputs: Any, additional_inputs: Any
+    ) -> Any:
+        return _run(
+            lambda *values: cond_fn(*values, *additional_inputs),
+            lambda *values: body_fn(*values, *additional_inputs),
+            carried_inputs,
+        )
+
+    def previewed(self, preview: Preview, cond_fn: Any, body_fn: Any, carried: Any, additional: Any) -> Any:
+        """The result on tensors without elements."""
+        found = _previewed(preview, cond_fn, body_fn, carried)
+        return pytree.tree_unflatten([preview.fresh(x) for x in found.leaves], found.spec)
+
+
+while_loop_op = WhileLoopOp()
+
+__all__ = ["check_functions", "while_loop", "while_loop_op"]

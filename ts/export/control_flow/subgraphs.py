@@ -1,0 +1,96 @@
+"""Graphs of functions as modules of the graph around them, and the nodes that call operators on them."""
+
+from __future__ import annotations
+
+import operator as python_operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.tensor import Tensor
+from ts.export.control_flow.branch import Branch
+from ts.fx.graph import Graph
+from ts.fx.graph_module import GraphModule
+from ts.fx.node import Node, map_arg
+
+if TYPE_CHECKING:
+    from ts.export.recorder import Recorder
+
+_NAMED_FROM_OUTSIDE: Final = ("cond", "map_impl")  # the inputs of their graphs have the names of the operands
+
+
+def module_of(branch: Branch, inputs: Sequence[Node], output: Any) -> GraphModule:
+    """The module of a recorded function.
+
+    inputs  nodes around it: what it is given behind its own arguments; those that it does not use, too
+    output  what it returns, as nodes
+    """
+    graph = branch.graph
+    graph.output(output)
+    graph.eliminate_dead_code()
+    own = [n for n in graph.nodes if n.op == "placeholder" and n not in branch.lifted.values()]
+    order = [*own, *(branch.lifted.get(outer, outer) for outer in inputs)]
+    ordered = _rebuilt(graph, order, [f"arg{i}_1" for i in range(len(order))])
+    return GraphModule({**branch.submodules, **branch.attributes}, ordered)
+
+
+def _rebuilt(graph: Graph, inputs: Sequence[Node], names: Sequence[str]) -> Graph:
+    """The same graph, with these inputs in this order, of these names."""
+    made = Graph()
+    copies: dict[Node, Node] = {}
+    for node, name in zip(inputs, names, strict=True):
+        copy = copies[node] = made.placeholder(name)
+        copy.meta = dict(node.meta)
+    for node in graph.nodes:
+        if node.op == "placeholder":
+            continue
+        args, kwargs = (map_arg(x, copies.__getitem__) for x in (node.args, node.kwargs))
+        copies[node] = made.create_node(node.op, node.target, args, kwargs, name=node.name)
+        copies[node].meta = dict(node.meta)
+    return made
+
+
+def attributes(recorder: Recorder, modules: dict[str, GraphModule]) -> list[Node]:
+    """Let modules be attributes of the recorded one, under names with the next free number."""
+    number = 0
+    while any(f"{name}_{number}" in recorder.submodules for name in modules):
+        number += 1
+    found = []
+    for name, module in modules.items():
+        recorder.submodules[f"{name}_{number}"] = module
+        found.append(recorder.graph.create_node("get_attr", f"{name}_{number}"))
+    return found
+
+
+def call(recorder: Recorder, target: Any, args: tuple[Any, ...], results: Sequence[Any]) -> None:
+    """The node of an operator, and those that take its results out."""
+    node = recorder._call(target, args, tuple(results))
+    for k, x in enumerate(results):
+        item = recorder._call(python_operator.getitem, (node, k), x)
+        if isinstance(x, Tensor | Symbolic):
+            recorder._bind(item, x)
+
+
+def name_inputs(module: GraphModule) -> None:
+    """Give the inputs of the graphs of branches the names of the operands, all the way down."""
+    for node in module.graph.nodes:
+        if node.op != "call_function" or getattr(node.target, "__module__", "") != "torch.ops.higher_order":
+            continue
+        inside = [x for x in node.args if isinstance(x, Node) and x.op == "get_attr"]
+        for each in inside:
+            child = getattr(module, str(each.target))
+            if not isinstance(child, GraphModule):
+                continue
+            if node.target.name in _NAMED_FROM_OUTSIDE:
+                _name_as(child, [x for x in _operands(node) if isinstance(x, Node)])
+                name_inputs(child)
+
+
+def _operands(node: Node) -> list[Any]:
+    return [x for part in node.args if isinstance(part, list | tuple) for x in part]
+
+
+def _name_as(child: GraphModule, operands: Sequence[Node]) -> None:
+    inputs = [n for n in child.graph.nodes if n.op == "placeholder"]
+    if len(inputs) == len(operands):
+        child.graph = _rebuilt(child.graph, inputs, [x.name for x in operands])
