@@ -34,7 +34,16 @@ from ts.cli.arguments import described_tensor, literal
 from ts.cli.bounds import add_limits, limited
 from ts.cli.must_fail import failures
 from ts.cli.problems import ProgramError, UsageError, reading, told
-from ts.cli.targets import Target, instance, is_archive, load_archive, load_module, needed, target
+from ts.cli.targets import (
+    Target,
+    instance,
+    is_archive,
+    is_exported,
+    load_archive,
+    load_module,
+    needed,
+    target,
+)  # fmt: skip
 from ts.errors import LimitExceeded
 from ts.frontend.annotations import object_type
 from ts.frontend.markers import modifier_of
@@ -117,7 +126,7 @@ def files_of(found: Target) -> Iterator[Target]:
 def _is_meant(path: Path) -> bool:
     """Whether a file of a folder has to do with TorchScript."""
     if path.suffix != ".py":
-        return is_archive(path)
+        return is_archive(path) or is_exported(path)
     try:
         tree = ast.parse(path.read_bytes())
     except (SyntaxError, ValueError):
@@ -203,6 +212,11 @@ def _checks(found: Target, inputs: _Inputs) -> dict[str, Check]:
 
 def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check]]:
     """What `ts check` compiles of an archive; what it needs and is not there comes instead."""
+    if is_exported(path):
+        from ts.cli.exported import load_exported, takes
+
+        yield "forward", partial(_said, takes(load_exported(path)))
+        return
     with reading(path):
         absent = ts.jit.missing(path)
     for each in absent:
@@ -211,6 +225,11 @@ def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check
         module = load_archive(path)
         for name in method_names(module):
             yield name, partial(_method, module, name, inputs)
+
+
+def _said(text: str) -> tuple[str, list[str]]:
+    """What is right already: an exported program that was loaded, so that all of its operators are here."""
+    return text, []
 
 
 def _absent(missing: Any) -> tuple[str, list[str]]:

@@ -23,7 +23,7 @@ import ts
 from ts.archive.read import read_sources
 from ts.archive.records import Records
 from ts.cli.problems import ProgramError, reading
-from ts.cli.targets import load_archive
+from ts.cli.targets import is_exported, load_archive
 from ts.errors import FrontendError
 from ts.frontend import parse
 from ts.frontend.needs import needs
@@ -37,7 +37,9 @@ _UTF8: Final = 0x800  # a flag of names, which Python sets for those that need i
 
 
 def contents(path: Path) -> list[Section]:
-    """What `ts info` says of an archive."""
+    """What `ts info` says of an archive, or an exported program."""
+    if is_exported(path):
+        return _contents_of_exported(path)
     with reading(path), open(path, "rb") as file, Records(file) as records:
         sources = read_sources(records)
         found: list[Section] = [
@@ -101,9 +103,40 @@ def _operators(sources: dict[str, Source]) -> Iterator[str]:
                     yield from (need.name for need in needs(part, ranges) if need.kind == "operator")
 
 
+def _contents_of_exported(path: Path) -> list[Section]:
+    from ts.cli import exported
+    from ts.export.files.container import Container
+
+    with reading(path), open(path, "rb") as file, Container(file) as container:
+        records = container.records
+        found: list[Section] = [
+            ("file", [f"{path}, {amount(path.stat().st_size)}, {len(records.entries)} records"]),
+            ("producer", [producer(records)]),
+        ]
+        extra = sorted(name.removeprefix("extra/") for name in records.entries if name.startswith("extra/"))
+    if extra:
+        found.append(("extra files", [", ".join(extra)]))
+    function = exported.load_exported(path)
+    program = function.program
+    found.append(("program", [exported.takes(function)]))
+    found.append(("sizes", [line.strip() for line in exported.ranges(program)] or ["none varies"]))
+    found.append(("conditions", exported.conditions(program) or ["none"]))
+    found += _tensors(("parameters", program.named_parameters()), ("buffers", program.named_buffers()))
+    counts = exported.operators(program)
+    width = max(map(len, counts), default=0)
+    found.append(("operators", [f"{name:{width}}  {n}" for name, n in sorted(counts.items())] or ["none"]))
+    return found
+
+
 def _model(module: ScriptModule) -> list[Section]:
     found: list[Section] = [("model", [module.original_name]), ("methods", _methods(module) or ["none"])]
-    for title, tensors in (("parameters", module.named_parameters()), ("buffers", module.named_buffers())):
+    return found + _tensors(("parameters", module.named_parameters()), ("buffers", module.named_buffers()))
+
+
+def _tensors(*groups: tuple[str, Any]) -> list[Section]:
+    """How many there are of each kind, and which."""
+    found: list[Section] = []
+    for title, tensors in groups:
         named = dict(tensors)
         count = sum(x.numel() for x in named.values())
         size = sum(x.numel() * x.element_size() for x in named.values())

@@ -37,7 +37,7 @@ def check_out(path: str) -> None:
 
 def write_results(path: str, result: Any, function: str) -> None:
     """Write what a function returned to a file."""
-    from ts.archive.write import replaced  # it takes what only writing needs
+    from ts.archive.output import replaced  # it takes what only writing needs
 
     if path == STANDARD or path.endswith(".npy"):
         if not isinstance(result, ts.Tensor):

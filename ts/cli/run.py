@@ -10,12 +10,12 @@ import ts
 from ts.cli.arguments import SPELLING, read_arguments
 from ts.cli.bounds import add_limits, limited
 from ts.cli.results import check_out, write_results
-from ts.cli.targets import load_function, target
+from ts.cli.targets import load_runnable, target
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     """The words of the command, and its examples."""
-    parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD]")
+    parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD] | PROGRAM.pt2")
     parser.add_argument("arguments", nargs="*", metavar="ARG", help="read by the parameter's type")
     parser.add_argument(
         "-o",
@@ -37,6 +37,7 @@ examples:
   ts run model.pt:encode x.npy --seconds 2 --bytes 512M
   ts run net.py:Net x.npy -o y.npy
   ts run model.pt - -o - < x.npy > y.npy
+  ts run model.pt2 x.npy
 """
 
 
@@ -46,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
         check_out(options.out)
     found = target(options.target)
     with limited(options, strange=not found.is_program):
-        function = load_function(found)
+        function = load_runnable(found)
         positional, keywords = read_arguments(function, options.arguments)
         start = time.perf_counter()
         with ts.no_grad():

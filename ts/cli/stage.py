@@ -11,12 +11,12 @@ from pathlib import Path
 from ts.cli import terminal
 from ts.cli.bounds import add_limits, limited
 from ts.cli.problems import ProgramError, UsageError
-from ts.cli.targets import load_function, target
+from ts.cli.targets import load_runnable, target
 
 
 def arguments(parser: argparse.ArgumentParser, stage: str) -> str:
     """The words of the command, and its examples."""
-    parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD]")
+    parser.add_argument("target", metavar="FILE.py:FUNCTION | ARCHIVE[:METHOD] | PROGRAM.pt2")
     drawn = ""
     if stage == "graph":
         text = "draw it into this file instead: SVG, or by its suffix (.dot, .gv) Graphviz's language"
@@ -40,11 +40,11 @@ def run(options: argparse.Namespace) -> int:
     drawn: str | None = getattr(options, "svg", None)
     if drawn is not None:
         with limited(options, strange=not found.is_program), writing(drawn):
-            load_function(found).graph.draw(drawn)
+            load_runnable(found).graph.draw(drawn)
         print(f"wrote {drawn}", file=sys.stderr)
         return 0
     with limited(options, strange=not found.is_program):
-        text = str(getattr(load_function(found), options.command)).rstrip("\n")
+        text = str(getattr(load_runnable(found), options.command)).rstrip("\n")
     terminal.program(text, options.command, sys.stdout)
     return 0
 

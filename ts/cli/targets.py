@@ -4,6 +4,7 @@
     ARCHIVE                  the `forward` of the model in it
     ARCHIVE:METHOD           another method, or one of a part: `model.pt:encoder.layers.0`
     ARCHIVE:PART
+    PROGRAM.pt2              an exported program, where commands take those
 
 In: such a word.  Out: the scripted function; a UsageError where there is none of that name.  A file whose
 name ends in `.py` is a program of one's own, which is run; everything else is read as an archive, of which
@@ -59,6 +60,15 @@ def is_archive(path: Path) -> bool:
     try:
         with zipfile.ZipFile(path) as file:
             return any(name.endswith("/constants.pkl") for name in file.namelist())
+    except (OSError, zipfile.BadZipFile, ValueError):
+        return False
+
+
+def is_exported(path: Path) -> bool:
+    """Whether a file is an exported program (`.pt2`), by what is in it."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            return any(name.endswith("/archive_format") for name in file.namelist())
     except (OSError, zipfile.BadZipFile, ValueError):
         return False
 
@@ -173,6 +183,15 @@ def needed(cls: type) -> str:
     return ", ".join([p.name for p in parameters if p.default is p.empty and p.kind not in variable])
 
 
+def load_runnable(found: Target) -> Any:
+    """What a word names, to be run or shown: a scripted function, or an exported program."""
+    if not found.is_program and found.path.is_file() and is_exported(found.path):
+        from ts.cli.exported import function_of
+
+        return function_of(found.path, found.name)
+    return load_function(found)
+
+
 def instance(cls: type) -> Any:
     """One of a class of modules that needs no arguments; what it prints goes to stderr."""
     with redirect_stdout(sys.stderr):
@@ -185,6 +204,8 @@ def load_function(found: Target) -> ScriptFunction | ScriptMethod:
     if path.is_dir():
         raise UsageError(f"{path} is a folder; expected FILE.py:FUNCTION or an archive")
     if not found.is_program:
+        if is_exported(path):
+            raise UsageError(f"{path} is an exported program: ts run, graph, code, info and check take those")
         return method_of(load_archive(path), name, path)
     if not name:
         raise UsageError(f"expected FILE.py:FUNCTION, got {path}")

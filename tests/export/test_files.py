@@ -1,0 +1,487 @@
+"""`.pt2` files: what is saved is loaded as it was, runs without sympy where nothing is symbolic, and damage is refused."""
+
+import copy
+import io
+import json
+import random
+import re
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+import ts
+from ts.errors import ArchiveError
+from ts.export import Dim, export, load, save
+from ts.export.files import formulas
+from ts.nn import Buffer, Linear, Module, Parameter
+
+
+class Net(Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = Linear(3, 2)
+        self.tied = self.fc.weight
+        base = ts.arange(16.0).reshape(4, 4)
+        self.part = Parameter(base[1:3, 1:3])
+        self.register_buffer("scale", ts.tensor([2.0, 3.0]))
+        self.register_buffer("hidden", ts.tensor([1, 2]), persistent=False)
+        self.table = ts.tensor([5.0, 6.0])
+
+    def forward(self, x, n, *, flag, pair):
+        a, b = ts.split(x, [1, 2], 1)
+        rows = x[:, ts.tensor([0, 2])]
+        if flag:
+            x = self.fc(x) * self.scale + self.hidden + self.table * n
+        full = ts.full((2,), float("inf"), dtype=ts.float64)
+        return {"y": x + self.part.sum(), "more": [a, b, rows, None, 3, full.sum(), pair[0] - pair[1]]}
+
+
+def example(rows=4):
+    return (ts.ones(rows, 3), 2), {"flag": True, "pair": (ts.ones(2), ts.zeros(2))}
+
+
+@pytest.fixture(scope="module")
+def program():
+    ts.manual_seed(0)
+    args, kwargs = example()
+    shapes = {"x": {0: Dim("rows", min=2, max=9)}, "n": None, "flag": None, "pair": (None, None)}
+    return export(Net(), args, kwargs, dynamic_shapes=shapes)
+
+
+@pytest.fixture(scope="module")
+def saved(program):
+    file = io.BytesIO()
+    save(program, file, extra_files={"notes.txt": "hello"})
+    return file.getvalue()
+
+
+def loaded(data):
+    return load(io.BytesIO(data))
+
+
+def leaves(x):
+    return ts.utils._pytree.tree_leaves(x)
+
+
+def records(data):
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        return {name: file.read(name) for name in file.namelist()}
+
+
+def zipped(contents):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, data in contents.items():
+            archive.writestr(name, data)
+    return file.getvalue()
+
+
+def changed(data, change, record="models/model.json"):
+    """The file with another JSON in a record."""
+    contents = records(data)
+    (name,) = [n for n in contents if n.endswith(record)]
+    tree = json.loads(contents[name])
+    change(tree)
+    contents[name] = json.dumps(tree).encode()
+    return zipped(contents)
+
+
+# ---- both ways -------------------------------------------------------------------------------------------------
+
+
+def test_what_is_saved_is_loaded(program, saved):
+    """Graph, signature, state, ranges and numbers are those of the program that was saved."""
+    again = loaded(saved)
+    assert str(again.graph) == str(program.graph)
+    assert again.graph_signature == program.graph_signature
+    assert str(again.range_constraints) == str(program.range_constraints)
+    assert again.state_dict.keys() == program.state_dict.keys()
+    for name, x in program.state_dict.items():
+        y = again.state_dict[name]
+        assert type(x) is type(y)
+        assert x.requires_grad == y.requires_grad
+        assert x.stride() == y.stride()
+        assert ts.equal(x, y)
+    for rows in (4, 9):
+        args, kwargs = example(rows)
+        got, want = leaves(again.module()(*args, **kwargs)), leaves(program.module()(*args, **kwargs))
+        assert len(got) == len(want) == 8
+        assert all(
+            ts.equal(x, y) if isinstance(x, ts.Tensor) else x == y for x, y in zip(got, want, strict=True)
+        )
+
+
+def test_values_are_described(program, saved):
+    """What is known of each value comes back: shape, dtype, symbols."""
+    known = [(n.name, str(n.meta["val"])) for n in program.graph.nodes if n.op == "placeholder"]
+    assert [(n.name, str(n.meta["val"])) for n in loaded(saved).graph.nodes if n.op == "placeholder"] == known
+
+
+def test_saving_again_changes_nothing(saved):
+    """A program that was loaded is written as it was read."""
+    file = io.BytesIO()
+    save(loaded(saved), file)
+    before, after = records(saved), records(file.getvalue())
+    assert json.loads(before["model/models/model.json"]) == json.loads(after["model/models/model.json"])
+
+
+def test_storages_are_shared():
+    """Tensors that shared memory are in the file once, and share it when they are loaded."""
+    program = export(Tied(), (ts.ones(2),))
+    file = io.BytesIO()
+    save(program, file)
+    config = json.loads(records(file.getvalue())["model/data/constants/model_constants_config.json"])[
+        "config"
+    ]
+    assert len({entry["path_name"] for entry in config.values()}) == 1
+    first, second = loaded(file.getvalue()).constants.values()
+    first.add_(1)
+    assert second.tolist() == [4.0]
+
+
+class Tied(Module):
+    def __init__(self):
+        super().__init__()
+        base = ts.arange(4.0)
+        self.first, self.second = Buffer(base, persistent=False), Buffer(base[3:], persistent=False)
+
+    def forward(self, x):
+        return x.sum() + self.first + self.second
+
+
+def test_conditions_come_back(saved):
+    """Sizes, ranges and constants are looked at as before the program was saved."""
+    module = loaded(saved).module()
+    args, kwargs = example()
+    for (x, n), said in (
+        ((ts.ones(10, 3), 2), "x.size()[0] <= 9"),
+        ((ts.ones(4, 4), 2), "x.size()[1] == 3"),
+        ((ts.ones(4, 3), 5), "n == 2"),
+    ):
+        with pytest.raises(AssertionError, match=re.escape(f"Guard failed: {said}")):
+            module(x, n, **kwargs)
+    with pytest.raises(ValueError, match="input tree spec"):
+        module(*args, flag=True)
+
+
+def test_guards_come_back():
+    """Conditions that decided something hold in the program that was loaded, too."""
+
+    class M(Module):
+        def forward(self, x, y):
+            return x + 1 if x.shape[0] > 2 * y.shape[0] else x
+
+    shapes = ({0: Dim.AUTO}, {0: Dim.AUTO})
+    program = export(M(), (ts.ones(9), ts.ones(3)), dynamic_shapes=shapes)
+    file = io.BytesIO()
+    save(program, file)
+    assert json.loads(records(file.getvalue())["model/models/model.json"])["guards_code"] != []
+    module = loaded(file.getvalue()).module()
+    assert module(ts.ones(13), ts.ones(6)).shape == (13,)
+    with pytest.raises(AssertionError, match="Guard failed"):
+        module(ts.ones(12), ts.ones(6))
+
+
+def test_extra_files(saved, tmp_path):
+    """Additional records come back as text; a path holds the whole file."""
+    path = tmp_path / "net.pt2"
+    path.write_bytes(saved)
+    extra = {"notes.txt": "", "absent": None}
+    load(path, extra_files=extra)
+    assert extra == {"notes.txt": "hello", "absent": ""}
+
+
+def test_names_of_python(tmp_path):
+    """Arguments may be called like functions of Python, or like what generated code uses."""
+
+    class M(Module):
+        def forward(self, input, inf, device):
+            return input + inf * device
+
+    file = io.BytesIO()
+    save(export(M(), (ts.ones(2), ts.ones(2), ts.ones(2))), file)
+    data = changed(file.getvalue(), lambda j: j)
+    text = json.dumps(json.loads(records(data)["model/models/model.json"]))
+    for ours in ("input", "inf", "device"):  # as PyTorch calls them
+        text = text.replace(f'"{ours}_1"', f'"{ours}"')
+    contents = records(data) | {"model/models/model.json": text.encode()}
+    module = loaded(zipped(contents)).module()
+    assert module(ts.ones(2), ts.ones(2) * 2, ts.ones(2) * 3).tolist() == [7.0, 7.0]
+
+
+SILENT = """
+import sys
+import ts, ts.export
+module = ts.export.load(sys.argv[1]).module()
+print(module(ts.ones(2, 3)).shape, "sympy" in sys.modules, "torch" in sys.modules)
+"""
+
+
+def test_a_static_program_needs_no_sympy(tmp_path):
+    """It loads and runs in a process that imports neither sympy nor PyTorch."""
+
+    class M(Module):
+        def forward(self, x):
+            return x.relu() + 1
+
+    path = tmp_path / "static.pt2"
+    save(export(M(), (ts.ones(2, 3),)), path)
+    done = subprocess.run([sys.executable, "-c", SILENT, path], capture_output=True, text=True, check=True)
+    assert done.stdout.split("]) ")[1].split() == ["False", "False"]
+
+
+def test_symbols_need_sympy(saved, monkeypatch):
+    """Where sympy is missing the error says what to install."""
+    monkeypatch.setitem(sys.modules, "sympy", None)
+    with pytest.raises(ImportError, match=r"torchscript-ts\[export\]"):
+        loaded(saved)
+
+
+# ---- files that are wrong --------------------------------------------------------------------------------------
+
+
+def node(tree, place=0):
+    return tree["graph_module"]["graph"]["nodes"][place]
+
+
+def edit(*path, to):
+    """A change: the entry at a path of the JSON becomes another."""
+
+    def change(tree):
+        for key in path[:-1]:
+            tree = tree[key]
+        tree[path[-1]] = to
+
+    return change
+
+
+GRAPH = ("graph_module", "graph")
+WRONG = {
+    "an operator that is not there": (edit(*GRAPH, "nodes", 0, "target", to="torch.ops.mylib.sin.default"), "mylib::sin"),
+    "a function of Python": (edit(*GRAPH, "nodes", 0, "target", to="os.system"), "os.system"),
+    "a module's attribute": (edit(*GRAPH, "nodes", 0, "target", to="torch.ops.aten.__class__.mro"), "__class__"),
+    "code for a name": (edit(*GRAPH, "nodes", 0, "name", to="x = 1\nimport os"), "no name"),
+    "a keyword for a name": (edit(*GRAPH, "inputs", 0, to={"as_tensor": {"name": "lambda"}}), "no name|signature"),
+    "code for an option": (
+        edit(*GRAPH, "nodes", 0, "inputs", 0, to={"name": "a=print()", "arg": {"as_int": 1}, "kind": 2}),
+        "no name",
+    ),
+    "a value before it is there": (
+        edit(*GRAPH, "nodes", 0, "inputs", 0, "arg", to={"as_tensor": {"name": "later"}}),
+        "before there is",
+    ),
+    "an unknown kind of argument": (edit(*GRAPH, "nodes", 0, "inputs", 0, "arg", to={"as_pickle": "x"}), "as_pickle"),
+    "a text for a list": (edit(*GRAPH, "nodes", to="none"), "not a list"),
+    "no graph": (lambda tree: tree["graph_module"].pop("graph"), "has no graph"),
+    "another schema": (edit("schema_version", "major", to=9), "schema 9"),
+    "newer operators": (edit("opset_version", "aten", to=99), "version 99"),
+    "an open tree": (edit("graph_module", "module_call_graph", 0, "signature", "in_spec", to="[1, {}]"), "tree"),
+    "a tree of another type": (
+        edit(
+            "graph_module", "module_call_graph", 0, "signature", "out_spec",
+            to='[1, {"type": "os.path", "context": "null", "children_spec": []}]',
+        ),
+        "not registered",
+    ),
+    "a key that would be imported": (
+        edit(
+            "graph_module", "module_call_graph", 0, "signature", "out_spec",
+            to=json.dumps([1, {"type": "builtins.dict", "context": '[{"__enum__": true, "fqn": "os:path", "name": "x"}]',
+                               "children_spec": [{"type": None, "context": None, "children_spec": []}]}]),
+        ),
+        "no text and no number",
+    ),
+    "fewer results": (edit(*GRAPH, "outputs", to=[]), "other outputs"),
+    "a parameter that runs over the module": (
+        edit("graph_module", "signature", "input_specs", 0, "parameter", "parameter_name", to="__class__.x"),
+        "no name of a parameter",
+    ),
+    "a parameter that is not there": (
+        edit("graph_module", "signature", "input_specs", 0, "parameter", "parameter_name", to="other"),
+        "does not have",
+    ),
+    "a condition that calls": (edit("guards_code", to=["__import__('os').system('true') == 0"]), "cannot be read"),
+    "a condition of nothing": (edit("guards_code", to=["L['z'].size()[0] == 1"]), "of no argument"),
+    "an empty range": (edit("range_constraints", to={"s0": {"min_val": 9, "max_val": 2}}), "ends before"),
+    "a range of code": (edit("range_constraints", to={"exit()": {"min_val": 0, "max_val": 2}}), "no function of sizes"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_refused(saved, name):
+    change, said = WRONG[name]
+    with pytest.raises(ArchiveError, match=said):
+        loaded(changed(saved, change))
+
+
+SIZES = [
+    "Pow(Integer(10), Integer(1000000))", "Pow(Symbol('s0', integer=True), Integer(100000))", "Symbol('a b')",
+    "Symbol('s0', commutative=False)", "Add(1, '__import__')", "lambda: 1", "().__class__", "FloorDiv(Integer(1), Integer(0))",
+    "Add(" * 100 + "1" + ")" * 100, "Mul(" + ", ".join(f"Add(Symbol('s{i}'), Integer(1))" for i in range(30)) + ")",
+    "Integer(1" + "0" * 100 + ")", "open('x')", "[", "", "Symbol('s0', integer=True) Integer(1)", "Integer('os')",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", SIZES)
+def test_sizes_are_of_listed_functions(saved, text):
+    """And neither large nor deep."""
+    size = {"as_expr": {"expr_str": text, "hint": None}}
+    with pytest.raises(ArchiveError):
+        loaded(changed(saved, edit(*GRAPH, "tensor_values", "x", "sizes", 0, to=size)))
+
+
+WEIGHTS = "weights/model_weights_config.json"
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("sizes", 0), {"as_int": 1 << 40}), (("strides", 0), {"as_int": 1 << 40}), (("sizes", 0), {"as_int": -1}),
+        (("storage_offset",), {"as_int": 1 << 40}), (("dtype",), 99), (("layout",), 1), (("strides",), []),
+        (("storage_offset",), {"as_int": -4}), (("device",), {"type": "nowhere", "index": None}), (("sizes",), [{"as_int": 2}] * 100),
+    ],
+)  # fmt: skip
+def test_weights_stay_in_their_bytes(saved, path, value):
+    """A tensor that reaches out of its record is refused, before memory is taken."""
+    change = edit("config", "part", "tensor_meta", *path, to=value)
+    with pytest.raises(ArchiveError):
+        loaded(changed(saved, change, WEIGHTS))
+
+
+def test_records_are_as_large_as_the_file(saved):
+    """Records that lie over each other, twice, outside of the folder, or that are not there."""
+    contents = records(saved)
+    missing = {n: d for n, d in contents.items() if not n.endswith("weight_0")}
+    with pytest.raises(ArchiveError, match="weight_0"):
+        loaded(zipped(missing))
+    with pytest.raises(ArchiveError, match="one folder"):
+        loaded(zipped(contents | {"other/version": b"0"}))
+    with pytest.raises(ArchiveError, match="no exported program"):
+        loaded(zipped({n: d for n, d in contents.items() if not n.endswith("archive_format")}))
+    with pytest.raises(ArchiveError, match="version"):
+        loaded(zipped(contents | {"model/archive_version": b"7"}))
+    file = io.BytesIO(saved)
+    with zipfile.ZipFile(file, "a") as archive, pytest.warns(UserWarning, match="Duplicate"):
+        archive.writestr("model/byteorder", b"little")
+    with pytest.raises(ArchiveError, match="same name"):
+        loaded(file.getvalue())
+    overlapping = bytearray(zipped(contents | {f"model/extra/{i}": b"" for i in range(3)}))
+    large = max(zipfile.ZipFile(io.BytesIO(saved)).infolist(), key=lambda e: e.file_size).file_size
+    for i in range(3):  # central entries that claim the largest record's size
+        at = overlapping.rindex(f"model/extra/{i}".encode()) - 46
+        overlapping[at + 20 : at + 28] = large.to_bytes(4, "little") * 2
+    with pytest.raises(ArchiveError):
+        loaded(bytes(overlapping))
+
+
+def test_json_is_strict(saved):
+    """No key twice, no depth, nothing that JSON does not have."""
+    contents = records(saved)
+    for text in (
+        b'{"a": 1, "a": 2}',
+        b"[" * 100_000,
+        b'{"a": NaN}',
+        b"\xff",
+        b'{"schema_version": 1' + b"0" * 5000 + b"}",
+    ):
+        with pytest.raises(ArchiveError):
+            loaded(zipped(contents | {"model/models/model.json": text}))
+
+
+def test_pickled_tensors_are_read_with_restrictions(saved):
+    """A weight that is a file of `ts.save` may be a tensor, and name nothing else."""
+    file = io.BytesIO()
+    ts.save(ts.ones(2, 2), file)
+    contents = changed(saved, edit("config", "part", "use_pickle", to=True), WEIGHTS)
+    contents = changed(contents, edit("config", "part", "path_name", to="pickled"), WEIGHTS)
+    whole = records(contents) | {"model/data/weights/pickled": file.getvalue()}
+    assert loaded(zipped(whole)).state_dict["part"].tolist() == [[1.0] * 2] * 2
+    file = io.BytesIO()
+    ts.save([1], file)
+    with pytest.raises(ArchiveError, match="no tensor"):
+        loaded(zipped(whole | {"model/data/weights/pickled": file.getvalue()}))
+
+
+def test_conditions_are_computed_within_limits(saved):
+    """A power of two arguments' sizes does not take all memory: the condition does not hold."""
+    data = changed(saved, edit("guards_code", to=["2 ** (L['x'].size()[0] * 1000000000) > 1"]))
+    args, kwargs = example()
+    with pytest.raises(AssertionError, match="Guard failed"):
+        loaded(data).module()(*args, **kwargs)
+
+
+def mutated(tree, source):
+    """The JSON with one entry that is another."""
+    tree = copy.deepcopy(tree)
+    parts = list(places(tree))
+    path = source.choice(parts)
+    owner = tree
+    for key in path[:-1]:
+        owner = owner[key]
+    if source.random() < 0.3:
+        del owner[path[-1]]
+    else:
+        junk = [
+            None,
+            True,
+            -1,
+            0,
+            1 << 63,
+            10**30,
+            1.5,
+            "",
+            "x",
+            "torch.ops.aten.add.Tensor",
+            [],
+            {},
+            {"as_int": 5},
+            owner,
+        ]
+        owner[path[-1]] = copy.deepcopy(source.choice(junk))
+    return tree
+
+
+def places(tree, path=()):
+    if path:
+        yield path
+    for key in tree if isinstance(tree, dict) else range(len(tree)) if isinstance(tree, list) else ():
+        yield from places(tree[key], (*path, key))
+
+
+def test_damage_is_one_error(saved):
+    """Whatever is changed in the JSON or the bytes: the file loads, or an ArchiveError says why not."""
+    source = random.Random(0)
+    contents = records(saved)
+    name = "model/models/model.json"
+    tree = json.loads(contents[name])
+    refused = 0
+    for _ in range(60):
+        try:
+            loaded(zipped(contents | {name: json.dumps(mutated(tree, source)).encode()}))
+        except ArchiveError:
+            refused += 1
+    for _ in range(60):
+        data = bytearray(saved)
+        data[source.randrange(len(data))] = source.randrange(256)
+        try:
+            loaded(bytes(data))
+        except ArchiveError:
+            refused += 1
+    assert refused > 60
+
+
+@pytest.mark.parametrize(
+    "text", ["1 + 2 * x", "L['x'].size()[0] == 2", "f(a, b=True)", "not (a and b or c)", "-2 ** 3"]
+)
+def test_formulas_are_read(text):
+    assert formulas.parse(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["1 +", "(1", "a b", "f(,)", "x[1", "'a", "a < b < c", "x.1", "#", "(" * 200, "- " * 20000]
+)
+def test_what_is_no_formula_is_refused(text):
+    with pytest.raises(ArchiveError):
+        formulas.parse(text)

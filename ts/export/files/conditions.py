@@ -1,0 +1,282 @@
+"""What the arguments of a program from a file have to be.
+
+The file has sizes of tensors with symbols in them, ranges of symbols, constants, and conditions as Python:
+
+    x: [s0, 3], s0 in [4, 64]                "x.size()[0] >= 4", "x.size()[0] <= 64", "x.size()[1] == 3"
+    "L['x'].size()[0] % 2 == 0"              "x.size()[0] % 2 == 0"
+
+Conditions are read as formulas and computed with a closed list of functions, never evaluated as Python.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.tensor import Tensor
+from ts.errors import ArchiveError
+from ts.export.checks import Check
+from ts.export.files import formulas, trees
+from ts.export.files.formulas import Attribute, Call, Constant, Formula, Item, Name, Operation
+from ts.export.files.symbols import Symbols
+
+_MOST_BITS: Final = 1 << 12  # of a number that a condition computes
+_Compute = Callable[[list[Any]], Any]
+
+
+class _Place(NamedTuple):
+    """Where the number of a symbol is: in a dimension of a leaf, times a factor, with an offset."""
+
+    leaf: int
+    dim: int | None
+    factor: int
+    offset: int
+    name: str
+
+    def read(self, leaves: list[Any]) -> Any:
+        """The number."""
+        found = leaves[self.leaf]
+        number = found if self.dim is None else found.size()[self.dim]
+        return (number - self.offset) // self.factor
+
+
+class Conditions:
+    """The conditions of one program."""
+
+    def __init__(
+        self, symbols: Symbols, ranges: Mapping[Any, Any], in_spec: Any, names: list[str] | None
+    ) -> None:
+        self.symbols = symbols
+        self.ranges = ranges
+        self.paths = trees.argument_paths(in_spec, names)
+        self.names = [name + "".join(map(str, path)) for name, path in self.paths]
+        self.places: dict[Any, _Place] = {}
+
+    def checks(self, values: list[Any], guards: list[str]) -> list[Check]:
+        """All of them: for arguments as `values` are, and the conditions in the file's own words."""
+        self._find_symbols(values)
+        found: list[Check] = []
+        seen: set[Any] = set()
+        for leaf, value in enumerate(values):
+            if isinstance(value, Tensor):
+                for dim, size in enumerate(value.array.shape):
+                    found += self._of_size(leaf, dim, size, seen)
+            elif not isinstance(value, Symbolic):
+                found.append(self._of_constant(leaf, value))
+        return found + [self._of_guard(text) for text in guards]
+
+    def _find_symbols(self, values: list[Any]) -> None:
+        """Where symbols stand alone; then where they stand with a factor and an offset."""
+        sizes: list[tuple[int, int | None, Any]] = []
+        for leaf, value in enumerate(values):
+            if isinstance(value, Tensor):
+                sizes += [(leaf, dim, n) for dim, n in enumerate(value.array.shape)]
+            elif isinstance(value, Symbolic):
+                sizes.append((leaf, None, value))
+        symbolic = [(leaf, dim, n.node.expr) for leaf, dim, n in sizes if isinstance(n, Symbolic)]
+        for leaf, dim, expression in symbolic:
+            if expression.is_Symbol:
+                self.places.setdefault(expression, _Place(leaf, dim, 1, 0, self._at(leaf, dim)))
+        for leaf, dim, expression in symbolic:
+            if len(expression.free_symbols) != 1 or expression.is_Symbol:
+                continue
+            (symbol,) = expression.free_symbols
+            offset, rest = expression.as_coeff_Add()
+            factor, alone = rest.as_coeff_Mul()
+            if alone == symbol and offset.is_Integer and factor.is_Integer and factor > 0:
+                at = self._at(leaf, dim)
+                name = f"({at} {'-' if offset > 0 else '+'} {abs(offset)})" if offset else at
+                name = name if factor == 1 else f"{name} // {factor}"
+                self.places.setdefault(symbol, _Place(leaf, dim, int(factor), int(offset), name))
+
+    def _at(self, leaf: int, dim: int | None) -> str:
+        return self.names[leaf] if dim is None else f"{self.names[leaf]}.size()[{dim}]"
+
+    # ---- sizes and constants
+
+    def _of_size(self, leaf: int, dim: int, size: Any, seen: set[Any]) -> list[Check]:
+        at = self._at(leaf, dim)
+        if not isinstance(size, Symbolic):
+            return [self._compared(leaf, dim, at, "==", size)]
+        expression = size.node.expr
+        places = {s: self.places.get(s) for s in expression.free_symbols}
+        if None in places.values():
+            return []
+        if len(places) == 1:
+            (symbol, place) = next(iter(places.items()))
+            assert place is not None
+            if (place.leaf, place.dim) == (leaf, dim):
+                if symbol in seen:
+                    return []
+                seen.add(symbol)
+                return self._of_range(symbol, place, at)
+        from ts.export import expressions
+        from ts.export.guards import text
+
+        def holds(leaves: list[Any]) -> bool:
+            shape = leaves[leaf].size()
+            numbers = {s: place.read(leaves) for s, place in places.items() if place is not None}
+            return dim < len(shape) and bool(shape[dim] == expressions.value(expression, numbers))
+
+        wanted = text(expression, lambda s: self.places[s].name)
+        return [Check(f"{at} == {wanted}", holds)]
+
+    def _of_range(self, symbol: Any, place: _Place, at: str) -> list[Check]:
+        """What the number of a symbol may be; that it is one."""
+        found = []
+        leaf, dim, factor, offset, _ = place
+        if factor > 1:
+
+            def divides(leaves: list[Any]) -> bool:
+                return bool((leaves[leaf].size()[dim] - offset) % factor == 0)
+
+            inside = f"({at} - {offset})" if offset > 0 else f"({at} + {-offset})" if offset else at
+            found.append(Check(f"{inside} % {factor} == 0", divides))
+        ends = self.ranges.get(symbol)
+        if ends is not None:
+            for relation, end, least in ((">=", ends.lower, 2), ("<=", ends.upper, -1)):
+                if type(end) is int and end > least:
+                    found.append(self._compared(leaf, dim, at, relation, end * factor + offset))
+        return found
+
+    def _compared(self, leaf: int, dim: int | None, at: str, relation: str, end: int) -> Check:
+        compare = _RELATIONS[relation]
+
+        def holds(leaves: list[Any]) -> bool:
+            if dim is None:
+                return bool(compare(leaves[leaf], end))
+            shape = leaves[leaf].size()
+            return dim < len(shape) and bool(compare(shape[dim], end))
+
+        return Check(f"{at} {relation} {end}", holds)
+
+    def _of_constant(self, leaf: int, value: Any) -> Check:
+        def holds(leaves: list[Any]) -> bool:
+            given = leaves[leaf]
+            return given is value or (not isinstance(given, Tensor) and bool(given == value))
+
+        relation = "is" if value is None else "=="
+        return Check(f"{self.names[leaf]} {relation} {value!r}", holds)
+
+    # ---- conditions in words
+
+    def _of_guard(self, text: str) -> Check:
+        compute = self._computed(formulas.parse(text), text)
+
+        def holds(leaves: list[Any]) -> bool:
+            try:
+                return bool(compute(leaves))
+            except (ArithmeticError, IndexError):
+                return False
+
+        return Check(_ARGUMENT.sub(r"\1", text), holds, text)
+
+    def _computed(self, formula: Formula, text: str) -> _Compute:
+        """What computes a formula on the leaves of arguments."""
+        match formula:
+            case Constant(value=value):
+                return lambda leaves: value
+            case Operation(operator="and" | "or" as name, operands=operands):
+                first, second = (self._computed(x, text) for x in operands)
+                if name == "and":
+                    return lambda leaves: first(leaves) and second(leaves)
+                return lambda leaves: first(leaves) or second(leaves)
+            case Operation(operator=name, operands=operands):
+                parts = [self._computed(x, text) for x in operands]
+                function = _OPERATORS[name]
+                return lambda leaves: function(*(part(leaves) for part in parts))
+            case Call(function=function, arguments=arguments, options=()):
+                called = _FUNCTIONS.get(_dotted(function))
+                if called is not None:
+                    parts = [self._computed(x, text) for x in arguments]
+                    return lambda leaves: called(*(part(leaves) for part in parts))
+            case Item(
+                of=Call(function=Attribute(of=source, name="size"), arguments=()), key=Constant(value=int(d))
+            ):
+                leaf = self._leaf(source, text)
+                return lambda leaves: leaves[leaf].size()[d]
+            case Item() | Attribute():
+                leaf = self._leaf(formula, text)
+                return lambda leaves: leaves[leaf]
+        raise ArchiveError(f"the condition {text[:120]!r} cannot be read")
+
+    def _leaf(self, source: Formula, text: str) -> int:
+        """The number of the leaf that `L['x'][0].field` is."""
+        steps: list[tuple[bool, Any]] = []
+        while not isinstance(source, Name):
+            match source:
+                case Item(of=of, key=Constant(value=key)):
+                    steps.append((False, key))
+                    source = of
+                case Attribute(of=of, name=name):
+                    steps.append((True, name))
+                    source = of
+                case _:
+                    raise ArchiveError(f"the condition {text[:120]!r} is of no argument")
+        steps.reverse()
+        if source.name != "L" or not steps:
+            raise ArchiveError(f"the condition {text[:120]!r} is of no argument")
+        (_, argument), *rest = steps
+        if rest and not any(name == argument for name, _ in self.paths):  # *rest: rest_0, rest_1 ...
+            (_, place), *rest = rest
+            argument = f"{argument}_{place}"
+        for leaf, (name, path) in enumerate(self.paths):
+            if name == argument and len(path) == len(rest) and all(map(_is_step, path, rest)):
+                return leaf
+        raise ArchiveError(f"the condition {text[:120]!r} is of no argument")
+
+
+def _is_step(step: trees.Step, written: tuple[bool, Any]) -> bool:
+    by_name, key = written
+    if by_name:
+        return step.is_attribute and step.key == key
+    if step.key is None or step.is_attribute:
+        return bool(step.place == key)
+    return bool(step.key == key)
+
+
+def _dotted(formula: Formula) -> str:
+    match formula:
+        case Name(name=name):
+            return name
+        case Attribute(of=Name(name=first), name=name):
+            return f"{first}.{name}"
+    return ""
+
+
+def _power(a: Any, b: Any) -> Any:
+    """a ** b, unless it is a very large number."""
+    if isinstance(a, int) and isinstance(b, int) and b > 0 and a.bit_length() * b > _MOST_BITS:
+        raise OverflowError("a number is too large")
+    return a**b
+
+
+def _shift(a: int, b: int) -> int:
+    if not 0 <= b < _MOST_BITS:
+        raise OverflowError("a number is too large")
+    return a << b
+
+
+_ARGUMENT: Final = re.compile(r"L\['(\w+)'\]")
+_RELATIONS: Final = {
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
+    ">=": operator.ge,
+}  # fmt: skip
+_OPERATORS: Final[Mapping[str, Callable[..., Any]]] = {
+    **_RELATIONS, "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+    "//": operator.floordiv, "%": operator.mod, "**": _power, "neg": operator.neg, "not": operator.not_,
+    "&": operator.and_, "|": operator.or_, "^": operator.xor, "<<": _shift, ">>": operator.rshift,
+}  # fmt: skip
+_FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
+    "max": max, "min": min, "abs": abs, "float": float, "int": int, "round": round, "bool": bool,
+    "torch.sym_float": float, "torch.sym_int": int, "torch.sym_max": max, "torch.sym_min": min,
+    "torch.sym_not": operator.not_, "torch.sym_sqrt": math.sqrt, "torch._sym_sqrt": math.sqrt,
+    **{f"math.{name}": getattr(math, name) for name in (
+        "trunc", "floor", "ceil", "sqrt", "cos", "cosh", "sin", "sinh", "tan", "tanh", "asin", "acos",
+        "atan", "exp", "log", "log2",
+    )},
+}  # fmt: skip

@@ -1,0 +1,243 @@
+"""The formulas of `.pt2` files: sizes as sympy writes them, and conditions on arguments as Python does.
+
+    parse("Add(Symbol('s0', integer=True), Integer(1))")       a Call of Add with a Call and a Call
+    parse("L['x'].size()[0] >= 2*L['y'].size()[1]")            an Operation >= ...
+
+Nothing is evaluated: a formula is a tree of names, numbers, texts, calls and operators, and whoever reads it
+says what each name may be.  It is short, and not deep.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+from ts.errors import ArchiveError
+
+_LONGEST: Final = 1 << 14  # characters
+_DEEPEST: Final = 60  # levels of nesting
+_TOKEN: Final = re.compile(
+    r"\s*(?:(?P<number>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)"
+    r"|(?P<text>'[^'\\]*'|\"[^\"\\]*\")|(?P<mark>\*\*|//|<<|>>|<=|>=|==|!=|[-+*/%<>()\[\],.=&|^])|(?P<end>$))",
+    re.ASCII,
+)
+_COMPARISONS: Final = frozenset(("<", "<=", ">", ">=", "==", "!="))
+
+
+@dataclass(slots=True, frozen=True)
+class Constant:
+    """A number or a text."""
+
+    value: Any
+
+
+@dataclass(slots=True, frozen=True)
+class Name:
+    """A name."""
+
+    name: str
+
+
+@dataclass(slots=True, frozen=True)
+class Call:
+    """What is called, with which arguments."""
+
+    function: Formula
+    arguments: tuple[Formula, ...]
+    options: tuple[tuple[str, Formula], ...]
+
+
+@dataclass(slots=True, frozen=True)
+class Item:
+    """x[key]"""
+
+    of: Formula
+    key: Formula
+
+
+@dataclass(slots=True, frozen=True)
+class Attribute:
+    """x.name"""
+
+    of: Formula
+    name: str
+
+
+@dataclass(slots=True, frozen=True)
+class Operation:
+    """An operator of Python, with one or two operands."""
+
+    operator: str
+    operands: tuple[Formula, ...]
+
+
+Formula = Constant | Name | Call | Item | Attribute | Operation
+
+
+def parse(text: str) -> Formula:
+    """The tree of a formula; ArchiveError where it is none."""
+    return _Parser(text).whole()
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.text = text
+        if len(text) > _LONGEST:
+            self.fail("it is too long")
+        self.at = 0
+        self.depth = 0
+        self.kind = self.token = ""
+        self.advance()
+
+    def fail(self, why: str) -> NoReturn:
+        raise ArchiveError(f"the formula {self.text[:80]!r} cannot be read: {why}")
+
+    def advance(self) -> str:
+        """The present token; the next one becomes present."""
+        before = self.token
+        found = _TOKEN.match(self.text, self.at)
+        if found is None:
+            self.fail(f"what stands at {self.at} is unknown")
+        self.kind = found.lastgroup or ""
+        self.token = found[self.kind]
+        self.at = found.end()
+        return before
+
+    def take(self, *marks: str) -> str:
+        """The present token, if it is one of these; else nothing."""
+        if self.kind in ("mark", "name") and self.token in marks:
+            return self.advance()
+        return ""
+
+    def expect(self, mark: str) -> None:
+        if not self.take(mark):
+            self.fail(f"{mark!r} is missing before {self.token!r}")
+
+    def whole(self) -> Formula:
+        found = self.disjunction()
+        if self.kind != "end":
+            self.fail(f"{self.token!r} stands behind its end")
+        return found
+
+    # ---- levels, the loosest first
+
+    def disjunction(self) -> Formula:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            self.fail("it is nested too deeply")
+        found = self.conjunction()
+        while self.take("or"):
+            found = Operation("or", (found, self.conjunction()))
+        self.depth -= 1
+        return found
+
+    def conjunction(self) -> Formula:
+        found = self.negation()
+        while self.take("and"):
+            found = Operation("and", (found, self.negation()))
+        return found
+
+    def negation(self) -> Formula:
+        count = 0
+        while self.take("not"):
+            count += 1
+        found = self.comparison()
+        for _ in range(count % 2 or 2 * (count > 0)):
+            found = Operation("not", (found,))
+        return found
+
+    def comparison(self) -> Formula:
+        found = self.bits()
+        if (operator := self.take(*_COMPARISONS)) != "":
+            found = Operation(operator, (found, self.bits()))
+            if self.token in _COMPARISONS:
+                self.fail("comparisons are chained")
+        return found
+
+    def bits(self) -> Formula:
+        found = self.sum()
+        while (operator := self.take("&", "|", "^", "<<", ">>")) != "":
+            found = Operation(operator, (found, self.sum()))
+        return found
+
+    def sum(self) -> Formula:
+        found = self.product()
+        while (operator := self.take("+", "-")) != "":
+            found = Operation(operator, (found, self.product()))
+        return found
+
+    def product(self) -> Formula:
+        found = self.signed()
+        while (operator := self.take("*", "/", "//", "%")) != "":
+            found = Operation(operator, (found, self.signed()))
+        return found
+
+    def signed(self) -> Formula:
+        negative = False
+        while (sign := self.take("-", "+")) != "":
+            negative ^= sign == "-"
+        found = self.power()
+        return Operation("neg", (found,)) if negative else found
+
+    def power(self) -> Formula:
+        found = self.primary()
+        if self.take("**"):
+            self.depth += 1
+            if self.depth > _DEEPEST:
+                self.fail("it is nested too deeply")
+            found = Operation("**", (found, self.signed()))
+            self.depth -= 1
+        return found
+
+    def primary(self) -> Formula:
+        found = self.atom()
+        steps = 0
+        while (mark := self.take("(", "[", ".")) != "":
+            steps += 1
+            if steps > _DEEPEST:
+                self.fail("it is nested too deeply")
+            if mark == "(":
+                found = self.call(found)
+            elif mark == "[":
+                found = Item(found, self.disjunction())
+                self.expect("]")
+            elif self.kind == "name":
+                found = Attribute(found, self.advance())
+            else:
+                self.fail("a name is missing behind a dot")
+        return found
+
+    def call(self, function: Formula) -> Formula:
+        arguments: list[Formula] = []
+        options: list[tuple[str, Formula]] = []
+        while not self.take(")"):
+            found = self.disjunction()
+            if isinstance(found, Name) and self.take("="):
+                options.append((found.name, self.disjunction()))
+            else:
+                arguments.append(found)
+            if self.token != ")":
+                self.expect(",")
+        return Call(function, tuple(arguments), tuple(options))
+
+    def atom(self) -> Formula:
+        kind = self.kind
+        if kind == "number":
+            token = self.advance()
+            return Constant(int(token) if token.isdecimal() and len(token) < 40 else self.float(token))
+        if kind == "text":
+            return Constant(self.advance()[1:-1])
+        if kind == "name":
+            token = self.advance()
+            return Constant(token == "True") if token in ("True", "False") else Name(token)
+        if self.take("("):
+            found = self.disjunction()
+            self.expect(")")
+            return found
+        self.fail(f"a value is missing before {self.token!r}")
+
+    def float(self, token: str) -> float:
+        if token.isdecimal():
+            self.fail("a number is too long")
+        return float(token)

@@ -1,0 +1,130 @@
+"""What the nodes of a program in a file call, by name: operators, arithmetic on sizes, branches and loops.
+
+    found("torch.ops.aten.add.Tensor")     the overload
+    found("_operator.floordiv")            operator.floordiv
+    name_of(operator.floordiv)             "_operator.floordiv"
+
+A name that is not listed or registered is refused; nothing is imported for it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+import ts
+from ts.errors import ArchiveError
+from ts.functions import symbolic
+from ts.ops import registry
+from ts.ops.namespace import OpOverload, overload_named
+
+_ARITHMETIC: Final = (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "neg", "pos", "abs", "and_",
+    "or_", "xor", "not_", "lt", "le", "gt", "ge", "eq", "ne", "getitem",
+)  # fmt: skip
+_ROUNDING: Final = ("trunc", "floor", "ceil")
+_PREFIX: Final = "torch.ops."
+_HIGHER: Final = "torch.ops.higher_order."
+_BATCHES: Final = "torch._functorch.predispatch."
+_STEPS: Final = (  # of `vmap`
+    "lazy_load_decompositions", "_vmap_increment_nesting", "_vmap_decrement_nesting", "_add_batch_dim",
+    "_remove_batch_dim",
+)  # fmt: skip
+FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
+    **{f"_operator.{name}": getattr(operator, name) for name in _ARITHMETIC},
+    **{f"math.{name}": getattr(math, name) for name in _ROUNDING},
+    "builtins.round": round,
+    **{
+        f"torch.{name}": getattr(symbolic, name)
+        for name in dir(symbolic)
+        if name.startswith(("sym_", "_sym_"))
+    },
+}
+_NAMES: Final = {function: name for name, function in FUNCTIONS.items()}
+
+
+def found(name: str) -> Any:
+    """What a name stands for; ArchiveError with the name where nothing does."""
+    function = FUNCTIONS.get(name)
+    if function is not None:
+        return function
+    if name.startswith(_HIGHER):
+        return _of_functions(name.removeprefix(_HIGHER))
+    if name.startswith(_BATCHES):
+        return _step_of_batch(name.removeprefix(_BATCHES))
+    if name.startswith(_PREFIX):
+        return _overload(name.removeprefix(_PREFIX))
+    raise ArchiveError(f"the program calls {name[:120]}, which ts does not have")
+
+
+def _overload(name: str) -> OpOverload:
+    match name.split("."):
+        case [namespace, base, overload] if all(part.isidentifier() for part in (namespace, base, overload)):
+            wanted = "" if overload == "default" else overload
+            for each in registry.lookup(f"{namespace}::{base}"):
+                if each.overload == wanted:
+                    return overload_named(each.name, each.overload)
+            raise ArchiveError(
+                f"the program calls the operator {namespace}::{base}.{overload}, which is not registered"
+                + ("" if namespace == "aten" else ": import what defines it, or see ts.library")
+            )
+    raise ArchiveError(f"the program calls {name[:120]}, which is no operator")
+
+
+def _of_functions(name: str) -> Any:
+    """An operator that takes graphs: a branch or a loop."""
+    home = getattr(ts.ops, "higher_order", None)
+    function = getattr(home, name, None) if name.isidentifier() and not name.startswith("__") else None
+    if not callable(function):
+        raise ArchiveError(f"the program calls torch.ops.higher_order.{name[:80]}, which ts does not have")
+    return function
+
+
+def _step_of_batch(name: str) -> Any:
+    """A step of `vmap`."""
+    home = _steps()
+    if name not in _STEPS or home is None:
+        raise ArchiveError(f"the program calls {_BATCHES}{name[:80]}, which ts does not have")
+    return getattr(home, name)
+
+
+def _steps() -> Any:
+    """The module of the steps of `vmap`; None where it is not there."""
+    try:
+        return importlib.import_module("ts._functorch.predispatch")
+    except ModuleNotFoundError:
+        return None
+
+
+def depth_change(name: str) -> int:
+    """How many batches a call begins, or ends."""
+    last = name.removeprefix(_BATCHES)
+    return {"_vmap_increment_nesting": 1, "_vmap_decrement_nesting": -1}.get(last, 0)
+
+
+def is_of_functions(target: Any) -> bool:
+    """Whether it is an operator that takes graphs."""
+    home = getattr(ts.ops, "higher_order", None)
+    name = getattr(target, "__name__", "")
+    return not isinstance(target, OpOverload) and getattr(home, name, None) is target is not None
+
+
+def name_of(target: Any) -> str:
+    """The name of what a node calls; ArchiveError where files have none for it."""
+    if isinstance(target, OpOverload):
+        return f"{_PREFIX}{target}"
+    try:
+        known = _NAMES.get(target)
+    except TypeError:
+        known = None
+    if known is not None:
+        return known
+    if is_of_functions(target):
+        return f"{_HIGHER}{target.__name__}"
+    name = getattr(target, "__name__", "")
+    if name in _STEPS and getattr(_steps(), name, None) is target:
+        return f"{_BATCHES}{name}"
+    raise ArchiveError(f"a call of {target!r} cannot be saved")
