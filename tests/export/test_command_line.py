@@ -1,0 +1,97 @@
+"""The command line on exported programs: `run`, `info`, `graph`, `code`, `check`, and the commands that take none."""
+
+import numpy as np
+import pytest
+
+import ts
+from tests.test_cli import output
+from ts.export import Dim, export, save
+
+
+class Net(ts.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = ts.nn.Linear(3, 2)
+
+    def forward(self, x, n, *, pair):
+        return self.fc(x) * n + pair["a"]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("exported") / "net.pt2"
+    ts.manual_seed(0)
+    shapes = {"x": {0: Dim("rows", min=2, max=9)}, "n": None, "pair": {"a": None}}
+    program = export(Net(), (ts.ones(4, 3), 2), {"pair": {"a": ts.ones(2)}}, dynamic_shapes=shapes)
+    save(program, path, extra_files={"notes.txt": "hello"})
+    return path
+
+
+def test_run_takes_leaves_by_name(model, tmp_path, capsys):
+    """Arguments are the leaves of trees; numbers of the export may be left out; the result goes into a file."""
+    np.save(tmp_path / "x.npy", np.ones((5, 3), np.float32))
+    np.save(tmp_path / "a.npy", np.zeros(2, np.float32))
+    words = [str(tmp_path / "x.npy"), f"pair_a={tmp_path / 'a.npy'}", "-o", str(tmp_path / "y.npy")]
+    assert output(capsys, "run", model, *words) == (0, "", "")
+    want = ts.export.load(model).module()(ts.ones(5, 3), 2, pair={"a": ts.zeros(2)})
+    assert np.load(tmp_path / "y.npy").tolist() == want.tolist()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["float32[10,3]", "pair_a=float32[2]"], 1, "Guard failed: x.size()[0] <= 9"),
+        (["float32[5,3]", "n=3", "pair_a=float32[2]"], 1, "Guard failed: n == 2"),
+        (["float32[5,3]"], 2, "forward needs pair_a"),
+        (["float32[5,3]", "z=1"], 2, "no argument 'z'"),
+    ],
+)
+def test_run_refuses(model, capsys, words, code, said):
+    found, _, told = output(capsys, "run", model, *words)
+    assert found == code
+    assert said in told
+
+
+def test_info_says_what_is_in_a_program(model, capsys):
+    """What it takes, sizes, conditions, tensors, operators."""
+    _, text, _ = output(capsys, "info", model)
+    for part in (
+        "producer     ts",
+        "notes.txt",
+        "n = 2",
+        "from 2 to 9",
+        "x.size()[0] <= 9",
+        "8 in 2 tensors",
+        "aten::linear",
+    ):
+        assert part in text
+
+
+def test_graph_and_code_are_printed(model, capsys):
+    """The graph with its signature; the code with what is known of each value."""
+    _, graph, _ = output(capsys, "graph", model)
+    assert "torch.ops.aten.linear.default" in graph
+    assert "p_fc_weight: PARAMETER target='fc.weight'" in graph
+    _, code, _ = output(capsys, "code", model)
+    assert "torch.ops.aten.linear.default(x, p_fc_weight, p_fc_bias)" in code
+    assert 'x: "f32[s0, 3]"' in code
+
+
+def test_check_loads_programs(model, tmp_path, capsys):
+    """A folder's programs are checked; one that is damaged is reported."""
+    data = model.read_bytes()
+    (tmp_path / "whole.pt2").write_bytes(data)
+    code, text, _ = output(capsys, "check", tmp_path)
+    assert code == 0
+    assert "forward(x: float32[s0, 3]" in text
+    (tmp_path / "broken.pt2").write_bytes(data.replace(b"torch.ops.aten.linear.", b"torch.ops.aten.nothing"))
+    code, _, told = output(capsys, "check", tmp_path)
+    assert code == 1
+    assert "broken.pt2" in told
+
+
+@pytest.mark.parametrize("command", ["bench", "bytecode"])
+def test_other_commands_say_what_takes_programs(model, capsys, command):
+    code, _, told = output(capsys, command, model)
+    assert code == 2
+    assert "exported program" in told

@@ -1,0 +1,121 @@
+"""`run_decompositions`: what a program computes stays, its operators are of the core set, and none of them writes."""
+
+import re
+import warnings
+
+import pytest
+
+import ts
+from tests.export.one_operator import PROGRAMS, module_of, programs
+from ts.export.decompositions import table
+
+pytest.importorskip("sympy")
+DRAWN = re.compile("rand|dropout|rrelu|bernoulli|multinomial|empty")
+REFUSED = {"torch.cov(x)"}  # asks what elements are
+
+
+def _targets(program):
+    return [node.target for node in program.graph.nodes if node.op == "call_function"]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("family", PROGRAMS)
+def test_programs_of_core_operators(family):
+    for text, shapes in programs(family):
+        if text in REFUSED:
+            continue
+        module = module_of(text, len(shapes), ts)
+        args = tuple(ts.rand(shape) for shape in shapes)
+        program = ts.export.export(module, args).run_decompositions()
+        for target in _targets(program):
+            operator = getattr(target, "operator", None)
+            assert operator is None or not any(p.written for p in operator.signature.parameters), (text, target)
+        if DRAWN.search(text):
+            continue
+        ours, plain = ([x.clone() for x in args] for _ in range(2))
+        found, wanted = program.module()(*ours), module(*plain)
+        ts.testing.assert_close(found, wanted, equal_nan=True, msg=lambda m, text=text: f"{text}: {m}")
+        ts.testing.assert_close(ours, plain, msg=lambda m, text=text: f"{text}: {m}")
+
+
+def test_decompositions_are_functions_of_tensors():
+    x = ts.rand(3, 4)
+    known = table.core()
+    for key, arguments in {
+        "aten::t": (x,), "aten::softplus": (x,), "aten::logsumexp": (x, [1]), "aten::var.dim": (x, [0]),
+        "aten::roll": (x, [1], [0]), "aten::triu": (x,), "aten::isclose": (x, x), "aten::stack": ([x, x], 1),
+    }.items():  # fmt: skip
+        operator = getattr(ts.ops.aten, key[6:].partition(".")[0])
+        ts.testing.assert_close(known[key](*arguments), operator(*arguments), equal_nan=True, rtol=1e-5, atol=1e-6)
+
+
+class Counter(ts.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("count", ts.zeros(2))
+        self.register_buffer("last", ts.zeros(2), persistent=False)
+        self.linear = ts.nn.Linear(2, 2)
+
+    def forward(self, x):
+        self.count.add_(1)
+        self.last = x.sum(0)
+        x[0].mul_(2)
+        return self.linear(x) + self.count
+
+
+def test_writes_become_outputs():
+    module = Counter()
+    program = ts.export.export(module, (ts.ones(3, 2),)).run_decompositions()
+    kinds = [(s.kind.name, s.target) for s in program.graph_signature.output_specs]
+    assert kinds == [
+        ("BUFFER_MUTATION", "count"), ("BUFFER_MUTATION", "last"), ("USER_INPUT_MUTATION", "x"), ("USER_OUTPUT", None),
+    ]  # fmt: skip
+    x, same = ts.ones(3, 2), ts.ones(3, 2)
+    runs = program.module()
+    wanted = Counter()
+    wanted.load_state_dict(module.state_dict())
+    for _ in range(2):
+        ts.testing.assert_close(runs(x), wanted(same))
+    ts.testing.assert_close(x, same)
+    assert program.state_dict["count"].tolist() == [2, 2] == module.count.tolist()
+    assert program.constants["last"].tolist() == wanted.last.tolist()
+
+
+def test_views_written_later_are_seen_by_all():
+    class Program(ts.nn.Module):
+        def forward(self, x):
+            base = x.clone()
+            row, column = base[1], base[:, 0]
+            row.fill_(7)
+            column.add_(row.sum())
+            base.t()[1].zero_()
+            return base, row, column
+
+    x = ts.rand(3, 3)
+    program = ts.export.export(Program(), (x,)).run_decompositions()
+    ts.testing.assert_close(program.module()(x), Program()(x))
+
+
+def test_a_table_of_the_callers():
+    class Program(ts.nn.Module):
+        def forward(self, x):
+            return ts.nn.functional.silu(x).t()
+
+    program = ts.export.export(Program(), (ts.ones(2, 3),))
+    aten = ts.ops.aten
+    kept = program.run_decompositions({aten.silu.default: lambda x: aten.sigmoid(x) * x})
+    assert [str(t) for t in _targets(kept)] == ["aten.sigmoid.default", "aten.mul.Tensor", "aten.t.default"]
+
+
+def test_sizes_that_may_change():
+    class Program(ts.nn.Module):
+        def forward(self, x):
+            return x.reshape(x.shape[0] * 2, -1).t().flatten(), x[1:].softmax(-1)
+
+    program = ts.export.export(Program(), (ts.rand(4, 6),), dynamic_shapes=({0: ts.export.Dim("n", min=4)},))
+    low = program.run_decompositions().module()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for n in (4, 5, 9):
+            x = ts.rand(n, 6)
+            ts.testing.assert_close(low(x), Program()(x))

@@ -1,0 +1,167 @@
+"""Activations, in terms of `where`, `exp`, `clamp`, `elu` ..."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.export.decompositions.arithmetic import either
+from ts.export.decompositions.table import decomposes
+
+aten = ts.ops.aten
+
+
+@decomposes("aten::silu")
+def silu(x: Tensor) -> Tensor:
+    """x sigmoid(x)"""
+    return aten.mul.Tensor(x, aten.sigmoid(x))
+
+
+@decomposes("aten::softplus")
+def softplus(x: Tensor, beta: Any = 1, threshold: Any = 20) -> Tensor:
+    """log(1 + exp(beta x)) / beta; x above a threshold."""
+    scaled = x if beta == 1 else aten.mul.Tensor(x, beta)
+    found = aten.log1p(aten.exp(scaled))
+    found = found if beta == 1 else aten.div.Tensor(found, beta)
+    return aten.where.self(aten.gt.Scalar(scaled, threshold), x, found)
+
+
+@decomposes("aten::mish")
+def mish(x: Tensor) -> Tensor:
+    """x tanh(softplus(x))"""
+    return aten.mul.Tensor(x, aten.tanh(softplus(x)))
+
+
+@decomposes("aten::selu")
+def selu(x: Tensor) -> Tensor:
+    """The self-normalizing ELU."""
+    return aten.elu(x, 1.6732632423543772, 1.0507009873554805)
+
+
+@decomposes("aten::celu")
+def celu(x: Tensor, alpha: Any = 1.0) -> Tensor:
+    """x above 0, alpha (exp(x / alpha) - 1) below."""
+    below = aten.expm1(x) if alpha == 1 else aten.mul.Tensor(aten.expm1(aten.div.Tensor(x, alpha)), alpha)
+    return aten.where.self(aten.gt.Scalar(x, 0), x, below)
+
+
+@decomposes("aten::relu6")
+def relu6(x: Tensor) -> Tensor:
+    """Within [0, 6]."""
+    return aten.hardtanh(x, 0, 6)
+
+
+@decomposes("aten::prelu")
+def prelu(x: Tensor, weight: Tensor) -> Tensor:
+    """x above 0, weight x below, a weight for each channel."""
+    if weight.dim() == 1 and x.dim() > 1:
+        shape = [1, -1] + [1] * (x.dim() - 2)
+        weight = aten.view(weight, [weight.shape[0] if n == -1 else n for n in shape])
+    return aten.where.self(aten.gt.Scalar(x, 0), x, aten.mul.Tensor(weight, x))
+
+
+def _six(x: Tensor) -> Tensor:
+    return aten.clamp(aten.clamp(aten.add.Tensor(x, 3), 0), None, 6)
+
+
+@decomposes("aten::hardswish")
+def hardswish(x: Tensor) -> Tensor:
+    """x hardsigmoid(x)"""
+    return aten.div.Tensor(aten.mul.Tensor(x, _six(x)), 6)
+
+
+@decomposes("aten::hardsigmoid")
+def hardsigmoid(x: Tensor) -> Tensor:
+    """(x + 3) / 6 within [0, 1]."""
+    return aten.div.Tensor(_six(x), 6)
+
+
+@decomposes("aten::hardshrink")
+def hardshrink(x: Tensor, lambd: Any = 0.5) -> Tensor:
+    """0 near 0."""
+    return either(aten.le.Scalar(aten.abs(x), lambd), 0, x, x)
+
+
+@decomposes("aten::softshrink")
+def softshrink(x: Tensor, lambd: Any = 0.5) -> Tensor:
+    """Nearer to 0 by an amount."""
+    far = aten.gt.Scalar(aten.abs(x), lambd)
+    nearer = aten.sub.Tensor(x, aten.mul.Tensor(aten.sign(x), lambd))
+    return aten.where.self(far, nearer, aten.mul.Tensor(x, 0))
+
+
+@decomposes("aten::threshold")
+def threshold(x: Tensor, threshold: Any, value: Any) -> Tensor:
+    """A value in the place of what is not above the threshold."""
+    return either(aten.le.Scalar(x, threshold), value, x, x)
+
+
+@decomposes("aten::glu")
+def glu(x: Tensor, dim: int = -1) -> Tensor:
+    """The first half, as far as the second lets it through."""
+    dim = dim % x.dim()
+    half = x.shape[dim] // 2
+    first, second = aten.slice.Tensor(x, dim, 0, half), aten.slice.Tensor(x, dim, half, half * 2)
+    return aten.mul.Tensor(first, aten.sigmoid(second))
+
+
+@decomposes("aten::log_sigmoid")
+def log_sigmoid(x: Tensor) -> Tensor:
+    """log(sigmoid(x))"""
+    least = aten.minimum(aten.full([], 0, dtype=x.dtype, device=x.device), x)
+    return aten.sub.Tensor(least, aten.log1p(aten.exp(aten.neg(aten.abs(x)))))
+
+
+@decomposes("aten::softmax.int")
+def softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """Parts of the sum of exponentials along a dimension."""
+    return aten._softmax(_as(x, dtype), dim, False)
+
+
+@decomposes("aten::log_softmax.int")
+def log_softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """Their logarithms."""
+    return aten._log_softmax(_as(x, dtype), dim, False)
+
+
+def _as(x: Tensor, dtype: Any) -> Tensor:
+    return x if dtype in (None, x.dtype) else aten._to_copy(x, dtype=dtype)
+
+
+@decomposes("aten::_safe_softmax")
+def safe_softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """Softmax; 0 along what is -∞ throughout."""
+    found = softmax(x, dim, dtype)
+    masked = aten.all.dim(aten.eq.Scalar(x, float("-inf")), dim, True)
+    return aten.where.self(masked, aten.zeros_like(found), found)
+
+
+@decomposes("aten::dropout")
+def dropout(x: Tensor, p: float, train: bool) -> Tensor:
+    """Some elements 0, the others larger; a copy where nothing is trained."""
+    if not train or p == 0:
+        return aten.clone(x)
+    return aten.native_dropout(x, p, True)[0]
+
+
+@decomposes("aten::feature_dropout")
+def feature_dropout(x: Tensor, p: float, train: bool) -> Tensor:
+    """Some channels 0, the others larger."""
+    if not train or p == 0:
+        return aten.clone(x)
+    noise = aten.empty.memory_format([*x.shape[:2], *[1] * (x.dim() - 2)], dtype=x.dtype, device=x.device)
+    noise = aten.div.Scalar(aten.bernoulli.p(noise, 1 - p), 1 - p)
+    return aten.mul.Tensor(x, noise)
+
+
+@decomposes("aten::alpha_dropout")
+def alpha_dropout(x: Tensor, p: float, train: bool) -> Tensor:
+    """Dropout that keeps mean and variance of SELU's."""
+    if not train or p == 0:
+        return aten.clone(x)
+    alpha = 1.7580993408473766
+    a = 1.0 / ((alpha * alpha * p + 1) * (1 - p)) ** 0.5
+    kept = aten.bernoulli.p(aten.empty_like(x), 1 - p)
+    moved = aten.add.Scalar(aten.mul.Scalar(aten.add.Scalar(kept, -1), alpha * a), alpha * a * p)
+    return aten.add.Tensor(aten.mul.Tensor(x, aten.mul.Scalar(kept, a)), moved)

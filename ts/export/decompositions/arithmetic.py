@@ -1,0 +1,363 @@
+"""Operators on elements, in terms of `add`, `mul`, `where`, `exp` ..."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.export.decompositions.shapes import zero_of
+from ts.export.decompositions.table import decomposes
+
+aten = ts.ops.aten
+
+_OTHER_NAMES = {  # of operators, by theirs
+    "absolute": "abs", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctanh": "atanh", "arctan2": "atan2", "fix": "trunc", "negative": "neg", "inverse": "linalg_inv",
+    "special_expit": "sigmoid", "special_erf": "erf", "special_erfc": "erfc", "special_expm1": "expm1",
+    "special_exp2": "exp2", "special_log1p": "log1p", "special_erfinv": "erfinv", "special_psi": "digamma",
+    "special_digamma": "digamma", "special_gammaln": "lgamma", "special_sinc": "sinc", "special_i0": "i0",
+    "special_logit": "logit", "special_round": "round", "special_xlogy": "xlogy", "clip": "clamp",
+    "clip.Tensor": "clamp.Tensor", "special_softmax": "softmax.int", "special_log_softmax": "log_softmax.int",
+    "special_logsumexp": "logsumexp", "max.other": "maximum", "min.other": "minimum", "ger": "outer",
+    "linalg_matmul": "matmul", "subtract.Tensor": "sub.Tensor", "subtract.Scalar": "sub.Scalar",
+    "multiply.Tensor": "mul.Tensor", "multiply.Scalar": "mul.Scalar", "divide.Tensor": "div.Tensor",
+    "divide.Scalar": "div.Scalar", "divide.Tensor_mode": "div.Tensor_mode",
+    "divide.Scalar_mode": "div.Scalar_mode", "true_divide.Tensor": "div.Tensor",
+    "true_divide.Scalar": "div.Scalar",
+    **{f"{long}.{form}": f"{short}.{form}" for long, short in (
+        ("greater", "gt"), ("greater_equal", "ge"), ("less", "lt"), ("less_equal", "le"), ("not_equal", "ne"),
+    ) for form in ("Tensor", "Scalar")},
+}  # fmt: skip
+
+
+def _renamed(target: str) -> Any:
+    name, _, overload = target.partition(".")
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return getattr(getattr(aten, name), overload or "default")(*args, **kwargs)
+
+    return call
+
+
+for _name, _target in _OTHER_NAMES.items():
+    decomposes(f"aten::{_name}")(_renamed(_target))
+
+
+def either(condition: Tensor, yes: Any, no: Any, like: Tensor) -> Tensor:
+    """`yes` where a condition holds, else `no`: numbers have the dtype of `like`."""
+    no = no if isinstance(no, Tensor) else zero_of(like, no)
+    yes = yes if isinstance(yes, Tensor) else zero_of(like, yes)
+    return aten.where.self(condition, yes, no)
+
+
+def _dtype_of(number: Any) -> Any:
+    return (
+        ts.bool
+        if isinstance(number, bool)
+        else ts.int64
+        if isinstance(number, int)
+        else ts.get_default_dtype()
+    )
+
+
+def _wrapped(number: Any, x: Tensor | None) -> Tensor:
+    """A number as a tensor, of the dtype that it has beside `x`."""
+    dtype = _dtype_of(number) if x is None else ts.result_type(x, number)
+    device = None if x is None else x.device
+    return aten.scalar_tensor(number, dtype=dtype, device=device)
+
+
+@decomposes("aten::where.ScalarOther")
+def where_scalar_other(condition: Tensor, x: Tensor, other: Any) -> Tensor:
+    """The tensor where a condition holds, else a number."""
+    return aten.where.self(condition, x, _wrapped(other, x))
+
+
+@decomposes("aten::where.ScalarSelf")
+def where_scalar_self(condition: Tensor, x: Any, other: Tensor) -> Tensor:
+    """A number where a condition holds, else the tensor."""
+    return aten.where.self(condition, _wrapped(x, other), other)
+
+
+@decomposes("aten::where.Scalar")
+def where_scalar(condition: Tensor, x: Any, other: Any) -> Tensor:
+    """One of two numbers."""
+    dtype = ts.result_type(x, other)
+    one, two = (aten.scalar_tensor(v, dtype=dtype, device=condition.device) for v in (x, other))
+    return aten.where.self(condition, one, two)
+
+
+@decomposes("aten::where")
+def where(condition: Tensor) -> Any:
+    """The places where a condition holds, a tensor for each dimension."""
+    return unbind_columns(aten.nonzero(condition))
+
+
+@decomposes("aten::nonzero_numpy")
+def unbind_columns(x: Tensor) -> Any:
+    """The columns of a matrix."""
+    return aten.unbind.int(x, 1)
+
+
+@decomposes("aten::masked_fill.Scalar")
+def masked_fill(x: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """A number where the mask holds."""
+    return aten.where.self(mask, zero_of(x, value), x)
+
+
+@decomposes("aten::masked_fill.Tensor")
+def masked_fill_tensor(x: Tensor, mask: Tensor, value: Tensor) -> Tensor:
+    """The one element of a tensor where the mask holds."""
+    value = value if value.dtype is x.dtype else aten._to_copy(value, dtype=x.dtype)
+    return aten.where.self(mask, value, x)
+
+
+@decomposes("aten::clamp_min")
+def clamp_min(x: Tensor, min: Any) -> Tensor:
+    """Not below a number."""
+    return aten.clamp(x, min)
+
+
+@decomposes("aten::clamp_max")
+def clamp_max(x: Tensor, max: Any) -> Tensor:
+    """Not above a number."""
+    return aten.clamp(x, None, max)
+
+
+@decomposes("aten::clamp_min.Tensor")
+def clamp_min_tensor(x: Tensor, min: Tensor) -> Tensor:
+    """Not below a tensor."""
+    return aten.clamp.Tensor(x, min)
+
+
+@decomposes("aten::clamp_max.Tensor")
+def clamp_max_tensor(x: Tensor, max: Tensor) -> Tensor:
+    """Not above a tensor."""
+    return aten.clamp.Tensor(x, None, max)
+
+
+@decomposes("aten::rsub.Tensor")
+def rsub(x: Tensor, other: Tensor, alpha: Any = 1) -> Tensor:
+    """other - alpha * x"""
+    return aten.sub.Tensor(other, x, alpha=alpha) if alpha != 1 else aten.sub.Tensor(other, x)
+
+
+@decomposes("aten::rsub.Scalar")
+def rsub_scalar(x: Tensor, other: Any, alpha: Any = 1) -> Tensor:
+    """other - alpha * x"""
+    return aten.sub.Tensor(other, x, alpha=alpha) if alpha != 1 else aten.sub.Tensor(other, x)
+
+
+@decomposes("aten::square")
+def square(x: Tensor) -> Tensor:
+    """x²"""
+    return aten.pow.Tensor_Scalar(x, 2)
+
+
+@decomposes("aten::floor_divide")
+def floor_divide(x: Tensor, other: Tensor) -> Tensor:
+    """The quotient, rounded down."""
+    return aten.div.Tensor_mode(x, other, rounding_mode="floor")
+
+
+@decomposes("aten::floor_divide.Scalar")
+def floor_divide_scalar(x: Tensor, other: Any) -> Tensor:
+    """The quotient, rounded down."""
+    return aten.div.Tensor_mode(x, other, rounding_mode="floor")
+
+
+@decomposes("aten::float_power.Tensor_Scalar")
+def float_power(x: Tensor, exponent: Any) -> Tensor:
+    """A power in float64."""
+    return aten.pow.Tensor_Scalar(_double(x), float(exponent))
+
+
+@decomposes("aten::float_power.Tensor_Tensor")
+def float_power_tensor(x: Tensor, exponent: Tensor) -> Tensor:
+    """A power in float64."""
+    return aten.pow.Tensor_Tensor(_double(x), _double(exponent))
+
+
+def _double(x: Tensor) -> Tensor:
+    return x if x.dtype is ts.float64 else aten._to_copy(x, dtype=ts.float64)
+
+
+@decomposes("aten::frac")
+def frac(x: Tensor) -> Tensor:
+    """What is behind the point."""
+    return aten.sub.Tensor(x, aten.trunc(x))
+
+
+@decomposes("aten::sgn")
+def sgn(x: Tensor) -> Tensor:
+    """The sign, where the tensor is real."""
+    return NotImplemented if x.is_complex() else aten.sign(x)
+
+
+@decomposes("aten::deg2rad")
+def deg2rad(x: Tensor) -> Tensor:
+    """Degrees as radians."""
+    return aten.mul.Tensor(x, math.pi / 180)
+
+
+@decomposes("aten::rad2deg")
+def rad2deg(x: Tensor) -> Tensor:
+    """Radians as degrees."""
+    return aten.mul.Tensor(x, 180 / math.pi)
+
+
+@decomposes("aten::sinc")
+def sinc(x: Tensor) -> Tensor:
+    """sin(πx) / πx"""
+    x = aten.mul.Tensor(x, math.pi)
+    return either(aten.eq.Scalar(x, 0), 1, aten.div.Tensor(aten.sin(x), x), x)
+
+
+@decomposes("aten::logit")
+def logit(x: Tensor, eps: float | None = None) -> Tensor:
+    """log(x / (1 - x)), within [eps, 1 - eps]."""
+    low, high = (-1.0, 2.0) if eps is None else (eps, 1 - eps)
+    below, above = aten.lt.Scalar(x, low), aten.gt.Scalar(x, high)
+    upper = aten.where.self(above, zero_of(x, high), x)
+    x = aten.where.self(below, zero_of(x, low), upper)
+    return aten.log(aten.div.Tensor(x, aten.sub.Tensor(1, x)))
+
+
+@decomposes("aten::lerp.Scalar")
+def lerp(x: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """From x to end by a part, counted from the nearer one."""
+    return lerp_tensor(x, end, aten.full([], weight, dtype=x.dtype, device=x.device))
+
+
+@decomposes("aten::lerp.Tensor")
+def lerp_tensor(x: Tensor, end: Tensor, weight: Tensor) -> Tensor:
+    """From x to end by parts, counted from the nearer one."""
+    far = aten.ge.Scalar(aten.abs(weight), 0.5)
+    part = aten.where.self(far, aten.sub.Tensor(weight, 1), weight)
+    start = aten.where.self(far, end, x)
+    return aten.add.Tensor(aten.mul.Tensor(part, aten.sub.Tensor(end, x)), start)
+
+
+@decomposes("aten::addcmul")
+def addcmul(x: Tensor, a: Tensor, b: Tensor, *, value: Any = 1) -> Tensor:
+    """x + value * a * b"""
+    return aten.add.Tensor(x, aten.mul.Tensor(aten.mul.Tensor(a, value), b))
+
+
+@decomposes("aten::addcdiv")
+def addcdiv(x: Tensor, a: Tensor, b: Tensor, *, value: Any = 1) -> Tensor:
+    """x + value * a / b"""
+    return aten.add.Tensor(x, aten.div.Tensor(aten.mul.Tensor(a, value), b))
+
+
+@decomposes("aten::isfinite")
+def isfinite(x: Tensor) -> Tensor:
+    """Neither infinite nor NaN."""
+    if not x.is_floating_point():
+        return aten.full_like(x, True, dtype=ts.bool)
+    not_infinite = aten.ne.Scalar(aten.abs(x), math.inf)
+    return aten.mul.Tensor(aten.eq.Tensor(x, x), not_infinite)
+
+
+@decomposes("aten::isneginf")
+def isneginf(x: Tensor) -> Tensor:
+    """-∞"""
+    return aten.eq.Scalar(x, -math.inf)
+
+
+@decomposes("aten::isposinf")
+def isposinf(x: Tensor) -> Tensor:
+    """∞"""
+    return aten.eq.Scalar(x, math.inf)
+
+
+@decomposes("aten::isclose")
+def isclose(
+    x: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Tensor:
+    """Equal but for a part and an amount."""
+    equal = aten.eq.Tensor(x, other)
+    if equal_nan and x.is_floating_point():
+        both = aten.bitwise_and.Tensor(aten.isnan(x), aten.isnan(other))
+        equal = aten.bitwise_or.Tensor(equal, both)
+    allowed = aten.add.Scalar(aten.abs(aten.mul.Scalar(other, rtol)), atol)
+    distance = aten.abs(aten.sub.Tensor(x, other))
+    near = aten.bitwise_and.Tensor(isfinite(distance), aten.le.Tensor(distance, allowed))
+    return aten.bitwise_or.Tensor(equal, near)
+
+
+@decomposes("aten::nan_to_num")
+def nan_to_num(x: Tensor, nan: Any = None, posinf: Any = None, neginf: Any = None) -> Tensor:
+    """Numbers in the place of NaN and infinities."""
+    if not x.is_floating_point():
+        return aten.clone(x)
+    ends = ts.finfo(x.dtype)
+    found = either(aten.isnan(x), 0.0 if nan is None else nan, x, x)
+    found = either(aten.eq.Scalar(x, -math.inf), ends.min if neginf is None else neginf, found, x)
+    return either(aten.eq.Scalar(x, math.inf), ends.max if posinf is None else posinf, found, x)
+
+
+@decomposes("aten::heaviside")
+def heaviside(x: Tensor, values: Tensor) -> Tensor:
+    """0 below 0, 1 above, a value at 0."""
+    zero = aten.eq.Scalar(x, 0)
+    below = aten.logical_or(aten.lt.Scalar(x, 0), aten.isnan(x))
+    return aten.where.self(zero, values, where_scalar(below, 0, 1))
+
+
+@decomposes("aten::logaddexp")
+def logaddexp(x: Tensor, other: Tensor) -> Tensor:
+    """log(exp x + exp other)"""
+    first = aten.ge.Tensor(x, other)
+    high, low = aten.where.self(first, x, other), aten.where.self(first, other, x)
+    same = aten.logical_and(aten.logical_not(isfinite(x)), aten.eq.Tensor(x, other))
+    found = aten.add.Tensor(high, aten.log1p(aten.exp(aten.sub.Tensor(low, high))))
+    return aten.where.self(same, x, found)
+
+
+@decomposes("aten::logaddexp2")
+def logaddexp2(x: Tensor, other: Tensor) -> Tensor:
+    """log₂(2^x + 2^other)"""
+    first = aten.ge.Tensor(x, other)
+    high, low = aten.where.self(first, x, other), aten.where.self(first, other, x)
+    same = aten.logical_and(aten.isinf(x), aten.eq.Tensor(x, other))
+    rest = aten.mul.Tensor(aten.log1p(aten.exp2(aten.sub.Tensor(low, high))), 1 / math.log(2))
+    return aten.where.self(same, x, aten.add.Tensor(high, rest))
+
+
+@decomposes("aten::xlogy.Tensor")
+def xlogy(x: Tensor, other: Tensor) -> Tensor:
+    """x * log(other), 0 where x is 0."""
+    zero = aten.eq.Scalar(x, 0)
+    found = aten.mul.Tensor(x, aten.log(other))
+    found = either(zero, 0, found, found)
+    return either(aten.isnan(other), math.nan, found, found)
+
+
+@decomposes("aten::special_entr")
+def entr(x: Tensor) -> Tensor:
+    """-x log x"""
+    unknown, positive = aten.isnan(x), aten.gt.Scalar(x, 0)
+    above = aten.mul.Tensor(aten.neg(x), aten.log(x))
+    rest = either(aten.eq.Scalar(x, 0), 0, -math.inf, x)
+    return aten.where.self(unknown, x, aten.where.self(positive, above, rest))
+
+
+@decomposes("aten::special_ndtr")
+def ndtr(x: Tensor) -> Tensor:
+    """How much of the normal distribution is below."""
+    return aten.mul.Scalar(aten.add.Scalar(aten.erf(aten.mul.Scalar(x, math.sqrt(0.5))), 1), 0.5)
+
+
+@decomposes("aten::special_log_ndtr")
+def log_ndtr(x: Tensor) -> Tensor:
+    """Its logarithm."""
+    t = aten.mul.Tensor(x, math.sqrt(0.5))
+    left = aten.lt.Scalar(x, 1.0)
+    low = aten.log(aten.div.Tensor(aten.special_erfcx(aten.neg(t)), 2))
+    below = aten.sub.Tensor(low, aten.mul.Tensor(t, t))
+    above = aten.log1p(aten.div.Tensor(aten.neg(aten.erfc(t)), 2))
+    return aten.where.self(left, below, above)

@@ -1,0 +1,256 @@
+"""Tensors from nothing: all are `full`, `full_like`, `arange.start_step`, `empty_permuted`, `rand` ..."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import current_tracer
+from ts.export.decompositions.table import decomposes
+
+aten = ts.ops.aten
+
+
+@decomposes("aten::zeros")
+def zeros(size: list[Any], **options: Any) -> Tensor:
+    """All 0."""
+    return aten.full(size, 0, **_with_dtype(options))
+
+
+@decomposes("aten::ones")
+def ones(size: list[Any], **options: Any) -> Tensor:
+    """All 1."""
+    return aten.full(size, 1, **_with_dtype(options))
+
+
+def _with_dtype(options: dict[str, Any]) -> dict[str, Any]:
+    """Options with a dtype: the default one unless they name one."""
+    return options | {"dtype": options.get("dtype") or ts.get_default_dtype()}
+
+
+def _like(x: Tensor, options: dict[str, Any]) -> dict[str, Any]:
+    """Options with dtype and device of another tensor, unless they name others."""
+    found = {k: v for k, v in options.items() if v is not None}
+    return {"dtype": x.dtype, "device": x.device} | found
+
+
+@decomposes("aten::zeros_like", "aten::zero")
+def zeros_like(x: Tensor, **options: Any) -> Tensor:
+    """All 0, as another tensor lies."""
+    return aten.full_like(x, 0, **options)
+
+
+@decomposes("aten::ones_like")
+def ones_like(x: Tensor, **options: Any) -> Tensor:
+    """All 1, as another tensor lies."""
+    return aten.full_like(x, 1, **options)
+
+
+@decomposes("aten::fill.Scalar")
+def fill(x: Tensor, value: Any) -> Tensor:
+    """All one number, as another tensor lies."""
+    return aten.full_like(x, value)
+
+
+@decomposes("aten::fill.Tensor")
+def fill_tensor(x: Tensor, value: Tensor) -> Tensor:
+    """All the one element of a tensor, as another lies."""
+    return aten.copy(x, value)
+
+
+@decomposes("aten::copy")
+def copy(x: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+    """What is copied, where it lies as the other does and is no input."""
+    same = x.dtype is src.dtype and x.device == src.device and list(x.shape) == list(src.shape)
+    return src if same and is_computed(src) else NotImplemented
+
+
+def is_computed(x: Tensor) -> bool:
+    """Whether the program that is recorded made a tensor."""
+    recorder = current_tracer()
+    return recorder is not None and recorder.node_of(x).op == "call_function"
+
+
+@decomposes("aten::new_zeros")
+def new_zeros(x: Tensor, size: list[Any], **options: Any) -> Tensor:
+    """All 0, of this size, with dtype and device of another."""
+    return aten.full(size, 0, **_like(x, options))
+
+
+@decomposes("aten::new_ones")
+def new_ones(x: Tensor, size: list[Any], **options: Any) -> Tensor:
+    """All 1, of this size, with dtype and device of another."""
+    return aten.full(size, 1, **_like(x, options))
+
+
+@decomposes("aten::new_full")
+def new_full(x: Tensor, size: list[Any], fill_value: Any, **options: Any) -> Tensor:
+    """All one number, of this size, with dtype and device of another."""
+    return aten.full(size, fill_value, **_like(x, options))
+
+
+@decomposes("aten::new_empty")
+def new_empty(x: Tensor, size: list[Any], **options: Any) -> Tensor:
+    """Whatever lies there, of this size, with dtype and device of another."""
+    return aten.empty.memory_format(size, **_like(x, options))
+
+
+@decomposes("aten::empty_like")
+def empty_like(x: Tensor, *, memory_format: Any = None, **options: Any) -> Tensor:
+    """Whatever lies there, as another tensor lies."""
+    order = list(range(x.dim()))
+    strides: Any = x.stride()
+    if all(isinstance(s, int) for s in strides):
+        order.sort(key=lambda d: -strides[d])
+    return aten.empty_permuted(list(x.shape), order, **_like(x, options))
+
+
+@decomposes("aten::arange")
+def arange(end: Any, **options: Any) -> Tensor:
+    """0, 1, 2 ..."""
+    return aten.arange.start_step(0, end, **options)
+
+
+@decomposes("aten::arange.start")
+def arange_start(start: Any, end: Any, **options: Any) -> Tensor:
+    """From `start` on, by 1."""
+    return aten.arange.start_step(start, end, **options)
+
+
+@decomposes("aten::linspace")
+def linspace(
+    start: Any, end: Any, steps: Any, *, dtype: Any = None, device: Any = None, **options: Any
+) -> Tensor:
+    """`steps` numbers in equal distances, counted from the nearer end."""
+    dtype = dtype or ts.get_default_dtype()
+    options = {"dtype": dtype, "device": device}
+    if steps == 0:
+        return aten.full([0], 0, **options)
+    if steps == 1:
+        return aten.full([1], start, **options)
+    places = aten.arange(steps, device=device)
+    step = (end - start) / (steps - 1)
+    first = aten.lt.Scalar(places, steps / 2)
+    upwards = aten.add.Tensor(aten.mul.Tensor(aten._to_copy(places, dtype=dtype), step), start)
+    rest = aten._to_copy(aten.rsub.Scalar(places, steps - 1), dtype=dtype)
+    downwards = aten.rsub.Scalar(aten.mul.Tensor(rest, step), end)
+    return aten.where.self(first, upwards, downwards)
+
+
+@decomposes("aten::eye")
+def eye(n: Any, **options: Any) -> Tensor:
+    """A square matrix with 1 on its diagonal."""
+    return eye_m(n, n, **options)
+
+
+@decomposes("aten::eye.m")
+def eye_m(n: Any, m: Any, *, dtype: Any = None, device: Any = None, **options: Any) -> Tensor:
+    """A matrix with 1 on its diagonal."""
+    rows = aten.arange(n, dtype=ts.uint8, device=device)
+    columns = aten.arange(m, dtype=ts.uint8, device=device)
+    equal = aten.eq.Tensor(aten.unsqueeze(rows, -1), columns)
+    return aten._to_copy(equal, dtype=dtype or ts.get_default_dtype())
+
+
+@decomposes("aten::lift_fresh_copy")
+def lift_fresh_copy(x: Tensor) -> Tensor:
+    """A copy."""
+    return aten.clone(x)
+
+
+@decomposes("aten::detach_")
+def detach_(x: Tensor) -> Tensor:
+    """Itself: nothing here has a history."""
+    return x
+
+
+@decomposes("aten::detach", "aten::lift_fresh")
+def detach(x: Tensor) -> Tensor:
+    """Another tensor with this memory."""
+    return aten.alias(x)
+
+
+@decomposes("aten::bernoulli")
+def bernoulli(x: Tensor, *, generator: Any = None) -> Tensor:
+    """1 with these probabilities, else 0."""
+    drawn = aten.rand(list(x.shape), dtype=ts.float32, device=x.device)
+    return aten._to_copy(aten.lt.Tensor(drawn, x), dtype=x.dtype)
+
+
+@decomposes(
+    "aten::conj",
+    "aten::resolve_conj",
+    "aten::resolve_neg",
+    "aten::positive",
+    "aten::real",
+    "aten::pin_memory",
+)
+def itself(x: Tensor) -> Tensor:
+    """The tensor itself, where it is real."""
+    return NotImplemented if x.is_complex() else x
+
+
+# ---- conversions
+
+
+@decomposes("aten::to.dtype")
+def to_dtype(
+    x: Tensor, dtype: Any, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
+) -> Tensor:
+    """With another dtype: itself if that is its own."""
+    return _converted(x, copy, memory_format, dtype=dtype)
+
+
+@decomposes("aten::to.device")
+def to_device(
+    x: Tensor,
+    device: Any,
+    dtype: Any,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """With another dtype, on another device: itself if these are its own."""
+    return _converted(x, copy, memory_format, dtype=dtype, device=device)
+
+
+@decomposes("aten::to.dtype_layout")
+def to_dtype_layout(
+    x: Tensor,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: Any = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """With another dtype, on another device: itself if these are its own."""
+    return _converted(x, copy, memory_format, dtype=dtype, device=device)
+
+
+@decomposes("aten::to.other")
+def to_other(
+    x: Tensor, other: Tensor, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
+) -> Tensor:
+    """With dtype and device of another."""
+    return _converted(x, copy, memory_format, dtype=other.dtype, device=other.device)
+
+
+@decomposes("aten::type_as")
+def type_as(x: Tensor, other: Tensor) -> Tensor:
+    """With dtype and device of another."""
+    return _converted(x, False, None, dtype=other.dtype, device=other.device)
+
+
+def _converted(x: Tensor, copy: bool, memory_format: Any, **wanted: Any) -> Tensor:
+    own = {"dtype": x.dtype, "device": x.device}
+    other = {k: v for k, v in wanted.items() if v is not None and v != own[k]}
+    if memory_format in (None, ts.preserve_format):
+        memory_format = None
+    if not other and not copy and (memory_format is None or x.is_contiguous(memory_format=memory_format)):
+        return x
+    options = other if memory_format is None else other | {"memory_format": memory_format}
+    return aten._to_copy(x, **options) if other or copy else aten.clone(x, memory_format=memory_format)

@@ -1,0 +1,96 @@
+"""Elements by their places: all are `index.Tensor`, `index_put`, `gather`, `where`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.export.decompositions.shapes import broadcast, flatten
+from ts.export.decompositions.table import decomposes
+
+aten = ts.ops.aten
+
+
+def _along(x: Tensor, dim: int, index: Tensor) -> list[Tensor | None]:
+    """Indices of which only that along one dimension is there."""
+    return [None] * (dim % max(x.dim(), 1)) + [index]
+
+
+@decomposes("aten::index_add")
+def index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+    """With rows added at these places."""
+    source = source if alpha == 1 else aten.mul.Tensor(source, alpha)
+    return aten.index_put(x, _along(x, dim, index), source, True)
+
+
+@decomposes("aten::index_copy")
+def index_copy(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """With rows at these places."""
+    return aten.index_put(x, _along(x, dim, index), source)
+
+
+@decomposes("aten::index_fill.int_Scalar")
+def index_fill(x: Tensor, dim: int, index: Tensor, value: Any) -> Tensor:
+    """With a number at these places."""
+    return _filled(x, dim, index, aten.scalar_tensor(value, dtype=x.dtype, device=x.device))
+
+
+@decomposes("aten::index_fill.int_Tensor")
+def index_fill_tensor(x: Tensor, dim: int, index: Tensor, value: Tensor) -> Tensor:
+    """With the one element of a tensor at these places."""
+    return _filled(x, dim, index, value)
+
+
+def _filled(x: Tensor, dim: int, index: Tensor, value: Tensor) -> Tensor:
+    shape = list(x.shape)
+    shape[dim % x.dim()] = index.numel()
+    return aten.index_put(x, _along(x, dim, index), aten.expand(value, shape))
+
+
+@decomposes("aten::take")
+def take(x: Tensor, index: Tensor) -> Tensor:
+    """Elements of all, counted in order."""
+    return aten.index.Tensor(aten.view(x, [-1]) if x.is_contiguous() else flatten(x), [index])
+
+
+@decomposes("aten::take_along_dim")
+def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """Elements along a dimension, at places for each row."""
+    if dim is None:
+        return aten.gather(flatten(x), 0, flatten(indices))
+    shape = broadcast([list(x.shape), list(indices.shape)])
+    places, rows = list(shape), list(shape)
+    places[dim], rows[dim] = indices.shape[dim], x.shape[dim]
+    indices, x = aten.expand(indices, places), aten.expand(x, rows)
+    return aten.gather(x, dim, aten.remainder.Scalar(indices, x.shape[dim]))
+
+
+@decomposes("aten::argwhere")
+def argwhere(x: Tensor) -> Tensor:
+    """The places of what is not 0."""
+    return aten.nonzero(x)
+
+
+@decomposes("aten::linalg_cross", "aten::cross")
+def cross(x: Tensor, other: Tensor, dim: int | None = -1) -> Tensor:
+    """The product of vectors of three elements that stands on both."""
+    if dim is None:
+        dim = next(d for d, n in enumerate(x.shape) if n == 3)
+    shape = broadcast([list(x.shape), list(other.shape)])
+    x = x if list(x.shape) == shape else aten.expand(x, shape)
+    other = other if list(other.shape) == shape else aten.expand(other, shape)
+    places = aten.arange(3, device=x.device)
+
+    def turned(v: Tensor, by: int) -> Tensor:
+        return aten.index_select(v, dim, aten.remainder.Scalar(aten.add.Tensor(places, by), 3))
+
+    first = aten.mul.Tensor(turned(x, 1), turned(other, 2))
+    second = aten.mul.Tensor(turned(x, 2), turned(other, 1))
+    return aten.sub.Tensor(first, second)
+
+
+@decomposes("aten::item")
+def item(x: Tensor) -> Any:
+    """The only element."""
+    return aten._local_scalar_dense(x)

@@ -1,0 +1,431 @@
+"""Layers: all are `convolution`, pools, `native_layer_norm`, `native_group_norm`, `_softmax` ..."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import current_tracer
+from ts.export.decompositions.products import matmul
+from ts.export.decompositions.shapes import swapped
+from ts.export.decompositions.table import decomposes
+
+aten = ts.ops.aten
+
+
+def _each(value: Any, n: int) -> list[Any]:
+    found = list(value) if isinstance(value, list | tuple) else [value]
+    return found * n if len(found) == 1 else found
+
+
+def _convolution(
+    n: int,
+    x: Tensor,
+    weight: Tensor,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    groups: int,
+    transposed: bool = False,
+    output_padding: Any = 0,
+) -> Tensor:
+    """A convolution over `n` dimensions, of one sample or a batch."""
+    single = x.dim() == n + 1
+    x = aten.unsqueeze(x, 0) if single else x
+    found = aten.convolution(
+        x, weight, bias, _each(stride, n), _each(padding, n), _each(dilation, n), transposed,
+        _each(output_padding, n), groups,
+    )  # fmt: skip
+    return aten.squeeze.dim(found, 0) if single else found
+
+
+def _register_convolution(n: int) -> None:
+    @decomposes(f"aten::conv{n}d")
+    def conv(
+        x: Tensor,
+        weight: Tensor,
+        bias: Any = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Tensor:
+        return _convolution(n, x, weight, bias, stride, padding, dilation, groups)
+
+    @decomposes(f"aten::conv{n}d.padding")
+    def conv_padding(
+        x: Tensor,
+        weight: Tensor,
+        bias: Any = None,
+        stride: Any = 1,
+        padding: str = "valid",
+        dilation: Any = 1,
+        groups: int = 1,
+    ) -> Tensor:
+        amounts = [0] * n
+        if padding == "same":
+            total = [d * (k - 1) for d, k in zip(_each(dilation, n), weight.shape[2:], strict=True)]
+            if any(p % 2 for p in total):
+                uneven = [q for p in reversed(total) for q in (0, p % 2)]
+                x = aten.constant_pad_nd(x, uneven, 0)
+            amounts = [p // 2 for p in total]
+        return _convolution(n, x, weight, bias, stride, amounts, dilation, groups)
+
+    @decomposes(f"aten::conv_transpose{n}d" + (".input" if n > 1 else ""))
+    def conv_transpose(
+        x: Tensor,
+        weight: Tensor,
+        bias: Any = None,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        dilation: Any = 1,
+    ) -> Tensor:
+        return _convolution(n, x, weight, bias, stride, padding, dilation, groups, True, output_padding)
+
+
+for _n in (1, 2, 3):
+    _register_convolution(_n)
+
+
+# ---- pools
+
+
+@decomposes("aten::max_pool2d")
+def max_pool2d(x: Tensor, *arguments: Any) -> Tensor:
+    """The largest of windows."""
+    return aten.max_pool2d_with_indices(x, *arguments)[0]
+
+
+@decomposes("aten::max_pool3d")
+def max_pool3d(x: Tensor, *arguments: Any) -> Tensor:
+    """The largest of windows."""
+    return aten.max_pool3d_with_indices(x, *arguments)[0]
+
+
+@decomposes("aten::max_pool1d")
+def max_pool1d(
+    x: Tensor,
+    kernel_size: Any,
+    stride: Any = (),
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+) -> Tensor:
+    """The largest of windows."""
+    return aten.squeeze.dim(
+        max_pool1d_with_indices_wide(x, kernel_size, stride, padding, dilation, ceil_mode)[0], -2
+    )
+
+
+def max_pool1d_with_indices_wide(
+    x: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+) -> Any:
+    """The pool of two dimensions that has the windows."""
+    kernel = [1, *_each(kernel_size, 1)]
+    steps = [1, *_each(stride, 1)] if stride not in ((), []) else kernel
+    return aten.max_pool2d_with_indices(
+        aten.unsqueeze(x, -2), kernel, steps, [0, *_each(padding, 1)], [1, *_each(dilation, 1)], ceil_mode
+    )
+
+
+@decomposes("aten::avg_pool1d")
+def avg_pool1d(
+    x: Tensor,
+    kernel_size: Any,
+    stride: Any = (),
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """Means of windows."""
+    kernel = [1, *_each(kernel_size, 1)]
+    steps = [1, *_each(stride, 1)] if stride not in ((), []) else kernel
+    wide = aten.avg_pool2d(
+        aten.unsqueeze(x, -2), kernel, steps, [0, *_each(padding, 1)], ceil_mode, count_include_pad
+    )
+    return aten.squeeze.dim(wide, -2)
+
+
+@decomposes("aten::adaptive_avg_pool1d")
+def adaptive_avg_pool1d(x: Tensor, output_size: Any) -> Tensor:
+    """Means of so many windows."""
+    return aten.squeeze.dim(adaptive_avg_pool2d(aten.unsqueeze(x, -2), [1, *_each(output_size, 1)]), -2)
+
+
+@decomposes("aten::adaptive_avg_pool2d")
+def adaptive_avg_pool2d(x: Tensor, output_size: list[Any]) -> Tensor:
+    """Means of so many windows; of all where there is one."""
+    if list(output_size) == [1, 1]:
+        return aten.mean.dim(x, [-1, -2], True)
+    return aten._adaptive_avg_pool2d(x, output_size)
+
+
+@decomposes("aten::adaptive_avg_pool3d")
+def adaptive_avg_pool3d(x: Tensor, output_size: list[Any]) -> Tensor:
+    """Means of so many windows; of all where there is one."""
+    if list(output_size) == [1, 1, 1]:
+        return aten.mean.dim(x, [-1, -2, -3], True)
+    return aten._adaptive_avg_pool3d(x, output_size)
+
+
+@decomposes("aten::adaptive_max_pool1d")
+def adaptive_max_pool1d(x: Tensor, output_size: Any) -> Any:
+    """The largest of so many windows, and where they are."""
+    values, places = aten.adaptive_max_pool2d(aten.unsqueeze(x, -2), [1, *_each(output_size, 1)])
+    return aten.squeeze.dim(values, -2), aten.squeeze.dim(places, -2)
+
+
+# ---- norms
+
+
+@decomposes("aten::layer_norm")
+def layer_norm(
+    x: Tensor,
+    normalized_shape: list[Any],
+    weight: Any = None,
+    bias: Any = None,
+    eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> Tensor:
+    """Rows with mean 0 and variance 1, scaled and moved."""
+    return aten.native_layer_norm(x, normalized_shape, weight, bias, eps)[0]
+
+
+@decomposes("aten::group_norm")
+def group_norm(
+    x: Tensor,
+    num_groups: int,
+    weight: Any = None,
+    bias: Any = None,
+    eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+) -> Tensor:
+    """Groups of channels with mean 0 and variance 1, scaled and moved."""
+    n, channels, *rest = list(x.shape)
+    x = x if x.is_contiguous() else aten.clone(x, memory_format=ts.contiguous_format)
+    size = math.prod(rest)
+    return aten.native_group_norm(x, weight, bias, n, channels, size, num_groups, eps)[0]
+
+
+@decomposes("aten::rms_norm")
+def rms_norm(x: Tensor, normalized_shape: list[Any], weight: Any = None, eps: float | None = None) -> Tensor:
+    """Rows with mean square 1, scaled."""
+    dims = list(range(x.dim() - len(normalized_shape), x.dim()))
+    eps = ts.finfo(x.dtype).eps if eps is None else eps
+    square = aten.mean.dim(aten.pow.Tensor_Scalar(x, 2), dims, True)
+    found = aten.mul.Tensor(x, aten.rsqrt(aten.add.Scalar(square, eps)))
+    return found if weight is None else aten.mul.Tensor(found, weight)
+
+
+@decomposes("aten::instance_norm")
+def instance_norm(
+    x: Tensor,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
+    """Each channel of each sample with mean 0 and variance 1."""
+    if running_mean is not None or not use_input_stats:
+        return NotImplemented
+    n, channels, *rest = list(x.shape)
+    weight, bias = (None if v is None else aten.repeat(v, [n]) for v in (weight, bias))
+    flat = aten.reshape(x, [1, n * channels, *rest])
+    found = aten._native_batch_norm_legit.no_stats(flat, weight, bias, True, momentum, eps)[0]
+    return aten.view(found, [n, channels, *rest])
+
+
+@decomposes("aten::batch_norm")
+def batch_norm(
+    x: Tensor,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
+    """Each channel with mean 0 and variance 1, of the batch or of all so far."""
+    if not training:
+        return aten._native_batch_norm_legit_no_training(
+            x, weight, bias, running_mean, running_var, momentum, eps
+        )[0]
+    if running_mean is None:
+        return aten._native_batch_norm_legit.no_stats(x, weight, bias, True, momentum, eps)[0]
+    found = aten._native_batch_norm_legit_functional(
+        x, weight, bias, running_mean, running_var, True, momentum, eps
+    )
+    replace(running_mean, found[3])
+    replace(running_var, found[4])
+    return found[0]
+
+
+def replace(x: Tensor, value: Tensor) -> None:
+    """Let a tensor have another value: without a write, where what is recorded has none."""
+    recorder = current_tracer()
+    if recorder is None:
+        x.copy_(value)
+    else:
+        recorder.write(x, value)
+
+
+# ---- attention
+
+
+@decomposes("aten::scaled_dot_product_attention")
+def attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """Softmax of the products of queries and keys, by the values."""
+    if enable_gqa:
+        return NotImplemented
+    scale = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
+    root = math.sqrt(scale)
+    scaled = aten.mul.Scalar(query, root)
+    if is_causal:
+        rows, columns = query.shape[-2], key.shape[-2]
+        attn_mask = aten.tril(aten.full([rows, columns], True, dtype=ts.bool, device=query.device))
+    if attn_mask is not None and attn_mask.dtype is ts.bool:
+        zero = aten.scalar_tensor(0.0, dtype=query.dtype, device=query.device)
+        low = aten.scalar_tensor(float("-inf"), dtype=query.dtype, device=query.device)
+        attn_mask = aten.where.self(attn_mask, zero, low)
+    scores = matmul(scaled, aten.mul.Scalar(swapped(key, -2, -1), root))
+    if attn_mask is not None:
+        scores = aten.add.Tensor(scores, attn_mask)
+    weights = aten._safe_softmax(scores, -1)
+    if dropout_p:
+        weights = aten.dropout(weights, dropout_p, True)
+    found = matmul(weights, value)
+    if query.dim() != 4:
+        return found
+    laid_out = aten.clone(aten.permute(found, [2, 0, 1, 3]), memory_format=ts.contiguous_format)
+    return aten.permute(laid_out, [1, 2, 0, 3])
+
+
+# ---- embeddings, paddings, samples
+
+
+@decomposes("aten::grid_sampler")
+def grid_sampler(x: Tensor, grid: Tensor, mode: int, padding: int, align_corners: bool) -> Tensor:
+    """The values between pixels at these places."""
+    sampler = aten.grid_sampler_2d if x.dim() == 4 else aten.grid_sampler_3d
+    return sampler(x, grid, mode, padding, align_corners)
+
+
+@decomposes("aten::one_hot")
+def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
+    """1 at the place of the class, 0 elsewhere."""
+    if num_classes == -1:
+        return NotImplemented
+    for holds, text in (
+        (aten.ge.Scalar(x, 0), "non-negative"), (aten.lt.Scalar(x, num_classes), "smaller than num_classes"),
+    ):  # fmt: skip
+        aten._assert_async.msg(aten.all(holds), f"one_hot: Class values must be {text}.")
+    places = aten.arange(num_classes, dtype=ts.int64, device=x.device)
+    return aten._to_copy(aten.eq.Tensor(aten.unsqueeze(x, -1), places), dtype=ts.int64)
+
+
+@decomposes("aten::pad")
+def pad(x: Tensor, pad: list[Any], mode: str = "constant", value: float | None = None) -> Tensor:
+    """More elements around."""
+    if mode == "constant":
+        return aten.constant_pad_nd(x, pad, 0.0 if value is None else value)
+    n = len(pad) // 2
+    name = {"reflect": "reflection_pad", "replicate": "replication_pad"}.get(mode)
+    return NotImplemented if name is None else getattr(aten, f"{name}{n}d")(x, pad)
+
+
+def _padded(x: Tensor, pad: list[Any], places: Any) -> Tensor:
+    """Along the last dimensions, the elements at these places."""
+    n = len(pad) // 2
+    for k in range(n):
+        dim = x.dim() - 1 - k
+        low, high = pad[2 * k], pad[2 * k + 1]
+        size = x.shape[dim]
+        at = places(aten.arange.start(-low, size + high, device=x.device), size)
+        x = aten.index.Tensor(x, [None] * dim + [at])
+    return x
+
+
+@decomposes("aten::reflection_pad1d", "aten::reflection_pad2d", "aten::reflection_pad3d")
+def reflection_pad(x: Tensor, padding: list[Any]) -> Tensor:
+    """Mirrored at the ends."""
+
+    def mirrored(at: Tensor, size: Any) -> Tensor:
+        distance = aten.abs(aten.sub.Tensor(size - 1, aten.abs(at)))
+        return aten.sub.Tensor(size - 1, distance)
+
+    return _padded(x, padding, mirrored)
+
+
+@decomposes("aten::replication_pad1d", "aten::replication_pad2d", "aten::replication_pad3d")
+def replication_pad(x: Tensor, padding: list[Any]) -> Tensor:
+    """With the last elements again."""
+    return _padded(x, padding, lambda at, size: aten.clamp(at, 0, size - 1))
+
+
+# ---- recurrent cells
+
+
+@decomposes("aten::gru_cell")
+def gru_cell(x: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None) -> Tensor:
+    """One step of a GRU."""
+    of_input = aten.unsafe_chunk(aten.linear(x, w_ih, b_ih), 3, 1)
+    of_state = aten.unsafe_chunk(aten.linear(hx, w_hh, b_hh), 3, 1)
+    reset = aten.sigmoid(aten.add.Tensor(of_state[0], of_input[0]))
+    update = aten.sigmoid(aten.add.Tensor(of_state[1], of_input[1]))
+    new = aten.tanh(aten.add.Tensor(of_input[2], aten.mul.Tensor(of_state[2], reset)))
+    return aten.add.Tensor(aten.mul.Tensor(aten.sub.Tensor(hx, new), update), new)
+
+
+@decomposes("aten::lstm_cell")
+def lstm_cell(
+    x: Tensor, hx: list[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None
+) -> Any:
+    """One step of an LSTM."""
+    hidden, cell = hx
+    gates = aten.add.Tensor(aten.linear(hidden, w_hh, b_hh), aten.linear(x, w_ih, b_ih))
+    into, forget, candidate, out = aten.unsafe_chunk(gates, 4, 1)
+    into, forget, candidate, out = (
+        aten.sigmoid(into),
+        aten.sigmoid(forget),
+        aten.tanh(candidate),
+        aten.sigmoid(out),
+    )
+    cell = aten.add.Tensor(aten.mul.Tensor(forget, cell), aten.mul.Tensor(into, candidate))
+    return aten.mul.Tensor(out, aten.tanh(cell)), cell
+
+
+@decomposes("aten::rnn_tanh_cell")
+def rnn_tanh_cell(
+    x: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None
+) -> Tensor:
+    """One step of an RNN with tanh."""
+    return aten.tanh(aten.add.Tensor(aten.linear(hx, w_hh, b_hh), aten.linear(x, w_ih, b_ih)))
+
+
+@decomposes("aten::rnn_relu_cell")
+def rnn_relu_cell(
+    x: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None
+) -> Tensor:
+    """One step of an RNN with ReLU."""
+    return aten.relu(aten.add.Tensor(aten.linear(hx, w_hh, b_hh), aten.linear(x, w_ih, b_ih)))

@@ -1,0 +1,254 @@
+"""Reductions, in terms of `sum.dim_IntList`, `mean.dim`, `var.correction`, `amax`, `any.dim`, `sort` ..."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.export.decompositions.arithmetic import either
+from ts.export.decompositions.table import decomposes
+
+aten = ts.ops.aten
+
+
+@decomposes("aten::sum")
+def sum_all(x: Tensor, *, dtype: Any = None) -> Tensor:
+    """Of all elements."""
+    return aten.sum.dim_IntList(x, [], dtype=dtype)
+
+
+@decomposes("aten::all")
+def all_of(x: Tensor) -> Tensor:
+    """Whether all hold."""
+    return aten.logical_not(aten.any.dims(aten.logical_not(x)))
+
+
+@decomposes("aten::all.dim")
+def all_dim(x: Tensor, dim: int, keepdim: bool = False) -> Tensor:
+    """Whether all hold along a dimension."""
+    return aten.logical_not(aten.any.dim(aten.logical_not(x), dim, keepdim))
+
+
+@decomposes("aten::all.dims")
+def all_dims(x: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """Whether all hold along dimensions."""
+    return aten.logical_not(aten.any.dims(aten.logical_not(x), dim, keepdim))
+
+
+@decomposes("aten::count_nonzero")
+def count_nonzero(x: Tensor, dim: Any = None) -> Tensor:
+    """How many are not 0."""
+    return count_nonzero_dims(x, None if dim is None else [dim])
+
+
+@decomposes("aten::count_nonzero.dim_IntList")
+def count_nonzero_dims(x: Tensor, dim: Any) -> Tensor:
+    """How many are not 0."""
+    return aten.sum.dim_IntList(aten.ne.Scalar(x, 0), dim)
+
+
+@decomposes("aten::var")
+def var(x: Tensor, unbiased: bool = True) -> Tensor:
+    """The variance of all elements."""
+    return aten.var.correction(x, None, correction=1 if unbiased else 0)
+
+
+@decomposes("aten::var.dim")
+def var_dim(x: Tensor, dim: Any, unbiased: bool = True, keepdim: bool = False) -> Tensor:
+    """The variance along dimensions."""
+    return aten.var.correction(x, dim, correction=1 if unbiased else 0, keepdim=keepdim)
+
+
+@decomposes("aten::std")
+def std(x: Tensor, unbiased: bool = True) -> Tensor:
+    """The deviation of all elements."""
+    return std_correction(x, None, correction=1 if unbiased else 0)
+
+
+@decomposes("aten::std.dim")
+def std_dim(x: Tensor, dim: Any, unbiased: bool = True, keepdim: bool = False) -> Tensor:
+    """The deviation along dimensions."""
+    return std_correction(x, dim, correction=1 if unbiased else 0, keepdim=keepdim)
+
+
+@decomposes("aten::std.correction")
+def std_correction(x: Tensor, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Tensor:
+    """The deviation along dimensions, from n - correction elements."""
+    correction = 1.0 if correction is None else float(correction)
+    return aten.sqrt(aten.var.correction(x, dim, correction=correction, keepdim=keepdim))
+
+
+@decomposes("aten::var_mean")
+def var_mean(x: Tensor, unbiased: bool = True) -> Any:
+    """Variance and mean."""
+    return aten.var_mean.correction(x, None, correction=1 if unbiased else 0)
+
+
+@decomposes("aten::var_mean.dim")
+def var_mean_dim(x: Tensor, dim: Any, unbiased: bool = True, keepdim: bool = False) -> Any:
+    """Variance and mean along dimensions."""
+    return aten.var_mean.correction(x, dim, correction=1 if unbiased else 0, keepdim=keepdim)
+
+
+@decomposes("aten::std_mean")
+def std_mean(x: Tensor, unbiased: bool = True) -> Any:
+    """Deviation and mean."""
+    return std_mean_correction(x, None, correction=1 if unbiased else 0)
+
+
+@decomposes("aten::std_mean.dim")
+def std_mean_dim(x: Tensor, dim: Any, unbiased: bool = True, keepdim: bool = False) -> Any:
+    """Deviation and mean along dimensions."""
+    return std_mean_correction(x, dim, correction=1 if unbiased else 0, keepdim=keepdim)
+
+
+@decomposes("aten::std_mean.correction")
+def std_mean_correction(x: Tensor, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
+    """Deviation and mean, from n - correction elements."""
+    correction = 1.0 if correction is None else float(correction)
+    variance, mean = aten.var_mean.correction(x, dim, correction=correction, keepdim=keepdim)
+    return aten.sqrt(variance), mean
+
+
+@decomposes("aten::norm.Scalar")
+def norm(x: Tensor, p: Any = 2) -> Tensor:
+    """The norm of all elements."""
+    return aten.linalg_vector_norm(x, p)
+
+
+@decomposes("aten::norm.ScalarOpt_dim")
+def norm_dim(x: Tensor, p: Any, dim: Any, keepdim: bool = False) -> Tensor:
+    """The norm along dimensions."""
+    return aten.linalg_vector_norm(x, 2 if p is None else p, dim, keepdim)
+
+
+@decomposes("aten::linalg_norm")
+def linalg_norm(
+    x: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
+    """The norm of vectors; that of matrices stays."""
+    if ord is not None and ((dim is None and x.dim() == 2) or (dim is not None and len(dim) == 2)):
+        return NotImplemented
+    return aten.linalg_vector_norm(x, 2.0 if ord is None else ord, dim, keepdim, dtype=dtype)
+
+
+@decomposes("aten::logsumexp")
+def logsumexp(x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
+    """log(sum(exp x)), away from the largest."""
+    dims = [dim] if isinstance(dim, int) else list(dim)
+    most = aten.amax(x, dims, True)
+    infinite = aten.eq.Scalar(aten.abs(most), math.inf)
+    most = either(infinite, 0.0, most, most)
+    shown = most if keepdim else aten.squeeze.dims(most, dims)
+    found = aten.log(aten.sum.dim_IntList(aten.exp(aten.sub.Tensor(x, most)), dims, keepdim))
+    return aten.add.Tensor(found, shown)
+
+
+@decomposes("aten::argsort")
+def argsort(x: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
+    """The places in order."""
+    return aten.sort(x, dim, descending)[1]
+
+
+@decomposes("aten::argsort.stable")
+def argsort_stable(x: Tensor, *, stable: bool, dim: int = -1, descending: bool = False) -> Tensor:
+    """The places in order, equal ones as they were."""
+    return aten.sort.stable(x, stable=stable, dim=dim, descending=descending)[1]
+
+
+@decomposes("aten::msort")
+def msort(x: Tensor) -> Tensor:
+    """In order along the first dimension."""
+    return aten.sort(x, 0)[0]
+
+
+@decomposes("aten::nansum")
+def nansum(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """The sum of what is not NaN."""
+    return aten.sum.dim_IntList(either(aten.isnan(x), 0, x, x), dim, keepdim, dtype=dtype)
+
+
+@decomposes("aten::nanmean")
+def nanmean(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """The mean of what is not NaN."""
+    y = aten.detach(x)
+    there = aten.logical_not(aten.ne.Tensor(y, y))
+    count = aten.sum.dim_IntList(there, dim, keepdim)
+    return aten.div.Tensor(nansum(x, dim, keepdim, dtype=dtype), count)
+
+
+@decomposes("aten::aminmax")
+def aminmax(x: Tensor, *, dim: Any = None, keepdim: bool = False) -> Any:
+    """The least and the largest."""
+    dims = [] if dim is None else [dim]
+    return aten.amin(x, dims, keepdim), aten.amax(x, dims, keepdim)
+
+
+@decomposes("aten::diff")
+def diff(x: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
+    """Differences of neighbours."""
+    parts = [p for p in (prepend, x, append) if p is not None]
+    x = aten.cat(parts, dim) if len(parts) > 1 else x
+    for _ in range(n):
+        size = x.shape[dim]
+        before = aten.slice.Tensor(x, dim, 0, size - 1)
+        behind = aten.slice.Tensor(x, dim, 1, size)
+        bools = x.dtype is ts.bool
+        x = aten.logical_xor(behind, before) if bools else aten.sub.Tensor(behind, before)
+    return x
+
+
+@decomposes("aten::cumulative_trapezoid.dx")
+def cumulative_trapezoid(x: Tensor, *, dx: Any = 1, dim: int = -1) -> Tensor:
+    """Areas below the curve so far."""
+    pairs = aten.add.Tensor(aten.slice.Tensor(x, dim, 0, -1), aten.slice.Tensor(x, dim, 1))
+    return aten.cumsum(aten.mul.Scalar(pairs, dx / 2), dim)
+
+
+@decomposes("aten::trace")
+def trace(x: Tensor) -> Tensor:
+    """The sum of the diagonal."""
+    diagonal = aten.clone(aten.diagonal(x), memory_format=ts.contiguous_format)
+    return aten.sum(diagonal)
+
+
+@decomposes("aten::renorm")
+def renorm(x: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
+    """Slices whose norm is not above one."""
+    dims = [d for d in range(x.dim()) if d != dim % x.dim()]
+    norms = aten.linalg_vector_norm(x, p, dims, True)
+    longer = aten.gt.Scalar(norms, maxnorm)
+    smaller = aten.mul.Tensor(aten.reciprocal(aten.add.Tensor(norms, 1e-7)), maxnorm)
+    factor = either(longer, smaller, 1.0, norms)
+    return aten.mul.Tensor(x, factor)
+
+
+@decomposes("aten::tril")
+def tril(x: Tensor, diagonal: int = 0) -> Tensor:
+    """What is on and below a diagonal."""
+    return either(_below(x, diagonal), x, 0, x) if x.dtype is not ts.bool else _masked(x, _below(x, diagonal))
+
+
+@decomposes("aten::triu")
+def triu(x: Tensor, diagonal: int = 0) -> Tensor:
+    """What is on and above a diagonal."""
+    above = aten.ge.Scalar(_distance(x), diagonal)
+    return either(above, x, 0, x) if x.dtype is not ts.bool else _masked(x, above)
+
+
+def _masked(x: Tensor, mask: Tensor) -> Tensor:
+    return aten.logical_and(mask, x)
+
+
+def _below(x: Tensor, diagonal: int) -> Tensor:
+    return aten.le.Scalar(_distance(x), diagonal)
+
+
+def _distance(x: Tensor) -> Tensor:
+    """How far right of the diagonal an element is."""
+    rows, columns = x.shape[-2], x.shape[-1]
+    right = aten.unsqueeze(aten.arange(columns, device=x.device), -2)
+    down = aten.unsqueeze(aten.arange(rows, device=x.device), -1)
+    return aten.sub.Tensor(right, down)
