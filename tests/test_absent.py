@@ -45,7 +45,7 @@ def test_a_placeholder_may_be_mentioned():
     assert issubclass(Program, ts.onnx.ONNXProgram)
     assert (ts.distributed.tensor.DTensor | None) is not None
     assert ts.ao.quantization.QConfig[int] is ts.ao.quantization.QConfig
-    assert repr(ts.export.Dim) == "<placeholder of torch.export.Dim>"
+    assert repr(ts.export.Constraint) == "<placeholder of torch.export.Constraint>"
     try:
         raise ValueError
     except (ts.onnx.errors.UnsupportedOperatorError, ValueError):
@@ -61,7 +61,7 @@ def test_a_placeholder_may_be_mentioned():
         (lambda: ts.ao.quantization.QConfig(), "no tools for quantization"),
         (lambda: ts.distributed.all_reduce(ts.ones(1)), "torch.distributed.all_reduce is not there"),
         (lambda: ts._inductor.compile(1), "`ts.jit.script` and `ts.jit.trace` compile"),
-        (lambda: ts.SymInt(1), "torch.SymInt is not there"),
+        (lambda: ts.SymIntType(1), "torch.SymIntType is not there"),
         (lambda: ts.onnx.TrainingMode.EVAL(), "torch.onnx.TrainingMode.EVAL is not there"),
     ],
 )

@@ -78,11 +78,14 @@ MAY_IMPORT = {
     "serialization": "_core archive jit",
     "hub": "ts serialization",
     "utils": "ts _core ops cuda nn random autograd functions hub",
+    "_higher_order_ops": "ts _core ops frontend autograd func nn overrides tracing utils",
+    "_functorch": "_core _higher_order_ops",
     "fx": "ts _core ir ops functions futures frontend nn archive runtime utils",
+    "export": "ts _core backends ops autograd func _higher_order_ops _functorch functions tracing nn archive utils fx",
     "explain": "ts _core functions ir fusion passes bytecode profiler runtime",
     "debugger": "_core ir bytecode frontend runtime jit",
     "serve": "ts _core ir ops frontend autograd functions random runtime jit",
-    "cli": "ts _core backends ir ops analysis passes frontend nn autograd archive profiler explain random runtime jit serialization debugger serve",
+    "cli": "ts _core backends ir ops analysis passes frontend nn autograd archive profiler explain random runtime jit serialization debugger serve export utils",
     "__main__": "cli",
     # names that PyTorch has
     "__config__": "ts _core backends functions",
@@ -109,6 +112,7 @@ EXCUSED = {
     ("ts._core.layers.batch", "ts.ops.batching.rules"): "the first operator on a batch asks how it works on one",
     ("ts._core.autograd.graph", "ts.autodiff.plans"): "the first part of a script that is differentiated asks for its plan",
     ("ts.backends.cuda.planning", "ts.ops.rules"): "a fused kernel is chosen by the dtype that promotion gives",
+    ("ts.ops", "ts._higher_order_ops"): "operators on functions are found beside the others",
     ("ts.ops.functional", "ts.functional"): "methods of tensors that are functions in the scripted subset",
 }
 # Rooms in which files of one noun import each other: values hold values, a tensor's methods stand in several files.

@@ -32,6 +32,12 @@ from ts.torch_version import TorchVersion
 
 __all__ = ["BEHAVES_AS", "install_as_torch"]
 
+# PyTorch installs a second package, by which programs know functions of functions and control flow.
+_OF_FUNCTORCH = {
+    "functorch": "ts.func",
+    "functorch.experimental": "ts._functorch.experimental",
+    "functorch.experimental.control_flow": "ts._functorch.experimental.control_flow",
+}
 _ANY = importlib.metadata.DistributionFinder.Context()
 BEHAVES_AS = TorchVersion(f"2.13.0+ts{ts.__version__}")
 
@@ -69,9 +75,9 @@ class _Finder(importlib.metadata.DistributionFinder):
     def find_spec(
         self, name: str, path: Any = None, target: Any = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if name != "torch" and not name.startswith("torch."):
+        if name != "torch" and not name.startswith("torch.") and name not in _OF_FUNCTORCH:
             return None
-        own = f"ts{name[5:]}"
+        own = _OF_FUNCTORCH.get(name) or f"ts{name[5:]}"
         try:
             module = importlib.import_module(own)
         except ModuleNotFoundError as error:

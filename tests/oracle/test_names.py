@@ -52,7 +52,7 @@ EXCUSED = {
     """,
     "other parts of PyTorch, or not yet: gradients, modes, compilation, distribution, pickles": """
         *autocast_ipu* *autocast_xla* *anomaly*
-        cond while_loop classes AcceleratorError OutOfMemoryError Event
+        classes AcceleratorError OutOfMemoryError Event
         from_file lobpcg MaskedTensor *masked_tensor maskedtensor
     """,
 }

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts._dynamo import exc
 from ts.absent import names_for
 from ts.compiler import allow_in_graph, assume_constant_result, disable, is_compiling
 
 __all__ = [
-    "allow_in_graph", "assume_constant_result", "disable", "disallow_in_graph", "forbid_in_graph",
+    "allow_in_graph", "assume_constant_result", "disable", "disallow_in_graph", "exc", "forbid_in_graph",
     "graph_break", "is_compiling", "mark_dynamic", "mark_static", "mark_static_address", "maybe_mark_dynamic",
     "reset",
 ]  # fmt: skip

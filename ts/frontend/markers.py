@@ -25,6 +25,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 _MARKER: Final = "__ts_marker__"
+_INSTEAD: Final = "__ts_instead__"
 BOOLEAN_DISPATCH: Final = "__ts_boolean_dispatch__"
 
 
@@ -124,6 +125,22 @@ def export(function: F) -> F:
 def _mark(function: F, marker: str) -> F:
     setattr(function, _MARKER, marker)
     return function
+
+
+def not_compiled(instead: str) -> Callable[[F], F]:
+    """A decorator for functions of `ts` that compiled code cannot call; `instead` is what to write."""
+
+    def marked(function: F) -> F:
+        setattr(function, _INSTEAD, instead)
+        return function
+
+    return marked
+
+
+def instead_of(function: Any) -> str | None:
+    """What to write in compiled code in place of a function that it cannot call; None for other functions."""
+    found: str | None = getattr(function, "__dict__", {}).get(_INSTEAD)
+    return found
 
 
 def modifier_of(function: Any) -> str | None:

@@ -24,7 +24,7 @@ from contextlib import suppress
 from types import FunctionType as PythonCallable
 from typing import TYPE_CHECKING, Any
 
-from ts.errors import CompilationError, FrontendError, SchemaMatchError
+from ts.errors import CompilationError, FrontendError, SchemaMatchError, UnsupportedNodeError
 from ts.frontend import hints, markers, overloads, parse
 from ts.frontend.annotations import to_type
 from ts.frontend.defaults import NO_DEFAULT, constant_of_type
@@ -48,6 +48,11 @@ _DROPPED = "This Python function is annotated to be ignored and cannot be run"
 
 def function_value(em: Emitter, function: Callable[..., Any], range: SourceRange) -> SugaredValue:
     """What a call of a Python function means: compiled, overloaded, or left to Python."""
+    instead = markers.instead_of(function)
+    if instead is not None:
+        raise UnsupportedNodeError(
+            f"{function.__name__} takes functions, which compiled code has no values of", range, instead
+        )
     marker = markers.modifier_of(function)
     if marker in ("ignore", "unused"):
         return PythonFunction(function)

@@ -1,0 +1,10 @@
+"""Errors of PyTorch's compiler that something here raises, too."""
+
+from __future__ import annotations
+
+from ts.absent import names_for
+from ts.errors import TorchRuntimeError, UncapturedHigherOrderOpError, UserError
+
+__all__ = ["TorchRuntimeError", "UncapturedHigherOrderOpError", "UserError"]
+
+__getattr__ = names_for(__name__)

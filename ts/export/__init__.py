@@ -1,0 +1,55 @@
+"""Programs as graphs: a module runs once on tensors without elements; what it does holds for all sizes."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Final
+
+from ts.absent import names_for
+from ts.export.dims import Dim, dims
+from ts.export.files import load, save
+from ts.export.program import ExportedProgram
+from ts.export.signature import ExportBackwardSignature, ExportGraphSignature
+from ts.utils._pytree import register_dataclass
+
+if TYPE_CHECKING:
+    from ts.export.dynamic_shapes import AdditionalInputs, ShapesCollection
+    from ts.export.tracing import export
+
+__all__ = [
+    "AdditionalInputs",
+    "Dim",
+    "ExportBackwardSignature",
+    "ExportGraphSignature",
+    "ExportedProgram",
+    "ShapesCollection",
+    "default_decompositions",
+    "dims",
+    "export",
+    "load",
+    "register_dataclass",
+    "save",
+]
+
+# Modules that need sympy: a program without symbols is loaded and runs without it.
+_LATER: Final = {
+    "AdditionalInputs": "ts.export.dynamic_shapes",
+    "ShapesCollection": "ts.export.dynamic_shapes",
+    "default_decompositions": "ts.export.decomposing",
+    "export": "ts.export.tracing",
+}
+
+_absent = names_for(__name__)
+
+
+def __getattr__(name: str) -> Any:
+    home = _LATER.get(name)
+    if home is None:
+        return _absent(name)
+    try:
+        found = globals()[name] = getattr(importlib.import_module(home), name)
+    except ModuleNotFoundError as error:
+        if error.name != "sympy":
+            raise
+        raise ImportError(f"ts.export.{name} needs sympy: pip install 'torchscript-ts[export]'") from None
+    return found

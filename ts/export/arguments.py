@@ -1,0 +1,35 @@
+"""The names that a module's `forward` has for the arguments of a call."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+from ts.nn.modules.module import Module
+
+
+def arguments_by_name(module: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call under the names that `forward` has for them, in the order of the call."""
+    forward = module.forward if isinstance(module, Module) else module
+    parameters = list(inspect.signature(forward).parameters.values())
+    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    rest = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), None)
+    found: dict[str, Any] = dict(zip(positional, args, strict=False))
+    if len(args) > len(positional):
+        if rest is None:
+            raise TypeError(
+                f"forward() takes {len(positional)} positional arguments but {len(args)} were given"
+            )
+        found[rest] = tuple(args[len(positional) :])
+    return found | dict(kwargs)
+
+
+def argument_names(mod: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[str]:
+    """A name for each argument of a call: those of `*rest` are rest_0, rest_1, ..."""
+    forward = mod.forward if isinstance(mod, Module) else mod
+    parameters = inspect.signature(forward).parameters.values()
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    rest = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "")
+    more = [f"{rest}_{i}" for i in range(len(args) - len(names))]
+    return [*names[: len(args)], *more, *kwargs]

@@ -1,0 +1,132 @@
+"""What has to hold of numbers that follow from data: nodes that look at it, behind those that give them.
+
+n = x.item(); torch._check(n >= 2); torch._check(n <= 10)
+
+item = aten.item(x); ge = item >= 2; aten._assert_scalar(ge, "Runtime assertion failed for ..."); le = ...
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import sympy
+
+from ts._core.tensor.symbols import Symbolic, SymInt
+from ts._core.tensor.tensor import Tensor
+from ts.export import expressions
+from ts.export.environment import Environment, Requirement
+from ts.export.nodes import FUNCTIONS, symbol_of
+from ts.export.ranges import between
+from ts.export.recorder import Recorder
+from ts.fx.node import Node
+from ts.ops.namespace import overload_named
+
+
+def insert(recorder: Recorder) -> None:
+    """Put assertions into a recording that is over, each where the last of its numbers is there."""
+    _Insertion(recorder).run()
+
+
+class _Insertion:
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.environment: Environment = recorder.environment
+        self.left: list[Requirement] = list(self.environment.requirements)
+        self.defined: dict[Any, Node] = {}
+
+    def run(self) -> None:
+        graph, recorder = self.recorder.graph, self.recorder
+        before, recorder._numbers = recorder._numbers, self.defined
+        try:
+            for node in list(graph.nodes):
+                for symbol, dim in _new_symbols(node, self.defined):
+                    self.define(node, symbol, dim)
+        finally:
+            recorder._numbers = before | self.defined
+
+    def define(self, node: Node, symbol: Any, dim: int | None) -> None:
+        """From here on there is a number for a symbol: what is asked of it, and of it and those before."""
+        last = node
+        if dim is not None:
+            last = self._size(node, dim, symbol)
+        self.defined[symbol] = last
+        graph = self.recorder.graph
+        with graph.inserting_before(_behind(last)):
+            ends = self.environment.ranges[symbol]
+            if not math.isinf(ends.low):
+                self.look_at(sympy.Ge(symbol, expressions.lifted(ends.low), evaluate=False))
+            if not math.isinf(ends.high) and ends.high < _MOST:
+                self.look_at(sympy.Le(symbol, expressions.lifted(ends.high), evaluate=False))
+            for requirement in list(self.left):
+                condition = requirement.condition
+                if all(s in self.defined or self.environment.has_hint(s) for s in condition.free_symbols):
+                    self.left.remove(requirement)
+                    if not self._follows(condition):
+                        self.look_at(condition)
+
+    def _size(self, node: Node, dim: int, symbol: Any) -> Node:
+        """The node that asks for a size, right behind the tensor's."""
+        for user in node.users:
+            if str(user.target) == "aten.sym_size.int" and user.args == (node, dim):
+                node.append(user)
+                return user
+        with self.recorder.graph.inserting_after(node):
+            return self.recorder._call(
+                overload_named("aten::sym_size", "int"), (node, dim), symbol_of(symbol, self.environment)
+            )
+
+    def look_at(self, condition: Any) -> None:
+        """An assertion that a condition holds."""
+        recorder = self.recorder
+        if isinstance(condition, sympy.Ne):
+            equal = recorder._number_node(sympy.Eq(condition.lhs, condition.rhs, evaluate=False))
+            made = recorder._call(FUNCTIONS["sym_not"], (equal,), symbol_of(condition, self.environment))
+        else:
+            made = recorder._number_node(condition)
+        if isinstance(made, Node):
+            told = f"Runtime assertion failed for expression {condition} on node '{made.name}'"
+            recorder._call(overload_named("aten::_assert_scalar", ""), (made, told), None)
+
+    def _follows(self, condition: Any) -> bool:
+        """Whether the ranges of symbols say it already."""
+        if not isinstance(condition, sympy.core.relational.Relational) or isinstance(
+            condition, sympy.Eq | sympy.Ne
+        ):
+            return False
+        ends = between(condition.lhs - condition.rhs, self.environment.ranges)
+        if isinstance(condition, sympy.Ge):
+            return bool(ends.low >= 0)
+        if isinstance(condition, sympy.Gt):
+            return bool(ends.low > 0)
+        return bool(ends.high <= 0 if isinstance(condition, sympy.Le) else ends.high < 0)
+
+
+_MOST = 2**62  # what is not below it is no limit that somebody asked for
+
+
+def _behind(node: Node) -> Node:
+    return node.next
+
+
+def _new_symbols(node: Node, defined: dict[Any, Node]) -> list[tuple[Any, int | None]]:
+    """Symbols of data that a node is the first to give: itself, or as a size."""
+    value = node.meta.get("val")
+    found: list[tuple[Any, int | None]] = []
+    if isinstance(value, Symbolic):
+        expression = value.node.expr
+        if isinstance(expression, sympy.Eq) and expression.lhs.is_Symbol and node.op == "call_function":
+            return []
+        if _is_of_data(expression) and expression not in defined and "sym_size" not in str(node.target):
+            found.append((expression, None))
+    elif isinstance(value, Tensor):
+        for dim, n in enumerate(value.array.shape):
+            if not isinstance(n, SymInt) or not _is_of_data(n.node.expr):
+                continue
+            if n.node.expr not in defined and n.node.expr not in [s for s, _ in found]:
+                found.append((n.node.expr, dim))
+    return found
+
+
+def _is_of_data(expression: Any) -> bool:
+    return bool(expression.is_Symbol) and str(expression)[0] in "uz"

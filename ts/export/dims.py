@@ -1,0 +1,112 @@
+"""Which sizes of the arguments may change: `Dim`, and what `dynamic_shapes` says of a tree of arguments.
+
+batch = Dim("batch", min=2, max=64)
+{"x": {0: batch, 1: 2 * batch}}           the second size is twice the first
+Dim.AUTO, Dim.DYNAMIC, Dim.STATIC         found out, found out and not fixed, fixed
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+class _Hint:
+    """A size whose range is found out: `Dim.AUTO`, `Dim.DYNAMIC`, or `Dim.STATIC` for one that is fixed."""
+
+    def __init__(self, kind: str, min: int | None = None, max: int | None = None) -> None:
+        self.kind = kind
+        self.min = min
+        self.max = max
+
+    def __call__(self, min: int | None = None, max: int | None = None) -> _Hint:
+        if self.kind == "STATIC":
+            raise TypeError("Dim.STATIC takes no bounds")
+        return _Hint(self.kind, min, max)
+
+    def __repr__(self) -> str:
+        bounds = "" if self.min is None and self.max is None else f"({self.min}, {self.max})"
+        return f"DimHint({self.kind}{bounds})"
+
+
+class Dim:
+    """A size with a name: equal wherever the name is used, in a range, or some times another and more."""
+
+    AUTO = _Hint("AUTO")
+    DYNAMIC = _Hint("DYNAMIC")
+    STATIC = _Hint("STATIC")
+
+    def __init__(self, name: str, *, min: int | None = None, max: int | None = None) -> None:
+        from ts.utils._pytree import tree_leaves  # noqa: F401  (names are looked at by trees of shapes)
+
+        if not name.isidentifier():
+            raise AssertionError(f"Dim name must be a valid identifier, got {name}")
+        low = 0 if min is None else min
+        high = math.inf if max is None else max
+        if not high > low:
+            raise AssertionError(f"Cannot create Dim with inconsistent min={low}, max={max}")
+        self.__name__ = name
+        self.min = low
+        self.max = high
+        self.root: Dim = self
+        self.factor = 1
+        self.offset = 0
+
+    def _derived(self, factor: int, offset: int) -> Dim:
+        made = object.__new__(Dim)
+        made.root, made.factor, made.offset = self.root, factor, offset
+        made.__name__ = _text(self.root.__name__, factor, offset)
+        made.min = self.root.min * factor + offset
+        made.max = self.root.max * factor + offset
+        return made
+
+    def __add__(self, other: Any) -> Dim:
+        if type(other) is not int:
+            raise NotImplementedError(
+                f"Attempted to add {other} to {self.__name__}, where an integer was expected. "
+                "(Only increasing linear operations with integer coefficients are supported.)"
+            )
+        return self._derived(self.factor, self.offset + other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Dim:
+        if type(other) is not int:
+            raise NotImplementedError(
+                f"Attempted to subtract {other} from {self.__name__}, where an integer was expected. (Only "
+                "increasing linear operations with integer coefficients are supported.)"
+            )
+        return self._derived(self.factor, self.offset - other)
+
+    def __rsub__(self, other: Any) -> Dim:
+        raise NotImplementedError(
+            f"Attempted to negate {self.__name__}. (Only increasing linear operations with integer "
+            "coefficients are supported.)"
+        )
+
+    def __mul__(self, other: Any) -> Dim:
+        if type(other) is not int or other <= 0:
+            raise NotImplementedError(
+                f"Attempted to multiply {other} with {self.__name__}, where a positive integer was expected. "
+                "(Only increasing linear operations with integer coefficients are supported.)"
+            )
+        return self._derived(self.factor * other, self.offset * other)
+
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        if self.root is not self:
+            return f"DerivedDim('{self.__name__}')"
+        high = "" if math.isinf(self.max) else f", max={self.max}"
+        low = "" if self.min <= 2 else f", min={self.min}"
+        return f"Dim('{self.__name__}'{low}{high})"
+
+
+def _text(name: str, factor: int, offset: int) -> str:
+    text = name if factor == 1 else f"{factor}*{name}"
+    return text if offset == 0 else f"{text} {'+' if offset > 0 else '-'} {abs(offset)}"
+
+
+def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[Dim, ...]:
+    """Several sizes with the same range."""
+    return tuple(Dim(name, min=min, max=max) for name in names)

@@ -1,0 +1,277 @@
+"""What `dynamic_shapes` says of each tensor among the arguments, and the errors of what says nothing.
+
+In: arguments by name, and a tree of the same form with dimensions in place of tensors.  Out: for each leaf of
+the arguments what its dimensions are, by place:
+
+    {"x": {0: Dim("b")}, "y": [None, (Dim.AUTO, None)]}        [{0: b}, {}, {0: AUTO}]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ts._core.tensor.tensor import Tensor
+from ts.absent import names_for
+from ts.errors import UserError
+from ts.export.arguments import arguments_by_name
+from ts.export.dims import Dim, _Hint
+from ts.export.dims import dims as dims
+from ts.utils import _pytree as pytree
+from ts.utils._pytree_nodes import SUPPORTED_NODES
+
+_MORE = (
+    "For more information about this error, see: "
+    "https://pytorch.org/docs/main/generated/exportdb/index.html#dynamic-shapes-validation"
+)
+
+
+class ShapesCollection:
+    """Dimensions by tensor, where writing their tree would be long: `shapes[x] = {0: Dim("b")}`."""
+
+    def __init__(self) -> None:
+        self._shapes: dict[int, tuple[Any, Any]] = {}
+
+    def __setitem__(self, x: Any, shape: Any) -> None:
+        if not isinstance(x, Tensor | int):
+            raise AssertionError(f"Cannot assign shape to non-tensor or non-int type {type(x)}")
+        known = self._shapes.get(id(x))
+        if known is not None and known[1] != shape:
+            raise AssertionError(f"Shapes assigned to input is a {shape} which is different from {known[1]}")
+        self._shapes[id(x)] = x, shape
+
+    def __getitem__(self, x: Any) -> Any:
+        known = self._shapes.get(id(x))
+        if known is None:
+            known = self._shapes[id(x)] = x, {}
+        return known[1]
+
+    def __len__(self) -> int:
+        return len(self._shapes)
+
+    def dynamic_shapes(self, m: Any, args: Any, kwargs: Any = None) -> Any:
+        """The tree, for arguments of `m`."""
+        seen: set[int] = set()
+
+        def shape(x: Any) -> Any:
+            if id(x) in self._shapes:
+                seen.add(id(x))
+                return self._shapes[id(x)][1]
+            return None
+
+        made = pytree.tree_map(shape, arguments_by_name(m, args, kwargs or {}))
+        if seen != set(self._shapes):
+            raise ValueError(
+                "Some tensors that were assigned shapes were not found in args. Maybe such tensors were "
+                "copied when "
+                "passing them as args? Maybe such tensors are contained in classes that were not "
+                "registered with "
+                "pytree?"
+            )
+        return made
+
+
+class AdditionalInputs:
+    """Sizes that change between several arguments are dynamic; `verify` has a program run on all of them."""
+
+    def __init__(self) -> None:
+        self._examples: list[tuple[Any, Any]] = []
+
+    def add(self, args: Any, kwargs: Any = None) -> None:
+        """Further arguments."""
+        if type(args) is not tuple:
+            raise AssertionError(f"Representation of args tuple expected, got {type(args)}")
+        if kwargs is not None and type(kwargs) is not dict:
+            raise AssertionError(f"Representation of kwargs dict expected, got {type(kwargs)}")
+        self._examples.append((args, kwargs))
+
+    def dynamic_shapes(self, m: Any, args: Any, kwargs: Any = None) -> Any:
+        """The tree: `Dim.DYNAMIC` where sizes or whole numbers differ."""
+        first = arguments_by_name(m, args, kwargs or {})
+        others = [arguments_by_name(m, a, k or {}) for a, k in self._examples]
+
+        def shape(x: Any, *more: Any) -> Any:
+            if isinstance(x, Tensor):
+                sizes = [tuple(y.shape) for y in (x, *more)]
+                return tuple(Dim.DYNAMIC if len(set(n)) > 1 else None for n in zip(*sizes, strict=True))
+            if type(x) is int and any(y != x for y in more):
+                return Dim.DYNAMIC
+            if any(y != x for y in more):
+                raise ValueError(
+                    "The following inputs are found to be different constants, which is not supported: "
+                    f"{x}, {more}"
+                )
+            return None
+
+        return pytree.tree_map(shape, first, *others)
+
+    def verify(self, ep: Any) -> None:
+        """Run the program on all arguments: their errors are raised."""
+        module = ep.module()
+        for args, kwargs in self._examples:
+            module(*args, **(kwargs or {}))
+
+
+Shape = dict[int, Any]
+
+
+def by_leaf(arguments: Mapping[str, Any], shapes: Any) -> list[Any]:
+    """For each leaf of the arguments its dimensions by place, or what is said of a number."""
+    count = len(pytree.tree_leaves(dict(arguments)))
+    if shapes is None or (isinstance(shapes, list | tuple | dict) and not shapes and not count):
+        return [None] * count
+    if isinstance(shapes, dict):
+        if list(shapes) != list(arguments) and set(shapes) != set(arguments):
+            one = list(arguments)
+            packed = (
+                " Since here `inputs` is a list/tuple enclosing a single dict, maybe you just forgot to "
+                "enclose "
+                "`dynamic_shapes` in a list/tuple?"
+                if len(one) == 1 and isinstance(arguments[one[0]], dict)
+                else " Alternatively, you could also ignore arg names entirely and specify "
+                "`dynamic_shapes` as a list/tuple matching `inputs`."
+            )
+            raise UserError(
+                "When `dynamic_shapes` is specified as a dict, its top-level keys must be the arg names "
+                f"{one} of `inputs`, but here they are {list(shapes)}.{packed} {_MORE}"
+            )
+        given = [shapes[name] for name in arguments]
+        paths = [f"['{name}']" for name in arguments]
+    elif isinstance(shapes, list | tuple):
+        given = list(shapes)
+        paths = [f"[{i}]" for i in range(len(arguments))]
+        if len(given) != len(arguments):
+            raise _mismatch(
+                f"`inputs` has {len(arguments)} elements, but `dynamic_shapes` has {len(given)} elements"
+            )
+    else:
+        raise AssertionError(f"expected dynamic_shapes to be dict, tuple, or list, got {type(shapes)}")
+    found: list[Any] = []
+    for value, shape, path in zip(arguments.values(), given, paths, strict=True):
+        _walk(value, shape, path, found.append)
+    _check_names(found)
+    return found
+
+
+def _mismatch(what: str) -> UserError:
+    return UserError(
+        f"Detected mismatch between the structure of `inputs` and `dynamic_shapes`: {what}\n{_MORE}"
+    )
+
+
+def _walk(value: Any, shape: Any, path: str, put: Callable[[Any], None]) -> None:
+    kind = type(value)
+    node = SUPPORTED_NODES.get(kind) or (SUPPORTED_NODES.get(tuple) if hasattr(value, "_fields") else None)
+    if node is None or isinstance(value, Tensor):
+        put(_of_leaf(value, shape, path))
+        return
+    children = list(value) if hasattr(value, "_fields") else list(node.flatten_fn(value)[0])
+    if not isinstance(shape, list | tuple | dict) and type(shape) is not kind:
+        raise _mismatch(f"`inputs{path}` is a {kind}, but `dynamic_shapes{path}` is not")
+    if isinstance(value, dict):
+        if not isinstance(shape, dict):
+            raise _mismatch(f"`inputs{path}` is a {kind}, but `dynamic_shapes{path}` is a {type(shape)}")
+        if set(shape) != set(value):
+            raise _mismatch(
+                f"`inputs{path}` has keys {list(value)}, but `dynamic_shapes{path}` has keys {list(shape)}"
+            )
+        for name, child in value.items():
+            _walk(child, shape[name], f"{path}['{name}']", put)
+        return
+    if isinstance(shape, dict):
+        raise _mismatch(f"`inputs{path}` is a {kind}, but `dynamic_shapes{path}` is a {type(shape)}")
+    parts = list(shape) if isinstance(shape, list | tuple) else list(node.flatten_fn(shape)[0])
+    if len(parts) != len(children):
+        raise _mismatch(
+            f"`inputs{path}` has {len(children)} elements, but `dynamic_shapes{path}` has {len(parts)} "
+            "elements"
+        )
+    for i, (child, part) in enumerate(zip(children, parts, strict=True)):
+        _walk(child, part, f"{path}[{i}]", put)
+
+
+def _of_leaf(value: Any, shape: Any, path: str) -> Any:
+    if not isinstance(value, Tensor):
+        if isinstance(shape, _Hint) or shape is None:
+            return shape
+        if isinstance(value, int) and isinstance(shape, Dim):
+            raise ValueError(
+                "Unable to specify input integers as dynamic through named Dims. Please use "
+                "Dim.AUTO/DYNAMIC instead."
+            )
+        if isinstance(value, int) and not isinstance(shape, int):
+            raise AssertionError(
+                f"expected dynamic_shape to be None, int, or _DimHint for _IntWrapper, got {type(shape)}"
+            )
+        raise UserError(
+            f"Cannot associate shape {shape} specified at `dynamic_shapes{path}` to non-tensor type "
+            f"{type(value)} at `inputs{path}` (expected None)\n{_MORE}"
+        )
+    if shape is None:
+        return {}
+    if isinstance(shape, dict):
+        items = list(shape.items())
+    elif isinstance(shape, list | tuple):
+        if len(shape) != value.ndim:
+            raise UserError(
+                f"Expected dynamic shape spec {shape} specified at `dynamic_shapes{path}` to have the "
+                "same length as the "
+                f"actual tensor shape {value.shape} (expected {value.ndim}, but got {len(shape)} "
+                f"instead)\n{_MORE}"
+            )
+        items = list(enumerate(shape))
+    else:
+        raise UserError(
+            f"Unexpected input {shape} specified at `dynamic_shapes{path}`: expected a dict, list or "
+            f"tuple\n{_MORE}"
+        )
+    found: Shape = {}
+    for dim, spec in items:
+        if type(dim) is int and not -value.ndim <= dim < value.ndim:
+            raise IndexError(
+                f"dimension {dim} of dynamic shape spec {shape} specified at `dynamic_shapes{path}` is "
+                "out of range: "
+                f"the tensor has {value.ndim} dimensions"
+            )
+        if type(dim) is not int:
+            raise UserError(
+                f"Unexpected key {dim} in dynamic shape spec {shape} specified at `dynamic_shapes{path}`: "
+                f"the tensor has {value.ndim} dimensions\n{_MORE}"
+            )
+        if spec is not None and not isinstance(spec, int | Dim | _Hint):
+            raise UserError(
+                f"Unexpected dimension mapped to index {dim} in input tensor shape {shape} specified at "
+                f"`dynamic_shapes{path}` (expected None, an int, a Dim, Dim.AUTO, Dim.STATIC, or "
+                f"Dim.DYNAMIC, but got {spec!r} instead)\n{_MORE}"
+            )
+        if type(spec) is int and spec != value.shape[dim]:
+            raise UserError(
+                f"Static shape constraint of {spec} does not match input size of {value.shape[dim]}, for "
+                f"`inputs{path}.shape[{dim}]`"
+            )
+        found[dim % value.ndim] = None if type(spec) is int else spec
+    return found
+
+
+def _check_names(found: list[Any]) -> None:
+    """A name means one range."""
+    known: dict[str, Dim] = {}
+    for shape in found:
+        for spec in shape.values() if isinstance(shape, dict) else ():
+            if not isinstance(spec, Dim):
+                continue
+            root = spec.root
+            other = known.setdefault(root.__name__, root)
+            if (other.min, other.max) != (root.min, root.max):
+                raise UserError(
+                    f"Found different definitions {_shown(other)} and {_shown(root)} for the same "
+                    "symbolic dimension "
+                    f"{_shown(root)}!"
+                )
+
+
+def _shown(dim: Dim) -> str:
+    return repr(dim)
+
+
+__getattr__ = names_for(__name__)

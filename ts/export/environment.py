@@ -1,0 +1,443 @@
+"""What is known of the sizes of an export: symbols, what they may be, and the conditions that hold.
+
+    env = Environment()
+    n = env.size("x", 0, hint=8)          a SymInt: s0, 8 in the example
+    env.known(expr)                       True, False or None; notes nothing
+    env.decide(expr)                      a bool, by the example; the condition is noted
+    env.require(expr, message)            holds from now on, and is looked at when the program runs
+
+Sizes of the arguments are known in the example (their symbols have a hint), those that follow from data are
+not: a program whose way depends on them cannot be exported, and says so.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import sympy
+
+from ts.errors import GuardOnDataDependentSymNode
+from ts.export import expressions as e
+from ts.export.places import Place, place
+from ts.export.ranges import Range, between
+
+MOST_UNBACKED = (1 << 63) - 2  # of a size: that of a tensor fits into a signed word, and so does one more
+
+
+class Guard(NamedTuple):
+    """A condition on the sizes of arguments that decided something."""
+
+    condition: Any
+    where: Place | None
+
+
+class Requirement(NamedTuple):
+    """A condition on numbers that follow from data: the program looks at it when it runs."""
+
+    condition: Any
+    message: str
+    where: Place | None
+
+
+class Source(NamedTuple):
+    """Where the number of a symbol is found: a dimension of an argument, or an argument itself."""
+
+    name: str  # of the argument: x, batch['a'][0]
+    dim: int | None
+    factor: int = 1  # what is found there is the symbol times this ...
+    offset: int = 0  # ... and this more
+
+    @property
+    def code(self) -> str:
+        """The same as files have it: `L['x'].size()[0]`."""
+        end = next((i for i, c in enumerate(self.name) if not (c.isalnum() or c == "_")), len(self.name))
+        return str(self._replace(name=f"L[{self.name[:end]!r}]{self.name[end:]}"))
+
+    def __str__(self) -> str:
+        at = self.name if self.dim is None else f"{self.name}.size()[{self.dim}]"
+        if self.offset:
+            at = f"({at} {'-' if self.offset > 0 else '+'} {abs(self.offset)})"
+        return at if self.factor == 1 else f"{at} // {self.factor}"
+
+
+class Environment:
+    """Symbols and what holds for them."""
+
+    def __init__(self) -> None:
+        self.hints: dict[Any, Any] = {}  # symbols of arguments: their number in the example
+        self.ranges: dict[Any, Range] = {}
+        self.sources: dict[Any, list[Source]] = {}
+        self.replaced: dict[Any, Any] = {}  # symbols by what they are equal to
+        self.guards: list[Guard] = []
+        self.requirements: list[Requirement] = []
+        self._least: dict[Any, Any] = {}  # of expressions without a constant term: their least number
+        self._other: dict[Any, set[Any]] = {}  # likewise: numbers that they are not
+        self._facts: dict[Any, bool] = {}  # truths that are neither
+        self._multiples: dict[Any, tuple[int, Any]] = {}  # of symbols: what divides them, and how often
+        self._counts = {kind: itertools.count() for kind in ("s", "u", "zuf", "_")}
+        self.frozen = False  # conditions are decided, and no longer noted
+        self.quiet = (
+            False  # operators are at work: what their layouts depend on is no condition of the program
+        )
+        self.recycled: deque[Any] = (
+            deque()
+        )  # symbols that `unbacked` gives before new ones: a program runs again
+        self.observer: Callable[..., None] | None = None  # of arithmetic: (function, arguments, result)
+
+    # ---- symbols
+
+    def size(self, source: Source, hint: int, low: int = 2, high: Any = math.inf) -> Any:
+        """A symbol for a number of an argument."""
+        symbol = sympy.Symbol(f"s{next(self._counts['s'])}", integer=True, positive=low > 0 or None)
+        self.hints[symbol] = hint
+        self.ranges[symbol] = Range(low, high)
+        self.sources[symbol] = [source]
+        return symbol
+
+    def unbacked(self, is_size: bool = False, most: Any = math.inf) -> Any:
+        """A symbol for a number that follows from data; a size is not negative, and at most `most`."""
+        if self.recycled:
+            return self.recycled.popleft()
+        symbol = sympy.Symbol(f"u{next(self._counts['u'])}", integer=True, nonnegative=is_size or None)
+        self.ranges[symbol] = Range(0, min(most, MOST_UNBACKED)) if is_size else Range()
+        return symbol
+
+    def unbacked_float(self) -> Any:
+        """A symbol for a float that follows from data."""
+        if self.recycled:
+            return self.recycled.popleft()
+        symbol = sympy.Symbol(f"zuf{next(self._counts['zuf'])}", real=True)
+        self.ranges[symbol] = Range()
+        return symbol
+
+    # ---- questions
+
+    def simplify(self, expression: Any) -> Any:
+        """The expression with what its symbols are known to be equal to."""
+        while any(s in self.replaced for s in expression.free_symbols):
+            expression = expression.xreplace(self.replaced)
+        return expression
+
+    def between(self, expression: Any) -> Range:
+        """Ends between which the expression lies."""
+        expression = self.simplify(expression)
+        found = between(expression, self.ranges).both(self._between_of_quotients(expression))
+        if expression.is_number or e.is_truth(expression):
+            return found
+        rest, constant = _without_constant(expression)
+        low = self._least.get(rest, -math.inf) + constant
+        high = constant - self._least.get(-rest, -math.inf)
+        return found.both(Range(low, high))
+
+    def _between_of_quotients(self, expression: Any) -> Range:
+        """Ends of a sum with quotients that are rounded down: each is exact, less what is left over."""
+        quotients = [q for q in expression.atoms(e.FloorDiv) if q.args[1].is_Integer and q.args[1] > 0]
+        if not quotients or not isinstance(expression, sympy.Add):
+            return Range()
+        ranges, times = dict(self.ranges), 1
+        for q in quotients:
+            numerator, divisor = q.args
+            left_over = sympy.Dummy(integer=True, nonnegative=True)
+            ranges[left_over] = Range(0, int(divisor) - 1)
+            expression = expression.xreplace({q: (numerator - left_over) / divisor})
+            times *= int(divisor)
+        found = between(sympy.expand(expression * times), ranges)
+        low = found.low if math.isinf(found.low) else -(-found.low // times)
+        return Range(low, found.high if math.isinf(found.high) else found.high // times)
+
+    def known(self, condition: Any) -> bool | None:
+        """Whether a condition is certain to hold, or not to; None where it depends."""
+        condition = self.simplify(condition)
+        if condition in (sympy.true, sympy.false):
+            return bool(condition)
+        if isinstance(condition, sympy.Not):
+            found = self.known(condition.args[0])
+            return None if found is None else not found
+        if isinstance(condition, sympy.And | sympy.Or):
+            stop = isinstance(condition, sympy.Or)
+            each = [self.known(x) for x in condition.args]
+            return stop if stop in each else None if None in each else not stop
+        found = self._known_relation(condition)
+        if found is None and (others := self._in_multiples(condition)) != condition:
+            found = self._known_relation(others)
+        return found
+
+    def _known_relation(self, condition: Any) -> bool | None:
+        if condition in (sympy.true, sympy.false):
+            return bool(condition)
+        if condition in self._facts:
+            return self._facts[condition]
+        if not isinstance(condition, sympy.core.relational.Relational):
+            return None
+        difference = sympy.expand(condition.lhs - condition.rhs)
+        ends = self.between(difference)
+        if isinstance(condition, sympy.Eq | sympy.Ne):
+            equal = isinstance(condition, sympy.Eq)
+            if difference == 0 or ends == (0, 0):
+                return equal
+            rest, constant = _without_constant(difference)
+            if (
+                not ends.low <= 0 <= ends.high
+                or -constant in self._other.get(rest, ())
+                or constant in self._other.get(-rest, ())
+            ):
+                return not equal
+            return None
+        if isinstance(condition, sympy.Lt | sympy.Le):
+            ends = Range(-ends.high, -ends.low)
+        strict = isinstance(condition, sympy.Lt | sympy.Gt)
+        if ends.low > 0 or (ends.low == 0 and not strict):
+            return True
+        if ends.high < 0 or (ends.high == 0 and strict):
+            return False
+        return None
+
+    def _in_multiples(self, expression: Any) -> Any:
+        """The expression with symbols written as what divides them times how often."""
+        found = {s: n * k for s, (n, k) in self._multiples.items() if s in expression.free_symbols}
+        return expression.xreplace(found).doit() if found else expression
+
+    def hint(self, expression: Any) -> Any:
+        """The number in the example; KeyError where it follows from data."""
+        return e.value(self.simplify(expression), self.hints)
+
+    def has_hint(self, expression: Any) -> bool:
+        """Whether the number is known in the example."""
+        return all(s in self.hints for s in self.simplify(expression).free_symbols)
+
+    def decide(self, condition: Any) -> bool:
+        """Whether the condition holds in the example: then it has to, whenever the program runs."""
+        found = self.known(condition)
+        if found is not None:
+            return found
+        condition = _as_multiple(self.simplify(condition))
+        try:
+            holds = bool(self.hint(condition))
+        except KeyError:
+            raise self.depends_on_data(condition) from None
+        self.assume(condition if holds else sympy.Not(condition))
+        return holds
+
+    def guess(self, condition: Any) -> bool:
+        """The truth of the example, for which nothing is noted; numbers of data are taken for large ones."""
+        found = self.known(condition)
+        if found is not None:
+            return found
+        condition = self.simplify(condition)
+        numbers = {
+            s: self.hints.get(s, 8191 + 2 * i) for i, s in enumerate(sorted(condition.free_symbols, key=str))
+        }
+        return bool(e.value(condition, numbers))
+
+    def specialize(self, expression: Any) -> Any:
+        """The number of the example, which it has to be from now on."""
+        expression = self.simplify(expression)
+        if e.is_constant(expression):
+            return e.number(expression)
+        ends = self.between(expression)
+        if ends.low == ends.high:
+            return ends.low
+        try:
+            found = self.hint(expression)
+        except KeyError:
+            raise self.depends_on_data(expression, wanted="integer") from None
+        self.assume(sympy.Eq(expression, e.lifted(found)))
+        return found
+
+    def depends_on_data(self, expression: Any, wanted: str = "") -> GuardOnDataDependentSymNode:
+        """The error of a program whose way follows from data."""
+        at = place()
+        what = (
+            f"Could not extract specialized {wanted} from data-dependent expression {expression} "
+            f"(unhinted: {expression})."
+            if wanted
+            else f"Could not guard on data-dependent expression {expression} (unhinted: {expression})."
+        )
+        told = f"{what}  (Size-like symbols: {', '.join(map(str, self._sizes(expression))) or 'none'})\n\n"
+        if not wanted:
+            told += (
+                "consider using data-dependent friendly APIs such as guard_or_false, guard_or_true and "
+                "statically_known_true.\n"
+            )
+        if at is not None:
+            told += f"Caused by: {at.text}  # {at.file}:{at.line} in {at.function}\n\n"
+            told += "The following call raised this error:\n"
+            told += f'  File "{at.file}", line {at.line}, in {at.function}\n    {at.text}\n'
+        return GuardOnDataDependentSymNode(told)
+
+    def _sizes(self, expression: Any) -> list[Any]:
+        return sorted((s for s in expression.free_symbols if self.ranges[s].low == 0), key=str)
+
+    # ---- what holds
+
+    def assume(self, condition: Any) -> None:
+        """Note a condition that decided something."""
+        if self.frozen:
+            return
+        self.guards.append(Guard(condition, place()))
+        self.learn(condition)
+
+    def require(self, condition: Any, message: str = "") -> None:
+        """Let a condition hold from now on; the program looks at it when it runs, if it follows from data."""
+        found = self.known(condition)
+        if found:
+            return
+        condition = self.simplify(condition)
+        if found is False or condition == sympy.false:
+            raise RuntimeError(message or f"Runtime assertion failed for expression {condition}")
+        if self.has_hint(condition):
+            if not self.hint(condition):
+                raise RuntimeError(message or f"Runtime assertion failed for expression {condition}")
+            self.assume(condition)
+            return
+        self.requirements.append(Requirement(condition, message, place()))
+        self.learn(condition)
+
+    def learn(self, condition: Any) -> None:
+        """What follows from a condition that holds."""
+        if isinstance(condition, sympy.And):
+            for part in condition.args:
+                self.learn(part)
+            return
+        self._facts[condition] = True
+        self._facts[sympy.Not(condition)] = False
+        if not isinstance(condition, sympy.core.relational.Relational):
+            return
+        difference = sympy.expand(condition.lhs - condition.rhs)
+        if isinstance(condition, sympy.Eq):
+            self._learn_zero(difference)
+        elif isinstance(condition, sympy.Ne):
+            self._learn_other(difference)
+        else:
+            if isinstance(condition, sympy.Lt | sympy.Le):
+                difference = -difference
+            strict = isinstance(condition, sympy.Lt | sympy.Gt) and difference.is_integer
+            self._learn_least(sympy.expand(difference), 1 if strict else 0)
+
+    def _learn_least(self, difference: Any, least: int) -> None:
+        """difference >= least"""
+        rest, constant = _without_constant(difference)
+        least = least - constant
+        self._least[rest] = max(self._least.get(rest, -math.inf), least)
+        factor, symbol = rest.as_coeff_Mul()
+        if symbol.is_Symbol and factor.is_Integer:
+            factor = int(factor)
+            before = self.ranges.get(symbol, Range())
+            limit = Range(-(-least // factor)) if factor > 0 else Range(-math.inf, (-least) // -factor)
+            self._narrow(symbol, before.both(limit))
+        elif isinstance(rest, sympy.Add):
+            self._learn_ends(rest, least)
+
+    def _learn_ends(self, rest: Any, least: Any) -> None:
+        """rest >= least, a sum: what it says of each of its symbols where the others are at their ends."""
+        for term in rest.args:
+            factor, symbol = term.as_coeff_Mul()
+            if not symbol.is_Symbol or not factor.is_Integer or symbol in self.replaced:
+                continue
+            most = between(rest - term, self.ranges).high
+            if math.isinf(most) or math.isinf(least):
+                continue
+            factor, short = int(factor), int(least - most)
+            limit = Range(-(-short // factor)) if factor > 0 else Range(-math.inf, (-short) // -factor)
+            before = self.ranges.get(symbol, Range())
+            if before.both(limit) != before:
+                self._narrow(symbol, before.both(limit))
+
+    def _narrow(self, symbol: Any, found: Range) -> None:
+        self.ranges[symbol] = found
+        if found.low == found.high:
+            self._replace(symbol, sympy.Integer(found.low))
+
+    def _learn_other(self, difference: Any) -> None:
+        """difference != 0: where that is the end of a range, the range ends before."""
+        rest, constant = _without_constant(difference)
+        self._other.setdefault(rest, set()).add(-constant)
+        factor, symbol = rest.as_coeff_Mul()
+        if symbol.is_Symbol and factor in (1, -1):
+            n = -constant * int(factor)
+            ends = self.ranges.get(symbol, Range())
+            self._narrow(symbol, Range(ends.low + (n == ends.low), ends.high - (n == ends.high)))
+
+    def _learn_zero(self, difference: Any) -> None:
+        """difference == 0: a symbol that can be computed from the others stands for that from now on."""
+        self._least[_without_constant(difference)[0]] = -_without_constant(difference)[1]
+        self._least[-_without_constant(difference)[0]] = _without_constant(difference)[1]
+        for symbol in sorted(difference.free_symbols, key=self._order, reverse=True):
+            rest = (
+                difference.xreplace({symbol: sympy.Integer(0)}).doit()
+                if _is_linear(difference, symbol)
+                else None
+            )
+            if rest is None:
+                continue
+            factor = difference.coeff(symbol)
+            if not factor.is_Integer:
+                continue
+            solution = sympy.expand(-rest / factor)
+            if solution.is_integer is not True:
+                continue
+            self._replace(symbol, solution)
+            return
+        if isinstance(difference, e.Mod):
+            self._learn_multiple(*difference.args)
+
+    def _order(self, symbol: Any) -> tuple[bool, Any, int]:
+        """Symbols of data first to be computed from others, then the largest, then those that came last."""
+        return symbol not in self.hints, self.hints.get(symbol, 0), list(self.ranges).index(symbol)
+
+    def _learn_multiple(self, symbol: Any, n: Any) -> None:
+        """n divides it."""
+        if not symbol.is_Symbol or not n.is_Integer:
+            return
+        n = math.lcm(int(n), self._multiples.get(symbol, (1, None))[0])
+        low, high = self.ranges[symbol]
+        times = sympy.Symbol(f"{symbol}_{n}", integer=True, nonnegative=low >= 0 or None)
+        self.ranges[times] = Range(-(-low // n), high if math.isinf(high) else high // n)
+        self._multiples[symbol] = n, times
+
+    def _replace(self, symbol: Any, expression: Any) -> None:
+        if symbol in self.replaced or symbol in expression.free_symbols:
+            return
+        ends = self.ranges.get(symbol, Range())
+        self.replaced[symbol] = expression
+        if expression.is_Symbol:
+            self._narrow(expression, self.ranges[expression].both(ends))
+        elif not expression.is_number:
+            for end, sign in ((ends.low, 1), (-ends.high, -1)):
+                if not math.isinf(end):
+                    self._learn_least(sympy.expand(sign * expression), end)
+
+    def merge(self, conditions: Iterable[Any]) -> None:
+        """Learn several."""
+        for condition in conditions:
+            self.learn(condition)
+
+
+def _as_multiple(condition: Any) -> Any:
+    """That a number times how often it goes into another is that other, as what is left over."""
+    if not isinstance(condition, sympy.Eq):
+        return condition
+    difference = sympy.expand(condition.lhs - condition.rhs)
+    for term in sympy.Add.make_args(difference):
+        factor, inside = term.as_coeff_Mul()
+        if isinstance(inside, e.FloorDiv) and inside.args[1] == abs(factor):
+            rest = sympy.expand((difference - term) * (1 if factor < 0 else -1))
+            if sympy.expand(rest - inside.args[0]) == 0:
+                return sympy.Eq(e.Mod(*inside.args), 0)
+    return condition
+
+
+def _without_constant(expression: Any) -> tuple[Any, Any]:
+    """The terms with symbols, and the number."""
+    constant, rest = sympy.expand(expression).as_coeff_Add()
+    return rest, e.number(constant)
+
+
+def _is_linear(expression: Any, symbol: Any) -> bool:
+    """Whether the symbol stands in one term alone, times a number."""
+    terms = [t for t in sympy.Add.make_args(expression) if symbol in t.free_symbols]
+    return len(terms) == 1 and terms[0].as_coeff_Mul()[1] == symbol

@@ -1,0 +1,98 @@
+"""Tensors without elements that stand for others: what an export runs its program on.
+
+    fake(x)         a Tensor with the shape, dtype and device of x, and no memory
+
+Their arrays are those of the meta device, whose sizes may be symbols; the device that they show is the one
+they stand for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ts import backends, devices, dtypes
+from ts._core.layers.layer import Layer
+from ts._core.tensor.tensor import Tensor, layer_of, set_layer, wrap_array
+from ts._core.thread.context import current_tracer
+from ts.backends.meta.array import MetaArray
+
+backends.get("meta")
+
+
+class Fake(Layer):
+    """What a fake tensor shows beside its array: the device that it stands for."""
+
+    def __init__(self, inner: Tensor, device: devices.device) -> None:
+        super().__init__(0, inner)
+        self.stands_on = device
+
+    @property
+    def device(self) -> devices.device:
+        """The device that it stands for."""
+        return self.stands_on
+
+    def element(self, x: Tensor) -> Any:
+        """The only element: a symbol, where somebody records."""
+        recorder = current_tracer()
+        if recorder is None or not hasattr(recorder, "element"):
+            self.check_elements()
+        return recorder.element(x)
+
+    def check_elements(self) -> None:
+        """RuntimeError: there are none."""
+        raise RuntimeError("a fake tensor has no elements")
+
+    def shown(self) -> str:
+        """`repr` of a fake tensor."""
+        x = self.inner
+        parts = [f"size=({', '.join(map(str, x.array.shape))}{',' if x.ndim == 1 else ''})"]
+        if self.device.type != "cpu":
+            parts.insert(0, f"device='{self.device}'")
+        if x.dtype is not dtypes.float32:
+            parts.append(f"dtype={x.dtype}")
+        return f"FakeTensor(..., {', '.join(parts)})"
+
+
+def fake_array(shape: Iterable[Any], dtype: Any, strides: Sequence[Any] | None = None) -> MetaArray:
+    """An array without elements; strides are counted in elements."""
+    item = np.dtype(dtype).itemsize
+    return MetaArray(shape, dtype, None if strides is None else [s * item for s in strides])
+
+
+def standing(array: MetaArray, device: devices.device, requires_grad: bool = False) -> Tensor:
+    """A fake tensor on this array, for a tensor on this device."""
+    made = wrap_array(array)
+    set_layer(made, Fake(wrap_array(array), device))
+    return made._marked(True) if requires_grad else made  # type: ignore[no-any-return]
+
+
+def fake(x: Tensor, shape: Iterable[Any] | None = None) -> Tensor:
+    """A fake tensor for `x`, of another shape if one is given."""
+    array = x.array
+    if shape is None:
+        made = MetaArray(array.shape, array.dtype, tuple(array.strides))
+    else:
+        made = MetaArray(shape, array.dtype)
+    return standing(made, x.device, x.requires_grad)
+
+
+def is_fake(x: Any) -> bool:
+    """Whether a tensor is one that stands for another."""
+    return isinstance(x, Tensor) and isinstance(layer_of(x), Fake)
+
+
+def device_of(x: Tensor) -> devices.device:
+    """The device that a tensor stands for, or is on."""
+    layer = layer_of(x)
+    return layer.device if isinstance(layer, Fake) else x.device
+
+
+def plain(x: Tensor) -> Tensor:
+    """The tensor of the meta device that is below; a real one without its elements."""
+    layer = layer_of(x)
+    if isinstance(layer, Fake):
+        return layer.inner
+    return wrap_array(MetaArray(x.array.shape, x.array.dtype, tuple(x.array.strides)))

@@ -1,0 +1,96 @@
+"""Conditions on arguments as Python: what an exported program checks before it runs, and what its errors say.
+
+s0 <= 16, s0 the length of x's first dimension        "x.size()[0] <= 16"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import sympy
+
+from ts.export import expressions as e
+from ts.export.checks import Check
+from ts.export.environment import Environment, Source
+
+_RELATIONS = {
+    sympy.Eq: "==", sympy.Ne: "!=", sympy.Lt: "<", sympy.Le: "<=", sympy.Gt: ">", sympy.Ge: ">=",
+}  # fmt: skip
+_LEVELS = {"or": 1, "and": 2, "not": 3, "relation": 4, "sum": 5, "product": 6, "power": 7, "atom": 8}
+_CALLS = {
+    e.ToFloat: "float", e.TruncToInt: "math.trunc", e.FloorToInt: "math.floor", e.CeilToInt: "math.ceil",
+    e.RoundToInt: "round", sympy.Max: "max", sympy.Min: "min", sympy.Abs: "abs",
+    **{function: f"math.{name}" for name, function in e.REAL.items()},
+}  # fmt: skip
+
+
+def text(expression: Any, names: Callable[[Any], str], outer: int = 0) -> str:
+    """The expression in Python, its symbols by these names."""
+    written, level = _written(expression, names)
+    return f"({written})" if level < outer else written
+
+
+def _written(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
+    if x.is_Symbol:
+        return names(x), _LEVELS["atom"]
+    if not x.args:
+        n = e.number(x)
+        return str(n), _LEVELS["sum"] if not isinstance(n, bool) and n < 0 else _LEVELS["atom"]
+
+    def at(part: Any, level: str, more: int = 0) -> str:
+        return text(part, names, _LEVELS[level] + more)
+
+    if x.func in _RELATIONS:
+        return f"{at(x.lhs, 'sum')} {_RELATIONS[x.func]} {at(x.rhs, 'sum')}", _LEVELS["relation"]
+    if isinstance(x, sympy.Add):
+        return " + ".join(at(a, "sum") for a in x.args), _LEVELS["sum"]
+    if isinstance(x, sympy.Mul):
+        if x.args[0] == -1 and len(x.args) == 2:
+            return f"-{at(x.args[1], 'product', 1)}", _LEVELS["sum"]
+        return " * ".join(at(a, "product") for a in x.args), _LEVELS["product"]
+    if isinstance(x, e.FloorDiv):
+        return f"{at(x.args[0], 'product')} // {at(x.args[1], 'product', 1)}", _LEVELS["product"]
+    if isinstance(x, e.Mod):
+        return f"{at(x.args[0], 'product')} % {at(x.args[1], 'product', 1)}", _LEVELS["product"]
+    if isinstance(x, e.IntTrueDiv | e.FloatTrueDiv):
+        return f"{at(x.args[0], 'product')} / {at(x.args[1], 'product', 1)}", _LEVELS["product"]
+    if isinstance(x, sympy.Pow | e.FloatPow | e.PowByNatural):
+        return f"{at(x.args[0], 'power', 1)} ** {at(x.args[1], 'power')}", _LEVELS["power"]
+    if isinstance(x, sympy.And | sympy.Or):
+        word = "and" if isinstance(x, sympy.And) else "or"
+        return f" {word} ".join(at(a, word, 1) for a in x.args), _LEVELS[word]
+    if isinstance(x, sympy.Not):
+        return f"not {at(x.args[0], 'not')}", _LEVELS["not"]
+    inside = ", ".join(text(a, names) for a in x.args)
+    return f"{_CALLS.get(x.func, x.func.__name__)}({inside})", _LEVELS["atom"]
+
+
+class Places:
+    """Where the numbers of symbols are among the leaves: (leaf, dimension), and how to get at them."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+        self.leaves: dict[str, int] = {}  # by the name of a source
+
+    def read(self, source: Source, leaves: list[Any]) -> Any:
+        """The number at a source."""
+        found = leaves[self.leaves[source.name]]
+        number = found if source.dim is None else found.size()[source.dim]
+        return (number - source.offset) // source.factor
+
+    def check(self, condition: Any) -> Check:
+        """The condition as a check of arguments; every symbol of it has a source."""
+        environment = self.environment
+        wanted = sorted(condition.free_symbols, key=str)
+        sources = {s: environment.sources[s][0] for s in wanted}
+
+        def holds(leaves: list[Any]) -> bool:
+            numbers: Mapping[Any, Any] = {s: self.read(source, leaves) for s, source in sources.items()}
+            return bool(e.value(condition, numbers))
+
+        code = text(condition, lambda s: sources[s].code)
+        return Check(text(condition, lambda s: str(sources[s])), holds, code)
+
+
+__all__ = ["Check", "Places", "text"]

@@ -1,0 +1,266 @@
+"""The node of a symbol: its expression, and arithmetic on it.
+
+    SymInt -> SymNode: expression s0 + 1, in an environment
+    n + 1          operate("add", n, 1): the expression of the result, which is noted for the graph
+
+A result that has no symbols is a number of Python.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any, Final
+
+import sympy
+
+from ts._core.tensor.symbols import Symbolic, SymBool, SymFloat, SymInt
+from ts.export import expressions as e
+from ts.export.environment import Environment
+
+
+class SymNode:
+    """What a symbol stands for."""
+
+    __slots__ = ("environment", "expression")
+
+    def __init__(self, expression: Any, environment: Environment) -> None:
+        self.expression = expression
+        self.environment = environment
+
+    @property
+    def expr(self) -> Any:
+        """The expression, with what its symbols are known to be equal to."""
+        return self.environment.simplify(self.expression)
+
+    @property
+    def shape_env(self) -> Environment:
+        """The environment, under PyTorch's name."""
+        return self.environment
+
+    @property
+    def hint(self) -> Any:
+        """The number in the example, or None."""
+        return self.environment.hint(self.expression) if self.environment.has_hint(self.expression) else None
+
+    def has_hint(self) -> bool:
+        """Whether the number is known in the example."""
+        return self.environment.has_hint(self.expression)
+
+    def maybe_as_int(self) -> int | None:
+        """The number, if it is certain."""
+        found = self.expr
+        return int(found) if found.is_Integer else None
+
+    def __str__(self) -> str:
+        return str(self.expr)
+
+    def decide(self, settles: bool = False) -> bool:
+        """The truth of the example, which holds from now on; in operators only where it settles something."""
+        environment = self.environment
+        if environment.quiet and not settles:
+            return environment.guess(self._condition())
+        return environment.decide(self._condition())
+
+    def _condition(self) -> Any:
+        return self.expression if e.is_truth(self.expression) else sympy.Ne(self.expression, 0)
+
+    def require(self, message: str) -> None:
+        """Let it be true from now on."""
+        self.environment.require(self._condition(), message)
+
+    def specialize(self) -> Any:
+        """The number of the example, which it is from now on."""
+        return self.environment.specialize(self.expression)
+
+    def known_equal(self, other: Any) -> bool:
+        """Whether it is certain to be that number or symbol."""
+        try:
+            expression = expression_of(other)
+        except TypeError:
+            return False
+        if e.is_truth(expression) or e.is_truth(self.expression):
+            return bool(expression == self.expression)
+        return self.environment.known(sympy.Eq(self.expression, expression)) is True
+
+    def operate(self, name: str, *arguments: Any) -> Any:
+        """The result of an operator of Python; NotImplemented for what is no number."""
+        if any(not isinstance(x, Symbolic | bool | int | float) for x in arguments):
+            return NotImplemented
+        expression = _RULES[name](*map(_Operand, arguments))
+        made = symbol_of(self.environment.simplify(expression), self.environment)
+        if isinstance(made, Symbolic):
+            observer = self.environment.observer
+            if observer is not None:
+                observer(FUNCTIONS[name], arguments, made)
+        return made
+
+
+class _Operand:
+    """An argument: its expression, and whether it is a float."""
+
+    __slots__ = ("expression", "is_float")
+
+    def __init__(self, x: Any) -> None:
+        self.expression = expression_of(x)
+        self.is_float = isinstance(x, float | SymFloat)
+
+    @property
+    def as_float(self) -> Any:
+        x = self.expression
+        if self.is_float:
+            return x
+        return e.ToFloat(_number(x))
+
+
+def _number(x: Any) -> Any:
+    """A truth as a number."""
+    return sympy.Piecewise((1, x), (0, True)) if e.is_truth(x) else x
+
+
+def expression_of(x: Any) -> Any:
+    """The expression of a symbol or number; TypeError for anything else."""
+    return x.node.expr if isinstance(x, Symbolic) else e.lifted(x)
+
+
+def symbol_of(expression: Any, environment: Environment) -> Any:
+    """The symbol with this expression, or the number that it is."""
+    if e.is_constant(expression):
+        return e.number(expression)
+    node = SymNode(expression, environment)
+    if e.is_truth(expression):
+        return SymBool(node)
+    return SymInt(node) if expression.is_integer else SymFloat(node)
+
+
+def _arithmetic(function: Callable[..., Any]) -> Callable[..., Any]:
+    """On whole numbers as they are, on floats where one is."""
+
+    def rule(*operands: _Operand) -> Any:
+        if any(x.is_float for x in operands):
+            return function(*(x.as_float for x in operands))
+        return function(*(_number(x.expression) for x in operands))
+
+    return rule
+
+
+def _division(a: _Operand, b: _Operand) -> Any:
+    if a.is_float or b.is_float:
+        return e.FloatTrueDiv(a.as_float, b.as_float)
+    return e.IntTrueDiv(a.expression, b.expression)
+
+
+def _floor_division(a: _Operand, b: _Operand) -> Any:
+    if a.is_float or b.is_float:
+        return e.ToFloat(e.FloorToInt(e.FloatTrueDiv(a.as_float, b.as_float)))
+    return e.FloorDiv(a.expression, b.expression)
+
+
+def _power(a: _Operand, b: _Operand) -> Any:
+    if a.is_float or b.is_float or b.expression.is_negative:
+        return e.FloatPow(a.as_float, b.as_float)
+    if b.expression.is_Integer:
+        return a.expression**b.expression
+    return e.PowByNatural(a.expression, b.expression)
+
+
+def _rounding(function: Callable[[Any], Any]) -> Callable[..., Any]:
+    return lambda a: function(a.expression) if a.is_float else a.expression
+
+
+def _to_int(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda a, b: function(_number(a.expression), _number(b.expression))
+
+
+def _logical(truths: Callable[..., Any], bits: Callable[..., Any]) -> Callable[..., Any]:
+    def rule(a: _Operand, b: _Operand) -> Any:
+        if e.is_truth(a.expression) and e.is_truth(b.expression):
+            return truths(a.expression, b.expression)
+        return bits(_number(a.expression), _number(b.expression))
+
+    return rule
+
+
+def _relation(relation: Callable[..., Any], same: Callable[..., Any] | None = None) -> Callable[..., Any]:
+    compare = _arithmetic(lambda a, b: relation(a, b))
+
+    def rule(a: _Operand, b: _Operand) -> Any:
+        if same is not None and e.is_truth(a.expression) and e.is_truth(b.expression):
+            return same(a.expression, b.expression)
+        return compare(a, b)
+
+    return rule
+
+
+def _real(name: str) -> Callable[..., Any]:
+    return lambda a: e.REAL[name](a.as_float)
+
+
+_RULES: Final[dict[str, Callable[..., Any]]] = {
+    "add": _arithmetic(lambda a, b: a + b),
+    "sub": _arithmetic(lambda a, b: a - b),
+    "mul": _arithmetic(lambda a, b: sympy.expand_mul(a * b, deep=False) if (a * b).is_integer else a * b),
+    "truediv": _division,
+    "floordiv": _floor_division,
+    "mod": _to_int(e.Mod),
+    "pow": _power,
+    "lshift": _to_int(lambda a, b: a * 2**b),
+    "rshift": _to_int(lambda a, b: e.FloorDiv(a, 2**b)),
+    "neg": _arithmetic(lambda a: -a),
+    "abs": _arithmetic(sympy.Abs),
+    "trunc": _rounding(e.TruncToInt),
+    "floor": _rounding(e.FloorToInt),
+    "ceil": _rounding(e.CeilToInt),
+    "round": _rounding(e.RoundToInt),
+    "sym_int": _rounding(e.TruncToInt),
+    "sym_float": lambda a: a.as_float,
+    "sym_max": _arithmetic(sympy.Max),
+    "sym_min": _arithmetic(sympy.Min),
+    "sym_not": lambda a: sympy.Not(a.expression),
+    "sym_sum": _arithmetic(lambda *terms: sympy.Add(*terms)),
+    "sym_ite": lambda c, a, b: sympy.Piecewise((a.expression, c.expression), (b.expression, True)),
+    "is_integer": lambda a: (
+        sympy.true if not a.is_float else sympy.Eq(e.FloorToInt(a.expression), a.expression)
+    ),
+    "lt": _relation(sympy.Lt),
+    "le": _relation(sympy.Le),
+    "gt": _relation(sympy.Gt),
+    "ge": _relation(sympy.Ge),
+    "eq": _relation(sympy.Eq, lambda a, b: sympy.Not(sympy.Xor(a, b))),
+    "ne": _relation(sympy.Ne, sympy.Xor),
+    "and": _logical(sympy.And, e.BitwiseFn_bitwise_and),
+    "or": _logical(sympy.Or, e.BitwiseFn_bitwise_or),
+    "xor": _logical(sympy.Xor, e.BitwiseFn_bitwise_xor),
+    **{f"sym_{name}": _real(name) for name in e.REAL},
+}
+
+
+def _functions() -> dict[str, Any]:
+    """What a graph calls for each: functions of Python, or of `ts`."""
+    from ts.functions import symbolic
+
+    found: dict[str, Any] = {
+        name: getattr(operator, name)
+        for name in (
+            "add",
+            "sub",
+            "mul",
+            "truediv",
+            "floordiv",
+            "mod",
+            "pow",
+            "lshift",
+            "rshift",
+            "neg",
+            "abs",
+        )
+    }
+    found |= {name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne", "xor")}
+    found |= {"and": operator.and_, "or": operator.or_, "trunc": math.trunc, "floor": math.floor}
+    found |= {"ceil": math.ceil, "round": round}
+    found |= {name: getattr(symbolic, name, None) for name in _RULES if name.startswith("sym_")}
+    return found
+
+
+FUNCTIONS: Final = _functions()

@@ -1,0 +1,47 @@
+"""Where the program that is exported is: the line of Python that runs."""
+
+from __future__ import annotations
+
+import linecache
+import sys
+from types import FrameType
+from typing import NamedTuple
+
+
+class Place(NamedTuple):
+    """A line of the program."""
+
+    file: str
+    line: int
+    function: str
+
+    @property
+    def text(self) -> str:
+        """The line itself."""
+        return linecache.getline(self.file, self.line).strip()
+
+
+def _is_of_program(frame: FrameType) -> bool:
+    name = frame.f_globals.get("__name__", "")
+    return not (name == "ts" or name.startswith("ts.")) and not frame.f_code.co_filename.startswith("<")
+
+
+def place() -> Place | None:
+    """The innermost line that is not of `ts`; None where there is none."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not _is_of_program(frame):
+        frame = frame.f_back
+    if frame is None:
+        return None
+    return Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
+
+
+def stack() -> list[Place]:
+    """All lines of the program that are being executed, the outermost first, of `ts` none."""
+    found = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if _is_of_program(frame):
+            found.append(Place(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
+        frame = frame.f_back
+    return found[::-1]

@@ -1,0 +1,155 @@
+"""`ExportedProgram`: a graph, what its inputs and outputs are, its state, and when it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ts.export.signature import ExportGraphSignature, InputKind
+from ts.fx.graph_module import GraphModule
+from ts.nn.modules.module import Module
+
+if TYPE_CHECKING:
+    from ts.export.environment import Environment
+
+
+class ExportedProgram:
+    """What `ts.export.export` gives."""
+
+    def __init__(
+        self,
+        graph_module: GraphModule,
+        graph_signature: ExportGraphSignature,
+        state_dict: dict[str, Any],
+        range_constraints: dict[Any, Any],
+        call_spec: tuple[Any, Any],
+        example_inputs: Any,
+        constants: dict[str, Any],
+        guards: list[Any],
+        environment: Environment | None = None,
+    ) -> None:
+        self._graph_module = graph_module
+        self._graph_signature = graph_signature
+        self._state_dict = state_dict
+        self._range_constraints = range_constraints
+        self.call_spec = call_spec
+        self._example_inputs = example_inputs
+        self._constants = constants
+        self._guards = guards
+        self._environment = environment
+        self._argument_names: list[str] | None = None  # of the original's `forward`
+
+    @property
+    def graph_module(self) -> GraphModule:
+        """The module with the graph."""
+        return self._graph_module
+
+    @property
+    def graph(self) -> Any:
+        """The graph."""
+        return self._graph_module.graph
+
+    @property
+    def graph_signature(self) -> ExportGraphSignature:
+        """What its inputs and outputs are."""
+        return self._graph_signature
+
+    @property
+    def state_dict(self) -> dict[str, Any]:
+        """Parameters and buffers by name."""
+        return self._state_dict
+
+    @property
+    def constants(self) -> dict[str, Any]:
+        """Tensors that are neither, by name."""
+        return self._constants
+
+    @property
+    def tensor_constants(self) -> dict[str, Any]:
+        """The same."""
+        return self._constants
+
+    @property
+    def range_constraints(self) -> dict[Any, Any]:
+        """What sizes may be."""
+        return self._range_constraints
+
+    @property
+    def example_inputs(self) -> Any:
+        """The arguments that it was exported with."""
+        return self._example_inputs
+
+    @property
+    def environment(self) -> Environment:
+        """What is known of its symbols."""
+        if self._environment is None:
+            from ts.export.environment import Environment
+
+            self._environment = Environment()
+        return self._environment
+
+    def run_decompositions(self, decomp_table: Mapping[Any, Any] | None = None) -> ExportedProgram:
+        """The same program without writes, in operators of the core set; or without those of a table."""
+        from ts.export.decomposing import decomposed
+
+        return decomposed(self, decomp_table)
+
+    def parameters(self) -> Any:
+        """The parameters."""
+        return (p for _, p in self.named_parameters())
+
+    def named_parameters(self) -> Any:
+        """The parameters with their names."""
+        for name in self.graph_signature.parameters:
+            yield name, self.state_dict[name]
+
+    def buffers(self) -> Any:
+        """The buffers."""
+        return (b for _, b in self.named_buffers())
+
+    def named_buffers(self) -> Any:
+        """The buffers with their names."""
+        hidden = set(self.graph_signature.non_persistent_buffers)
+        for name in self.graph_signature.buffers:
+            yield name, (self.constants if name in hidden else self.state_dict)[name]
+
+    def module(self, check_guards: bool = True) -> Module:
+        """A module that runs the program on arguments as those of the original."""
+        from ts.export.running import UnliftedModule
+
+        return UnliftedModule(self, check_guards)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            "Unable to call ExportedProgram directly. You should use `exported_program.module()` instead."
+        )
+
+    def _lifted(self) -> list[Any]:
+        """The state that the graph takes before the users' arguments."""
+        found = []
+        for spec in self.graph_signature.input_specs:
+            if spec.kind is InputKind.USER_INPUT:
+                continue
+            target = str(spec.target)
+            of_state = spec.kind is InputKind.PARAMETER or (spec.kind is InputKind.BUFFER and spec.persistent)
+            found.append((self.state_dict if of_state else self.constants)[target])
+        return found
+
+    def places_of_inputs(self, values: list[Any]) -> dict[tuple[bool, str], Any]:
+        """Values of inputs: by (False, the name in the module), of users' arguments (True, the node's "
+        "name)."""
+        found = {}
+        for spec, value in zip(self.graph_signature.input_specs, values, strict=True):
+            if spec.kind is InputKind.USER_INPUT:
+                found[True, spec.arg.name] = value
+            else:
+                found[False, str(spec.target)] = value
+        return found
+
+    def __str__(self) -> str:
+        code = self.graph_module.print_readable(print_output=False).replace("\n", "\n    ")
+        signature = str(self.graph_signature).replace("\n", "\n    ")
+        return (
+            f"ExportedProgram:\n    {code}\nGraph signature: {signature}\n"
+            f"Range constraints: {self.range_constraints}\n"
+        )

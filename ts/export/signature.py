@@ -1,0 +1,270 @@
+"""What the inputs and outputs of an exported graph are: state, constants, what users give and get."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Mapping
+from typing import Any
+
+
+@dataclasses.dataclass
+class TensorArgument:
+    """A tensor, by the name of its node."""
+
+    name: str
+
+
+@dataclasses.dataclass
+class SymIntArgument:
+    """A whole number that is computed, by the name of its node."""
+
+    name: str
+
+
+@dataclasses.dataclass
+class SymFloatArgument:
+    """A float that is computed, by the name of its node."""
+
+    name: str
+
+
+@dataclasses.dataclass
+class SymBoolArgument:
+    """A truth that is computed, by the name of its node."""
+
+    name: str
+
+
+@dataclasses.dataclass
+class TokenArgument:
+    """What orders effects."""
+
+    name: str
+
+
+@dataclasses.dataclass
+class CustomObjArgument:
+    """An object of a class of the program."""
+
+    name: str
+    class_fqn: str
+    fake_val: Any = None
+
+
+@dataclasses.dataclass
+class ConstantArgument:
+    """A number, text or None that the program was exported with."""
+
+    name: str
+    value: int | float | bool | str | None
+
+
+ArgumentSpec = (
+    TensorArgument | SymIntArgument | SymFloatArgument | SymBoolArgument | ConstantArgument
+    | CustomObjArgument | TokenArgument
+)  # fmt: skip
+
+
+class InputKind(enum.Enum):
+    """Where an input of the graph comes from."""
+
+    USER_INPUT = enum.auto()
+    PARAMETER = enum.auto()
+    BUFFER = enum.auto()
+    CONSTANT_TENSOR = enum.auto()
+    CUSTOM_OBJ = enum.auto()
+    TOKEN = enum.auto()
+
+
+class OutputKind(enum.Enum):
+    """Where an output of the graph goes to."""
+
+    USER_OUTPUT = enum.auto()
+    LOSS_OUTPUT = enum.auto()
+    BUFFER_MUTATION = enum.auto()
+    PARAMETER_MUTATION = enum.auto()
+    GRADIENT_TO_PARAMETER = enum.auto()
+    GRADIENT_TO_USER_INPUT = enum.auto()
+    USER_INPUT_MUTATION = enum.auto()
+    TOKEN = enum.auto()
+
+
+@dataclasses.dataclass
+class InputSpec:
+    """An input: its kind, its node, the state that it is, and whether a buffer is saved."""
+
+    kind: InputKind
+    arg: Any
+    target: str | None
+    persistent: bool | None = None
+
+    def __str__(self) -> str:
+        target = "" if self.target is None else f" target='{self.target}'"
+        persistent = "" if self.persistent is None else f" persistent={self.persistent}"
+        return f"{self.arg.name}: {self.kind.name}{target}{persistent}"
+
+
+@dataclasses.dataclass
+class OutputSpec:
+    """An output: its kind, its node, and the state that it is written to."""
+
+    kind: OutputKind
+    arg: Any
+    target: str | None
+
+    def __str__(self) -> str:
+        target = "" if self.target is None else f" target='{self.target}'"
+        return f"{self.arg.name}: {self.kind.name}{target}"
+
+
+@dataclasses.dataclass
+class ExportBackwardSignature:
+    """The outputs of a graph that computes gradients."""
+
+    gradients_to_parameters: dict[str, str]
+    gradients_to_user_inputs: dict[str, str]
+    loss_output: str
+
+
+def _value(argument: Any) -> Any:
+    return argument.value if isinstance(argument, ConstantArgument) else argument.name
+
+
+@dataclasses.dataclass
+class ExportGraphSignature:
+    """All inputs and outputs of an exported graph, in order."""
+
+    input_specs: list[InputSpec]
+    output_specs: list[OutputSpec]
+
+    def _inputs(self, kind: InputKind) -> list[InputSpec]:
+        return [s for s in self.input_specs if s.kind is kind]
+
+    def _outputs(self, kind: OutputKind) -> list[OutputSpec]:
+        return [s for s in self.output_specs if s.kind is kind]
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The parameters, by their names in the module."""
+        return tuple(str(s.target) for s in self._inputs(InputKind.PARAMETER))
+
+    @property
+    def buffers(self) -> tuple[str, ...]:
+        """The buffers, likewise."""
+        return tuple(str(s.target) for s in self._inputs(InputKind.BUFFER))
+
+    @property
+    def non_persistent_buffers(self) -> tuple[str, ...]:
+        """The buffers that no state has."""
+        return tuple(str(s.target) for s in self._inputs(InputKind.BUFFER) if s.persistent is False)
+
+    @property
+    def lifted_tensor_constants(self) -> tuple[str, ...]:
+        """The tensors that are constants."""
+        return tuple(str(s.target) for s in self._inputs(InputKind.CONSTANT_TENSOR))
+
+    @property
+    def lifted_custom_objs(self) -> tuple[str, ...]:
+        """The objects that are constants."""
+        return tuple(str(s.target) for s in self._inputs(InputKind.CUSTOM_OBJ))
+
+    @property
+    def user_inputs(self) -> tuple[Any, ...]:
+        """Names of nodes, and constants."""
+        return tuple(_value(s.arg) for s in self._inputs(InputKind.USER_INPUT))
+
+    @property
+    def user_outputs(self) -> tuple[Any, ...]:
+        """Names of nodes, and constants."""
+        kinds = (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT)
+        return tuple(_value(s.arg) for s in self.output_specs if s.kind in kinds)
+
+    def _names(self, kind: InputKind) -> Mapping[str, str]:
+        return {s.arg.name: str(s.target) for s in self._inputs(kind)}
+
+    @property
+    def inputs_to_parameters(self) -> Mapping[str, str]:
+        """Nodes to names of parameters."""
+        return self._names(InputKind.PARAMETER)
+
+    @property
+    def inputs_to_buffers(self) -> Mapping[str, str]:
+        """Nodes to names of buffers."""
+        return self._names(InputKind.BUFFER)
+
+    @property
+    def inputs_to_lifted_tensor_constants(self) -> Mapping[str, str]:
+        """Nodes to names of constants."""
+        return self._names(InputKind.CONSTANT_TENSOR)
+
+    @property
+    def inputs_to_lifted_custom_objs(self) -> Mapping[str, str]:
+        """Nodes to names of objects."""
+        return self._names(InputKind.CUSTOM_OBJ)
+
+    def _mutations(self, kind: OutputKind) -> Mapping[str, str]:
+        return {s.arg.name: str(s.target) for s in self._outputs(kind)}
+
+    @property
+    def buffers_to_mutate(self) -> Mapping[str, str]:
+        """Nodes to the names of buffers that they are written to."""
+        return self._mutations(OutputKind.BUFFER_MUTATION)
+
+    @property
+    def parameters_to_mutate(self) -> Mapping[str, str]:
+        """Nodes to the names of parameters that they are written to."""
+        return self._mutations(OutputKind.PARAMETER_MUTATION)
+
+    @property
+    def user_inputs_to_mutate(self) -> Mapping[str, str]:
+        """Nodes to the names of arguments that they are written to."""
+        return self._mutations(OutputKind.USER_INPUT_MUTATION)
+
+    @property
+    def backward_signature(self) -> ExportBackwardSignature | None:
+        """The gradients among the outputs, if there are any."""
+        loss = self._outputs(OutputKind.LOSS_OUTPUT)
+        if not loss:
+            return None
+        parameters = {s.arg.name: str(s.target) for s in self._outputs(OutputKind.GRADIENT_TO_PARAMETER)}
+        inputs = {s.arg.name: str(s.target) for s in self._outputs(OutputKind.GRADIENT_TO_USER_INPUT)}
+        return ExportBackwardSignature(parameters, inputs, loss[0].arg.name)
+
+    @property
+    def assertion_dep_token(self) -> None:
+        """There is none."""
+        return None
+
+    @property
+    def input_tokens(self) -> tuple[str, ...]:
+        """What orders effects, among the inputs."""
+        return tuple(s.arg.name for s in self._inputs(InputKind.TOKEN))
+
+    @property
+    def output_tokens(self) -> tuple[str, ...]:
+        """What orders effects, among the outputs."""
+        return tuple(s.arg.name for s in self._outputs(OutputKind.TOKEN))
+
+    def replace_all_uses(self, old: str, new: str) -> None:
+        """Let another node stand for one."""
+        specs: list[Any] = [*self.input_specs, *self.output_specs]
+        for spec in specs:
+            if not isinstance(spec.arg, ConstantArgument) and spec.arg.name == old:
+                spec.arg.name = new
+
+    def get_replace_hook(self, replace_inputs: bool = False) -> Any:
+        """A function that follows replacements of nodes in a graph."""
+
+        def replaced(old: Any, new: str, user: Any) -> None:
+            if user.op == "output":
+                self.replace_all_uses(old.name, new)
+            if replace_inputs and old.op == "placeholder":
+                self.replace_all_uses(old.name, new)
+
+        return replaced
+
+    def __str__(self) -> str:
+        inputs = "\n".join(map(str, self.input_specs))
+        outputs = "\n".join(map(str, self.output_specs))
+        return f"\n# inputs\n{inputs}\n\n# outputs\n{outputs}\n"
