@@ -176,3 +176,14 @@ def test_scripts_with_gradients_run_the_operator_itself(name, saves_output):
         result, wanted = f(x), scale(same * same, 3.0) * 2 + same * same
         assert result.tolist() == wanted.tolist() == [7, 28]
         assert ts.autograd.grad(result.sum(), x)[0].tolist() == ts.autograd.grad(wanted.sum(), same)[0].tolist()
+
+
+def test_a_gradient_for_each_argument():
+    @ts.library.custom_op("testlib::scaled_once", mutates_args=())
+    def scaled_once(x: ts.Tensor, by: float) -> ts.Tensor:
+        return x * by
+
+    scaled_once.register_autograd(lambda ctx, gradient: gradient)
+    y = scaled_once(ts.ones(2, requires_grad=True), 2.0)
+    with pytest.raises(RuntimeError, match=r"testlib::scaled_once .* \(expected 2, one for each argument, got 1\)"):
+        y.sum().backward()

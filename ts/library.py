@@ -86,7 +86,7 @@ class _Recorded(Function):
 
     @staticmethod
     def forward(ctx: Any, custom: _Implementations, function: Callable[..., Any], *args: Any) -> Any:
-        ctx.custom = custom
+        ctx.custom, ctx.count = custom, len(args)
         result = function(*args)
         if custom.backward is not None and custom.setup_context is not None:
             if {"inputs", "output"} <= inspect.signature(custom.setup_context).parameters.keys():
@@ -105,7 +105,13 @@ class _Recorded(Function):
                 "use register_autograd to add one."
             )
         found = custom.backward(ctx, *gradients)
-        return (None, None, *(found if isinstance(found, tuple) else (found,)))
+        found = found if isinstance(found, tuple) else (found,)
+        if len(found) != ctx.count:
+            raise RuntimeError(
+                f"the gradient of {custom.name} returned an incorrect number of gradients (expected "
+                f"{ctx.count}, one for each argument, got {len(found)})"
+            )
+        return (None, None, *found)
 
 
 _custom: dict[str, _Implementations] = {}
