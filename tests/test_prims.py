@@ -236,6 +236,14 @@ def test_sorting_floats_puts_nan_last(values: list[float]) -> None:
     assert all(map(math.isnan, result[len(numbers) :]))
 
 
+@pytest.mark.parametrize(("kind", "item"), [("int", INT), ("float", FLOAT), ("bool", BOOL), ("str", STR)])
+def test_lists_without_items(kind: str, item: Any) -> None:
+    """They have no memory, which no function of C may be given as some."""
+    empty = core([], list_of(item))
+    assert call(f"aten::sorted.{kind}", empty) == call("aten::slice.t", empty, 0, 3, 1) == call("aten::copy.t", empty) == []
+    assert BY_KEY[f"aten::sort.{kind}"](empty) is None and from_core(empty) == []
+
+
 def test_list_failures() -> None:
     for index in (2, -3):
         with pytest.raises(IndexError, match="list index out of range"):

@@ -269,6 +269,8 @@ cdef int sort_values(IValue *items, Py_ssize_t n, bint descending) except -1:
 cdef int sort_numbers(List x, bint descending) except -1:
     cdef Py_ssize_t i, first = 0
     cdef void *scratch
+    if x.size < 2:
+        return 0
     if x.item == TAG_BOOL:
         for i in range(x.size):
             first += (<char *>x.items)[i] == descending

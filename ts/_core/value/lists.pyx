@@ -135,7 +135,7 @@ cdef List list_slice(List x, int64_t start, int64_t step, Py_ssize_t n):
     cdef IValue value
     while n > 0 and max(start, start + (n - 1) * step) >= x.size:
         n -= 1  # making the new list has collected garbage, whose finalizers have shortened x
-    if step == 1 and x.item != TAG_NONE:
+    if step == 1 and x.item != TAG_NONE and n > 0:
         memcpy(result.items, <char *>x.items + start * item_bytes(x.item), n * item_bytes(x.item))
     else:
         for i in range(n):
