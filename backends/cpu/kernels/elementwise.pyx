@@ -186,10 +186,16 @@ cdef inline bint store_double(int scalar_type, double value, char *out) noexcept
     return True
 
 
+cdef inline bint is_aligned(PyArrayObject *a) noexcept nogil:
+    return flags_of(a) & cnp.NPY_ARRAY_ALIGNED != 0
+
+
 cdef bint store_element(int scalar_type, Tensor x, char *out) noexcept:
     """Write the element of a 0-dim tensor of another dtype: it promotes as a number does."""
     cdef IValue number
     cdef char *place = data_of(<PyArrayObject *>x.array)
+    if not is_aligned(<PyArrayObject *>x.array):
+        return False
     if x.scalar_type == DOUBLE:
         return store_double(scalar_type, (<double *>place)[0], out)
     if x.scalar_type == FLOAT:
@@ -236,10 +242,6 @@ cdef bint has_loop(Loops loops, Tensor x) noexcept:
 cdef PyObject *steal(Tensor t) noexcept:
     Py_INCREF(t)
     return <PyObject *>t
-
-
-cdef inline bint is_aligned(PyArrayObject *a) noexcept nogil:
-    return flags_of(a) & cnp.NPY_ARRAY_ALIGNED != 0
 
 
 cdef inline void copy_shape(npy_intp *shape, PyArrayObject *a) noexcept nogil:
@@ -478,7 +480,7 @@ cdef PyObject *binary_inplace(Loops loops, Tensor x, IValue *other) except? NULL
     if what == TENSOR:
         b = <PyArrayObject *>(<Tensor>other.v.o).array
         args[1] = data_of(b)
-        if a != b and meet(a, b):
+        if not is_aligned(b) or (a != b and meet(a, b)):
             return NULL
         if ndim_of(b):
             steps[1] = steps[0]
@@ -526,7 +528,7 @@ cdef bint write_result(Loops loops, Tensor x, IValue *other, Tensor out) except 
 
 
 cdef bint inplace_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, char *number) except -1:
-    """a := a op b, where b, which may be a number, broadcasts to a; false where it does not."""
+    """a := a op b, where b, which is aligned or a number, broadcasts to a; false where it does not."""
     cdef int ndim = ndim_of(a), lead, d
     cdef npy_intp shape[MOST_DIMS]
     cdef int order[MOST_DIMS]
@@ -534,7 +536,7 @@ cdef bint inplace_nd(Loops loops, int kind, PyArrayObject *a, PyArrayObject *b, 
     copy_shape(shape, a)
     if b != NULL:
         lead = ndim - ndim_of(b)
-        if lead < 0 or not is_aligned(b):
+        if lead < 0:
             return False
         for d in range(ndim_of(b)):
             if dims_of(b)[d] != 1 and dims_of(b)[d] != shape[lead + d]:
