@@ -23,6 +23,7 @@ from ts._core.value.ivalue cimport IValue
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, ndim_of, size_of
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, flat_array, item_size, new_flat, put_array, scalar_type
+from ts.backends.cpu.kernels.moved cimport eight_bytes, four_bytes
 
 cnp.import_array()
 
@@ -46,10 +47,10 @@ cdef void copy_part(const char *source, npy_intp length, npy_intp rows, npy_intp
         memcpy(to, source, length)
     elif length == 4:
         for i in range(rows):
-            (<int32_t *>(to + i * pitch))[0] = (<const int32_t *>source)[i]
+            (<four_bytes *>(to + i * pitch))[0] = (<const four_bytes *>source)[i]
     elif length == 8:
         for i in range(rows):
-            (<int64_t *>(to + i * pitch))[0] = (<const int64_t *>source)[i]
+            (<eight_bytes *>(to + i * pitch))[0] = (<const eight_bytes *>source)[i]
     else:
         for i in range(rows):
             memcpy(to + i * pitch, source + i * length, length)

@@ -13,7 +13,7 @@ another element, or to the record's own kernel.
 
 cimport numpy as cnp
 from cpython.ref cimport PyObject
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint64_t
 from libc.string cimport memcpy, memset
 from numpy cimport npy_intp
 
@@ -28,6 +28,7 @@ from ts.backends.cpu.kernels.kernel cimport (
     MOST_DIMS, flat_array, has_plain_width, is_tensor, item_size, new_flat, new_like, put_made, scalar_type
 )
 from ts.backends.cpu.kernels.masked cimport masked
+from ts.backends.cpu.kernels.moved cimport eight_bytes, element, four_bytes, two_bytes
 from ts.backends.cpu.kernels.places cimport (
     TAKE, Walk, add_dim, begin_walk, indices_at, place_at, places_together, walk_places
 )
@@ -35,17 +36,10 @@ from ts.backends.cpu.kernels.places cimport (
 cnp.import_array()
 
 cdef extern from "simd.h" nogil:
-    bint pick_four(const int32_t *x, npy_intp size, const int64_t *index, npy_intp n, int32_t *out)
-    bint pick_eight(const int64_t *x, npy_intp size, const int64_t *index, npy_intp n, int64_t *out)
-    bint pick_four_of_rows(const int32_t *x, npy_intp rows, npy_intp size, const int64_t *index, npy_intp n, int32_t *out)
-    bint pick_eight_of_rows(const int64_t *x, npy_intp rows, npy_intp size, const int64_t *index, npy_intp n, int64_t *out)
-
-
-ctypedef fused element:
-    int8_t
-    int16_t
-    int32_t
-    int64_t
+    bint pick_four(const four_bytes *x, npy_intp size, const int64_t *index, npy_intp n, four_bytes *out)
+    bint pick_eight(const eight_bytes *x, npy_intp size, const int64_t *index, npy_intp n, eight_bytes *out)
+    bint pick_four_of_rows(const four_bytes *x, npy_intp rows, npy_intp size, const int64_t *index, npy_intp n, four_bytes *out)
+    bint pick_eight_of_rows(const eight_bytes *x, npy_intp rows, npy_intp size, const int64_t *index, npy_intp n, eight_bytes *out)
 
 
 # ---------------------------------------------------------------- rows by index
@@ -85,8 +79,8 @@ cdef bint pick_forward(
 ) noexcept nogil:
     """The same for rows, where the elements are of a size that this is for, and all indices in [0, n)."""
     if length == 4:
-        return pick_four_of_rows(<const int32_t *>x, outer, n, index, count, <int32_t *>out)
-    return length == 8 and pick_eight_of_rows(<const int64_t *>x, outer, n, index, count, <int64_t *>out)
+        return pick_four_of_rows(<const four_bytes *>x, outer, n, index, count, <four_bytes *>out)
+    return length == 8 and pick_eight_of_rows(<const eight_bytes *>x, outer, n, index, count, <eight_bytes *>out)
 
 
 cdef bint pick_rows(
@@ -96,17 +90,15 @@ cdef bint pick_rows(
     """out[o, i] = x[o, index[i]], rows of `length` bytes; whether all indices are in [-wrap, n)."""
     cdef npy_intp o, i
     cdef int64_t j
-    # What is moved at once: not where a row of several elements begins between places of that width.
-    cdef npy_intp width = length if length and <size_t>x % <size_t>length == 0 else 0
-    if not narrow and pick_forward(x, outer, n, width, <const int64_t *>index, count, out):
+    if not narrow and pick_forward(x, outer, n, length, <const int64_t *>index, count, out):
         return True
-    if width == 4:
-        return pick[int32_t](<const int32_t *>x, outer, n, index, narrow, wrap, count, <int32_t *>out)
-    if width == 8:
-        return pick[int64_t](<const int64_t *>x, outer, n, index, narrow, wrap, count, <int64_t *>out)
-    if width == 2:
-        return pick[int16_t](<const int16_t *>x, outer, n, index, narrow, wrap, count, <int16_t *>out)
-    if width == 1:
+    if length == 4:
+        return pick[four_bytes](<const four_bytes *>x, outer, n, index, narrow, wrap, count, <four_bytes *>out)
+    if length == 8:
+        return pick[eight_bytes](<const eight_bytes *>x, outer, n, index, narrow, wrap, count, <eight_bytes *>out)
+    if length == 2:
+        return pick[two_bytes](<const two_bytes *>x, outer, n, index, narrow, wrap, count, <two_bytes *>out)
+    if length == 1:
         return pick[int8_t](<const int8_t *>x, outer, n, index, narrow, wrap, count, <int8_t *>out)
     for o in range(outer):
         for i in range(count):
@@ -307,16 +299,16 @@ cdef int gather(Operator op, IValue *r, const int32_t *at) except -1:
     out = data_of(<PyArrayObject *>made)
     away = leave_gil(size_of(index), r, at, op.nargs)
     if width == 4:
-        done = gather_along[int32_t](
-            <int32_t *>data_of(a), dims_of(a)[dim], inner, data_of(index), narrow, outer, dims_of(index)[dim], <int32_t *>out
+        done = gather_along[four_bytes](
+            <four_bytes *>data_of(a), dims_of(a)[dim], inner, data_of(index), narrow, outer, dims_of(index)[dim], <four_bytes *>out
         )
     elif width == 8:
-        done = gather_along[int64_t](
-            <int64_t *>data_of(a), dims_of(a)[dim], inner, data_of(index), narrow, outer, dims_of(index)[dim], <int64_t *>out
+        done = gather_along[eight_bytes](
+            <eight_bytes *>data_of(a), dims_of(a)[dim], inner, data_of(index), narrow, outer, dims_of(index)[dim], <eight_bytes *>out
         )
     elif width == 2:
-        done = gather_along[int16_t](
-            <int16_t *>data_of(a), dims_of(a)[dim], inner, data_of(index), narrow, outer, dims_of(index)[dim], <int16_t *>out
+        done = gather_along[two_bytes](
+            <two_bytes *>data_of(a), dims_of(a)[dim], inner, data_of(index), narrow, outer, dims_of(index)[dim], <two_bytes *>out
         )
     else:
         done = gather_along[int8_t](

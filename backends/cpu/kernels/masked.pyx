@@ -11,7 +11,7 @@ Other layouts, dtypes and shapes are left to the record's own kernel.
 cimport numpy as cnp
 from libc.float cimport FLT_MAX
 from libc.math cimport fabs, isfinite
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, run_record
@@ -27,18 +27,12 @@ from ts.backends.cpu.kernels.kernel cimport (
     FLAT, MOST_DIMS, flat_array, has_plain_width, is_tensor, item_size, new_flat, new_like, put_array, put_made, put_object,
     scalar_type,
 )
+from ts.backends.cpu.kernels.moved cimport eight_bytes, element, four_bytes, two_bytes
 from ts.backends.cpu.kernels.walk cimport (
     Loop, Operand, broadcast_into, lay_out, lay_out_number, new_result, walk
 )
 
 cnp.import_array()
-
-
-ctypedef fused element:
-    int8_t
-    int16_t
-    int32_t
-    int64_t
 
 
 # ---------------------------------------------------------------- one element for each of the mask
@@ -76,11 +70,11 @@ cdef int put_chosen(
     cdef npy_intp n = size_of(mask)
     cdef Away away = leave_gil(n, r, at, op.nargs)
     if width == 4:
-        choose[int32_t](m, n, <int32_t *>x, x_step, <int32_t *>y, y_step, <int32_t *>out)
+        choose[four_bytes](m, n, <four_bytes *>x, x_step, <four_bytes *>y, y_step, <four_bytes *>out)
     elif width == 8:
-        choose[int64_t](m, n, <int64_t *>x, x_step, <int64_t *>y, y_step, <int64_t *>out)
+        choose[eight_bytes](m, n, <eight_bytes *>x, x_step, <eight_bytes *>y, y_step, <eight_bytes *>out)
     elif width == 2:
-        choose[int16_t](m, n, <int16_t *>x, x_step, <int16_t *>y, y_step, <int16_t *>out)
+        choose[two_bytes](m, n, <two_bytes *>x, x_step, <two_bytes *>y, y_step, <two_bytes *>out)
     else:
         choose[int8_t](m, n, <int8_t *>x, x_step, <int8_t *>y, y_step, <int8_t *>out)
     take_gil(away)
@@ -130,13 +124,13 @@ cdef void choose_1(char **args, const npy_intp *n, const npy_intp *steps, void *
     choose_each[int8_t](args, n[0], steps, 0)
 
 cdef void choose_2(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    choose_each[int16_t](args, n[0], steps, 0)
+    choose_each[two_bytes](args, n[0], steps, 0)
 
 cdef void choose_4(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    choose_each[int32_t](args, n[0], steps, 0)
+    choose_each[four_bytes](args, n[0], steps, 0)
 
 cdef void choose_8(char **args, const npy_intp *n, const npy_intp *steps, void *data) noexcept nogil:
-    choose_each[int64_t](args, n[0], steps, 0)
+    choose_each[eight_bytes](args, n[0], steps, 0)
 
 
 cdef Loop choice_of(npy_intp width) noexcept:
@@ -317,11 +311,11 @@ cdef object let_through(int nargs, IValue *r, const int32_t *at, PyArrayObject *
     cdef char *out = data_of(<PyArrayObject *>made)
     cdef Away away = leave_gil(n, r, at, nargs)
     if width == 4:
-        compress[int32_t](m, n, <int32_t *>data_of(a), <int32_t *>out, count)
+        compress[four_bytes](m, n, <four_bytes *>data_of(a), <four_bytes *>out, count)
     elif width == 8:
-        compress[int64_t](m, n, <int64_t *>data_of(a), <int64_t *>out, count)
+        compress[eight_bytes](m, n, <eight_bytes *>data_of(a), <eight_bytes *>out, count)
     elif width == 2:
-        compress[int16_t](m, n, <int16_t *>data_of(a), <int16_t *>out, count)
+        compress[two_bytes](m, n, <two_bytes *>data_of(a), <two_bytes *>out, count)
     else:
         compress[int8_t](m, n, <int8_t *>data_of(a), <int8_t *>out, count)
     take_gil(away)

@@ -2,7 +2,7 @@
 
 cimport numpy as cnp
 from cpython.ref cimport PyObject
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint64_t
+from libc.stdint cimport int8_t, int64_t, uint64_t
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport (
@@ -12,14 +12,15 @@ from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
 from ts._core.value.container cimport List, list_place
 from ts._core.value.ivalue cimport IValue
 from ts.backends.cpu.kernels.kernel cimport MOST_DIMS, is_tensor, new_flat, scalar_type
+from ts.backends.cpu.kernels.moved cimport eight_bytes, four_bytes, two_bytes
 
 cnp.import_array()
 
 ctypedef fused element:
     int8_t
-    int16_t
-    int32_t
-    int64_t
+    two_bytes
+    four_bytes
+    eight_bytes
     float
     double
 
@@ -142,11 +143,11 @@ cdef bint walk_places(Walk *walk, Way way, int kind, char *array, const char *in
     if kind == DOUBLE:
         return walk_elements[double](walk, way, array, index, <double *>other)
     if walk.width == 8:
-        return walk_elements[int64_t](walk, way, array, index, <int64_t *>other)
+        return walk_elements[eight_bytes](walk, way, array, index, <eight_bytes *>other)
     if walk.width == 4:
-        return walk_elements[int32_t](walk, way, array, index, <int32_t *>other)
+        return walk_elements[four_bytes](walk, way, array, index, <four_bytes *>other)
     if walk.width == 2:
-        return walk_elements[int16_t](walk, way, array, index, <int16_t *>other)
+        return walk_elements[two_bytes](walk, way, array, index, <two_bytes *>other)
     return walk_elements[int8_t](walk, way, array, index, <int8_t *>other)
 
 

@@ -27,6 +27,7 @@ from ts.backends.cpu.kernels.kernel cimport (
     FLAT, MOST_DIMS, flat_array, has_plain_width, is_tensor, item_size, new_like, put_array, put_object, scalar_type
 )
 from ts.backends.cpu.kernels.masked cimport store
+from ts.backends.cpu.kernels.moved cimport eight_bytes, four_bytes
 from ts.backends.cpu.kernels.places cimport (
     ADD, LARGEST, LEAST, MULTIPLY, PUT, TEST, Walk, Way, add_dim, begin_walk, counts, indices_at, places_together,
     walk_places
@@ -372,9 +373,9 @@ cdef int put_masked(
     for i in range(n):
         if true[i]:
             if width == 4:
-                (<int32_t *>to)[i] = (<int32_t *>x)[0]
+                (<four_bytes *>to)[i] = (<four_bytes *>x)[0]
             elif width == 8:
-                (<int64_t *>to)[i] = (<int64_t *>x)[0]
+                (<eight_bytes *>to)[i] = (<eight_bytes *>x)[0]
             elif width == 1:
                 to[i] = x[0]
             else:

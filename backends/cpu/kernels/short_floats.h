@@ -55,18 +55,18 @@ INLINE uint16_t to_half(float x) {
 #define BY_16 __attribute__((target("avx512f"))) static ptrdiff_t
 #define BY_8 __attribute__((target("avx,f16c"))) static ptrdiff_t
 
-BY_16 widen_halves_by_16(const uint16_t *x, ptrdiff_t n, float *out) {
+BY_16 widen_halves_by_16(const two_bytes *x, ptrdiff_t n, float *out) {
     ptrdiff_t i = 0;
     for (; i + 16 <= n; i += 16) _mm512_storeu_ps(out + i, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(x + i))));
     return i;
 }
-BY_16 shorten_to_halves_by_16(const float *x, ptrdiff_t n, uint16_t *out) {
+BY_16 shorten_to_halves_by_16(const float *x, ptrdiff_t n, two_bytes *out) {
     ptrdiff_t i = 0;
     for (; i + 16 <= n; i += 16)
         _mm256_storeu_si256((__m256i *)(out + i), _mm512_cvtps_ph(_mm512_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
     return i;
 }
-BY_16 widen_brains_by_16(const uint16_t *x, ptrdiff_t n, float *out) {
+BY_16 widen_brains_by_16(const two_bytes *x, ptrdiff_t n, float *out) {
     ptrdiff_t i = 0;
     for (; i + 16 <= n; i += 16) {
         __m512i bits = _mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(x + i)));
@@ -74,7 +74,7 @@ BY_16 widen_brains_by_16(const uint16_t *x, ptrdiff_t n, float *out) {
     }
     return i;
 }
-BY_16 shorten_to_brains_by_16(const float *x, ptrdiff_t n, uint16_t *out) {
+BY_16 shorten_to_brains_by_16(const float *x, ptrdiff_t n, two_bytes *out) {
     ptrdiff_t i = 0;
     for (; i + 16 <= n; i += 16) {
         __m512i bits = _mm512_loadu_si512(x + i), odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
@@ -85,12 +85,12 @@ BY_16 shorten_to_brains_by_16(const float *x, ptrdiff_t n, uint16_t *out) {
     }
     return i;
 }
-BY_8 widen_halves_by_8(const uint16_t *x, ptrdiff_t n, float *out) {
+BY_8 widen_halves_by_8(const two_bytes *x, ptrdiff_t n, float *out) {
     ptrdiff_t i = 0;
     for (; i + 8 <= n; i += 8) _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(x + i))));
     return i;
 }
-BY_8 shorten_to_halves_by_8(const float *x, ptrdiff_t n, uint16_t *out) {
+BY_8 shorten_to_halves_by_8(const float *x, ptrdiff_t n, two_bytes *out) {
     ptrdiff_t i = 0;
     for (; i + 8 <= n; i += 8)
         _mm_storeu_si128((__m128i *)(out + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
@@ -104,7 +104,7 @@ WITH_AVX2 inline __m256i brains_of_8(const float *x) { /* each in the low half o
     rounded = _mm256_blendv_epi8(rounded, _mm256_or_si256(bits, _mm256_set1_epi32(0x400000)), nan);
     return _mm256_srli_epi32(rounded, 16);
 }
-WITH_AVX2 ptrdiff_t shorten_to_brains_by_8(const float *x, ptrdiff_t n, uint16_t *out) {
+WITH_AVX2 ptrdiff_t shorten_to_brains_by_8(const float *x, ptrdiff_t n, two_bytes *out) {
     ptrdiff_t i = 0;
     for (; i + 16 <= n; i += 16) {
         __m256i packed = _mm256_packus_epi32(brains_of_8(x + i), brains_of_8(x + i + 8)); /* by halves of vectors */
@@ -119,25 +119,25 @@ WITH_AVX2 ptrdiff_t shorten_to_brains_by_8(const float *x, ptrdiff_t n, uint16_t
 #define BY_VECTORS(NAME, NARROW) 0
 #endif
 
-CLONES static void widen_brains_each(const uint16_t *x, ptrdiff_t n, float *restrict out) {
+CLONES static void widen_brains_each(const two_bytes *x, ptrdiff_t n, float *restrict out) {
     for (ptrdiff_t i = 0; i < n; i++) out[i] = from_bfloat16(x[i]);
 }
-CLONES static void shorten_to_brains_each(const float *x, ptrdiff_t n, uint16_t *restrict out) {
+CLONES static void shorten_to_brains_each(const float *x, ptrdiff_t n, two_bytes *restrict out) {
     for (ptrdiff_t i = 0; i < n; i++) out[i] = to_bfloat16(x[i]);
 }
 
-static inline void widen_brains_row(const uint16_t *x, ptrdiff_t n, float *out) {
+static inline void widen_brains_row(const two_bytes *x, ptrdiff_t n, float *out) {
     ptrdiff_t i = BY_VECTORS(widen_brains, 0);
     widen_brains_each(x + i, n - i, out + i);
 }
-static inline void shorten_to_brains_row(const float *x, ptrdiff_t n, uint16_t *out) {
+static inline void shorten_to_brains_row(const float *x, ptrdiff_t n, two_bytes *out) {
     ptrdiff_t i = BY_VECTORS(shorten_to_brains, shorten_to_brains_by_8(x, n, out));
     shorten_to_brains_each(x + i, n - i, out + i);
 }
-static inline void widen_halves_row(const uint16_t *x, ptrdiff_t n, float *out) {
+static inline void widen_halves_row(const two_bytes *x, ptrdiff_t n, float *out) {
     for (ptrdiff_t i = BY_VECTORS(widen_halves, widen_halves_by_8(x, n, out)); i < n; i++) out[i] = from_half(x[i]);
 }
-static inline void shorten_to_halves_row(const float *x, ptrdiff_t n, uint16_t *out) {
+static inline void shorten_to_halves_row(const float *x, ptrdiff_t n, two_bytes *out) {
     for (ptrdiff_t i = BY_VECTORS(shorten_to_halves, shorten_to_halves_by_8(x, n, out)); i < n; i++) out[i] = to_half(x[i]);
 }
 
@@ -147,23 +147,23 @@ static inline void widen(const char *x, ptrdiff_t step, ptrdiff_t n, int brain, 
     ptrdiff_t i;
     if (step != 2) {
         for (i = 0; i < n; i++) {
-            uint16_t bits = *(const uint16_t *)(x + i * step);
+            uint16_t bits = *(const two_bytes *)(x + i * step);
             out[i] = brain ? from_bfloat16(bits) : from_half(bits);
         }
     } else if (brain)
-        widen_brains_row((const uint16_t *)x, n, out);
+        widen_brains_row((const two_bytes *)x, n, out);
     else
-        widen_halves_row((const uint16_t *)x, n, out);
+        widen_halves_row((const two_bytes *)x, n, out);
 }
 
 static inline void shorten(const float *x, ptrdiff_t n, int brain, char *out, ptrdiff_t step) {
     ptrdiff_t i;
     if (step != 2) {
-        for (i = 0; i < n; i++) *(uint16_t *)(out + i * step) = brain ? to_bfloat16(x[i]) : to_half(x[i]);
+        for (i = 0; i < n; i++) *(two_bytes *)(out + i * step) = brain ? to_bfloat16(x[i]) : to_half(x[i]);
     } else if (brain)
-        shorten_to_brains_row(x, n, (uint16_t *)out);
+        shorten_to_brains_row(x, n, (two_bytes *)out);
     else
-        shorten_to_halves_row(x, n, (uint16_t *)out);
+        shorten_to_halves_row(x, n, (two_bytes *)out);
 }
 
 /* The same between floats of 64 and of 32 bits. */

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "moved.h"
+
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
 #define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -97,7 +99,7 @@ static int pick_##NAME##_of_rows(const T *x, ptrdiff_t rows, ptrdiff_t size, con
     for (; rows > 0; rows--, x += size, out += n) if (!pick_##NAME(x, size, index, n, out)) return 0; \
     return 1; \
 }
-PICK(four, int32_t)
-PICK(eight, int64_t)
+PICK(four, four_bytes)
+PICK(eight, eight_bytes)
 
 #endif

@@ -10,7 +10,7 @@ arguments are left to the record's own kernel.
 
 cimport numpy as cnp
 from cpython.ref cimport PyObject
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t
+from libc.stdint cimport int8_t, int32_t, int64_t
 from libc.string cimport memcpy
 from numpy cimport npy_intp
 
@@ -22,16 +22,11 @@ from ts.backends.cpu.kernels.gil cimport Away, leave_gil, take_gil
 from ts.backends.cpu.kernels.kernel cimport (
     MOST_DIMS, Axis, flat_array, item_size, new_like, put_array, read_axis, scalar_type
 )
+from ts.backends.cpu.kernels.moved cimport eight_bytes, element, four_bytes, two_bytes
 from ts.backends.cpu.kernels.table cimport register_kernel
 from ts.backends.cpu.kernels.view cimport wrapped
 
 cnp.import_array()
-
-ctypedef fused element:
-    int8_t
-    int16_t
-    int32_t
-    int64_t
 
 
 # ---------------------------------------------------------------- the other way round
@@ -46,11 +41,11 @@ cdef void reverse(const char *x, npy_intp n, npy_intp width, char *out) noexcept
     """out[i] = x[n - 1 - i], of `width` bytes each."""
     cdef npy_intp i
     if width == 4:
-        reverse_elements(<const int32_t *>x, n, <int32_t *>out)
+        reverse_elements(<const four_bytes *>x, n, <four_bytes *>out)
     elif width == 8:
-        reverse_elements(<const int64_t *>x, n, <int64_t *>out)
+        reverse_elements(<const eight_bytes *>x, n, <eight_bytes *>out)
     elif width == 2:
-        reverse_elements(<const int16_t *>x, n, <int16_t *>out)
+        reverse_elements(<const two_bytes *>x, n, <two_bytes *>out)
     elif width == 1:
         reverse_elements(<const int8_t *>x, n, <int8_t *>out)
     else:

@@ -4,12 +4,13 @@ cimport numpy as cnp
 from cpython.exc cimport PyErr_Occurred
 from cpython.object cimport PyObject, PyTypeObject
 
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t
+from libc.stdint cimport int8_t
 from libc.string cimport memcpy
 
 from ts._core.tensor.ndarray cimport data_of, dims_of, flags_of, ndim_of, size_of, strides_of
 from ts._core.tensor.tensor cimport number_of_scalar_type
 from ts.backends.cpu.kernels.gil cimport Away, leave_gil_with, take_gil
+from ts.backends.cpu.kernels.moved cimport eight_bytes, element, four_bytes, two_bytes
 
 cdef extern from "numpy/arrayobject.h":
     # As PyArray_New: with strides and without data it makes elements that lie as the strides say.
@@ -214,13 +215,6 @@ cdef int walk(Loop function, void *data, Operand *operands, int count, int ndim,
 
 # ---------------------------------------------------------------- copies
 
-ctypedef fused element:
-    int8_t
-    int16_t
-    int32_t
-    int64_t
-
-
 cdef void move(char **args, npy_intp n, npy_intp from_step, npy_intp to_step, element of_width) noexcept nogil:
     cdef char *x = args[0]
     cdef char *y = args[1]
@@ -239,13 +233,13 @@ cdef void move_1(char **a, const npy_intp *n, const npy_intp *s, void *d) noexce
     move[int8_t](a, n[0], s[0], s[1], 0)
 
 cdef void move_2(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    move[int16_t](a, n[0], s[0], s[1], 0)
+    move[two_bytes](a, n[0], s[0], s[1], 0)
 
 cdef void move_4(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    move[int32_t](a, n[0], s[0], s[1], 0)
+    move[four_bytes](a, n[0], s[0], s[1], 0)
 
 cdef void move_8(char **a, const npy_intp *n, const npy_intp *s, void *d) noexcept nogil:
-    move[int64_t](a, n[0], s[0], s[1], 0)
+    move[eight_bytes](a, n[0], s[0], s[1], 0)
 
 
 cdef Loop move_of(npy_intp width) noexcept nogil:

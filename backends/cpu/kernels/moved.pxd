@@ -1,0 +1,17 @@
+"""Elements of any dtype as integers of their width, wherever they lie: complex64 has 8 bytes, and may begin between two `int64_t`.
+
+    (<eight_bytes *>out)[0] = (<const eight_bytes *>x)[0]
+"""
+
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t
+
+cdef extern from "moved.h" nogil:
+    ctypedef int16_t two_bytes
+    ctypedef int32_t four_bytes
+    ctypedef int64_t eight_bytes
+
+ctypedef fused element:
+    int8_t
+    two_bytes
+    four_bytes
+    eight_bytes
