@@ -148,13 +148,13 @@ class CpuNamespace(Over):
 
     def _summed(self, kernel: Callable[..., None], x: Array, axis: int, places: Array, *more: Any) -> Array:
         order = sorted(range(x.ndim), key=lambda d: -abs(x.strides[d]))
-        inside = np.ascontiguousarray(x.transpose(order))
+        inside = _whole(x.transpose(order))
         along = order.index(axis)
         shape = list(inside.shape)
         shape[along] = len(places)
         out = np.empty(shape, x.dtype)
         weights, *rest = more
-        kernel(inside, out, along, np.ascontiguousarray(places), np.ascontiguousarray(weights), *rest)
+        kernel(inside, out, along, _whole(places), _whole(weights), *rest)
         return out.transpose(np.argsort(order))
 
     def weighted_picks(self, x: Array, places: Array, weights: Array) -> Array:
@@ -165,8 +165,7 @@ class CpuNamespace(Over):
         from .kernels.resample import weighted_picks
 
         out = np.empty((*x.shape[:2], places.shape[1]), x.dtype)
-        whole = np.ascontiguousarray
-        weighted_picks(whole(x), out, whole(places), whole(weights))
+        weighted_picks(_whole(x), out, _whole(places), _whole(weights))
         return out
 
     def in_pieces(self, function: Callable[..., Array], *operands: Array) -> Array:
@@ -184,6 +183,11 @@ class CpuNamespace(Over):
             found.append(function(*(x[start : start + _PIECE] for x in flat)))
         shape = [whole.shape[d] for d in axes]
         return np.concatenate(found).reshape(shape).transpose(np.argsort(axes))
+
+
+def _whole(x: Array) -> Array:
+    """The array, or a copy that is contiguous and aligned."""
+    return np.require(x, requirements=["C", "A"])
 
 
 namespace = CpuNamespace(np)

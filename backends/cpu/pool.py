@@ -25,12 +25,12 @@ ROWS = 1 << 31  # of a plane
 
 
 def _planes(x: Array, n: int, dtype: Any) -> Array:
-    """(planes, three spatial dimensions), contiguous."""
+    """(planes, three spatial dimensions), contiguous and aligned."""
     sizes = (1,) * (3 - n) + x.shape[-n:]
     lead = 1
     for length in x.shape[:-n]:
         lead *= length
-    return np.ascontiguousarray(x, dtype).reshape(lead, *sizes)
+    return np.require(x, dtype, ["C", "A"]).reshape(lead, *sizes)
 
 
 def _table(w: Windows, planes: Array, n: int) -> Table:

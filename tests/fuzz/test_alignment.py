@@ -3,11 +3,22 @@
 Processors that are tested on mind little; compilers may, and the sanitizers say where (`make sanitize`).
 """
 
+import warnings
+
 import numpy as np
 import pytest
 
 import ts
+from tests import samples
+from tests.fuzz import hostile
 from ts._core.tensor.tensor import wrap_array
+
+# They show memory that nobody has written to, what lies behind the tensor, or bytes of rounded numbers; want even places of a storage; read
+# grids of quantized tensors.
+LEFT_OUT = (
+    "aten::empty", "aten::new_empty", "aten::_empty", "aten::resize", "aten::set_", "aten::slice_inverse", "aten::mkldnn_rnn_layer",
+    "aten::view_as_complex", "aten::q_", "aten::int_repr", "quantized::",
+)  # fmt: skip
 
 
 def displaced(x, by):
@@ -22,6 +33,50 @@ def displaced(x, by):
     made = room[start : start + array.nbytes].view(array.dtype).reshape(array.shape) if array.nbytes else array.copy()
     made[...] = array
     return wrap_array(made)
+
+
+def called(operator, args):
+    """The result, or the class of the error."""
+    try:
+        return operator(*args)
+    except hostile.REFUSALS as error:
+        return type(error)
+
+
+def alike(x, y):
+    """Whether two results are the same, up to the order in which numbers are added."""
+    if isinstance(x, ts.Tensor):
+        if not isinstance(y, ts.Tensor) or x.dtype != y.dtype or x.shape != y.shape:
+            return False
+        few = 1e-2 if x.dtype in (ts.float16, ts.bfloat16, ts.complex32) else 1e-5
+        x, y = (z.detach().to(ts.complex128).contiguous().numpy() for z in (x, y))
+        return np.allclose(x, y, rtol=few, atol=few, equal_nan=True)
+    if isinstance(x, (list, tuple)):
+        return type(x) is type(y) and len(x) == len(y) and all(map(alike, x, y))
+    return type(x) is type(y) and (x == y or x != x)
+
+
+@pytest.mark.parametrize("dtype", [ts.float16, ts.float32, ts.complex64], ids=str)
+@pytest.mark.parametrize("between", ["elements", "bytes"])
+def test_tensors_may_begin_anywhere(dtype, between):
+    """Between two multiples of an element's size, and where not even one of its numbers could."""
+    wrong, count = [], 0
+    for record in hostile.records():
+        if record.name.startswith(LEFT_OUT) or samples.profile(record)[0] < 0:
+            continue
+        usual, others = samples.arguments(record, dtype), samples.arguments(record, dtype)
+        if not any(isinstance(x, (ts.Tensor, list)) for x in usual or ()):
+            continue
+        by = 1 if between == "bytes" else np.dtype(ts.ones(1, dtype=dtype).array.dtype).alignment
+        operator = samples.operator(record)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            expected, found = called(operator, usual), called(operator, displaced(others, by))
+        count += 1
+        if not record.nondeterministic and not alike(expected, found):
+            wrong.append(f"{record.key}: {expected} here, {found} there")
+    assert not wrong, "\n".join(wrong)
+    assert count > 500
 
 
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64, ts.int64, ts.int16], ids=str)
