@@ -81,7 +81,7 @@ MAY_IMPORT = {
     "_higher_order_ops": "ts _core ops frontend autograd func nn overrides tracing utils",
     "_functorch": "_core _higher_order_ops",
     "fx": "ts _core ir ops functions futures frontend nn archive runtime utils",
-    "export": "ts _core backends ops autograd func _higher_order_ops _functorch functions tracing nn archive utils fx",
+    "export": "ts _core backends ir ops autograd func _higher_order_ops _functorch functions tracing nn archive runtime utils fx",
     "explain": "ts _core functions ir fusion passes bytecode profiler runtime",
     "debugger": "_core ir bytecode frontend runtime jit",
     "serve": "ts _core ir ops frontend autograd functions random runtime jit",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
-from ts.export.signature import OutputKind
+from ts.export.signature import InputKind, OutputKind
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
 from ts.utils import _pytree as pytree
@@ -18,6 +19,33 @@ if TYPE_CHECKING:
 _WRITES = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION, OutputKind.USER_INPUT_MUTATION)
 
 
+class Runner:
+    """Runs a program's graph: the first time by its Python code, then compiled, where the compiler can."""
+
+    def __init__(self, program: ExportedProgram) -> None:
+        self.program = program
+        self.code = ""  # of the graph that was compiled
+        self.calls = 0
+        self.compiled: Callable[..., list[Any]] | None = None
+
+    def __call__(self, values: list[Any]) -> list[Any]:
+        module = self.program.graph_module
+        if module.code != self.code:
+            self.code, self.calls, self.compiled = module.code, 0, None
+        self.calls += 1
+        if self.calls == 2:
+            self.compiled = self._compiled()
+        return list(module(*values)) if self.compiled is None else self.compiled(*values)
+
+    def _compiled(self) -> Callable[..., list[Any]] | None:
+        from ts.export.lowering import Unsupported, lowered
+
+        try:
+            return lowered(self.program.graph_module)
+        except Unsupported:
+            return None
+
+
 class UnliftedModule(Module):
     """A program whose state is its own attributes again."""
 
@@ -25,6 +53,7 @@ class UnliftedModule(Module):
         super().__init__()
         self.__dict__["_program"] = program
         self.__dict__["_checks"] = check_guards
+        self.__dict__["_runner"] = Runner(program)
         signature = program.graph_signature
         for name in signature.parameters:
             _set(self, name, program.state_dict[name])
@@ -36,6 +65,21 @@ class UnliftedModule(Module):
                 (program.constants if name in hidden else program.state_dict)[name],
                 name not in hidden,
             )
+        self.__dict__["_flat"] = _count_if_flat(program.call_spec[0])
+        self.__dict__["_state"] = [*self._places(program)]
+        kinds = [s for s in signature.output_specs if s.kind in _WRITES]
+        self.__dict__["_written"] = kinds
+
+    def _places(self, program: ExportedProgram) -> Iterator[tuple[dict[str, Any], str]]:
+        """Where what the graph takes before the arguments is found: a dictionary, and the key in it."""
+        for spec in program.graph_signature.input_specs:
+            name = str(spec.target)
+            if spec.kind in (InputKind.PARAMETER, InputKind.BUFFER):
+                path, _, last = name.rpartition(".")
+                owner = self.get_submodule(path)
+                yield owner._parameters if last in owner._parameters else owner._buffers, last
+            elif spec.kind is not InputKind.USER_INPUT:
+                yield program.constants, name
 
     @property
     def graph(self) -> Any:
@@ -50,19 +94,29 @@ class UnliftedModule(Module):
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         program = self._program
         in_spec, out_spec = program.call_spec
-        leaves = _flattened(args, kwargs, in_spec)
+        if len(args) == self._flat and not kwargs and all(isinstance(x, Tensor) for x in args):
+            leaves = list(args)
+        else:
+            leaves = _flattened(args, kwargs, in_spec)
         if self._checks:
             for guard in program._guards:
                 guard(leaves)
-        state = program._lifted()
-        found = list(program.graph_module(*state, *leaves))
-        written = [s for s in program.graph_signature.output_specs if s.kind in _WRITES]
+        values = [table[name] for table, name in self._state] + leaves
+        found = self._runner(values)
+        written = self._written
         if written:
-            places = program.places_of_inputs([*state, *leaves])
+            places = program.places_of_inputs(values)
             with ts.no_grad():
                 for spec, value in zip(written, found, strict=False):
                     places[spec.kind is OutputKind.USER_INPUT_MUTATION, spec.target].copy_(value)
         return pytree.tree_unflatten(found[len(written) :], out_spec)
+
+
+def _count_if_flat(in_spec: Any) -> int:
+    """How many arguments there are, where they are leaves by position; -1 for other trees."""
+    args, kwargs = in_spec.children()
+    flat = args.type is tuple and all(child.is_leaf() for child in args.children())
+    return args.num_children if flat and kwargs.num_children == 0 else -1
 
 
 def _flattened(args: tuple[Any, ...], kwargs: dict[str, Any], in_spec: Any) -> list[Any]:

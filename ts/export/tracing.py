@@ -258,6 +258,14 @@ class _Export:
         places, environment = self.places, self.environment
         compare = {">=": operator.ge, "<=": operator.le, "==": operator.eq}[relation]
         sources = {s: environment.sources[s][0] for s in expression.free_symbols}
+        if not sources:
+            limit = expressions.number(expression)
+
+            def holds_of_number(leaves: list[Any]) -> bool:
+                shape = leaves[place].size()
+                return dim < len(shape) and bool(compare(shape[dim], limit))
+
+            return Check(f"{at} {relation} {limit}", holds_of_number)
 
         def holds(leaves: list[Any]) -> bool:
             shape = leaves[place].size()
