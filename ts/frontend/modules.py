@@ -412,7 +412,7 @@ class _Description:
             if hasattr(type(value), "ensure_compiled"):
                 concrete.functions[name] = value
                 continue
-            if type(value).__name__ == "OverloadSet" or _is_operator(value):
+            if type(value).__name__ in ("OverloadSet", "OpOverload") or _is_operator(value):
                 concrete.python_functions[name] = value
                 continue
             try:

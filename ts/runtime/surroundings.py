@@ -32,6 +32,7 @@ from ts.bytecode import kept
 from ts.frontend import python_syntax
 from ts.frontend.live_text import FunctionText, text_of
 from ts.frontend.resolve import attribute, closure_of, of_ts
+from ts.ops.namespace import OpOverload
 
 _MODULES: Final = ("math", "typing")  # of Python, whose attributes mean what they always do
 _PLAIN: Final = frozenset({type(None), bool, int, float, complex, str, EllipsisType})
@@ -199,6 +200,8 @@ def _said(value: Any) -> Any:
         return [kind.__name__, str(value)]
     if kind is OverloadSet:
         return ["operator", value.name]
+    if kind is OpOverload:
+        return ["overload", value.name()]
     if kind is ModuleType:
         return ["module", _module(value)]
     arguments = typing.get_args(value)

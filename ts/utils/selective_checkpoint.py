@@ -15,10 +15,9 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from ts import ops
-from ts._core.dispatch.overloads import OverloadSet
 from ts._core.dispatch.writer import Keeper
 from ts._core.tensor.tensor import Tensor
-from ts.ops.namespace import Packet
+from ts.ops.namespace import OpOverload, Packet
 
 
 class CheckpointPolicy(enum.Enum):
@@ -150,7 +149,7 @@ def _written(operator: Any) -> str:
 
 def _checked(operators: Sequence[Any]) -> None:
     for operator in operators:
-        if not isinstance(operator, OverloadSet):
+        if not isinstance(operator, OpOverload):
             hint = ""
             if isinstance(operator, Packet):
                 hint = (
