@@ -10,7 +10,6 @@ import sympy
 from ts import dtypes
 from ts._core.tensor.symbols import Symbolic, SymInt
 from ts._core.tensor.tensor import Tensor
-from ts.export import expressions
 from ts.export.fake import device_of, fake_array, standing
 from ts.export.nodes import symbol_of
 
@@ -79,7 +78,8 @@ def _slice(recorder: Recorder, op: Any, values: list[Any]) -> Any:
         return None
     dim = dim % x.ndim
     size = x.array.shape[dim]
-    if environment.known(sympy.And(end.node.expr >= 0, end.node.expr <= expressions.lifted(size))):
+    length = size.node.expr if isinstance(size, SymInt) else size
+    if environment.known(sympy.And(end.node.expr >= 0, end.node.expr <= length)):
         return None
     most = size if isinstance(size, int) else environment.between(size.node.expr).high
     made = symbol_of(environment.unbacked(is_size=True, most=most), environment)

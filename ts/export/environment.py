@@ -15,7 +15,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import sympy
@@ -64,6 +65,10 @@ class Source(NamedTuple):
         return at if self.factor == 1 else f"{at} // {self.factor}"
 
 
+class Undecided(Exception):
+    """What is asked of symbols when the program is there already has no answer for all of their numbers."""
+
+
 class Environment:
     """Symbols and what holds for them."""
 
@@ -79,7 +84,7 @@ class Environment:
         self._facts: dict[Any, bool] = {}  # truths that are neither
         self._multiples: dict[Any, tuple[int, Any]] = {}  # of symbols: what divides them, and how often
         self._counts = {kind: itertools.count() for kind in ("s", "u", "zuf", "_")}
-        self.frozen = False  # conditions are decided, and no longer noted
+        self.frozen = False  # the program is there: what is not known of its symbols is `Undecided`
         self.quiet = (
             False  # operators are at work: what their layouts depend on is no condition of the program
         )
@@ -214,6 +219,8 @@ class Environment:
         found = self.known(condition)
         if found is not None:
             return found
+        if self.frozen:
+            raise Undecided(str(condition))
         condition = _as_multiple(self.simplify(condition))
         try:
             holds = bool(self.hint(condition))
@@ -221,6 +228,15 @@ class Environment:
             raise self.depends_on_data(condition) from None
         self.assume(condition if holds else sympy.Not(condition))
         return holds
+
+    @contextmanager
+    def guessing(self) -> Iterator[None]:
+        """Within it, questions are about how tensors lie: the example answers, and nothing is noted."""
+        before, self.quiet = self.quiet, True
+        try:
+            yield
+        finally:
+            self.quiet = before
 
     def guess(self, condition: Any) -> bool:
         """The truth of the example, for which nothing is noted; numbers of data are taken for large ones."""
@@ -241,6 +257,8 @@ class Environment:
         ends = self.between(expression)
         if ends.low == ends.high:
             return ends.low
+        if self.frozen:
+            raise Undecided(str(expression))
         try:
             found = self.hint(expression)
         except KeyError:

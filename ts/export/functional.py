@@ -11,13 +11,14 @@ the new value (`unview`); whoever reads another view of that base afterwards get
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts.export.decompositions import scatters, table
-from ts.export.environment import Environment
+from ts.export.environment import Environment, Undecided
 from ts.export.recorder import Recorder, _readable
 from ts.fx.node import Node
 from ts.ops import registry
@@ -102,6 +103,10 @@ class FunctionalRecorder(Recorder):
         """Let the node of `value` be that of `x`."""
         self._tensors[id(x)] = x, super()._tensor_node(value)
 
+    def guessing(self) -> AbstractContextManager[None]:
+        """Within it, what is asked of symbols is what holds in the example: how tensors lie."""
+        return self.environment.guessing()
+
     # ---- writing
 
     def write(self, x: Tensor, value: Tensor) -> None:
@@ -153,8 +158,11 @@ class FunctionalRecorder(Recorder):
                 named[p.name] = _readable(p.kind, x)
             else:
                 positional.append(_readable(p.kind, x))
-        with self.recording():
-            return decomposition(*positional, **named)
+        try:
+            with self.recording():
+                return decomposition(*positional, **named)
+        except Undecided:  # it goes one way for some sizes, and another for others: the operator stays
+            return NotImplemented
 
     def _written(self, op: Any, values: list[Any], written: list[int]) -> Any:
         """Run the operator of the same name that writes nothing, and let its results be what is written."""

@@ -48,7 +48,8 @@ def _written(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
     if isinstance(x, sympy.Mul):
         if x.args[0] == -1 and len(x.args) == 2:
             return f"-{at(x.args[1], 'product', 1)}", _LEVELS["sum"]
-        return " * ".join(at(a, "product") for a in x.args), _LEVELS["product"]
+        first, *rest = x.args
+        return " * ".join([at(first, "product"), *(at(a, "product", 1) for a in rest)]), _LEVELS["product"]
     if isinstance(x, e.FloorDiv):
         return f"{at(x.args[0], 'product')} // {at(x.args[1], 'product', 1)}", _LEVELS["product"]
     if isinstance(x, e.Mod):

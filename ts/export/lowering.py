@@ -106,6 +106,8 @@ class _Lowering:
         if target is operator.getitem:
             return self._item(*node.args)
         kind = _FUNCTIONS.get(target)
+        if target is operator.pow and not isinstance(node.meta.get("val"), SymFloat):
+            raise Unsupported("a power of whole numbers")  # the compiler's is a float
         if kind is None or node.kwargs:
             raise Unsupported(f"a call of {target}")
         found = self.graph.insert(kind, [self._value(x, None) for x in node.args])

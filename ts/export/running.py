@@ -38,11 +38,12 @@ class Runner:
         return list(module(*values)) if self.compiled is None else self.compiled(*values)
 
     def _compiled(self) -> Callable[..., list[Any]] | None:
+        from ts.errors import CompilationError
         from ts.export.lowering import Unsupported, lowered
 
         try:
             return lowered(self.program.graph_module)
-        except Unsupported:
+        except (Unsupported, CompilationError):
             return None
 
 
@@ -105,11 +106,29 @@ class UnliftedModule(Module):
         found = self._runner(values)
         written = self._written
         if written:
+            _check_apart(program, values)
             places = program.places_of_inputs(values)
             with ts.no_grad():
                 for spec, value in zip(written, found, strict=False):
                     places[spec.kind is OutputKind.USER_INPUT_MUTATION, spec.target].copy_(value)
         return pytree.tree_unflatten(found[len(written) :], out_spec)
+
+
+def _check_apart(program: ExportedProgram, values: list[Any]) -> None:
+    """RuntimeError where what is written without a write lies in the memory of another input."""
+    written = {s.target for s in program.graph_signature.output_specs if s.kind in _WRITES}
+    seen: dict[int, bool] = {}  # memory by its address: whether it is written
+    for spec, x in zip(program.graph_signature.input_specs, values, strict=True):
+        if not isinstance(x, Tensor) or x.numel() == 0:
+            continue
+        name = spec.arg.name if spec.kind is InputKind.USER_INPUT else spec.target
+        at, writes = x.untyped_storage().data_ptr(), name in written
+        if at in seen and (writes or seen[at]):
+            raise RuntimeError(
+                f"the program writes to an input whose memory {spec.arg.name} shares: after "
+                "run_decompositions there are no writes that the other would see. Run the program as it was"
+            )
+        seen[at] = seen.get(at, False) or writes
 
 
 def _count_if_flat(in_spec: Any) -> int:

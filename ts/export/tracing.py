@@ -197,6 +197,7 @@ class _Export:
         environment = self.environment
         made: list[Check] = []
         seen: set[Any] = set()
+        before: dict[Any, list[tuple[str, int, int, Any]]] = {}  # sizes derived of a symbol that comes later
         for source, place, sizes, _ in self.tensors:
             for i, size in enumerate(sizes):
                 at = f"{source}.size()[{i}]"
@@ -209,8 +210,12 @@ class _Export:
                         made.append(self._check(at, place, i, ">=", sympy.Integer(low)))
                     if not math.isinf(high):
                         made.append(self._check(at, place, i, "<=", sympy.Integer(high)))
+                    for other, other_place, dim, size_there in before.pop(expression, ()):
+                        made.append(self._check(other, other_place, dim, "==", size_there))
                 elif (derived := self._derived(expression, source, i)) is not None:
                     made += self._derived_checks(at, place, i, derived, expression)
+                    (symbol,) = expression.free_symbols
+                    before.setdefault(symbol, []).append((at, place, i, expression))
                 else:
                     least = environment.between(expression).low
                     if expression.free_symbols and not expression.is_Symbol and 2 < least < math.inf:

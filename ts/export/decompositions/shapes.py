@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
 from typing import Any
 
 import ts
 from ts._core.tensor.sizes import decided
 from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import current_tracer
 from ts.export.decompositions.table import decomposes
 
 aten = ts.ops.aten
@@ -109,10 +111,12 @@ def reshape(x: Tensor, shape: Any, stride: Any = None) -> Tensor:
 
 def can_view(x: Tensor, shape: list[Any]) -> bool:
     """Whether a tensor of this shape can lie in the memory of `x`, as it lies there."""
-    try:
-        ts.empty_strided(list(x.shape), list(x.stride()), dtype=x.dtype, device="meta").view(shape)
-    except RuntimeError:
-        return False
+    recorder = current_tracer()
+    with nullcontext() if recorder is None else recorder.guessing():
+        try:
+            ts.empty_strided(list(x.shape), list(x.stride()), dtype=x.dtype, device="meta").view(shape)
+        except RuntimeError:
+            return False
     return True
 
 
