@@ -10,6 +10,14 @@ import ts  # noqa: E402
 import ts.distributions.constraint_registry  # noqa: E402
 
 T = torch.tensor
+
+
+@pytest.fixture(autouse=True)
+def _arguments_are_looked_at():
+    """PyTorch's default, which an import of its compiler (by `torch.export`, in other tests) switches off."""
+    torch.distributions.Distribution.set_default_validate_args(True)
+
+
 FACTOR = T([[1.0, 0.0], [0.5, 2.0]])
 ROWS = T([[0.2, 0.3, 0.5], [0.1, 0.1, 0.8]])
 ONE, TWO = T([1.0, 4.0]), T([0.5, 2.0])

@@ -34,9 +34,10 @@ def is_impure(target: Any, impure_random: bool = True) -> bool:
     if target in _marked:
         return True
     if isinstance(target, OpOverload):
-        record = target.operator.record
+        record, schema = target.operator.record, target.operator.schema
         drawn = impure_random and record is not None and record.nondeterministic
-        return bool(target.operator.schema.is_mutable or drawn or (record is not None and record.side_effect))
+        acts = schema.is_mutable or not schema.returns or (record is not None and record.side_effect)
+        return bool(acts or drawn)
     if isinstance(target, Packet):
         return "default" in target.overloads() and is_impure(target.default, impure_random)
     if not isinstance(target, OverloadSet):

@@ -39,12 +39,6 @@ def _assert_async(
         raise RuntimeError(assert_msg)
 
 
-@op("aten::_assert_scalar(Scalar self, str assert_msg) -> ()", where="f", side_effect=True, shape=_nothing)
-def _assert_scalar(xp: Any, self: Any, assert_msg: str) -> None:
-    if not self:
-        raise RuntimeError(assert_msg)
-
-
 @op(
     "aten::_functional_assert_async.msg(Tensor self, str assert_msg, Tensor dep_token) -> Tensor",
     where="f",
@@ -62,7 +56,8 @@ def _functional_assert_async(xp: Any, self: Array, assert_msg: str, dep_token: A
     side_effect=True,
 )
 def _functional_assert_scalar(xp: Any, self: Any, assert_msg: str, dep_token: Array) -> Array:
-    _assert_scalar(xp, self, assert_msg)
+    if not self:
+        raise RuntimeError(assert_msg)
     return clone_kernel(xp, dep_token)
 
 
