@@ -316,9 +316,9 @@ NAMES: Final[dict[str, str]] = {
         prim::NumToTensor set_grad_enabled sorted tensor
     """,
     "assertions": """
-        _assert_async _assert_scalar _assert_tensor_metadata _functional_assert_async
-        _functional_assert_scalar _functional_sym_constrain_range _functional_sym_constrain_range_for_size
-        _is_all_true _is_any_true sym_constrain_range sym_constrain_range_for_size
+        _assert_async _assert_tensor_metadata _functional_assert_async _functional_assert_scalar
+        _functional_sym_constrain_range _functional_sym_constrain_range_for_size _is_all_true _is_any_true
+        sym_constrain_range sym_constrain_range_for_size
     """,
     "profiling": """
         profiler::_record_function_enter profiler::_record_function_exit
