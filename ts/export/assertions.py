@@ -117,16 +117,16 @@ def _new_symbols(node: Node, defined: dict[Any, Node]) -> list[tuple[Any, int | 
         expression = value.node.expr
         if isinstance(expression, sympy.Eq) and expression.lhs.is_Symbol and node.op == "call_function":
             return []
-        if _is_of_data(expression) and expression not in defined and "sym_size" not in str(node.target):
+        if (
+            expressions.is_of_data(expression)
+            and expression not in defined
+            and "sym_size" not in str(node.target)
+        ):
             found.append((expression, None))
     elif isinstance(value, Tensor):
         for dim, n in enumerate(value.array.shape):
-            if not isinstance(n, SymInt) or not _is_of_data(n.node.expr):
+            if not isinstance(n, SymInt) or not expressions.is_of_data(n.node.expr):
                 continue
             if n.node.expr not in defined and n.node.expr not in [s for s, _ in found]:
                 found.append((n.node.expr, dim))
     return found
-
-
-def _is_of_data(expression: Any) -> bool:
-    return bool(expression.is_Symbol) and str(expression)[0] in "uz"

@@ -16,6 +16,7 @@ from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.operator import HigherOrderOperator
 from ts.export.decompositions import table
 from ts.export.environment import Environment
+from ts.export.expressions import is_of_data
 from ts.export.functional import FunctionalRecorder
 from ts.export.signature import (
     ExportGraphSignature,
@@ -213,5 +214,5 @@ def _data_symbols(value: Any) -> list[Any]:
         for n in sizes:
             if isinstance(n, Symbolic):
                 symbols = sorted(n.node.expr.free_symbols, key=str)
-                found += [s for s in symbols if str(s)[0] in "uz" and s not in found]
+                found += [s for s in symbols if is_of_data(s) and s not in found]
     return found

@@ -319,6 +319,11 @@ def is_truth(x: Any) -> bool:
     return isinstance(x, Boolean) and not isinstance(x, sympy.Symbol)
 
 
+def is_of_data(expression: Any) -> bool:
+    """Whether it is a symbol without an example, of a number that follows from data: u0, zuf0."""
+    return bool(expression.is_Symbol) and str(expression)[0] in "uz"
+
+
 def is_constant(x: Any) -> bool:
     """Whether an expression has no symbols."""
     return not x.free_symbols

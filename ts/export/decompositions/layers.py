@@ -117,20 +117,17 @@ def max_pool1d(
     ceil_mode: bool = False,
 ) -> Tensor:
     """The largest of windows."""
-    return aten.squeeze.dim(
-        max_pool1d_with_indices_wide(x, kernel_size, stride, padding, dilation, ceil_mode)[0], -2
-    )
-
-
-def max_pool1d_with_indices_wide(
-    x: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-) -> Any:
-    """The pool of two dimensions that has the windows."""
-    kernel = [1, *_each(kernel_size, 1)]
-    steps = [1, *_each(stride, 1)] if stride not in ((), []) else kernel
-    return aten.max_pool2d_with_indices(
+    kernel, steps = _as_rows(kernel_size, stride)
+    wide = aten.max_pool2d_with_indices(
         aten.unsqueeze(x, -2), kernel, steps, [0, *_each(padding, 1)], [1, *_each(dilation, 1)], ceil_mode
     )
+    return aten.squeeze.dim(wide[0], -2)
+
+
+def _as_rows(kernel_size: Any, stride: Any) -> tuple[list[Any], list[Any]]:
+    """Kernel and stride of one dimension for two, of which the first has size 1."""
+    kernel = [1, *_each(kernel_size, 1)]
+    return kernel, [1, *_each(stride, 1)] if stride not in ((), []) else kernel
 
 
 @decomposes("aten::avg_pool1d")
@@ -143,8 +140,7 @@ def avg_pool1d(
     count_include_pad: bool = True,
 ) -> Tensor:
     """Means of windows."""
-    kernel = [1, *_each(kernel_size, 1)]
-    steps = [1, *_each(stride, 1)] if stride not in ((), []) else kernel
+    kernel, steps = _as_rows(kernel_size, stride)
     wide = aten.avg_pool2d(
         aten.unsqueeze(x, -2), kernel, steps, [0, *_each(padding, 1)], ceil_mode, count_include_pad
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import ts
@@ -49,67 +50,41 @@ def count_nonzero_dims(x: Tensor, dim: Any) -> Tensor:
     return aten.sum.dim_IntList(aten.ne.Scalar(x, 0), dim)
 
 
-@decomposes("aten::var")
-def var(x: Tensor, unbiased: bool = True) -> Tensor:
-    """The variance of all elements."""
-    return aten.var.correction(x, None, correction=1 if unbiased else 0)
-
-
-@decomposes("aten::var.dim")
-def var_dim(x: Tensor, dim: Any, unbiased: bool = True, keepdim: bool = False) -> Tensor:
-    """The variance along dimensions."""
-    return aten.var.correction(x, dim, correction=1 if unbiased else 0, keepdim=keepdim)
-
-
-@decomposes("aten::std")
-def std(x: Tensor, unbiased: bool = True) -> Tensor:
-    """The deviation of all elements."""
-    return std_correction(x, None, correction=1 if unbiased else 0)
-
-
-@decomposes("aten::std.dim")
-def std_dim(x: Tensor, dim: Any, unbiased: bool = True, keepdim: bool = False) -> Tensor:
-    """The deviation along dimensions."""
-    return std_correction(x, dim, correction=1 if unbiased else 0, keepdim=keepdim)
+def _as_float(correction: Any) -> float:
+    return 1.0 if correction is None else float(correction)
 
 
 @decomposes("aten::std.correction")
 def std_correction(x: Tensor, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Tensor:
     """The deviation along dimensions, from n - correction elements."""
-    correction = 1.0 if correction is None else float(correction)
+    correction = _as_float(correction)
     return aten.sqrt(aten.var.correction(x, dim, correction=correction, keepdim=keepdim))
-
-
-@decomposes("aten::var_mean")
-def var_mean(x: Tensor, unbiased: bool = True) -> Any:
-    """Variance and mean."""
-    return aten.var_mean.correction(x, None, correction=1 if unbiased else 0)
-
-
-@decomposes("aten::var_mean.dim")
-def var_mean_dim(x: Tensor, dim: Any, unbiased: bool = True, keepdim: bool = False) -> Any:
-    """Variance and mean along dimensions."""
-    return aten.var_mean.correction(x, dim, correction=1 if unbiased else 0, keepdim=keepdim)
-
-
-@decomposes("aten::std_mean")
-def std_mean(x: Tensor, unbiased: bool = True) -> Any:
-    """Deviation and mean."""
-    return std_mean_correction(x, None, correction=1 if unbiased else 0)
-
-
-@decomposes("aten::std_mean.dim")
-def std_mean_dim(x: Tensor, dim: Any, unbiased: bool = True, keepdim: bool = False) -> Any:
-    """Deviation and mean along dimensions."""
-    return std_mean_correction(x, dim, correction=1 if unbiased else 0, keepdim=keepdim)
 
 
 @decomposes("aten::std_mean.correction")
 def std_mean_correction(x: Tensor, dim: Any = None, *, correction: Any = None, keepdim: bool = False) -> Any:
     """Deviation and mean, from n - correction elements."""
-    correction = 1.0 if correction is None else float(correction)
+    correction = _as_float(correction)
     variance, mean = aten.var_mean.correction(x, dim, correction=correction, keepdim=keepdim)
     return aten.sqrt(variance), mean
+
+
+def _register_unbiased(name: str, with_correction: Callable[..., Any]) -> None:
+    """The forms of a moment that say `unbiased`: of all elements, and along dimensions."""
+
+    @decomposes(f"aten::{name}")
+    def of_all(x: Tensor, unbiased: bool = True) -> Any:
+        return with_correction(x, None, correction=1 if unbiased else 0)
+
+    @decomposes(f"aten::{name}.dim")
+    def along(x: Tensor, dim: Any, unbiased: bool = True, keepdim: bool = False) -> Any:
+        return with_correction(x, dim, correction=1 if unbiased else 0, keepdim=keepdim)
+
+
+_register_unbiased("var", aten.var.correction)
+_register_unbiased("std", std_correction)
+_register_unbiased("var_mean", aten.var_mean.correction)
+_register_unbiased("std_mean", std_mean_correction)
 
 
 @decomposes("aten::norm.Scalar")
@@ -228,22 +203,18 @@ def renorm(x: Tensor, p: Any, dim: int, maxnorm: Any) -> Tensor:
 @decomposes("aten::tril")
 def tril(x: Tensor, diagonal: int = 0) -> Tensor:
     """What is on and below a diagonal."""
-    return either(_below(x, diagonal), x, 0, x) if x.dtype is not ts.bool else _masked(x, _below(x, diagonal))
+    return _kept(x, aten.le.Scalar(_distance(x), diagonal))
 
 
 @decomposes("aten::triu")
 def triu(x: Tensor, diagonal: int = 0) -> Tensor:
     """What is on and above a diagonal."""
-    above = aten.ge.Scalar(_distance(x), diagonal)
-    return either(above, x, 0, x) if x.dtype is not ts.bool else _masked(x, above)
+    return _kept(x, aten.ge.Scalar(_distance(x), diagonal))
 
 
-def _masked(x: Tensor, mask: Tensor) -> Tensor:
-    return aten.logical_and(mask, x)
-
-
-def _below(x: Tensor, diagonal: int) -> Tensor:
-    return aten.le.Scalar(_distance(x), diagonal)
+def _kept(x: Tensor, mask: Tensor) -> Tensor:
+    """The elements where a mask holds, 0 elsewhere."""
+    return aten.logical_and(mask, x) if x.dtype is ts.bool else either(mask, x, 0, x)
 
 
 def _distance(x: Tensor) -> Tensor:
