@@ -97,7 +97,8 @@ $(VENV)/bin/python:
 
 # The extras are those of pyproject.toml; building again does again only what changed.
 $(VENV)/installed: $(VENV)/bin/python $(BUILD_INPUTS)
-	$(PIP) -e .
+	@: > $(VENV)/progress; tail -f $(VENV)/progress & shown=$$!; echo $(PIP) -e .; \
+	TS_PROGRESS=$(CURDIR)/$(VENV)/progress $(PIP) -e .; status=$$?; kill $$shown; exit $$status
 	touch $@
 
 # The tools of an extra by themselves: installing ts with it would build ts again.

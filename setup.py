@@ -5,12 +5,14 @@ interpreter switches over is generated from the opcode table (``ts/bytecode/opco
 table stays the one place that says what an opcode is.
 
 Translating and compiling use every core, and do again only what changed and what depends on it: a
-``.pxd`` that is cimported, a ``.h`` that is included.  Three variables of the environment matter:
+``.pxd`` that is cimported, a ``.h`` that is included.  Four variables of the environment matter:
 
     TS_JOBS=1                           how many files at once, where memory is short
     TS_CHECKED=1                        bounds and initialisation are checked, and what the interpreter's loop
                                         takes for proved (``ts/_core/vm/checked.pxd``)
     TS_SANITIZE=address,undefined       the sanitizers of these names, with debug information
+    TS_PROGRESS=FILE                    how far the build is, a line every ten seconds, to the end of this
+                                        file: pip shows nothing of what a build prints
 
 Code of one kind never meets objects of another: when these variables change, everything is built again.
 """
@@ -24,6 +26,8 @@ import runpy
 import shutil
 import subprocess
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 import numpy
@@ -69,6 +73,8 @@ FLAGS_OF = {
 }
 LINK_FLAGS = [f"-fsanitize={SANITIZERS}"] if SANITIZERS else []
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION"), *([("TS_CHECKED", "1")] if CHECKED else [])]
+PROGRESS = os.environ.get("TS_PROGRESS", "")
+SECONDS = 10.0  # between two lines of progress
 KIND = ROOT / "build" / "kind.txt"  # what the translated and compiled files of this tree were made with
 NO_COMPILER = (
     "ts needs a C compiler, gcc or clang, and Python's headers: {!r} cannot compile a file that includes "
@@ -76,6 +82,14 @@ NO_COMPILER = (
     "python3-devel.  macOS: xcode-select --install.  Windows: Visual Studio's Build Tools with \"C++ Clang "
     'tools for Windows"; its own compiler does not know the vectors that kernels are written in.'
 )
+
+
+def tell(line: str) -> None:
+    """Say how far the build is."""
+    print(line, flush=True)
+    if PROGRESS:
+        with open(PROGRESS, "a") as file:
+            file.write(f"{line}\n")
 
 
 def write_opcode_enum() -> None:
@@ -188,6 +202,20 @@ class Build(build_ext):
             usual.ensure_finalized()
             self.build_lib, self.build_temp = usual.build_platlib, usual.build_temp
 
+    def initialize_options(self) -> None:
+        super().initialize_options()
+        self.done = 0
+        self.told = time.monotonic()
+        self.lock = threading.Lock()
+
+    def build_extension(self, ext: Extension) -> None:
+        super().build_extension(ext)
+        with self.lock:  # several are built at a time
+            self.done += 1
+            if time.monotonic() - self.told > SECONDS:
+                tell(f"[{self.done}/{len(self.extensions)}] {ext.name.replace('.', '/')}")
+                self.told = time.monotonic()
+
     def build_extensions(self) -> None:
         if self.compiler.compiler_type == "msvc":
             self.take_clang()
@@ -198,7 +226,9 @@ class Build(build_ext):
         if not KIND.exists() or KIND.read_text() != kind():
             self.force = True
             KIND.unlink(missing_ok=True)  # until the build is done: one that fails goes on as it began
+        tell("translating what has changed to C")
         self.translate()
+        tell(f"compiling what has changed, on {self.parallel} cores")
         super().build_extensions()
         KIND.parent.mkdir(exist_ok=True)
         KIND.write_text(kind())

@@ -19,7 +19,7 @@ from benchmarks.measure import measure, slowest, table
 
 GROUPS = (
     "scalar", "elements", "dispatch", "recording", "pointwise", "mathematics", "products", "layers",
-    "operators", "cells", "shapes", "models", "training", "examples", "startup",
+    "operators", "cells", "shapes", "models", "training", "examples", "exports", "startup",
 )  # fmt: skip
 WHERE_NAMED = ("cuda", "opcodes")  # groups that need a device, or compare with nobody
 

@@ -1,25 +1,19 @@
 """What the site has beside the pages of this folder, as MkDocs asks for it (`hooks` in `mkdocs.yml`).
 
     <!-- draw tutorial.py: collatz.graph -->          the picture of a graph
-    <!-- show tutorial.py: collatz.bytecode -->       a text
 
-Both run the file of `docs/snippets` once, in an empty folder, and look at an expression in it, so that what a
-page shows is what its code gives.  Pages from elsewhere in the tree are listed in `PAGES`; other files that a
-page links to become files of the site, and a link to what is not there is an error of the build.
+runs the file of `docs/snippets` once, in an empty folder, and looks at an expression in it, so that what a
+page shows is what its code gives.  Code and texts stand in the pages (`tests/page_samples.py`), and their
+marks are left out.  Pages from elsewhere in the tree are listed in `PAGES`; other files that a page links to
+become files of the site, and a link to what is not there is an error of the build.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
-import os
 import posixpath
 import re
-import runpy
-import tempfile
-from functools import cache
+import sys
 from pathlib import Path
-from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
@@ -29,26 +23,18 @@ from ts.ir.drawing import arrange, picture_of, svg
 from ts.ir.drawing.svg import DARK, LIGHT, RULES
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+from tests.page_samples import names_of  # noqa: E402
+
 PAGES = {  # of the tree: of the site
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
     "benchmarks/RESULTS.md": "results.md",
 }
 _ELSEWHERE = {"README.md": "index.md"}
-_SHOWN = re.compile(r"<!-- (draw|show) (\w+\.py): (.*?) -->")
+_DRAWN = re.compile(r"<!-- draw (\w+\.py): (.*?) -->")
+_MARK = re.compile(r"^ *<!-- (?:sample|show) .*? -->\n\n?", re.MULTILINE)
 _LINK = re.compile(r"(\]\()([^)\s#:]+)(#[^)\s]*)?(\))")
-
-
-@cache
-def names_of(snippet: str) -> dict[str, Any]:
-    """What a snippet leaves when it has run."""
-    before = os.getcwd()
-    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
-        os.chdir(folder)
-        try:
-            return runpy.run_path(str(ROOT / "docs" / "snippets" / snippet))
-        finally:
-            os.chdir(before)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -72,19 +58,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Put in what snippets give, and let links lead to where their files are on the site."""
+    """Put in the pictures of snippets, and let links lead to where their files are on the site."""
 
-    def shown(match: re.Match[str]) -> str:
-        kind, snippet, expression = match.groups()
-        value = eval(expression, dict(names_of(snippet)))
-        if kind == "draw":
-            picture = picture_of(value)
-            arrange(picture)
-            text = svg(picture, style="")
-            text = text.replace(f"{ROOT}/docs/snippets/", "").replace(f"{ROOT}/", "")
-            return f'<div class="picture">{text}</div>'
-        text = str(value).rstrip("\n").replace(f"{ROOT}/docs/snippets/", "")
-        return f"```text\n{text}\n```"
+    def drawn(match: re.Match[str]) -> str:
+        snippet, expression = match.groups()
+        picture = picture_of(eval(expression, dict(names_of(snippet))))
+        arrange(picture)
+        text = svg(picture, style="")
+        text = text.replace(f"{ROOT}/docs/snippets/", "").replace(f"{ROOT}/", "")
+        return f'<div class="picture">{text}</div>'
 
     def linked(match: re.Match[str]) -> str:
         before, path, anchor, after = match.groups()
@@ -98,7 +80,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         anchor = "" if source in _ELSEWHERE else anchor or ""
         return f"{before}{posixpath.relpath(target, folder or '.')}{anchor}{after}"
 
-    return _SHOWN.sub(shown, _LINK.sub(linked, markdown))
+    return _DRAWN.sub(drawn, _MARK.sub("", _LINK.sub(linked, markdown)))
 
 
 def _source(page: str, link: str) -> str:

@@ -1,9 +1,10 @@
-"""What is written from the records, and a check that it is as they are.
+"""What is written from the records and from `docs/snippets`, and a check that it is as they are.
 
     python -m tests.generated            writes all of it
     python -m tests.generated --check    writes nothing: shows what differs, and fails where anything does
 
-In: `tests.operators` (the page of operators, the directories) and `tests.stubs` (the stubs).  Out: files.
+In: `tests.operators` (the page of operators, the directories), `tests.stubs` (the stubs) and `tests.page_samples` (the
+code on the pages).  Out: files.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import difflib
 import sys
 from pathlib import Path
 
-from tests import operators, stubs
+from tests import operators, page_samples, stubs
 
 MOST_LINES = 60  # of a difference that is shown
 
@@ -22,6 +23,7 @@ def texts() -> dict[Path, str]:
     """All files that are made, with the text that they should have."""
     return {
         **stubs.stubs(),
+        **page_samples.pages(),
         operators.PAGE: operators.page(),
         operators.DIRECTORY: operators.directory(),
         operators.KERNELS: operators.kernel_directory(),
@@ -37,7 +39,7 @@ def differences(made: dict[Path, str]) -> str:
         if old == text:
             continue
         name = str(path.relative_to(stubs.ROOT))
-        lines = [*difflib.unified_diff(old.splitlines(), text.splitlines(), name, f"{name} as the records are", lineterm="")]
+        lines = [*difflib.unified_diff(old.splitlines(), text.splitlines(), name, f"{name} as its sources are", lineterm="")]
         shown += lines[:MOST_LINES]
         if len(lines) > MOST_LINES:
             shown.append(f"... and {len(lines) - MOST_LINES} lines more")
@@ -53,7 +55,7 @@ def main(arguments: list[str]) -> int:
     if check:
         found = differences(made)
         if found:
-            print(f"{found}\n\nNot as the records are: run `python -m tests.generated`.")
+            print(f"{found}\n\nNot as their sources are: run `python -m tests.generated`.")
         return bool(found)
     for path, text in made.items():
         if not path.exists() or path.read_text() != text:

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import textwrap
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -40,11 +41,13 @@ Every operator that `ts` has, by family (the module in `ts/ops/` that declares i
 - **Dtypes**: `b` bool, `i` integers, `h` float16 and bfloat16 (computed in float32, rounded once), `f` float32 and float64,
   `c` complex64 and complex128; found by calling the operator.
 - **Fused**: `cpu` runs as an inner loop that pointwise groups can be made of, `cuda` has an expression for CUDA kernels.
-- **Gradient**: there are none yet.
 - **Backends**: all operators run on `cpu`, and on `cuda` from the same kernels (what CuPy lacks runs on the host, with a warning).
   On `meta` they give shapes, dtypes and strides.
-- **Shape**: how the record knows them there: by its kernel, run against a namespace whose functions know shapes only, by a rule (its
-  name), by the tensors that it moves, or not at all, because results depend on elements; then it is refused, as PyTorch refuses it.
+- **Shape**: how the record knows the shapes of its results on tensors without elements: on the meta device, in exports, where sizes may be symbols,
+  and in checks of loaded programs. *kernel on sizes*: its kernel, run against a namespace whose functions know shapes only; a rule of its own (its name);
+  *of its tensors*: those that it moves; *of elements: new symbols*: elements decide, so that a size or number is a symbol in exports, and refused on the
+  meta device as PyTorch refuses it; *of elements: refused*. All but the last were compared with the results of tensors with elements, with a symbol
+  for each size (`tests/export/test_symbolic_sizes.py`).
 
 How numbers may differ from PyTorch's: [numerics.md](numerics.md). This page is generated from the records by
 `python -m tests.operators`.
@@ -158,7 +161,9 @@ def page() -> str:
     registry.load()
     everything = registry.records()
     names = {r.name for r in everything}
-    lines = [HEAD, f"{len(names)} operators, {len(everything)} overloads.\n"]
+    kinds = Counter(shapes.kind(r.shape, r.whole) for r in everything if r.base is None)
+    counted = ", ".join(f"{n} {kind}" for kind, n in kinds.most_common())
+    lines = [HEAD, f"{len(names)} operators, {len(everything)} overloads. Shapes, without the forms in place and with `out`: {counted}.\n"]
     for family in registry.FAMILIES:
         records = [r for r in everything if r.family == family]
         if not records:

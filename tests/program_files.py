@@ -92,3 +92,11 @@ def read(path: Path) -> Program:
 def all_programs() -> list[Path]:
     """Every program file, in the order of names."""
     return sorted(FOLDER.rglob("*.py"))
+
+
+def run_family(folder: Path, name: str, package: str) -> ModuleType:
+    """The module of a file that is written for PyTorch, with `package` for its `torch`."""
+    text = (folder / f"{name}.py").read_text()
+    text = re.sub(r"^import torch$", f"import {package} as torch", text, flags=re.MULTILINE)
+    text = re.sub(r"^from torch\b", f"from {package}", text, flags=re.MULTILINE)
+    return run_text(text, f"<{package}>/{folder.name}/{name}.py", f"{folder.name}_in_{package}.{name}")

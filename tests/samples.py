@@ -152,6 +152,7 @@ def operator(record: Any) -> Any:
 
 
 @cache
+@ts.enable_grad()  # an operator among those before may have switched it off
 def profile(record: Any) -> tuple[int, str]:
     """The number of the candidates that suit a record, or why none does."""
     why = ""
@@ -166,6 +167,7 @@ def profile(record: Any) -> tuple[int, str]:
     return -1, why
 
 
+@ts.enable_grad()
 def arguments(record: Any, dtype: Any, device: str = "cpu") -> list[Any] | None:
     """Fresh arguments for the record; None where no candidate suits it."""
     at = profile(record)[0]

@@ -59,7 +59,7 @@ def test_a_placeholder_may_be_mentioned():
     [
         (lambda: ts.onnx.export(1, 2), "torch.onnx.export is not there: ts has no export to ONNX. Save the model with"),
         (lambda: ts.ao.quantization.QConfig(), "no tools for quantization"),
-        (lambda: ts.distributed.all_reduce(ts.ones(1)), "torch.distributed.all_reduce is not there"),
+        (lambda: ts.distributed.TCPStore(), "torch.distributed.TCPStore is not there"),
         (lambda: ts._inductor.compile(1), "`ts.jit.script` and `ts.jit.trace` compile"),
         (lambda: ts.SymIntType(1), "torch.SymIntType is not there"),
         (lambda: ts.onnx.TrainingMode.EVAL(), "torch.onnx.TrainingMode.EVAL is not there"),

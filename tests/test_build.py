@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from setuptools import Distribution, Extension
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -117,3 +118,24 @@ def test_the_stamp_is_of_all_sources(monkeypatch, tmp_path):
     assert len(set(found)) == len(found) and found[-1] == stamp()
     (tmp_path / "ts" / "made.c").write_text("")
     assert found[-1] == stamp()
+
+
+def test_the_build_tells_how_far_it_is(monkeypatch, tmp_path, capsys):
+    """A line every few seconds, printed and added to a file, as pip shows nothing; none where little is to be done."""
+    names = read_setup(monkeypatch, TS_PROGRESS=str(tmp_path / "progress"))
+    build = names["Build"]
+    monkeypatch.setattr(names["build_ext"], "build_extension", lambda self, ext: None)
+
+    def lines_after(seconds):
+        moments = iter(range(0, 1000, seconds))
+        monkeypatch.setattr("time.monotonic", lambda: next(moments))
+        command = build(Distribution())
+        command.extensions = [Extension(f"ts._core.part{i}", []) for i in range(6)]
+        for extension in command.extensions:
+            command.build_extension(extension)
+        return capsys.readouterr().out.splitlines()
+
+    assert lines_after(1) == []
+    shown = lines_after(6)
+    assert shown == ["[2/6] ts/_core/part1", "[4/6] ts/_core/part3", "[6/6] ts/_core/part5"]
+    assert (tmp_path / "progress").read_text().splitlines() == shown

@@ -262,6 +262,8 @@ def test_info(model, capsys):
         "model        Net",
         "forward(Tensor x, int n=2) -> Tensor",
         "again(int n) -> int",
+        "x: Tensor (float32, last dimension 3, from linear head.fc.weight)",
+        "n: int = 2",
         "8 in 2 tensors, 32 bytes",
         "weight  float32[2, 3]",
         "2 in 1 tensor, 8 bytes",
@@ -270,6 +272,43 @@ def test_info(model, capsys):
     ]:
         assert line in lines, out
     assert out.index("head\n") < out.index("fc\n") < out.index("weight  ")
+
+
+class Sizes(ts.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = ts.nn.Linear(4, 3, dtype=ts.float64)
+        self.convolution = ts.nn.Conv2d(6, 8, 3, groups=2)
+        self.embedding = ts.nn.Embedding(10, 4)
+
+    def forward(self, direct, image, doubled, maybe, written, word: str, flag: bool = False):
+        y = self.linear(direct).sum() + self.convolution(image).sum() + self.linear(doubled * 2).sum() + len(word)
+        if flag:
+            y = y + self.linear(maybe).sum()
+        return y + self.linear(written.unsqueeze_(0)).sum() + self.linear(written).sum()
+
+
+def test_what_forward_takes(tmp_path, capsys):
+    """Weights tell what is sure of tensors; nothing is said of those that are computed with, asked for sometimes, or changed."""
+    scripted, traced, frozen = (tmp_path / name for name in ("scripted.pt", "traced.pt", "frozen.pt"))
+    ts.jit.save(ts.jit.script(Sizes().eval()), scripted)
+    ts.jit.save(ts.jit.trace(ts.nn.Embedding(10, 4), ts.tensor([1])), traced)
+    ts.jit.save(ts.jit.freeze(ts.jit.script(ts.nn.Sequential(ts.nn.Linear(4, 3)).eval())), frozen)
+    taken = []
+    for path in (scripted, traced, frozen):
+        code, out, _ = output(capsys, "info", path)
+        assert code == 0
+        section = out[out.index("\ntakes") + 6 : out.index("\nparameters")]
+        taken.append([line.strip() for line in section.strip().splitlines()])
+    assert taken == [
+        [
+            "direct: Tensor (float64, last dimension 4, from linear linear.weight)",
+            "image: Tensor (float32, dimension -3 is 6, from conv2d convolution.weight)",
+            "doubled: Tensor", "maybe: Tensor", "written: Tensor", "word: str", "flag: bool = False",
+        ],
+        ["input: Tensor (whole numbers below 10, from embedding weight)"],
+        ["input: Tensor (float32, last dimension 4, from linear of a constant)"],
+    ]  # fmt: skip
 
 
 def test_names_do_not_steer_the_terminal(net, tmp_path, capsys):

@@ -64,7 +64,10 @@ def test_control_c(loop):
         except subprocess.TimeoutExpired:
             continue
     assert code == 130
-    assert process.stderr.read() == "interrupted\n"
+    told = process.stderr.read()  # of a signal that comes within a callback of an import Python tells, and goes on
+    assert told.rpartition("KeyboardInterrupt: \n")[2] == "interrupted\n" and (
+        told == "interrupted\n" or told.startswith("Exception ignored in: <function _get_module_lock")
+    )
 
 
 def test_errors_go_to_standard_error(loop):
@@ -83,8 +86,8 @@ def test_each_command_has_its_own_help(name):
     out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, "")
     assert f"usage: ts {name}" in out and "examples:\n" in out
-    others = [other for other in COMMANDS if other != name and f"\n  ts {other}" in out]
-    assert f"\n  ts {name}" in out and others == []
+    others = [other for other in COMMANDS if other != name and f"\n  ts {other} " in out]
+    assert f"\n  ts {name} " in out and others == []
 
 
 def test_help_and_wrong_commands_load_nothing():

@@ -233,3 +233,23 @@ def test_save_refuses_them():
     for scripted in (ts.jit.script(ts.nn.Linear(1, 1)), named):
         with pytest.raises(RuntimeError, match=r"does not have a __getstate__ method defined! ts\.jit\.save"):
             ts.save({"x": scripted}, io.BytesIO())
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "number"),
+    [
+        ("pixel_shuffle", (6, 2, 8), 1),
+        ("pixel_shuffle", (1, 4, 1, 1), 2),
+        ("pixel_unshuffle", (6, 2, 8), 1),
+        ("pixel_unshuffle", (1, 1, 2, 2), 2),
+        ("channel_shuffle", (1, 4, 1, 1), 1),
+        ("channel_shuffle", (1, 4, 2, 2), 2),
+    ],
+)
+def test_shuffled_pixels_lie_elsewhere(name, shape, number):
+    """Where nothing moves, too."""
+    x = ts.rand(shape)
+    y = getattr(ts.nn.functional, name)(x, number)
+    before = y.clone()
+    x.fill_(7)
+    assert ts.equal(y, before)

@@ -23,8 +23,18 @@ def files():
     return len(os.listdir("/proc/self/fd"))
 
 
+@pytest.fixture(autouse=True)
+def strangers():
+    """Processes of other tests in this one, which are there before and after."""
+    STRANGERS.clear()
+    STRANGERS.update(process.pid for process in multiprocessing.active_children())
+
+
+STRANGERS = set()
+
+
 def children():
-    return {process.pid for process in multiprocessing.active_children()}
+    return {process.pid for process in multiprocessing.active_children()} - STRANGERS
 
 
 def gone(pid):

@@ -133,6 +133,7 @@ def test_overloads():
     ("name", "args", "message"),
     [
         ("add", (1.0, "a"), "add(): argument 'other' (position 2) must be Tensor, not str"),
+        ("view", (1.0, 2, "a"), "view(): argument 'size' failed to unpack the object at pos 2 with error \"type must be tuple of ints,but got str\""),
         ("maximum", (1.0, 2), "maximum(): argument 'other' (position 2) must be Tensor, not int"),
         ("exp", (), "exp() received an invalid combination of arguments - got ()"),
     ],

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tests import passes_page
+from tests import page_samples, passes_page
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 SNIPPETS = sorted((DOCS / "snippets").glob("*.py"))
 PAGES = sorted(DOCS.rglob("*.md"))
 FENCE = re.compile(r"^ *```python\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
-INCLUDE = re.compile(r'--8<-- "([\w.]+):(\w+)"')
+INCLUDE = re.compile(r"<!-- sample (\w+\.py):(\w+) -->")
 SECTION = re.compile(r"# --8<-- \[(start|end):(\w+)\]")
 
 # What a page's samples take for granted, where they are not from `docs/snippets`.
@@ -50,7 +50,6 @@ ts.save(net.state_dict(), "weights.pt")
     "backends.md": "",
     "debugger.md": "",
 }  # fmt: skip
-SHOWN = re.compile(r"<!-- (\S[^\n]*) -->\n\n```text\n(.*?)\n```\n", re.DOTALL)
 FAILS = {"tracing.md": "The trace does not hold for these inputs"}  # on purpose
 NEEDS_PYTORCH = "model = ts.jit.from_torch(module)"
 
@@ -95,19 +94,31 @@ def test_the_sample_of_the_readme_runs(tmp_path):
     assert runpy.run_path(str(program))["collatz"](27) == 111
 
 
-def test_texts_that_are_explained_line_by_line(monkeypatch):
-    """They are what the program gives, where there is LLVM; words in the tables' first columns stand in them."""
-    monkeypatch.setattr("ts.runtime.plan.is_wanted", True)
-    monkeypatch.setattr("ts.runtime.plan.available", lambda: True)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_samples_and_what_they_give(page):
+    """They stand in the page as in the snippets: `python -m tests.generated` writes them."""
+    text = page.read_text()
+    assert page_samples.page(text) == text
+
+
+def test_a_mark_without_a_block_is_found():
+    with pytest.raises(LookupError, match="1 marks, and 0 blocks"):
+        page_samples.page("<!-- sample tutorial.py:first -->\n\nNothing.\n")
+    with pytest.raises(LookupError, match="no section frist"):
+        page_samples.page("<!-- sample tutorial.py:frist -->\n\n```python\n```\n")
+
+
+def test_texts_that_are_explained_line_by_line():
+    """Words in the tables' first columns stand in what the program gives."""
     page = (DOCS / "reading.md").read_text()
-    names = runpy.run_path(str(DOCS / "snippets" / "reading.py"))
-    shown = SHOWN.findall(page)
-    assert [expression.partition(".")[2].partition("(")[0] for expression, _ in shown] == ["graph", "plan", "graph_for", "bytecode"]
-    for expression, text in shown:
-        assert str(eval(expression, dict(names))).rstrip("\n").replace(f"{DOCS}/snippets/", "") == text
-    said = " ".join(" ".join(text for _, text in shown).split())
+    shown = page_samples.SHOWN.findall(page)
+    named = [expression.partition("(")[0].split(".") for _, _, expression, _ in shown]
+    assert [what for name, what in named if name == "weigh"] == ["graph", "plan", "graph_for", "bytecode"]
+    for name in ("first_above", "weighted", "doubled", "counted"):
+        assert [what for other, what in named if other == name] == ["graph", "bytecode"]
+    said = " ".join(" ".join(text for *_, text in shown).split())
     explained = [words for row in page.splitlines() if row.startswith("| `") for words in re.findall("`(.+?)`", row.split(" | ")[0])]
-    assert len(explained) > 25 and [words for words in explained if " ".join(words.split()) not in said] == []
+    assert len(explained) > 45 and [words for words in explained if " ".join(words.split()) not in said] == []
 
 
 def test_pages_quote_sections_that_are_there():
@@ -125,7 +136,8 @@ def test_pages_quote_sections_that_are_there():
 def test_pages_hold_no_code_of_their_own(page):
     """It is in the snippets, or runs here, or in tests/serve/test_docs.py."""
     if page.name not in GIVEN and page.name != "serving.md":
-        assert all(re.fullmatch(r'--8<-- "\S+"', code.strip()) for code in samples(page.read_text()))
+        text = page.read_text()
+        assert len(samples(text)) == len(INCLUDE.findall(text))
 
 
 # ---- tables ------------------------------------------------------------------------------------------
@@ -176,3 +188,19 @@ def test_navigation_and_index():
     }  # fmt: skip
     linked = set(re.findall(r"\]\(([\w/-]+\.md)\)", (DOCS / "index.md").read_text()))
     assert linked == {page for page in pages if "/" not in page or page == "api/index.md"} - {"index.md"}
+
+
+LINK = re.compile(r"\]\(([^)\s#:]*)(?:#([^)\s]+))?\)")
+
+
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_hold_where_nothing_builds_the_site(page):
+    """Files and headings are there, by the names that they have in the tree."""
+    prose = re.sub(r"`[^`\n]+`", "", re.sub(r"^ *```.*?^ *```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL))
+    for path, heading in LINK.findall(prose):
+        target = page.parent / path if path else page
+        assert target.exists(), path
+        if heading:
+            titles = re.findall(r"^#+ (.*)$", target.read_text(), re.MULTILINE)
+            names = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+            assert heading in names, f"{path}#{heading}"

@@ -1,7 +1,8 @@
 """Hints of errors: the last line says what to write, and what it says holds."""
 
 import random
-from typing import Dict, Final, List
+from enum import Enum
+from typing import Dict, Final, List, NamedTuple, Optional, Union
 
 import pytest
 
@@ -118,6 +119,186 @@ def test_keywords_that_there_are_not():
     assert hint_of(of_a_method) == "there is no argument 'axes' here"
     assert hint_of(of_a_function) == "there is no argument 'bas' here: did you mean 'base'?"
     assert hint_of(that_the_message_names) == "did you mean 'keepdim'?"
+
+
+def test_keywords_of_calls_from_python():
+    """The message, which is PyTorch's, names one that is unknown only where nothing is missing."""
+
+    @ts.jit.script
+    def scaled(x: int, factor: int = 2):
+        return x * factor
+
+    @ts.jit.script
+    def added(x: int, other: int):
+        return x + other
+
+    for call, hint in (
+        (lambda: scaled(1, facter=3), "did you mean 'factor'?"),
+        (lambda: added(1, othr=3), "there is no argument 'othr' here: did you mean 'other'?"),
+        (lambda: added(1, qqqq=3), "there is no argument 'qqqq' here"),
+    ):
+        with pytest.raises(RuntimeError) as caught:
+            call()
+        assert str(caught.value).split("\nHint: ")[1] == hint
+    with pytest.raises(RuntimeError, match=r"\) -> int$"):
+        scaled(1, qqqq=3)
+
+
+class Size(NamedTuple):
+    height: int
+    width: int
+
+
+class Colour(Enum):
+    RED = 1
+    GREEN = 2
+
+
+@ts.jit.interface
+class Layer(ts.nn.Module):
+    def forward(self, x: ts.Tensor) -> ts.Tensor:
+        pass
+
+
+def test_misspelled_names_of_a_programs_own():
+    """Attributes and methods of script classes, named tuples, enums, interfaces and modules."""
+
+    @ts.jit.script
+    class Account:
+        def __init__(self, start: int):
+            self.total = start
+
+        def deposit(self, n: int) -> int:
+            self.total += n
+            return self.total
+
+        @property
+        def doubled(self) -> int:
+            return 2 * self.total
+
+        @staticmethod
+        def opened() -> int:
+            return 0
+
+    class Doubled(ts.nn.Module):
+        def forward(self, x: ts.Tensor) -> ts.Tensor:
+            return x * 2
+
+    class Net(ts.nn.Module):
+        layer: Layer
+
+        def __init__(self):
+            super().__init__()
+            self.linear = ts.nn.Linear(2, 2)
+            self.steps = 0
+            self.layer = ts.jit.script(Doubled())
+
+    class MisspelledMethod(Net):
+        def forward(self, x):
+            return self.liner(x)
+
+    class MisspelledAssignment(Net):
+        def forward(self, x):
+            self.stps = 1
+            return x
+
+    class MisspelledInInterface(Net):
+        def forward(self, x):
+            return self.layer.forwrd(x)
+
+    def attribute(a: Account):
+        return a.totl
+
+    def method(a: Account):
+        return a.depsoit(2)
+
+    def of_a_property(a: Account):
+        return a.doubld
+
+    def assigned(a: Account):
+        a.totl = 2
+        return a
+
+    def added(a: Account):
+        a.totl += 2
+        return a
+
+    def static(a: Account):
+        return a.openned()
+
+    def of_the_class(n: int):
+        return Account.openned()
+
+    def like_nothing(a: Account):
+        return a.qqqqqqqq
+
+    def field(s: Size):
+        return s.heigt
+
+    def of_a_result(x):
+        return x.max(0).valus
+
+    def member(n: int):
+        return Colour.GREN
+
+    def of_a_member(c: Colour):
+        return c.valu
+
+    def of_a_tensor(x):
+        return x.dtpe
+
+    meant = {
+        attribute: "total", method: "deposit", of_a_property: "doubled", assigned: "total", added: "total", static: "opened",
+        of_the_class: "opened", field: "height", of_a_result: "values", member: "GREEN", of_a_member: "value", of_a_tensor: "dtype",
+        MisspelledMethod(): "linear", MisspelledAssignment(): "steps", MisspelledInInterface(): "forward",
+    }  # fmt: skip
+    for program, name in meant.items():
+        assert hint_of(program) == f"did you mean '{name}'?"
+    assert hint_of(like_nothing) == ""
+
+
+def test_results_of_two_types():
+    """The hint names the first place, and what it says to write compiles."""
+
+    def number_or_text(x: int):
+        if x > 1:
+            return x
+        return "small"
+
+    def tensor_or_number(x, n: int):
+        for i in range(n):
+            if i == 3:
+                return x
+        return n
+
+    def maybe_then_text(x: int):
+        if x > 2:
+            return x
+        if x > 1:
+            return None
+        return "small"
+
+    first = number_or_text.__code__.co_firstlineno + 2
+    assert hint_of(number_or_text) == (
+        f"the int is from line {first}, `return x`; return one type everywhere, or annotate both: `-> Union[int, str]`"
+    )
+    assert hint_of(tensor_or_number).endswith("`-> Union[Tensor, int]`")
+    third = maybe_then_text.__code__.co_firstlineno + 4
+    assert hint_of(maybe_then_text).startswith(f"the Optional[int] is from line {third}, `return None`")
+
+    @ts.jit.script
+    def annotated(x: int) -> Union[int, str]:
+        if x > 1:
+            return x
+        return "small"
+
+    @ts.jit.script
+    def annotated_maybe(x: int) -> Union[Optional[int], str]:
+        if x > 1:
+            return x
+        return "small"
+
+    assert annotated(2) == annotated_maybe(2) == 2 and annotated(1) == "small"
 
 
 def test_globals_and_types():

@@ -187,3 +187,22 @@ def test_a_gradient_for_each_argument():
     y = scaled_once(ts.ones(2, requires_grad=True), 2.0)
     with pytest.raises(RuntimeError, match=r"testlib::scaled_once .* \(expected 2, one for each argument, got 1\)"):
         y.sum().backward()
+
+
+ALIASING = {
+    "itself": "x",
+    "view": "x[:1]",
+    "list": "[x + 1, x]",
+    "twice": "(y := x + 1), y",
+}
+
+
+@pytest.mark.parametrize("name", ALIASING)
+def test_results_are_new(name):
+    returns = {"list": "list[Tensor]", "twice": "tuple[Tensor, Tensor]"}.get(name, "Tensor")
+    scope = {"Tensor": ts.Tensor}
+    exec(f"def f(x: Tensor) -> {returns}: return {ALIASING[name]}", scope)
+    made = ts.library.custom_op(f"testlib::gives_{name}", scope["f"], mutates_args=())
+    for x in (ts.ones(3), ts.ones(3, requires_grad=True)):
+        with pytest.raises(RuntimeError, match=rf"gives_{name} \(with implementation in .*must not also be an input"):
+            made(x)

@@ -369,6 +369,34 @@ def test_hot_loops_are_compiled_beside_the_program(attended):
 
 
 @needs_llvm
+def test_the_plan_says_what_is_being_compiled(monkeypatch):
+    """It waits for nothing: here the compiler waits for it."""
+    seen, may_go = threading.Event(), threading.Event()
+
+    def compile_later(code):
+        seen.set()
+        assert may_go.wait(60)
+        return compile_now(code)
+
+    compile_now = worker.compile_now
+    monkeypatch.setattr(worker, "compile_now", compile_later)
+    monkeypatch.setattr("ts.runtime.plan.is_wanted", True)
+    scripted, other = fresh(halves), fresh(escape)
+    plans = [str(scripted.plan)]
+    worker._request(scripted.compiled_code)
+    assert seen.wait(60)
+    worker._request(other.compiled_code)
+    plans += [str(scripted.plan), str(other.plan)]
+    may_go.set()
+    worker.finish()
+    plans.append(str(scripted.plan))
+    said = ["become machine code once they are hot", *["are being compiled to machine code"] * 2, "are machine code"]
+    for plan, words in zip(plans, said, strict=True):
+        assert f"  loops {words}" in plan
+    assert not worker.is_asked(scripted.compiled_code) and not worker.failures
+
+
+@needs_llvm
 def test_short_loops_count_together(attended):
     scripted = fresh(halves)
     expected = scripted(27)

@@ -155,6 +155,16 @@ def test_random_kinds_leave_no_memory():
 
 
 @pytest.mark.long
+def test_a_module_whose_forward_has_two_declarations():
+    """The plan tells both, one after the other."""
+    lstm = ts.jit.script(ts.nn.LSTM(4, 8))
+    lstm(ts.ones(5, 1, 4))
+    text = str(lstm.plan)
+    assert text == str(lstm.forward.plan)
+    assert [line for line in text.split("\n") if not line.startswith(" ")] == ["plan of LSTM.forward__0", "plan of LSTM.forward__1"]
+    assert "it is no operator on the elements of tensors:" in text
+
+
 def test_plans_go_with_their_function():
     """What a process may have of them is given back."""
     for _ in range(600):

@@ -221,3 +221,11 @@ def test_training_goes_through_layers(dtype):
     model.zero_grad()
     (output.sum() + hidden.sum()).backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
+
+
+@pytest.mark.parametrize("kind", [ts.nn.RNNCell, ts.nn.GRUCell, ts.nn.LSTMCell])
+def test_cells_take_no_two_dtypes(kind):
+    with pytest.raises(RuntimeError, match="mat1 and mat2 must have the same dtype, but got Double and Float"):
+        kind(3, 4)(ts.rand(2, 3, dtype=ts.float64))
+    with pytest.raises(RuntimeError, match="expected m1 and m2 to have the same dtype, but got: double != float"):
+        kind(3, 4, bias=False)(ts.rand(2, 3, dtype=ts.float64))

@@ -65,6 +65,14 @@ def test_nothing_is_suggested_where_nothing_is_like_it():
     assert not hasattr(ts, "softmx") and not hasattr(ts.ones(1), "softmx")
 
 
+def test_a_name_is_not_suggested_for_itself():
+    """Where `dir` lists a property that could not be had."""
+    lstm = ts.jit.script(ts.nn.LSTM(2, 2))
+    assert "code" in dir(lstm)
+    with pytest.raises(AttributeError, match=r"has no attribute 'code'$"):
+        lstm.code
+
+
 def test_names_are_looked_for_only_when_the_text_is_wanted():
     asked = []
 

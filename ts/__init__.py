@@ -91,6 +91,7 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
     ),
     "ts.autograd.anomaly": ("is_anomaly_enabled", "is_anomaly_check_nan_enabled"),
     "ts.compiler": ("compile",),
+    "ts._subclasses.fake_tensor": ("fake",),
     "ts._higher_order_ops.cond": ("cond",),
     "ts._higher_order_ops.while_loop": ("while_loop",),
     "ts.as_torch": ("install_as_torch",),
@@ -118,8 +119,8 @@ _HOMES = {name: module for module, names in _NAMES_OF.items() for name in names}
 _NUMBERS = {"e": math.e, "inf": math.inf, "nan": math.nan, "newaxis": None, "pi": math.pi}
 WRITTEN = frozenset(_NAMES_OF["ts.functional"])  # functions in the scripted subset
 _MODULES = frozenset({
-    "__config__", "_dynamo", "_functorch", "_higher_order_ops", "_vmap_internals", "absent", "as_torch",
-    "torch_version",
+    "__config__", "_dynamo", "_functorch", "_higher_order_ops", "_subclasses", "_vmap_internals", "absent",
+    "as_torch", "torch_version",
     "accelerator", "amp", "analysis", "archive", "autograd", "backends", "bytecode", "cli", "compiler", "cpu",
     "cuda", "debugger", "devices", "distributed", "distributions", "dtypes", "errors", "fft", "frontend",
     "func", "functional", "functions", "futures", "fx", "hub", "ir", "jit", "library", "linalg", "masked",

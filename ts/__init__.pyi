@@ -40,6 +40,7 @@ from ts._core.vm.pool import get_num_interop_threads as get_num_interop_threads
 from ts._core.vm.pool import set_num_interop_threads as set_num_interop_threads
 from ts._higher_order_ops.cond import cond as cond
 from ts._higher_order_ops.while_loop import while_loop as while_loop
+from ts._subclasses.fake_tensor import fake as fake
 from ts.amp import GradScaler as GradScaler
 from ts.amp import autocast as autocast
 from ts.amp.switches import autocast_decrement_nesting as autocast_decrement_nesting
@@ -171,6 +172,7 @@ from ts import __config__ as __config__
 from ts import _dynamo as _dynamo
 from ts import _functorch as _functorch
 from ts import _higher_order_ops as _higher_order_ops
+from ts import _subclasses as _subclasses
 from ts import _vmap_internals as _vmap_internals
 from ts import absent as absent
 from ts import accelerator as accelerator

@@ -21,6 +21,7 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.metadata
+import os
 import runpy
 import sys
 from collections.abc import Iterable
@@ -122,6 +123,8 @@ def main(arguments: list[str]) -> None:
         print("usage: python -m ts.as_torch PROGRAM.py [ARGUMENTS]")
         print("       python -m ts.as_torch -m MODULE [ARGUMENTS]")
         raise SystemExit(0 if arguments else 2)
+    if arguments[0] != "-m" and not os.path.exists(arguments[0]):
+        raise SystemExit(f"python -m ts.as_torch: no such file: {arguments[0]}")
     install_as_torch()
     if arguments[0] != "-m":
         sys.argv = arguments

@@ -381,4 +381,5 @@ DEFAULT_NAMES: Final[dict[str, Any]] = {
     "float": 6,
     "double": 7,
     "bool": 11,
+    **{d.name: d.code for d in ALL},
 }

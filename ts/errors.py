@@ -132,6 +132,9 @@ class ParseError(TsError):
 # --- the program failed while running --------------------------------------------------------------
 
 
+_FAILED = "The following operation failed in the TorchScript interpreter."
+
+
 class ScriptRuntimeError(TsError):
     """A running program failed: ``raise``, ``assert`` or an operator's error. Public as ``ts.jit.Error``.
 
@@ -163,9 +166,15 @@ class ScriptRuntimeError(TsError):
                 f"{_traceback(', serialized code', self.stack)}\n{_traceback(', original code', origins)}"
             )
         return (
-            "The following operation failed in the TorchScript interpreter.\n"
+            f"{_FAILED}\n"
             f"{traceback}{self.class_name}: {self.message}\n"
         )
+
+
+def without_stack(text: str) -> str:
+    """What failed, of the text of an error that a script raised: no places, and no paths of this machine."""
+    begun, _, message = text.rpartition("\nRuntimeError: ")
+    return message.rstrip("\n") if begun.startswith(_FAILED) else text
 
 
 def _traceback(which: str, stack: Sequence[tuple[str, Located | None]]) -> str:
@@ -233,7 +242,8 @@ class _Suggestion(str):
 
     def __str__(self) -> str:
         text = str.__str__(self)
-        found = closest(self.name, self.known(), 0.6 if len(self.name) < 5 else 0.7)
+        others = [name for name in self.known() if name != self.name]  # a property that failed is listed
+        found = closest(self.name, others, 0.6 if len(self.name) < 5 else 0.7)
         return f"{text}. Did you mean: '{found}'?" if found else text
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -267,6 +277,12 @@ def closest(name: str, known: Iterable[str], cutoff: float = 0.7) -> str:
         found = difflib.get_close_matches(name.lower(), {n.lower(): n for n in names}, 1, cutoff)
         found = [next(n for n in names if n.lower() == lower) for lower in found]
     return found[0] if found else ""
+
+
+def no_such_argument(name: str, known: Iterable[str]) -> str:
+    """What to say of a keyword that a call does not take."""
+    meant = closest(name, known)
+    return f"there is no argument '{name}' here" + (f": did you mean '{meant}'?" if meant else "")
 
 
 class MissingCudaError(AssertionError, RuntimeError):
@@ -328,3 +344,7 @@ class TorchRuntimeError(TsError):
 
 class DataDependentOutputException(TsError):
     """An operator gives Python a value that follows from data."""
+
+
+class DynamicOutputShapeException(TsError):
+    """The shape of what an operator gives follows from elements, of tensors that have none."""

@@ -1,9 +1,9 @@
 """`ts.futures`: values that will be there, and several of them at once.
 
-    f = ts.jit.fork(work, x)                 a Future
-    f.wait()                                 its result
-    collect_all([f, g]).wait()               [f, g], both finished
-    wait_all([f, g])                         their results
+f = ts.jit.fork(work, x)                 a Future
+f.wait()                                 its result
+collect_all([f, g]).wait()               [f, g], both finished
+wait_all([f, g])                         their results
 """
 
 from __future__ import annotations

@@ -18,21 +18,29 @@ import inspect
 import re
 import types
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar, Union, get_args, get_origin
+from typing import Any, Final, TypeVar, Union, get_args, get_origin
 
 import ts
+from ts import dtypes
+from ts._core.dispatch.signature import signature
+from ts._core.tensor.storage import root
+from ts._core.tensor.symbols import Symbolic
 from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.unknown_sizes import FakeImplCtx, Within, get_ctx
 from ts.absent import names_for
 from ts.autograd.function import Function
 from ts.ops import registry
+from ts.ops.namespace import OpOverload
 from ts.ops.registry import Record
+from ts.utils import _pytree as pytree
 
 __all__ = [
-    "CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel", "impl", "impl_abstract",
-    "infer_schema", "register_autograd", "register_fake", "register_kernel",
+    "CustomOpDef", "Library", "custom_op", "define", "fallthrough_kernel", "get_ctx", "impl",
+    "impl_abstract", "infer_schema", "opcheck", "register_autograd", "register_fake", "register_kernel",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
+_DEFAULTS: dict[str, Callable[..., Any]] = {"ScalarType": dtypes.as_dtype, "Device": ts.device}
 _COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd")
 _KEYS = frozenset({"", "CPU", "CUDA", "Meta", "Autograd", "AutogradCPU", "AutogradCUDA", *_COMPOSITE})
 _TYPES = {
@@ -41,6 +49,14 @@ _TYPES = {
 
 
 # ---------------------------------------------------------------- what computes an operator
+
+
+_ALIASES: Final = (
+    "The output of this custom operator (1) must not also be an input to this custom operator and (2) may "
+    "not alias any inputs to this custom operator or other returns. The most common way to trigger this "
+    "error is if we have y = custom_op(x) and y and x are the same Tensor. Please instead return a clone of "
+    "the offending output tensor(s) (e.g. return x.clone()) or refactor the custom operator to not return y."
+)
 
 
 class _Implementations:
@@ -52,8 +68,20 @@ class _Implementations:
         self.by_key: dict[str, Callable[..., Any]] = {}
         self.backward: Callable[..., Any] | None = None
         self.setup_context: Callable[..., Any] | None = None
+        self.of_function: Callable[..., Any] | None = None  # what `custom_op` made it of
+        declared = signature(schema)
+        self.only_writes = not declared.returns and any(p.written for p in declared.parameters)
+        kinds = [p.kind for p in declared.parameters]
+        self.converted = [
+            (i, made) for i, kind in enumerate(kinds) if (made := _DEFAULTS.get(kind)) is not None
+        ]
 
     def __call__(self, *args: Any) -> Any:
+        if self.converted:
+            given = list(args)
+            for i, made in self.converted:
+                given[i] = None if given[i] is None else made(given[i])
+            args = tuple(given)
         tensors = [
             x
             for arg in args
@@ -64,9 +92,60 @@ class _Implementations:
         if wanted and "Autograd" in self.by_key:
             return self.by_key["Autograd"](*args)
         function = self.function_for(tensors)
+        if function is self.of_function and tensors and tensors[0].device.type == "meta":
+            function = self._without_fake
         if not wanted or function is self.by_key.get("CompositeImplicitAutograd"):
-            return function(*args)
-        return _Recorded.apply(self, function, *args)
+            result = function(*args)
+        else:
+            result = _Recorded.apply(self, function, *args)
+        if self.of_function is not None:
+            self._check_new(result, tensors)
+        return result
+
+    def _check_new(self, result: Any, tensors: Sequence[Tensor]) -> None:
+        """RuntimeError where a result is an argument or another result, or lies in its memory."""
+        results = [result] if isinstance(result, Tensor) else pytree.tree_leaves(result)
+        known = {id(root(x.array)) for x in tensors}
+        for x in results:
+            if not isinstance(x, Tensor):
+                continue
+            if (at := id(root(x.array))) in known:
+                home = getattr(self.of_function, "__module__", "")
+                raise RuntimeError(
+                    f"{self.name.partition('::')[2]} (with implementation in {home}): {_ALIASES}"
+                )
+            known.add(at)
+
+    def _without_fake(self, *args: Any) -> Any:
+        """What the function makes of tensors without elements, where it needs none."""
+        if self.only_writes:
+            return None
+        function: Any = self.of_function
+        made: set[Any] = set()  # sizes that follow from elements
+        asked = get_ctx()
+
+        def new_size(least: int, most: Any) -> Any:
+            size = asked.new_dynamic_size(min=least, max=most)
+            made.update(size.node.expr.free_symbols)
+            return size
+
+        try:
+            with Within(FakeImplCtx(self.name, new_size, asked.new_number)):
+                result = function(*args)
+        except Exception as error:  # whatever the program's function does without elements
+            raise self._no_fake() from error
+        for x in pytree.tree_leaves(result) if made else ():
+            sizes = x.array.shape if isinstance(x, Tensor) else (x,)
+            if any(isinstance(n, Symbolic) and n.node.expr.free_symbols & made for n in sizes):
+                raise self._no_fake()
+        return result
+
+    def _no_fake(self) -> RuntimeError:
+        name = getattr(self.of_function, "__name__", "op")
+        return RuntimeError(
+            f"There was no fake impl registered for <CustomOpDef({self.name})>. This is necessary for "
+            f"torch.compile/export/fx tracing to work. Please use `{name}.register_fake` to add an fake impl."
+        )
 
     def function_for(self, tensors: Sequence[Tensor]) -> Callable[..., Any]:
         """The function for where the tensors are; NotImplementedError where there is none."""
@@ -75,6 +154,10 @@ class _Implementations:
         for known in (key, *_COMPOSITE, ""):
             if known in self.by_key:
                 return self.by_key[known]
+        if key == "Meta" and self.only_writes:
+            return self._without_fake
+        if key == "Meta" and self.of_function is not None:
+            raise self._no_fake()
         raise NotImplementedError(
             f"Could not run '{self.name}' with arguments from the '{key}' backend: it has kernels for "
             f"{', '.join(sorted(self.by_key)) or 'none'}"
@@ -249,6 +332,44 @@ def register_autograd(
     custom.backward, custom.setup_context = backward, setup_context
 
 
+# ---------------------------------------------------------------- checks
+
+
+def opcheck(
+    op: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any] | None = None,
+    *,
+    test_utils: str | Sequence[str] = "",
+    raise_exception: bool = True,
+    atol: float | None = None,
+    rtol: float | None = None,
+) -> dict[str, Any]:
+    """Check by a call that an operator of the program keeps what it says; what came of each check.
+
+    test_utils    the checks, or one: `test_schema` (writes and memory), `test_autograd_registration`,
+                  `test_faketensor`, `test_aot_dispatch_dynamic` (exported); all of these by default
+
+    OpCheckError for what is wrong, or that error in what is returned with `raise_exception=False`; ValueError
+    for what is no operator of the program.
+    """
+    from ts.export import operator_checks
+
+    name = getattr(op, "_qualname", None) or getattr(op, "qualified_name", None)
+    name = op.name().partition(".")[0] if isinstance(op, OpOverload) else name
+    if name not in _custom:
+        raise ValueError(
+            "opcheck(op, ...): op must be instance of torch._ops.OpOverload, e.g. "
+            f"torch.ops.mine.scale.default, got {op if name else type(op)}"
+        )
+    namespace, _, short = str(name).partition("::")
+    overload = getattr(getattr(ts.ops, namespace), short).default
+    closeness = {} if atol is None and rtol is None else {"atol": atol, "rtol": rtol}
+    return operator_checks.opcheck(
+        overload, _custom[str(name)], args, kwargs, test_utils, raise_exception, closeness
+    )
+
+
 # ---------------------------------------------------------------- as a function
 
 
@@ -261,6 +382,11 @@ class CustomOpDef:
         self.__doc__ = function.__doc__
         namespace, _, short = name.partition("::")
         self._packet = getattr(getattr(ts.ops, namespace), short)
+
+    @property
+    def _opoverload(self) -> OpOverload:
+        """The operator that it calls."""
+        return self._packet.default  # type: ignore[no-any-return]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._packet(*args, **kwargs)
@@ -307,6 +433,7 @@ def custom_op(
         text = schema or infer_schema(function, mutates_args=mutates_args)
         define(name, text)
         register_kernel(name, device_types, function)
+        _custom[name].of_function = function
         return CustomOpDef(name, function, text)
 
     return make if fn is None else make(fn)
@@ -352,7 +479,7 @@ def infer_schema(
 
 
 def _literal(value: Any) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    return f'"{value}"' if isinstance(value, str | ts.device) else str(value).removeprefix("torch.")
 
 
 def _schema_type(hint: Any) -> str | None:

@@ -209,9 +209,7 @@ class TorchFunctionMode:
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> TorchFunctionMode:
         """An instance; deprecated in PyTorch, too."""
-        warn(
-            "`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`"
-        )
+        warn("`Mode.push()` is no longer necessary and can be replaced with just `with Mode()`")
         return cls(*args, **kwargs)
 
 

@@ -1,6 +1,6 @@
 """Names of `torch.serialization`: reading and writing values, and what files may name.
 
-    ts.serialization.add_safe_globals([Config])      objects of Config are read from files, too
+ts.serialization.add_safe_globals([Config])      objects of Config are read from files, too
 """
 
 from __future__ import annotations

@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ts._core.tensor.symbols import Symbolic
+
 from ..base import Backend, Kernel
 from .array import NO_DATA, MetaArray
 from .namespace import MetaNamespace, namespace
@@ -53,10 +55,10 @@ class MetaBackend(Backend):
 
 
 def _results(made: Any) -> Any:
-    """Arrays of the shapes and dtypes that a rule gives, or the argument that it gives back."""
+    """Arrays of the shapes and dtypes that a rule gives, or the argument or number that it gives back."""
     if isinstance(made, list):
         return tuple(map(_results, made))
-    return made if isinstance(made, MetaArray) else MetaArray(*made)
+    return made if isinstance(made, MetaArray | Symbolic) else MetaArray(*made)
 
 
 backend = MetaBackend()

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ts._core.tensor import sizes, strides
+from ts._core.tensor.unknown_sizes import get_ctx
 
 Shape = sizes.Shape
 DType = np.dtype[Any]
@@ -94,8 +95,16 @@ class MetaArray:
     def _no_element(self, *args: Any) -> Any:
         raise RuntimeError(NO_ITEM)
 
-    tolist = __array__ = nonzero = _no_elements
+    tolist = __array__ = _no_elements
     item = __bool__ = __int__ = __float__ = __complex__ = __index__ = _no_element
+
+    def nonzero(self) -> tuple[MetaArray, ...]:
+        """Where elements are not zero, in each dimension: as many places as nobody knows."""
+        context = get_ctx()
+        if context.new_size is None:
+            self._no_elements()
+        count = context.new_dynamic_size(max=self.size)
+        return tuple(MetaArray((count,), np.int64) for _ in range(max(self.ndim, 1)))
 
     # ---- views
 
@@ -265,7 +274,7 @@ class MetaArray:
         dims = self._dims()
         (rows, row_step), (columns, column_step) = dims[a], dims[b]
         rows, columns = (rows + offset, columns) if offset < 0 else (rows, columns - offset)
-        length = sizes.larger(sizes.smaller(rows, columns), 0)
+        length = sizes.larger(sizes.least(rows, columns), 0)
         start = -offset * row_step if offset < 0 else offset * column_step
         rest = [d for i, d in enumerate(dims) if i not in (a, b)]
         return self._with([*rest, (length, row_step + column_step)], 0 if sizes.known_zero(length) else start)
@@ -401,6 +410,8 @@ def _range(part: slice, n: Any) -> tuple[Any, Any, int]:
     if not any(map(sizes.is_symbol, (n, *(x for x in (part.start, part.stop) if x is not None)))):
         start, stop, every = part.indices(n)
         return start, len(range(start, stop, every)), every
+    if every == 1 and not (sizes.hinted(part.start) and sizes.hinted(part.stop)):
+        return _range_of_data(part.start, part.stop, n)
     if every < 0:
         if part.start is not None or part.stop is not None:
             raise NotImplementedError("a part in reverse order of a dimension whose length is a symbol")
@@ -409,20 +420,37 @@ def _range(part: slice, n: Any) -> tuple[Any, Any, int]:
     return start, sizes.parts(sizes.larger(stop - start, 0), every), every
 
 
+def _range_of_data(start: Any, stop: Any, n: Any) -> tuple[Any, Any, int]:
+    """The same where an end follows from elements: a length that nobody knows, unless ends are in order."""
+    start = 0 if start is None else start
+    if stop is None or (not sizes.is_symbol(stop) and stop >= sys.maxsize):
+        stop = n
+    if sizes.certain(start >= 0, start <= stop, stop <= n):
+        return 0, stop - start, 1
+    length = get_ctx().new_dynamic_size()
+    sizes.require(length <= n)
+    return 0, length, 1
+
+
 def _end(given: Any, missing: Any, n: Any) -> Any:
     if given is None:
         return missing
     if not sizes.is_symbol(given) and given >= sys.maxsize:  # longer than any dimension
         return n
-    if sizes.is_symbol(given) or given >= 0:
-        return sizes.smaller(given, n)
-    return sizes.larger(n + given, 0)
+    if sizes.decided(given < 0):  # counted from the end
+        return sizes.larger(n + given, 0)
+    return sizes.smaller(given, n)
 
 
 def _place(index: Any, n: Any, axis: int) -> Any:
     """A number's place in a dimension of length n; arrays are taken to be within."""
     if not hasattr(index, "__index__") or isinstance(index, (MetaArray, np.ndarray)):
         return index
+    if sizes.is_symbol(index):  # which of the elements it is does not matter
+        new_number = get_ctx().new_number
+        if new_number is not None and not sizes.hinted(index) and not sizes.certain(index >= 0):
+            new_number("i")  # of where it begins in memory
+        return 0
     i = int(index)
     if not sizes.is_symbol(n) and not -n <= i < n:
         raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")

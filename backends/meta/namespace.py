@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ts._core.tensor import sizes
+from ts._core.tensor.symbols import Symbolic, SymInt
 
 from ..namespace import Namespace
 from .array import (
@@ -184,6 +185,8 @@ class MetaNamespace(Namespace):
         if isinstance(x, (list, tuple)) and any(isinstance(part, MetaArray) for part in x):
             made = self.stack([self.asarray(part) for part in x])
             return made if dtype is None else made.astype(dtype)
+        if isinstance(x, Symbolic):
+            return MetaArray((), np.dtype(dtype or (np.int64 if isinstance(x, SymInt) else np.float64)))
         host = np.asarray(x, dtype)
         return MetaArray(host.shape, host.dtype)
 
@@ -302,10 +305,11 @@ class MetaNamespace(Namespace):
         axis %= x.ndim
         n = x.shape[axis]
         if isinstance(parts, int):
-            if n % parts:
+            if sizes.decided(n % parts != 0):
                 raise ValueError("array split does not result in an equal division")
-            parts = [n // parts * k for k in range(1, parts)]
-        ends = [0, *parts, n]
+            ends = [n // parts * k for k in range(parts + 1)]
+        else:
+            ends = [0, *parts, n]
         before = (slice(None),) * axis
         return [x[(*before, slice(ends[k], ends[k + 1]))] for k in range(len(ends) - 1)]
 

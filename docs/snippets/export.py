@@ -2,6 +2,7 @@
 
 import ts
 
+
 # --8<-- [start:export]
 class Scale(ts.nn.Module):
     def __init__(self):
@@ -29,3 +30,25 @@ print([str(node.target) for node in core.graph.nodes if node.op == "call_functio
 print(core.graph_signature.buffers_to_mutate)  # what is written is among the results
 # --8<-- [end:core]
 assert list(core.graph_signature.buffers_to_mutate.values()) == ["calls"]
+
+# --8<-- [start:fake]
+with ts.fake():
+    large = ts.nn.Sequential(*(ts.nn.Linear(20_000, 20_000) for _ in range(50))).to("cuda")
+    result = large(ts.empty(8, 20_000, device="cuda"))
+print(sum(p.nbytes for p in large.parameters()) / 1e9, "GB", result)
+# --8<-- [end:fake]
+assert result.shape == (8, 20_000) and str(result.device) == "cuda:0"
+
+
+# --8<-- [start:forces]
+class Forces(ts.nn.Module):
+    def forward(self, x):
+        x = x.detach().requires_grad_()
+        energy = (x.square().sum(1) + 1).log().sum()
+        return energy, -ts.autograd.grad(energy, x)[0]
+
+
+print([str(n.target) for n in ts.export.export(Forces(), (ts.rand(5, 3),)).graph.nodes])
+# --8<-- [end:forces]
+forces = ts.export.export(Forces(), (ts.ones(2, 3),)).module()
+ts.testing.assert_close(forces(ts.ones(2, 3))[1], ts.full((2, 3), -0.5))

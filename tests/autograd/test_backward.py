@@ -328,3 +328,20 @@ def test_backward_that_creates_a_graph_warns_once():
         (x * x).sum().backward(create_graph=True)
         ts.autograd.grad((x * x).sum(), x, create_graph=True)
     x.grad = None
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: ts.nn.Linear(3, 4)(ts.ones(2, 5)),
+        lambda: ts.nn.Conv2d(3, 4, 3)(ts.ones(1, 2, 5, 5)),
+        lambda: ts.nn.LayerNorm(3)(ts.ones(2, 5)),
+        lambda: ts.nn.functional.kl_div(ts.ones(2, 5, requires_grad=True), ts.ones(3)),
+    ],
+    ids=["linear", "conv", "layer_norm", "kl_div"],
+)
+def test_what_is_refused_is_told_once(call):
+    """Parts that are differentiated run first; what they say is not told as well."""
+    with pytest.raises(RuntimeError) as caught:
+        call()
+    assert caught.value.__context__ is None

@@ -363,3 +363,41 @@ def test_parameters_decide_what_graph_for_and_plans_show():
     assert "parts that are differentiated as one" in layer.plan
     with ts.no_grad():
         assert "prim::DifferentiableGraph" not in str(layer.graph_for(x))
+
+
+def detached_beside(x: ts.Tensor, w: ts.Tensor):
+    y = x * w
+    return y.detach(), x + w
+
+
+def both(x: ts.Tensor, w: ts.Tensor):
+    y = x * w
+    return y, y.detach()
+
+
+def argument_beside(x: ts.Tensor, w: ts.Tensor):
+    return x.detach(), x.contiguous(), x * w
+
+
+def converted(x: ts.Tensor, w: ts.Tensor):
+    return x.to(ts.float32), x.detach() * w
+
+
+def copied(x: ts.Tensor, w: ts.Tensor):
+    y = (x * w).detach()
+    return y, y.contiguous(), y * x
+
+
+@pytest.mark.parametrize("function", [detached_beside, both, argument_beside, converted, copied])
+def test_results_that_are_detached(function):
+    scripted = ts.jit.script(function)
+    for _ in range(3):
+        x, w = ts.arange(3.0).requires_grad_(), ts.arange(3.0).add_(1).requires_grad_()
+        found, expected = scripted(x, w), function(x, w)
+        assert [y.requires_grad for y in found] == [y.requires_grad for y in expected]
+        gradients = [
+            ts.autograd.grad([y.sum() for y in results if y.requires_grad], [x, w], allow_unused=True)
+            for results in (found, expected)
+        ]
+        for a, b in zip(*gradients, strict=True):
+            assert (a is None) == (b is None) and (a is None or a.tolist() == b.tolist())

@@ -378,3 +378,22 @@ def in_a_task(x: ts.Tensor):
 def test_tasks_differentiate():
     x = leaf(0.1, 0.2, 0.3)
     assert_close(in_a_task(x)[:2], eagerly(x))
+
+
+def test_a_recurrence_that_begins_as_a_number_loses_no_gradients_silently():
+    """The number would be a constant: it is refused where the loop takes it, also once the loop has run as machine code."""
+
+    @ts.jit.script
+    def smoothed(x):
+        prev = 0.0
+        for t in range(x.size(0)):
+            prev = prev - x[t] / 2
+        return prev
+
+    for size in (3, 20_000, 20_000, 3):
+        assert smoothed(ts.ones(size)) == -size / 2
+        with pytest.raises(RuntimeError, match="Cannot input a tensor that requires grad as a scalar argument") as caught:
+            smoothed(ts.ones(size, requires_grad=True))
+        assert "prev = prev - x[t] / 2\n            ~~~~ <--- HERE" in str(caught.value)
+    with ts.no_grad():
+        assert smoothed(ts.ones(3, requires_grad=True)) == -1.5

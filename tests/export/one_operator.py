@@ -370,7 +370,9 @@ def programs(family):
 def module_of(text, count, torch):
     """A module whose `forward` gives the expression, of a package; and its arguments' names."""
     names = "xyz"[:count]
-    source = f"class Program(torch.nn.Module):\n    def forward(self, {', '.join(names)}):\n        return {text}"
+    source = (
+        f"class Program(torch.nn.Module):\n    def forward(self, {', '.join(names)}):\n        return {text}"
+    )
     space = {"torch": torch, "F": torch.nn.functional}
     exec(source, space)
     return space["Program"]()

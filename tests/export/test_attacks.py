@@ -1,5 +1,6 @@
 """What answered wrongly once: each program gives what eager code gives, or is refused."""
 
+import copy
 import io
 
 import pytest
@@ -109,3 +110,258 @@ def test_a_slice_up_to_a_number_of_data():
     x = ts.rand(8)
     for k in (0, 3, 8):
         ts.testing.assert_close(run(x, ts.tensor(k)), x[:k] * 2)
+
+
+@pytest.mark.parametrize("dim", [Dim.AUTO, Dim("n"), Dim("n", min=1)])
+@pytest.mark.parametrize(
+    ("forward", "least"),
+    [
+        (lambda self, x: x * 7 if x.shape[0] == 1 else x * 1, 2),
+        (lambda self, x: x * max(x.shape[0], 2), 0),
+        (lambda self, x: x * ts.sym_min(x.shape[0], 1), 1),
+        (lambda self, x: x + x.shape[0] // x.shape[0], 1),
+        (lambda self, x: (x + 1, x[1:].shape[0]), 1),
+        (lambda self, x: (x + 1, x[:2].shape[0]), 2),
+        (lambda self, x: x * 2 if x.shape[0] else x.sum(), 1),
+        (lambda self, x: x * 3, 0),
+    ],
+)
+def test_sizes_of_0_and_1_that_an_answer_does_not_hold_for(forward, least, dim):
+    program = exported(forward, (ts.rand(5),), ({0: dim},))
+    for each in (program.module(), program.run_decompositions().module()):
+        for n in (0, 1, 2, 5):
+            x = ts.rand(n)
+            if n < least:
+                with pytest.raises(AssertionError, match=f"Guard failed: .* >= {least}"):
+                    each(x)
+            else:
+                ts.testing.assert_close(each(x), module(forward)(x))
+
+
+@pytest.mark.parametrize(
+    ("forward", "shape", "refused", "taken"),
+    [
+        (lambda self, x: x.narrow(0, 0, 2).add_(2) * 1, (5,), (1,), (2,)),
+        (lambda self, x: x.roll(1, 0), (5,), (0,), (1,)),
+        (lambda self, x: x.logsumexp(0), (5,), (0,), (1,)),
+        (lambda self, x: ts.nn.functional.pad(x, (2, 1), mode="replicate"), (5, 3), (0, 3), (1, 3)),
+    ],
+)
+def test_what_a_decomposition_does_not_look_at(forward, shape, refused, taken):
+    low = exported(forward, (ts.rand(*shape),), ({0: Dim("n")},)).run_decompositions().module()
+    x = ts.rand(*taken)
+    ts.testing.assert_close(low(x.clone()), module(forward)(x.clone()))
+    with pytest.raises(AssertionError, match="Guard failed"):
+        low(ts.rand(*refused))
+
+
+def test_a_diagonal_as_long_as_the_shorter_dimension():
+    def forward(self, x):
+        y = x.diagonal()
+        y[0] = 5
+        return y * 1, y.shape[-1]
+
+    program = exported(forward, (ts.rand(3, 2, 3),), ({1: Dim.DYNAMIC},))
+    for each in (program.module(), program.run_decompositions().module()):
+        for n in (2, 3, 9):
+            x = ts.rand(3, n, 3)
+            ts.testing.assert_close(each(x.clone()), module(forward)(x.clone()))
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x.chunk(2, 1)[1], lambda x: x.split(3)[-1], lambda x: x.tensor_split(3)[1], lambda x: x.tensor_split([2, 4])[1],
+        lambda x: x.unbind(1)[2], lambda x: x.narrow(0, 1, 3), lambda x: x.expand_as(x).view(-1)[:2], lambda x: x.diagonal(),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("dim", [None, Dim.AUTO])
+def test_writes_to_views(view, dim):
+    def forward(self, x):
+        view(x).mul_(2)
+        return x + 1
+
+    program = exported(forward, (ts.rand(8, 6),), ({0: dim, 1: dim},))
+    low = program.run_decompositions().module()
+    for rows in (8, 9) if dim else (8,):
+        x = ts.rand(rows, 6)
+        wanted, found = x.clone(), x.clone()
+        result = module(forward)(wanted)
+        try:
+            ts.testing.assert_close(low(found), result)
+        except AssertionError as error:
+            assert rows != 8 and "Guard failed" in str(error)
+        else:
+            ts.testing.assert_close(found, wanted)
+
+
+def test_a_size_that_was_decided_is_a_result():
+    def forward(self, x):
+        return ts.addmm(x, x, x.t()), x.shape[0]
+
+    assert exported(forward, (ts.rand(5, 5),), ({0: Dim.AUTO},)).module()(ts.rand(5, 5))[1] == 5
+
+
+def test_conditions_that_choose_in_files():
+    def forward(self, x):
+        return [t * 1 for t in x.tensor_split(3)], x.flatten().tensor_split(3)[-1].shape[0]
+
+    program = exported(forward, (ts.rand(7, 2),), ({0: Dim.AUTO, 1: Dim.AUTO},))
+    buffer = io.BytesIO()
+    ts.export.save(program, buffer)
+    buffer.seek(0)
+    x = ts.rand(10, 2)
+    loaded = ts.export.load(buffer).module()
+    for each in (program.module(), program.run_decompositions().module(), loaded):
+        ts.testing.assert_close(each(x), module(forward)(x))
+
+
+def test_a_division_by_a_size_of_0_is_refused():
+    def forward(self, x):
+        y = ts.nn.functional.layer_norm(x, x.shape[-1:])
+        return y + len(y.chunk(4))
+
+    run = exported(forward, (ts.rand(6, 8),), ({0: Dim.AUTO},)).module()
+    with pytest.raises(AssertionError, match="Guard failed"):
+        run(ts.rand(0, 8))
+
+
+def test_shapes_that_change_in_place():
+    def forward(self, x):
+        x = x * 2
+        x.unsqueeze_(0)
+        x.t_()
+        x.squeeze_(1)
+        y = x.view(-1)
+        x.add_(1)
+        return x + 1, y
+
+    program = exported(forward, (ts.rand(3),), ({0: Dim.AUTO},))
+    x = ts.rand(5)
+    for each in (program.module(), program.run_decompositions().module()):
+        ts.testing.assert_close(each(x), module(forward)(x))
+
+    program = exported(lambda self, x: x.unsqueeze_(0) * 2, (ts.rand(3),))
+    x = ts.rand(3)
+    assert program.module()(x).shape == x.shape == (1, 3)
+    with pytest.raises(RuntimeError, match="changes the shape of x in place"):
+        program.run_decompositions()
+
+
+def test_copies_inside_of_a_program():
+    def forward(self, x):
+        y, z = copy.deepcopy(x), copy.copy(x)
+        y.add_(1)
+        return x * 1, y, z * 2
+
+    program = exported(forward, (ts.rand(3),))
+    for each in (program.module(), program.run_decompositions().module()):
+        x = ts.rand(3)
+        ts.testing.assert_close(each(x), module(forward)(x))
+    assert repr(copy.deepcopy(program.graph).find_nodes(op="placeholder")[0].meta["val"]).startswith(
+        "FakeTensor"
+    )
+
+
+def test_gradients_inside_of_a_program():
+    def of_grad(self, x):
+        w = x.clone().requires_grad_(True)
+        return ts.autograd.grad((w * x).sum(), w)[0]
+
+    def of_backward(self, x):
+        w = x.clone().requires_grad_(True)
+        (w * x).sum().backward()
+        return w.grad
+
+    def of_func(self, x):
+        return ts.func.grad(lambda t: (t * t).sum())(x)
+
+    for forward in (of_grad, of_backward, of_func):
+        run, x = exported(forward, (ts.rand(3),)).module(), ts.rand(3)
+        ts.testing.assert_close(run(x).detach(), module(forward)(x))
+
+
+def test_a_number_of_data_that_is_said_to_be_a_size():
+    """What was said is looked at, though the size is taken in the place of the number from then on."""
+
+    def forward(self, x, k):
+        n = k.item()
+        ts._check(n == x.shape[0] - 3)
+        return ts.ones(n) + x[3:]
+
+    program = exported(forward, (ts.rand(6), ts.tensor(3)), ({0: Dim.AUTO}, None))
+    x = ts.rand(8)
+    for each in (program.module(), program.run_decompositions().module()):
+        for _ in range(3):
+            ts.testing.assert_close(each(x, ts.tensor(5)), 1 + x[3:])
+            with pytest.raises(
+                RuntimeError, match=r"Runtime assertion failed for expression Eq\(u0, s0 - 3\)"
+            ):
+                each(x, ts.tensor(4))
+
+
+def test_map_that_takes_its_operand_from_around_too():
+    from ts._higher_order_ops.map import map
+
+    def forward(self, x):
+        return map(lambda row: row + x.sum(0), x)
+
+    program = exported(forward, (ts.rand(4, 3),))
+    x = ts.rand(4, 3)
+    for each in (program.module(), program.run_decompositions().module()):
+        ts.testing.assert_close(each(x), module(forward)(x))
+
+
+def test_batches_are_decomposed():
+    program = exported(lambda self, x: ts.vmap(lambda t: t.sum() * ts.tensor(2.0))(x), (ts.rand(4, 3),))
+    x = ts.rand(4, 3)
+    for each in (program, program.run_decompositions()):
+        ts.testing.assert_close(each.module()(x), x.sum(1) * 2)
+
+
+def test_a_copy_that_is_decomposed_to_views_stays_as_it_was():
+    def forward(self, x):
+        y = ts.nn.functional.pixel_shuffle(x, 1)
+        x.view(-1)[0] = 7
+        return y * 1
+
+    low = exported(forward, (ts.rand(1, 2, 3),)).run_decompositions().module()
+    x = ts.rand(1, 2, 3)
+    ts.testing.assert_close(low(x.clone()), x)
+
+
+def test_arguments_keep_their_memory():
+    class M(ts.nn.Module):
+        def forward(self, x):
+            x.data = x * 3
+            return x * 2
+
+    with pytest.raises(ts.errors.UserError, match=r"x\.data = .* would change the argument"):
+        ts.export.export(M(), (ts.ones(2),))
+
+
+def test_backward_twice_adds_in_place():
+    class M(ts.nn.Module):
+        def forward(self, x):
+            x = x.detach().requires_grad_()
+            (x * x).sum().backward()
+            first = x.grad
+            (x * 3).sum().backward()
+            return first * 1
+
+    program = ts.export.export(M(), (ts.ones(2),))
+    for run in (program.module(), program.run_decompositions().module()):
+        for _ in range(2):
+            assert ts.equal(run(ts.full((2,), 2.0)), ts.full((2,), 7.0))
+
+
+@pytest.mark.parametrize("divide", [lambda n: n % 1, lambda n: n % n, lambda n: (n * 7) % 7], ids=["1", "n", "7"])
+def test_remainders_of_floats(divide):
+    """They are no whole numbers."""
+    program = exported(lambda self, x: divide(x.sum().item()), (ts.ones(3),))
+    file = io.BytesIO()
+    ts.export.save(program, file)
+    file.seek(0)
+    for run in (program.module(), ts.export.load(file).module()):
+        for _ in range(2):
+            assert run(ts.full((3,), 0.5)) == divide(1.5)

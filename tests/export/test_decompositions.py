@@ -29,7 +29,10 @@ def test_programs_of_core_operators(family):
         program = ts.export.export(module, args).run_decompositions()
         for target in _targets(program):
             operator = getattr(target, "operator", None)
-            assert operator is None or not any(p.written for p in operator.signature.parameters), (text, target)
+            assert operator is None or not any(p.written for p in operator.signature.parameters), (
+                text,
+                target,
+            )
         if DRAWN.search(text):
             continue
         ours, plain = ([x.clone() for x in args] for _ in range(2))
@@ -46,7 +49,9 @@ def test_decompositions_are_functions_of_tensors():
         "aten::roll": (x, [1], [0]), "aten::triu": (x,), "aten::isclose": (x, x), "aten::stack": ([x, x], 1),
     }.items():  # fmt: skip
         operator = getattr(ts.ops.aten, key[6:].partition(".")[0])
-        ts.testing.assert_close(known[key](*arguments), operator(*arguments), equal_nan=True, rtol=1e-5, atol=1e-6)
+        ts.testing.assert_close(
+            known[key](*arguments), operator(*arguments), equal_nan=True, rtol=1e-5, atol=1e-6
+        )
 
 
 class Counter(ts.nn.Module):

@@ -162,7 +162,7 @@ def test_conditions_come_back(saved):
     ):
         with pytest.raises(AssertionError, match=re.escape(f"Guard failed: {said}")):
             module(x, n, **kwargs)
-    with pytest.raises(ValueError, match="input tree spec"):
+    with pytest.raises(ValueError, match="kwarg keyword mismatch"):
         module(*args, flag=True)
 
 
@@ -257,6 +257,13 @@ def edit(*path, to):
     return change
 
 
+def called_self(tree):
+    """Let the first tensor that is computed be called as the module is, everywhere."""
+    results = [x["outputs"][0] for x in tree["graph_module"]["graph"]["nodes"]]
+    name = next(x["as_tensor"]["name"] for x in results if "as_tensor" in x)
+    tree.update(json.loads(json.dumps(tree).replace(f'"{name}"', '"self"')))
+
+
 GRAPH = ("graph_module", "graph")
 WRONG = {
     "an operator that is not there": (edit(*GRAPH, "nodes", 0, "target", to="torch.ops.mylib.sin.default"), "mylib::sin"),
@@ -298,6 +305,18 @@ WRONG = {
         edit("graph_module", "signature", "input_specs", 0, "parameter", "parameter_name", to="__class__.x"),
         "no name of a parameter",
     ),
+    "a parameter that a program's module has": (
+        edit("graph_module", "signature", "input_specs", 0, "parameter", "parameter_name", to="_out_spec"),
+        "no name of state",
+    ),
+    "a parameter of the methods": (
+        edit("graph_module", "signature", "input_specs", 0, "parameter", "parameter_name", to="recompile.x"),
+        "no name of state",
+    ),
+    "the module for a name": (
+        called_self,
+        "called self",
+    ),
     "a parameter that is not there": (
         edit("graph_module", "signature", "input_specs", 0, "parameter", "parameter_name", to="other"),
         "does not have",
@@ -314,6 +333,79 @@ def test_what_is_wrong_is_refused(saved, name):
     change, said = WRONG[name]
     with pytest.raises(ArchiveError, match=said):
         loaded(changed(saved, change))
+
+
+def test_a_size_of_no_dimension():
+    """A size that a tensor has not is refused when the file is read."""
+
+    class Counts(Module):
+        def forward(self, x):
+            return x.sum() / x.shape[0]
+
+    file = io.BytesIO()
+    save(export(Counts(), (ts.ones(4),), dynamic_shapes=({0: Dim("n")},)), file)
+    contents = records(file.getvalue())
+    tree = json.loads(contents["model/models/model.json"])
+    [size] = [x for x in tree["graph_module"]["graph"]["nodes"] if x["target"].endswith("sym_size.int")]
+    size["inputs"][1]["arg"] = {"as_int": 3}
+    contents["model/models/model.json"] = json.dumps(tree).encode()
+    with pytest.raises(ArchiveError, match="asks for a size that its tensor has not"):
+        loaded(zipped(contents))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["z=exit(), key", "x):\n    exit()\n    def g(", "a-b", "class", "self", "torch", "_positional_arg_0"],
+)
+def test_arguments_of_modules_are_no_code(name):
+    """The names by which a module is called stand in the code of `unflatten`."""
+
+    class Inner(Module):
+        def forward(self, x, *, key):
+            return x + key
+
+    class Outer(Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = Inner()
+
+        def forward(self, x):
+            return self.inner(x, key=x * 2)
+
+    file = io.BytesIO()
+    save(export(Outer(), (ts.ones(2),), preserve_module_call_signature=("inner",)), file)
+
+    def change(tree):
+        for entry in tree["graph_module"]["module_call_graph"]:
+            if entry["fqn"] == "inner":
+                spec = entry["signature"]["in_spec"]
+                assert '\\"key\\"' in spec
+                entry["signature"]["in_spec"] = spec.replace('\\"key\\"', json.dumps(json.dumps(name))[1:-1])
+
+    assert ts.export.unflatten(loaded(file.getvalue()))(ts.ones(2)).tolist() == [3, 3]
+    with pytest.raises(ArchiveError, match=r"is no name of a value|cannot be the name of an argument"):
+        loaded(changed(file.getvalue(), change))
+
+
+def test_state_with_the_name_of_a_branch():
+    """Is refused, as the module has room for one of them."""
+
+    class Scale(Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("scale", ts.ones(2))
+
+        def forward(self, x):
+            return ts.cond(x.sum() > 0, lambda x: x * self.scale, lambda x: x - 1, (x,))
+
+    file = io.BytesIO()
+    save(export(Scale(), (ts.ones(2),)), file)
+    contents = records(file.getvalue())
+    for name, data in contents.items():
+        if name.endswith(".json"):
+            contents[name] = data.replace(b'"scale"', b'"true_graph_0.scale"')
+    with pytest.raises(ArchiveError, match="a branch has that name"):
+        loaded(zipped(contents))
 
 
 SIZES = [
@@ -485,3 +577,21 @@ def test_formulas_are_read(text):
 def test_what_is_no_formula_is_refused(text):
     with pytest.raises(ArchiveError):
         formulas.parse(text)
+
+
+def test_readers_are_made_at_once(monkeypatch):
+    """A thread that reads while another makes the readers of a class loses no field."""
+    from ts.export.files import documents, schema
+
+    call = {"in_spec": "in", "out_spec": "out", "inputs": [], "outputs": [], "forward_arg_names": []}
+    entry = {"fqn": "", "signature": call}
+    read, plain, seen = documents._object_reader(schema.CallEntry), documents._reader, []
+
+    def reader(kind):
+        if kind is not str and len(seen) == 0:  # between two fields, as another thread would
+            seen.append(None)
+            seen.append(read(entry, "").signature)
+        return plain(kind)
+
+    monkeypatch.setattr(documents, "_reader", reader)
+    assert read(entry, "").signature is not None and seen[1] is not None

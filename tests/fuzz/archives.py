@@ -18,7 +18,6 @@ import pickle
 import random
 import sys
 import tempfile
-import traceback
 from collections.abc import Callable
 from enum import Enum
 from functools import cache
@@ -233,12 +232,5 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["-n", count, *log]:
             campaign(int(count), Path(*log) if log else LOG)
-        case [seed]:
-            try:
-                print(check(int(seed)))
-            except Exception:
-                traceback.print_exc()
-        case [first, last]:
-            print("\n".join(problems(int(first), int(last))))
         case arguments:
-            main(*arguments)
+            watched.from_command_line(arguments, check, problems, main)

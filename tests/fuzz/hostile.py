@@ -11,7 +11,6 @@ of the values below.  The operator may compute or refuse.  It may not take longe
 
 from __future__ import annotations
 
-import copy
 import sys
 import warnings
 from collections.abc import Iterator
@@ -75,7 +74,7 @@ def calls(record: Any) -> Iterator[tuple[str, list[Any]]]:
             for x in replacements(parameter, given[i]):
                 tensor = isinstance(x, ts.Tensor)
                 shown = f"{x.dtype} {list(x.shape)} by {x.stride()} of {shown_element(x)}" if tensor else x
-                args = [copy.deepcopy(y) if isinstance(y, (ts.Tensor, list)) else y for y in given]
+                args = samples.arguments(record, dtype) or []  # fresh, as calls write into them
                 yield f"{record.key} {dtype} {parameter.name}={shown}", [*args[:i], x, *args[i + 1 :]]
 
 

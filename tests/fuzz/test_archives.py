@@ -4,7 +4,7 @@ import pytest
 
 from tests.fuzz import archives, how_many
 
-COUNT = how_many(600)
+COUNT = how_many(400)
 PARTS = 4  # `python -m tests.fuzz.archives -n 100000` goes on where these end
 
 

@@ -5,11 +5,12 @@ import importlib
 import pytest
 
 from tests.fuzz import entries
+from tests.shares import some
 
 PARTS = 4
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", some(0, 2, of=range(PARTS)))
 def test_entries(part):
     """Wrong counts and types, huge numbers, strange tensors and arrays."""
     found = entries.problems(0, entries.modules()[part::PARTS])

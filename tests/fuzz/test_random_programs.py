@@ -17,21 +17,21 @@ def programs(draw, writer=ProgramWriter):
     return writer(lambda n: draw(st.integers(0, n - 1))).program()
 
 
-@settings(max_examples=how_many(40), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=how_many(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_same_as_python(source):
     """From a string and from live source, the scripted program gives what CPython gives."""
     compare(source, ARGUMENTS)
 
 
-@settings(max_examples=how_many(30), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=how_many(20), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs(ContainerProgramWriter))
 def test_containers_same_as_python(source):
     """The same of programs over strings, dicts and optionals."""
     compare(source, CONTAINER_ARGUMENTS)
 
 
-@settings(max_examples=how_many(20), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=how_many(12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs(ClassProgramWriter))
 def test_classes_same_as_python(source):
     """The same of programs over script classes, enums, named tuples, unions, `with` and exceptions."""

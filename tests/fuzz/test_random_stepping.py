@@ -18,14 +18,14 @@ MOST_STOPS = 400
 FAILURES = (ArithmeticError, LookupError, RuntimeError, ValueError)
 
 
-@settings(max_examples=how_many(20), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=how_many(12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_steps_of_python(source):
     """Programs over numbers and lists."""
     compare(source, ARGUMENTS)
 
 
-@settings(max_examples=how_many(15), deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=how_many(9), deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs(ContainerProgramWriter))
 def test_steps_of_python_with_containers(source):
     """Programs over strings, dicts and optionals."""

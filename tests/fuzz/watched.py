@@ -87,3 +87,22 @@ def problems(module: str, *arguments: object) -> list[str]:
                 raise RuntimeError(done.stderr)
             found.append(f"{text}: ended with {done.returncode}\n{done.stderr[:3000]}")
             after = int(count)
+
+
+def from_command_line(
+    arguments: list[str],
+    check: Callable[[int], object],
+    problems: Callable[[int, int], list[str]],
+    main: Callable[..., None],
+) -> None:
+    """What `python -m MODULE` does: check a seed, tell the problems of several, or be a process of those."""
+    match arguments:
+        case [seed]:
+            try:
+                print(check(int(seed)))
+            except Exception:
+                traceback.print_exc()
+        case [first, last]:
+            print("\n".join(problems(int(first), int(last))))
+        case _:
+            main(*arguments)

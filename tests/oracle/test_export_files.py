@@ -10,9 +10,11 @@ import pytest
 
 import ts
 import ts.export
+from tests.export.test_files_of_functions import PROGRAMS, Program
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
+while_loop = pytest.importorskip("torch._higher_order_ops.while_loop").while_loop
 
 
 class Linear(nn.Module):
@@ -247,6 +249,37 @@ def test_our_file_runs_there():
     for rows, k in ((9, 5), (99, 31)):
         with pytest.raises(AssertionError, match="Guard failed"):
             found.module()(torch.ones(rows, 3), torch.ones(k), 2, flag=True)
+
+
+@pytest.mark.parametrize("function", PROGRAMS)
+def test_our_functions_run_there(function):
+    """Constants in branches and loops over numbers: PyTorch writes no files of these, but reads those of `ts`."""
+    x = ts.tensor([1.0, 2.0, 3.0])
+    file = io.BytesIO()
+    ts.export.save(ts.export.export(Program(function), (x,)), file)
+    found = torch.export.load(io.BytesIO(file.getvalue())).module()
+    for given in (x, -x):
+        same(function(given), found(*_theirs((given,))))
+
+
+class Numbers(nn.Module):
+    def forward(self, x):
+        n = x.shape[0]
+        return while_loop(lambda i, y: i < n, lambda i, y: (i + 2, y + i), (n - 2, x))
+
+
+def test_their_loop_over_numbers_runs_here():
+    """Numbers that follow from sizes are written beside tensors."""
+    shapes = ({0: torch.export.Dim.DYNAMIC},)
+    file = io.BytesIO()
+    torch.export.save(torch.export.export(Numbers(), (torch.ones(3),), dynamic_shapes=shapes), file)
+    found = ts.export.load(io.BytesIO(file.getvalue()))
+    again = io.BytesIO()
+    ts.export.save(found, again)
+    theirs = torch.export.load(io.BytesIO(again.getvalue())).module()
+    for n in (3, 6):
+        same(found.module()(ts.ones(n)), Numbers()(torch.ones(n)))
+        same(found.module()(ts.ones(n)), theirs(torch.ones(n)))
 
 
 @dataclasses.dataclass

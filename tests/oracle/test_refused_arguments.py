@@ -91,6 +91,56 @@ def test_step_hooks_are_given_the_optimizer_among_the_arguments():
     assert seen[ts] == seen[torch]
 
 
+SIZES = {
+    "view": lambda m, x: x.view(2, "3"),
+    "view of a list": lambda m, x: x.view([2, 1, None]),
+    "view by name": lambda m, x: x.view(size=(2, "a")),
+    "view of tensors": lambda m, x: x.view(2, m.ones(1)),
+    "permute": lambda m, x: x.permute(0, 1, None),
+    "expand": lambda m, x: x.expand(2, 2.5),
+    "zeros": lambda m, x: m.zeros(2, [3]),
+    "rand": lambda m, x: m.rand(2, 4 / 2),
+    "sum": lambda m, x: x.sum((0, "a")),
+    "strides": lambda m, x: m.as_strided(x, (1, 2), (1, "a")),
+    "stride of conv2d": lambda m, x: m.nn.functional.conv2d(m.ones(1, 1, 2, 2), m.ones(1, 1, 1, 1), stride=(1, "a")),
+    "randint": lambda m, x: m.randint(0, 2, (1, "a")),
+    "var": lambda m, x: x.var((0, "a")),
+}
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_sizes_of_which_one_is_no_int(name):
+    """The message names the argument and the place in it."""
+    texts = []
+    for m in (ts, torch):
+        with pytest.raises(TypeError) as caught:
+            SIZES[name](m, m.ones(2, 2))
+        texts.append(str(caught.value))
+    assert texts[0] == texts[1] and "failed to unpack the object at pos" in texts[0]
+
+
+def in_a_row(x):
+    return x.view(2, "3")
+
+
+def in_a_tuple(x):
+    return x.view((2, "3"))
+
+
+def of_one_form(x):
+    return x.permute(0, "3")
+
+
+@pytest.mark.parametrize("program", [in_a_row, in_a_tuple, of_one_form], ids=lambda program: program.__name__)
+def test_sizes_of_scripts_of_which_one_is_no_int(program):
+    texts = []
+    for m in (ts, torch):
+        with pytest.raises(RuntimeError) as caught:
+            m.jit.script(program)
+        texts.append(str(caught.value).strip())
+    assert texts[0] == texts[1] and "for argument '<varargs>'" in texts[0]
+
+
 def test_what_a_plateau_scheduler_saves():
     """The same names and values, so that checkpoints are exchanged."""
     saved = []

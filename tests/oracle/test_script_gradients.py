@@ -127,3 +127,46 @@ def test_archives_of_steps_go_both_ways():
         for one in found[1:]:
             assert torch.allclose(torch.tensor(one[1]), torch.tensor(found[0][1]))
             assert one[3:] == found[0][3:]
+
+
+def begins_as_a_number(x):
+    prev = 0.0
+    for t in range(x.size(0)):
+        prev = prev - x[t] / 2
+    return prev
+
+
+def written_to_elements(x):
+    prev = 0.0
+    out = x * 0
+    for t in range(x.size(0)):
+        prev = 0.5 * prev + x[t]
+        out[t] = prev
+    return out
+
+
+def converted(x):
+    prev = 0.0
+    for t in range(x.size(0)):
+        prev = prev - float(x[t])
+    return prev * x.sum()
+
+
+@pytest.mark.parametrize("program", [begins_as_a_number, written_to_elements, converted], ids=lambda program: program.__name__)
+def test_numbers_of_tensors_that_want_gradients(program):
+    """They are refused where nobody asked for a number, in the line and the words of PyTorch, however often the loop has run before."""
+    outcomes = []
+    for m in (ts, torch):
+        scripted, found = m.jit.script(program), []
+        for wanted in (False, False, False, True, True):
+            x = m.arange(4.0).requires_grad_(wanted)
+            try:
+                y = scripted(x)
+                if wanted:
+                    y.sum().backward()
+                found.append((y.tolist() if hasattr(y, "tolist") else y, x.grad.tolist() if wanted else None))
+            except RuntimeError as error:
+                found.append(str(error))
+        outcomes.append(found)
+    assert outcomes[0] == outcomes[1]
+    assert ("Cannot input a tensor that requires grad as a scalar argument" in str(outcomes[0])) == (program is not converted)

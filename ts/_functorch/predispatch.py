@@ -9,7 +9,8 @@ _vmap_decrement_nesting()                  the batch ends
 from __future__ import annotations
 
 import threading
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from ts._core.layers.batch import batched, opened_batch, unbatched
@@ -45,6 +46,18 @@ def _vmap_decrement_nesting() -> int:
     ends, _ = _open.batches.pop()
     ends.close()
     return len(_open.batches) + 1
+
+
+@contextmanager
+def ended_by_errors() -> Iterator[None]:
+    """What runs such steps: an error in between ends the batches that it left open."""
+    before = len(_open.batches)
+    try:
+        yield
+    except BaseException:
+        while len(_open.batches) > before:
+            _vmap_decrement_nesting()
+        raise
 
 
 def _add_batch_dim(self: Tensor, batch_dim: int, level: int) -> Tensor:

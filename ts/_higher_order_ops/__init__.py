@@ -10,20 +10,34 @@ are checked as in PyTorch.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
+from importlib.machinery import PathFinder
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ts._higher_order_ops.associative_scan import associative_scan
-from ts._higher_order_ops.cond import cond
-from ts._higher_order_ops.map import map
-from ts._higher_order_ops.operator import HigherOrderOperator, operators
-from ts._higher_order_ops.scan import scan
-from ts._higher_order_ops.while_loop import while_loop
 from ts.absent import names_for
+
+if TYPE_CHECKING:
+    from ts._higher_order_ops.associative_scan import associative_scan
+    from ts._higher_order_ops.cond import cond
+    from ts._higher_order_ops.map import map
+    from ts._higher_order_ops.operator import HigherOrderOperator, operators
+    from ts._higher_order_ops.scan import scan
+    from ts._higher_order_ops.while_loop import while_loop
 
 __all__ = ["HigherOrderOperator", "associative_scan", "cond", "map", "operators", "scan", "while_loop"]
 
-__getattr__ = names_for(__name__)
+_absent = names_for(__name__)
+
+
+def __getattr__(name: str) -> Any:
+    """The names of the package, each from its file when it is first asked for."""
+    if name not in __all__:
+        there = PathFinder.find_spec(f"{__name__}.{name}", __path__)
+        return import_module(f"{__name__}.{name}") if there else _absent(name)
+    home = name if name not in ("HigherOrderOperator", "operators") else "operator"
+    found = globals()[name] = getattr(import_module(f"{__name__}.{home}"), name)
+    return found
 
 
 class _Functions(ModuleType):

@@ -38,6 +38,10 @@ class Aliases:
             self._kept += [x, other]
             self._roots[id(x)] = self.root(other)
 
+    def part(self, x: Tensor) -> None:
+        """Let `x` count as one with memory of its own."""
+        self._roots.pop(id(x), None)
+
     def note(self, op: Any, values: list[Any], result: Any) -> None:
         """Note what an operator did with the memory of its arguments."""
         source: Tensor | None = None
@@ -52,7 +56,7 @@ class Aliases:
         if source is None:
             return
         aliasing = [r.alias is not None for r in op.schema.returns]
-        results = result if len(aliasing) > 1 else (result,)
+        results = (result,) if len(aliasing) == 1 else result or ()
         for shares, made in zip(aliasing, results, strict=True):
             for y in _tensors(made) if shares else ():
                 if op.name not in _VIEWS_IF_CONTIGUOUS or (

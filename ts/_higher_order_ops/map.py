@@ -17,6 +17,9 @@ from ts._higher_order_ops.preview import Preview, look
 from ts.frontend.markers import not_compiled
 from ts.utils import _pytree as pytree
 
+EMPTY = "Leading dimensions of mapped xs cannot be 0."
+UNEQUAL = "Leading dimensions of mapped xs must be consistent."
+
 
 @not_compiled("write a loop over the rows, and `torch.stack` what it gives")
 def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
@@ -31,9 +34,9 @@ def map(f: Callable[..., Any], xs: Any, *args: Any) -> Any:
     shapes = [x.shape for x in leaves]
     length = shapes[0][0]
     if length == 0:
-        raise RuntimeError("Leading dimensions of mapped xs cannot be 0.")
+        raise RuntimeError(EMPTY)
     if any(shape[0] != length for shape in shapes):
-        raise RuntimeError(f"Leading dimensions of mapped xs must be consistent. Got shapes {shapes}.")
+        raise RuntimeError(f"{UNEQUAL} Got shapes {shapes}.")
 
     def flat_f(*flat: Any) -> Any:
         x = pytree.tree_unflatten(flat[: len(leaves)], spec)
@@ -73,8 +76,12 @@ class MapOp(HigherOrderOperator):
     name = "map_impl"
 
     def run(self, f: Any, xs: Any, args: Any) -> Any:  # type: ignore[override]
-        rows = zip(*(x.unbind(0) for x in xs), strict=True)
-        each = [pytree.tree_flatten(f(*row, *args)) for row in rows]
+        columns = [x.unbind(0) for x in xs]
+        if not columns[0]:
+            raise RuntimeError(EMPTY)
+        if any(len(x) != len(columns[0]) for x in columns):
+            raise RuntimeError(UNEQUAL)
+        each = [pytree.tree_flatten(f(*row, *args)) for row in zip(*columns, strict=True)]
         stacked = [
             ts.stack(column) if isinstance(column[0], Tensor) else column[0]
             for column in zip(*(leaves for leaves, _ in each), strict=True)

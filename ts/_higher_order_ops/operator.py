@@ -7,7 +7,8 @@ Whoever records what the thread does, and knows such operators, is asked first.
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import Any, Final
 
 from ts._core.tensor.symbols import SymInt
 from ts._core.tensor.tensor import Tensor
@@ -65,12 +66,22 @@ class HigherOrderOperator:
         return getattr, (operators, self.name)
 
 
+_HOMES: Final = {  # the files of operators, which are imported when somebody asks for one
+    "associative_scan": "associative_scan", "auto_functionalized_v2": "auto_functionalize", "cond": "cond",
+    "map_impl": "map", "scan": "scan",
+    "while_loop": "while_loop", "wrap_with_autocast": "wrapped", "wrap_with_set_grad_enabled": "wrapped",
+}  # fmt: skip
+
+
 class _Operators:
     """`torch.ops.higher_order`"""
 
     name = "higher_order"
 
     def __getattr__(self, name: str) -> Any:
+        if (home := _HOMES.get(name)) is not None:
+            import_module(f"ts._higher_order_ops.{home}")  # which puts its operators here
+            return vars(self)[name]
         raise missing_attribute("'_OpNamespace' 'higher_order' object", name, lambda: list(vars(self)))
 
     def __reduce__(self) -> Any:

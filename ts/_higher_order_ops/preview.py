@@ -16,14 +16,13 @@ from typing import Any, Final
 
 import ts
 from ts import devices, dtypes
-from ts._core.dispatch.overloads import overloads
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import TracedBy, current_tracer
 from ts._higher_order_ops.aliases import Aliases
 from ts._higher_order_ops.checks import Outcome, no_side_effects
 from ts.errors import TorchRuntimeError, UncapturedHigherOrderOpError
-from ts.tracing.indexing import get_index, put_index
 from ts.tracing.types import arguments_of_to
+from ts.tracing.without_elements import WithoutElements
 from ts.utils import _pytree as pytree
 
 _MOST: Final = 512  # kinds of calls that are remembered
@@ -81,12 +80,13 @@ def _kind_of(function: Any, depth: int = 3) -> Any:
     return function.__code__, tuple(found)
 
 
-class Preview:
+class Preview(WithoutElements):
     """Computes on tensors of the meta device in place of those of the program, as a tracer of this thread."""
 
     def __init__(self) -> None:
         self._metas: dict[int, tuple[Tensor, Tensor]] = {}  # of the program's tensors, by id
         self._own: dict[int, Tensor] = {}
+        self._made: set[int] = set()  # ids in `_metas` of what functions make: of numbers, `y.data`
         self._aliases = Aliases()
 
     def outcome(self, function: Callable[..., Any], args: Any) -> Outcome:
@@ -98,7 +98,7 @@ class Preview:
             found = function(*given)
         leaves, spec = pytree.tree_flatten(found)
         leaves = [self.like(x) for x in leaves]
-        taken = [made for key, (_, made) in self._metas.items() if key not in before]
+        taken = [made for key, (_, made) in self._metas.items() if key not in before | self._made]
         outside = [x for x in pytree.tree_leaves(given) if isinstance(x, Tensor)] + taken
         return Outcome(leaves, spec, outside, self._aliases)
 
@@ -107,12 +107,19 @@ class Preview:
         if not isinstance(x, Tensor) or id(x) in self._own:
             return x
         known = self._metas.get(id(x))
+        if known is None and x.is_meta and (shown := self._same_memory(x)) is not None:
+            known = self._metas[id(x)] = x, shown
+            self._made.add(id(x))
         if known is None:
             with TracedBy(None):
                 made = ts.empty_strided(x.shape, x.stride(), dtype=x.dtype, device="meta")
             self._own[id(made)] = made
             known = self._metas[id(x)] = x, made
         return known[1]
+
+    def _same_memory(self, x: Tensor) -> Tensor | None:
+        """The tensor that `x` shows, where nobody saw how it came to be: `y.data`."""
+        return next((y for y in self._own.values() if y.array is x.array), None)
 
     def fresh(self, x: Tensor, shape: Any = None) -> Tensor:
         """Another tensor like this one, or of another shape."""
@@ -154,42 +161,14 @@ class Preview:
         """Another operator inside: its result."""
         return operator.previewed(self, *args)
 
-    def constructed(self, x: Tensor, function: str) -> Any:
+    def constructed(self, x: Tensor, function: str) -> None:
         """A tensor of numbers: one of the function's own."""
-        return self.fresh(x)
+        self._metas[id(x)] = x, self.fresh(x)
+        self._made.add(id(x))
 
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
         """A tensor becomes a value of Python: unknown."""
         raise Unknown(kind)
-
-    def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
-        """function(*args) as it is."""
-        with TracedBy(None):
-            return function(*args)
-
-    def size(self, x: Tensor, dim: Any = None) -> Any:
-        """x.size(dim)"""
-        return self.unrecorded(x.size) if dim is None else self.unrecorded(x.size, dim)
-
-    def shape(self, x: Tensor) -> Any:
-        """x.shape"""
-        return self.unrecorded(lambda: x.shape)
-
-    def numel(self, x: Tensor) -> Any:
-        """x.numel()"""
-        return self.unrecorded(x.numel)
-
-    def get(self, x: Tensor, index: Any) -> Any:
-        """x[index]"""
-        return get_index(self.like(x), index)
-
-    def put(self, x: Tensor, index: Any, value: Any) -> None:
-        """x[index] = value"""
-        put_index(self.like(x), index, value)
-
-    def iterate(self, x: Tensor) -> Iterator[Tensor]:
-        """The rows of `x`."""
-        return iter(overloads("unbind")(x, 0))
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
         """x.to(...)"""
@@ -211,10 +190,6 @@ class Preview:
         if written is None:
             raise Unknown("compiled")
         return written(*args, **kwargs)
-
-    def forward_of(self, module: Any) -> Callable[..., Any]:
-        """A module's `forward`."""
-        return module.forward  # type: ignore[no-any-return]
 
 
 def _flat(values: Any) -> Iterator[Any]:

@@ -17,7 +17,7 @@ from ts._higher_order_ops.preview import Preview, look
 from ts.frontend.markers import not_compiled
 from ts.utils import _pytree as pytree
 
-_TOO_SHORT = "All xs leaves must at least have 'dim' number of dimensions and scan dimension > 0"
+TOO_SHORT = "All xs leaves must at least have 'dim' number of dimensions and scan dimension > 0"
 
 
 @not_compiled("write a loop over the slices, and `torch.stack` what it gives")
@@ -100,7 +100,7 @@ def _check_operands(combine_fn: Any, init: list[Any], xs: list[Any], reverse: An
             if not isinstance(x, Tensor):
                 raise RuntimeError(f"All {what} leaves must be a Tensor but got {x}")
     if any(x.ndim <= dim or x.shape[dim] == 0 for x in xs):
-        raise RuntimeError(_TOO_SHORT)
+        raise RuntimeError(TOO_SHORT)
 
 
 def _check_pair(found: Any) -> None:
@@ -151,6 +151,8 @@ class ScanOp(HigherOrderOperator):
     def run(  # type: ignore[override]
         self, combine_fn: Any, init: Any, xs: Any, additional_inputs: Any
     ) -> Any:
+        if xs[0].shape[0] == 0:
+            raise RuntimeError(TOO_SHORT)
         carry, columns = list(init), []
         for i in range(xs[0].shape[0]):
             slices = [x.select(0, i) for x in xs]

@@ -1,6 +1,6 @@
 """Modules of PyTorch whose objects `ts` keeps elsewhere: they import, and have these names.
 
-    from ts.distributions.normal import Normal          the one of `ts.distributions`
+from ts.distributions.normal import Normal          the one of `ts.distributions`
 """
 
 from __future__ import annotations

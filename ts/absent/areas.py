@@ -18,7 +18,6 @@ class Area(NamedTuple):
 
 _COMPILER = "`ts.jit.script` and `ts.jit.trace` compile; eager code runs as it is."
 _QUANTIZED = "Quantized archives of PyTorch are loaded with `ts.jit.load`; 16-bit floats halve the memory."
-_ALONE = "One process computes; `ts.set_num_threads` and `ts.jit.fork` use its cores."
 
 AREAS: Final = {
     "": Area("such object", "docs/status.md lists what is missing."),
@@ -33,13 +32,16 @@ AREAS: Final = {
         "attention that is compiled for each mask",
         "`ts.nn.functional.scaled_dot_product_attention` takes masks.",
     ),
-    "nn.parallel": Area("models on several devices or processes", _ALONE),
+    "nn.parallel": Area(
+        "models on several devices",
+        "`ts.nn.parallel.DistributedDataParallel` trains in several processes: see docs/distributed.md.",
+    ),
     "fx": Area(
         "this part of `torch.fx`",
         "Graphs, tracing, interpreters, rewriting and the common passes are there: see docs/fx.md.",
     ),
-    "export": Area("`torch.export` yet", "`ts.jit.trace` and `ts.jit.save` write a model to a file."),
-    "_export": Area("`torch.export` yet", "`ts.jit.trace` and `ts.jit.save` write a model to a file."),
+    "export": Area("this part of `torch.export`", "docs/export.md says what is there."),
+    "_export": Area("this part of `torch.export`", "docs/export.md says what is there."),
     "package": Area("packages of code", "`ts.jit.save` keeps code and weights in one file."),
     "monitor": Area("counters for services", "`ts.profiler` measures."),
     "ops": Area("such operator", "docs/operators.md lists those that are missing, and why."),
@@ -60,7 +62,10 @@ AREAS: Final = {
     "utils._python_dispatch": Area(
         "modes below the dispatcher", "`ts.overrides` intercepts functions above it."
     ),
-    "distributed": Area("several processes yet", _ALONE),
+    "distributed": Area(
+        "this part of `torch.distributed`",
+        "docs/distributed.md says what is there: process groups on the CPU and `DistributedDataParallel`.",
+    ),
     "multiprocessing": Area("tensors shared between processes", "Queues of `ts.multiprocessing` copy them."),
     "cuda": Area("this part of CUDA's interface", "Tensors on CUDA are computed by CuPy."),
     "mtia": Area("such devices", "There are the CPU, and CUDA devices by CuPy."),
@@ -78,6 +83,7 @@ AREAS: Final = {
     "_higher_order_ops": Area("operators of the compiler", _COMPILER),
     "_subclasses": Area("fake tensors yet", 'Tensors of `device="meta"` have shapes and no elements.'),
 }  # fmt: skip
+
 
 def area_of(path: str) -> Area:
     """The area of what is absent, by its path in PyTorch (`onnx.errors`)."""

@@ -210,33 +210,27 @@ NAMES: Final = {
         AggressiveGuardFreeMode CURRENT_NODE_KEY CallMethodKey CapturedTraceback CeilToInt CleanDiv
         Constraint ConstraintViolationError ConvertIntKey CppPrinter DimConstraints DimDynamic
         DivideByKey DynamicDimConstraintPrinter EqualityConstraint FakeScriptObject FakeTensorMeta
-        FloorDiv FloorToInt GuardOnDataDependentSymNode InnerTensorKey IntTrueDiv
-        IsNonOverlappingAndDenseIndicator LazyString LoggingShapeGuardPrinter Max Mod OpaqueBase
-        OrderedSet PendingUnbackedSymbolNotFound PropagateUnbackedSymInts PythonMod PythonPrinter
-        RelaxedUnspecConstraint RuntimeAssert SHAPEENV_EVENT_KEY SLoc SYMPY_INTERP ShapeEnv
-        ShapeEnvEvent ShapeEnvSettings ShapeGuard ShapeGuardPrinter ShapeGuardPythonPrinter
-        SingletonInt Source Specialization StatefulSymbolicContext StatelessSymbolicContext
-        StrictMinMaxConstraint SubclassSymbolicContext SymBool SymExprPrinter SymFloat SymInt
-        SymIntEqByExpr SymIntSymbolicContext SymNode SymPyValueRangeAnalysis SymT SymbolicContext
-        TracingContext TrackedFake TruncToInt ValueRangeError ValueRanges ValueRangesSLoc
-        bind_symbols bound_sympy canonicalize_bool_expr cast_symbool_to_symint_guardless
-        check_consistent compute_unbacked_bindings constrain_range constrain_unify create_contiguous
-        dtrace_structured error eval_guards eval_is_non_overlapping_and_dense expect_true
-        find_symbol_binding_fx_nodes format_frame free_symbols free_unbacked_symbols
-        fx_placeholder_targets fx_placeholder_vals get_unwrapped guard_bool guard_float guard_int
-        guard_or_false guard_or_true guard_scalar guard_size_oblivious guarding_hint_or_throw
-        has_free_symbols has_free_unbacked_symbols has_guarding_hint has_static_value
-        has_symbolic_sizes_strides int_oo is_accessor_node is_batchedtensor is_concrete_bool
-        is_concrete_float is_concrete_int is_gradtrackingtensor is_nested_int is_opaque_value
-        is_sparse_any is_symbol_binding_fx_node is_symbolic is_traceable_wrapper_subclass
-        log_lru_cache_stats lru_cache make_symbol optimization_hint rebind_unbacked
-        record_shapeenv_event replay_shape_env_events resolve_unbacked_bindings safe_expand
-        shape_env_check_state_equal signpost_event statically_known_false statically_known_true
-        sym_and sym_eq sym_or symbol_is_type trace_structured try_solve uninteresting_files
+        FloorDiv FloorToInt InnerTensorKey IntTrueDiv IsNonOverlappingAndDenseIndicator LazyString
+        LoggingShapeGuardPrinter Max Mod OpaqueBase OrderedSet PendingUnbackedSymbolNotFound
+        PropagateUnbackedSymInts PythonMod PythonPrinter RelaxedUnspecConstraint RuntimeAssert
+        SHAPEENV_EVENT_KEY SLoc SYMPY_INTERP ShapeEnv ShapeEnvEvent ShapeEnvSettings ShapeGuard
+        ShapeGuardPrinter ShapeGuardPythonPrinter SingletonInt Source Specialization
+        StatefulSymbolicContext StatelessSymbolicContext StrictMinMaxConstraint
+        SubclassSymbolicContext SymBool SymExprPrinter SymFloat SymInt SymIntEqByExpr
+        SymIntSymbolicContext SymNode SymPyValueRangeAnalysis SymT SymbolicContext TracingContext
+        TrackedFake TruncToInt ValueRangeError ValueRanges ValueRangesSLoc bind_symbols bound_sympy
+        canonicalize_bool_expr cast_symbool_to_symint_guardless check_consistent
+        compute_unbacked_bindings create_contiguous dtrace_structured error eval_guards
+        eval_is_non_overlapping_and_dense find_symbol_binding_fx_nodes format_frame
+        fx_placeholder_targets fx_placeholder_vals get_unwrapped has_guarding_hint int_oo
+        is_accessor_node is_batchedtensor is_gradtrackingtensor is_opaque_value is_sparse_any
+        is_symbol_binding_fx_node is_traceable_wrapper_subclass log_lru_cache_stats lru_cache
+        make_symbol rebind_unbacked record_shapeenv_event replay_shape_env_events
+        resolve_unbacked_bindings safe_expand shape_env_check_state_equal signpost_event
+        symbol_is_type trace_structured try_solve uninteresting_files
     """,
     "export": """
-        Constraint CustomDecompTable FlatArgsAdapter ModuleCallEntry ModuleCallSignature
-        PassResult UnflattenedModule draft_export unflatten
+        Constraint CustomDecompTable PassResult
     """,
     "export.dynamic_shapes": """
         Constraint refine_dynamic_shapes_from_suggested_fixes
@@ -296,22 +290,14 @@ NAMES: Final = {
     """,
     "utils.data.datapipes": "",
     "distributed": """
-        AllToAllOptions AllreduceCoalescedOptions AllreduceOptions Backend BackendConfig
-        BarrierOptions BroadcastOptions BuiltinCommHookType DebugLevel DeviceMesh DistBackendError
-        DistError DistNetworkError DistStoreError FileStore GatherOptions GradBucket GroupMember
-        GroupName HashStore Logger P2POp PrefixStore ProcessGroup ProcessGroupGloo QueueEmptyError
-        RankType ReduceOp ReduceOptions ReduceScatterOptions Reducer ScatterOptions Store TCPStore
-        Work all_gather all_gather_coalesced all_gather_into_tensor all_gather_object
-        all_gather_single all_reduce all_reduce_coalesced all_to_all all_to_all_single barrier
-        batch_isend_irecv breakpoint broadcast broadcast_object_list default_pg_timeout
-        destroy_process_group gather gather_object get_backend get_backend_config get_debug_level
-        get_default_backend_for_device get_global_rank get_group_rank get_node_local_rank
-        get_pg_count get_process_group_ranks get_rank get_world_size group init_device_mesh
-        init_process_group irecv is_backend_available isend log monitored_barrier new_group
-        new_subgroups new_subgroups_by_enumeration record_comm recv recv_object_list reduce
-        reduce_op reduce_scatter reduce_scatter_single reduce_scatter_tensor
-        register_rendezvous_handler rendezvous scatter scatter_object_list send send_object_list
-        set_debug_level set_debug_level_from_env shrink_group split_group supports_complex timedelta
+        AllToAllOptions AllreduceCoalescedOptions AllreduceOptions BackendConfig BarrierOptions
+        BroadcastOptions BuiltinCommHookType DebugLevel DeviceMesh FileStore GatherOptions
+        GradBucket GroupName HashStore Logger PrefixStore ProcessGroupGloo RankType ReduceOptions
+        ReduceScatterOptions Reducer ScatterOptions Store TCPStore breakpoint get_debug_level
+        get_default_backend_for_device init_device_mesh log new_subgroups
+        new_subgroups_by_enumeration record_comm reduce_op register_rendezvous_handler rendezvous
+        set_debug_level set_debug_level_from_env shrink_group split_group supports_complex
+        timedelta
     """,
     "distributed.nn": """
         Function ReduceOp RemoteModule all_gather all_reduce all_to_all all_to_all_single
@@ -346,10 +332,8 @@ NAMES: Final = {
         build_stage pipe_split pipeline
     """,
     "distributed.rpc": """
-        AllGatherStates BackendType PyRRef RRef RemoteProfilerManager RpcAgent RpcBackendOptions
-        Store TensorPipeAgent TensorPipeRpcBackendOptions WorkerInfo enable_gil_profiling
-        get_rpc_timeout get_worker_info init_rpc is_available method_factory new_method remote
-        rpc_async rpc_sync shutdown
+        AllGatherStates RemoteProfilerManager RpcAgent Store TensorPipeAgent enable_gil_profiling
+        method_factory new_method
     """,
     "distributed.checkpoint": """
         BytesStorageMetadata CheckpointException ChunkStorageMetadata DefaultLoadPlanner
@@ -360,22 +344,14 @@ NAMES: Final = {
         save_state_dict
     """,
     "distributed.distributed_c10d": """
-        AllToAllOptions AllgatherOptions AllreduceCoalescedOptions AllreduceOptions Backend
-        BackendConfig BarrierOptions BroadcastOptions DebugLevel DistStoreError GatherOptions
-        GroupMember GroupName P2POp PrefixStore ProcessGroup ProcessGroupGloo ReduceOp ReduceOptions
-        ReduceScatterOptions ScatterOptions Store Work all_gather all_gather_coalesced
-        all_gather_into_tensor all_gather_object all_gather_single all_reduce all_reduce_coalesced
-        all_to_all all_to_all_single barrier batch_isend_irecv broadcast broadcast_object_list
-        default_pg_timeout destroy_process_group gather gather_object get_backend get_backend_config
-        get_debug_level get_default_backend_for_device get_global_rank get_group_rank
-        get_node_local_rank get_pg_count get_process_group_ranks get_rank get_world_size group
-        handle_torch_function has_torch_function init_process_group irecv is_backend_available
-        is_gloo_available is_initialized is_mpi_available is_nccl_available is_torchelastic_launched
-        is_ucc_available is_xccl_available isend monitored_barrier new_group new_subgroups
-        new_subgroups_by_enumeration not_none record_comm recv recv_object_list reduce reduce_op
-        reduce_scatter reduce_scatter_single reduce_scatter_tensor register_rendezvous_handler
-        rendezvous scatter scatter_object_list send send_object_list
-        set_pytorch_distributed_envs_from_justknobs shrink_group split_group supports_complex
+        AllToAllOptions AllgatherOptions AllreduceCoalescedOptions AllreduceOptions BackendConfig
+        BarrierOptions BroadcastOptions DebugLevel GatherOptions GroupName PrefixStore
+        ProcessGroupGloo ReduceOptions ReduceScatterOptions ScatterOptions Store get_debug_level
+        get_default_backend_for_device handle_torch_function has_torch_function is_mpi_available
+        is_nccl_available is_torchelastic_launched is_ucc_available is_xccl_available
+        new_subgroups new_subgroups_by_enumeration not_none record_comm reduce_op
+        register_rendezvous_handler rendezvous set_pytorch_distributed_envs_from_justknobs
+        shrink_group split_group supports_complex
     """,
     "distributed.utils": """
         Any Callable Container Optional OrderedDict PackedSequence Q R S T TypeVar overload
@@ -391,8 +367,8 @@ NAMES: Final = {
         DistributedDataParallelCPU data_parallel gather parallel_apply replicate scatter
     """,
     "nn.parallel.distributed": """
-        DistributedDataParallel Function Join JoinHook Joinable Module RRef ReduceOp Variable gather
-        scatter_kwargs tree_flatten tree_unflatten
+        Function Join JoinHook Joinable RRef ReduceOp Variable gather scatter_kwargs tree_flatten
+        tree_unflatten
     """,
     "multiprocessing.reductions": """
         SharedCache StorageWeakRef fd_id init_reductions rebuild_cuda_tensor rebuild_event
@@ -523,13 +499,11 @@ NAMES: Final = {
 # Functions whose answer is known though what they ask about is not there.
 ANSWERS: Final = {
     "onnx.is_in_onnx_export": False,
-    "distributed.is_gloo_available": False,
     "distributed.is_mpi_available": False,
     "distributed.is_nccl_available": False,
     "distributed.is_torchelastic_launched": False,
     "distributed.is_ucc_available": False,
     "distributed.is_xccl_available": False,
-    "distributed.rpc.is_available": False,
     "utils._triton.has_triton": False,
     "utils._triton.has_triton_package": False,
 }

@@ -1,7 +1,7 @@
 """Placeholders: what stands for a class, function or constant of PyTorch that `ts` has not.
 
-    class Exporter(ts.onnx.ONNXProgram): ...      may be inherited from, an annotation, in a test
-    ts.onnx.ONNXProgram()                         NotImplementedError
+class Exporter(ts.onnx.ONNXProgram): ...      may be inherited from, an annotation, in a test
+ts.onnx.ONNXProgram()                         NotImplementedError
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ import numpy as np
 from ts import backends, dtypes
 from ts._core.dispatch import autocast as core
 from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import current_tracer
 from ts.amp.switches import (
     get_autocast_dtype,
     is_autocast_available,
@@ -114,10 +115,18 @@ class autocast:
         return self
 
     def _enter(self) -> list[int]:
-        return core.enter(self._place, self.fast_dtype, self._enabled, self._cache_enabled)
+        before = core.enter(self._place, self.fast_dtype, self._enabled, self._cache_enabled)
+        if (casts := getattr(current_tracer(), "casts", None)) is not None:  # an export notes its blocks
+            casts.append((self.device, self.fast_dtype, self._enabled))
+        return before
+
+    def _leave(self, before: list[int]) -> None:
+        if casts := getattr(current_tracer(), "casts", None):
+            casts.pop()
+        core.leave(self._place, before)
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        core.leave(self._place, self._before.pop())
+        self._leave(self._before.pop())
 
     def __call__(self, function: F) -> F:
         if not callable(function):
@@ -133,7 +142,7 @@ class autocast:
             try:
                 return function(*args, **kwargs)
             finally:
-                core.leave(self._place, before)
+                self._leave(before)
 
         vars(inside)["__script_unsupported"] = "@autocast() decorator is not supported in script mode"
         return inside  # type: ignore[return-value]

@@ -1,7 +1,7 @@
 """What an `AliasDb` knows, for people: `str(graph.alias_db())`, and a picture for Graphviz.
 
-    %a.1 points to: WILDCARD for type Tensor
-    %y.1 points to: %a.1
+%a.1 points to: WILDCARD for type Tensor
+%y.1 points to: %a.1
 """
 
 from __future__ import annotations
@@ -39,4 +39,3 @@ def to_graphviz(found: Findings) -> str:
         if name != f"%{value.debug_name()}"
     ]
     return "\n".join(["digraph alias_db {", "  rankdir=LR", *arrows, "}"]) + "\n"
-

@@ -37,6 +37,7 @@ _SIDE_EFFECTS: Final = frozenset(
         "prim::Store",
         "aten::is_autocast_enabled",  # others switch it
         "aten::is_autocast_cpu_enabled",
+        "aten::_assert_scalar",
         "aten::warn",
         "aten::save",
         "aten::wait",

@@ -1,11 +1,11 @@
 """What nodes do to memory, as far as it is seen without an analysis: by types and schemas alone.
 
-    any_mutable(node.inputs())      whether there is memory that somebody may write to
-    writes_to_inputs(node)          whether an operator does
-    is_written_by(value, use)       whether one that uses the value does
-    is_plainly_written(value)       whether any of them does
-    may_write(graph)                whether anything in the graph does: else `ts.analysis.alias` is not needed
-    is_only_read(value)             whether all users read the value and keep nothing of it
+any_mutable(node.inputs())      whether there is memory that somebody may write to
+writes_to_inputs(node)          whether an operator does
+is_written_by(value, use)       whether one that uses the value does
+is_plainly_written(value)       whether any of them does
+may_write(graph)                whether anything in the graph does: else `ts.analysis.alias` is not needed
+is_only_read(value)             whether all users read the value and keep nothing of it
 """
 
 from __future__ import annotations

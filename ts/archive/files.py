@@ -1,8 +1,8 @@
 """Archives as files of records, whatever the records are: `PyTorchFileWriter` and `PyTorchFileReader`.
 
-    writer = PyTorchFileWriter(path)                     reader = PyTorchFileReader(path)
-    writer.write_record("notes", data, len(data))        reader.get_record("notes")
-    writer.write_end_of_file()                           reader.get_all_records()
+writer = PyTorchFileWriter(path)                     reader = PyTorchFileReader(path)
+writer.write_record("notes", data, len(data))        reader.get_record("notes")
+writer.write_end_of_file()                           reader.get_all_records()
 """
 
 from __future__ import annotations

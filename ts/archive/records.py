@@ -93,7 +93,10 @@ class Records:
             if entry.filename.startswith(prefix)
         }
         if scripted is not None and not self.has("data.pkl"):
-            raise ArchiveError("PytorchStreamReader failed locating file data.pkl: file not found")
+            told = "PytorchStreamReader failed locating file data.pkl: file not found"
+            if self.has("models/model.json"):
+                told += ". This is an exported program (.pt2): ts.export.load reads it"
+            raise ArchiveError(told)
         if scripted and not self.has("constants.pkl"):
             raise ArchiveError(
                 "PytorchStreamReader failed locating file constants.pkl: file not found. This is no archive "

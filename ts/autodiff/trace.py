@@ -91,6 +91,7 @@ class Trace:
         self.place: dict[int, tuple[int, int]] = {}  # by identity: (-1, argument) or (line, result)
         for found, place in self._places():
             self.place.setdefault(found, place)  # what a line gives back as it is stays where it was
+        self._check_outputs()
 
     @staticmethod
     def _writer() -> Writer:
@@ -103,6 +104,14 @@ class Trace:
         for number, (_, _, results) in enumerate(self.lines):
             for i, x in enumerate(_tensors(results)):
                 yield identity(x), (number, i)
+
+    def _check_outputs(self) -> None:
+        """UntraceableError for a result that has, or lacks, the gradient of what it shares elements with."""
+        seen: dict[int, set[bool]] = {}  # by identity
+        for found, place in self._places():
+            seen.setdefault(found, set()).add(self.tensor(place).requires_grad)
+        if any(len(seen.get(identity(x), ())) == 2 for x in self.outputs):
+            raise UntraceableError("a result is detached from another tensor, or another from it")
 
     def is_input(self, place: tuple[int, int]) -> bool:
         """Whether the tensor at a place is an argument."""

@@ -424,9 +424,7 @@ def _check_batched(inputs: tuple[Any, ...], y: Tensor, number: int) -> None:
     leaves = [inputs[i] for i in wanted(inputs)]
 
     def pass_back(g: Tensor, batched: bool) -> list[Tensor | None]:
-        return list(
-            grad(y, leaves, g, retain_graph=True, allow_unused=True, is_grads_batched=batched)
-        )
+        return list(grad(y, leaves, g, retain_graph=True, allow_unused=True, is_grads_batched=batched))
 
     given = [ts.randn_like(y) for _ in range(2)]
     expected = [pass_back(g, False) for g in given]

@@ -43,6 +43,7 @@ def enter_dual_level() -> int:
             "see, "
             "please file an issue."
         )
+    dual.refuse_to_record()
     _here.level = levels.push(dual.run, dual.without_tangent)
     return 0
 

@@ -22,11 +22,12 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 from ts._core.autograd.function_node import FunctionNode, run_function
 from ts._core.tensor.tensor import Tensor
-from ts._core.thread.context import is_grad_enabled
+from ts._core.thread.context import current_tracer, is_grad_enabled
 from ts.autograd.grad_mode import no_grad
 
 __all__ = [
@@ -168,7 +169,12 @@ class Function(_OneLevel):
         if kwargs or setup is not None:
             args = _by_position(cls.forward, args if setup else (None, *args), kwargs)
             args = args if setup else args[1:]
-        return run_function(cls._backward_cls(), cls.forward, setup, args)
+        inside = getattr(current_tracer(), "in_function", nullcontext)  # exports note the blocks around it
+        with inside():
+            found = run_function(cls._backward_cls(), cls.forward, setup, args)
+        if (tape := getattr(current_tracer(), "tape", None)) is not None:
+            tape.note_function(cls.__name__, list(args), found)
+        return found
 
 
 def _by_position(

@@ -315,7 +315,7 @@ def jacobian(
     if strategy not in ("forward-mode", "reverse-mode"):
         raise AssertionError(
             'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has '
-            'more outputs '
+            "more outputs "
             'than inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use '
             '"reverse-mode".'
         )
@@ -390,13 +390,13 @@ def _by_columns(func: Function, inputs: Any, create_graph: bool, strict: bool, v
     if create_graph:
         raise NotImplementedError(
             'torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not '
-            'supported '
+            "supported "
             'together (yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.'
         )
     if strict:
         raise RuntimeError(
             'torch.autograd.functional.jacobian: `strict=True` and `strategy="forward-mode"` are not '
-            'supported together '
+            "supported together "
             '(yet). Please either set `strict=False` or `strategy="reverse-mode"`.'
         )
     if not vectorize:

@@ -1,7 +1,7 @@
 """Instructions while code is made: operands are virtual registers, labels and numbers of tables.
 
-    Instruction("ADD_I64", 7, 3, 4)          reads (3, 4), writes (7,), once it is refreshed
-    Instruction("", label)                   the place of a label
+Instruction("ADD_I64", 7, 3, 4)          reads (3, 4), writes (7,), once it is refreshed
+Instruction("", label)                   the place of a label
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Parts of a program that have code of their own.
 
-    prim::fork                   a function that another thread of control runs
-    prim::DifferentiableGraph    an operator that runs the part and notes how to differentiate it, or leaves
-                                 it to its nodes where nobody wants a gradient
+prim::fork                   a function that another thread of control runs
+prim::DifferentiableGraph    an operator that runs the part and notes how to differentiate it, or leaves
+                             it to its nodes where nobody wants a gradient
 """
 
 from __future__ import annotations

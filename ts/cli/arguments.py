@@ -104,6 +104,18 @@ def described_tensor(text: str) -> tuple[ts.dtype, list[int]] | None:
     return dtype, [int(size) for size in found[2].split(",") if size.strip()]
 
 
+def named_input(text: str) -> tuple[str, Any]:
+    """`x=float32[2,3]` as a meta tensor, `n=2` as a number."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"--input takes NAME=VALUE, not {text!r}")
+    described = described_tensor(value)
+    if described is None:
+        return name, literal(value, types.ANY)
+    dtype, sizes = described
+    return name, ts.empty(sizes, dtype=dtype, device="meta")
+
+
 def random_tensor(dtype: ts.dtype, sizes: list[int]) -> ts.Tensor:
     """The same numbers each time: normal ones, or integers 0 and 1, which are indices into most things."""
     source = ts.Generator().manual_seed(0)

@@ -30,7 +30,7 @@ from typing import Any
 
 import ts
 from ts.cli import terminal
-from ts.cli.arguments import described_tensor, literal
+from ts.cli.arguments import named_input
 from ts.cli.bounds import add_limits, limited
 from ts.cli.must_fail import failures
 from ts.cli.problems import ProgramError, UsageError, reading, told
@@ -49,7 +49,7 @@ from ts.frontend.annotations import object_type
 from ts.frontend.markers import modifier_of
 from ts.ir.attributes import type_of_constant
 from ts.ir.schema import Argument
-from ts.ir.types import ANY, TENSOR
+from ts.ir.types import TENSOR
 from ts.runtime.module import RecursiveScriptModule, ScriptModule, method_names
 
 Check = Callable[[], tuple[str, list[str]]]
@@ -59,7 +59,10 @@ Check = Callable[[], tuple[str, list[str]]]
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     """The words of the command, and its examples."""
     parser.add_argument(
-        "targets", nargs="+", metavar="FILE.py[:NAME] | FOLDER | ARCHIVE[:METHOD]", help="what to check"
+        "targets",
+        nargs="+",
+        metavar="FILE.py[:NAME] | FOLDER | ARCHIVE[:METHOD] | PROGRAM.pt2",
+        help="what to check",
     )
     parser.add_argument(
         "--input",
@@ -88,7 +91,7 @@ class _Inputs(dict[str, Any]):
 
 def run(options: argparse.Namespace) -> int:
     """`ts check`: report each thing of each file."""
-    inputs = _Inputs(map(_input, options.input))
+    inputs = _Inputs(map(named_input, options.input))
     inputs.used = set()
     files = [file for word in options.targets for file in files_of(target(word))]
     if not files:
@@ -138,18 +141,6 @@ def _is_meant(path: Path) -> bool:
         elif isinstance(node, ast.ImportFrom) and not node.level:
             names.append(node.module or "")
     return any(name.partition(".")[0] in ("ts", "torch") for name in names)
-
-
-def _input(text: str) -> tuple[str, Any]:
-    """`x=float32[2,3]` as a meta tensor, `n=2` as a number."""
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise UsageError(f"--input takes NAME=VALUE, not {text!r}")
-    described = described_tensor(value)
-    if described is None:
-        return name, literal(value, ANY)
-    dtype, sizes = described
-    return name, ts.empty(sizes, dtype=dtype, device="meta")
 
 
 def _given(parameters: Sequence[Argument], inputs: _Inputs) -> list[Any]:
@@ -213,9 +204,7 @@ def _checks(found: Target, inputs: _Inputs) -> dict[str, Check]:
 def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check]]:
     """What `ts check` compiles of an archive; what it needs and is not there comes instead."""
     if is_exported(path):
-        from ts.cli.exported import load_exported, takes
-
-        yield "forward", partial(_said, takes(load_exported(path)))
+        yield "forward", partial(_program, path, inputs)
         return
     with reading(path):
         absent = ts.jit.missing(path)
@@ -227,9 +216,13 @@ def _checks_of_archive(path: Path, inputs: _Inputs) -> Iterator[tuple[str, Check
             yield name, partial(_method, module, name, inputs)
 
 
-def _said(text: str) -> tuple[str, list[str]]:
-    """What is right already: an exported program that was loaded, so that all of its operators are here."""
-    return text, []
+def _program(path: Path, inputs: _Inputs) -> tuple[str, list[str]]:
+    """An exported program: it can be loaded, and its values have the shapes that it says."""
+    from ts.cli.exported import load_exported, takes, wrong_shapes
+
+    function = load_exported(path)
+    inputs.used |= {name for name, _ in function.inputs}  # a program says itself what they are
+    return takes(function), wrong_shapes(function.program)
 
 
 def _absent(missing: Any) -> tuple[str, list[str]]:

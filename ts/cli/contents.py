@@ -3,7 +3,8 @@
 In: a path.  Out: titles with lines:
 
     [("file", ["model.pt, 2.2 MiB, 71 records"]), ("version", ["3"]), ("producer", ["PyTorch"]),
-     ("methods", ["forward(Tensor x, int sr) -> Tensor"]), ("operators", ["aten::add  12", ...]),
+     ("methods", ["forward(Tensor x, int sr) -> Tensor"]),
+     ("takes", ["x: Tensor", "sr: int"]), ("operators", ["aten::add  12", ...]),
      ("parameters", ["309,633 in 15 tensors, 1.2 MiB", "encoder  ...", "  weight  float32[128, 129, 3]"]),
      ("missing", ["nothing"])]
 
@@ -23,6 +24,7 @@ import ts
 from ts.archive.read import read_sources
 from ts.archive.records import Records
 from ts.cli.problems import ProgramError, reading
+from ts.cli.taken import arguments
 from ts.cli.targets import is_exported, load_archive
 from ts.errors import FrontendError
 from ts.frontend import parse
@@ -130,6 +132,8 @@ def _contents_of_exported(path: Path) -> list[Section]:
 
 def _model(module: ScriptModule) -> list[Section]:
     found: list[Section] = [("model", [module.original_name]), ("methods", _methods(module) or ["none"])]
+    if taken := arguments(module):
+        found.append(("takes", taken))
     return found + _tensors(("parameters", module.named_parameters()), ("buffers", module.named_buffers()))
 
 

@@ -1,6 +1,7 @@
 """`ts convert`: archives to other archives, weights to files of safetensors and back.
 
 ARCHIVE        -> ARCHIVE          frozen, without debug records, or written anew
+ARCHIVE        -> PROGRAM.pt2      exported for arguments as `--input` says
 ARCHIVE        -> .safetensors     its parameters and buffers by name
 .pt of torch.save -> .safetensors  the tensors in its dictionary, nested ones as `model.fc.weight`
 .safetensors   -> .pt              a dictionary, which `torch.load` and `ts.load` read
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import itertools
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,19 +21,22 @@ from typing import Any
 import ts
 from ts.archive.records import Records
 from ts.cli import terminal
+from ts.cli.arguments import named_input, random_tensor
 from ts.cli.bounds import add_limits, limited
 from ts.cli.contents import amount
 from ts.cli.problems import ProgramError, UsageError, reading
-from ts.cli.targets import is_archive, load_archive, target
+from ts.cli.targets import is_archive, is_exported, load_archive, target
+from ts.errors import GuardOnDataDependentSymNode, UserError
 
 _SAFETENSORS = ".safetensors"
+_EXPORTED = ".pt2"
 _PYTORCHS = (".pt", ".pth", ".bin", ".ckpt", ".torchscript", ".ts")
 
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     """The words of the command, and its examples."""
     parser.add_argument("source", metavar="FROM", help="an archive, a .safetensors, or what torch.save wrote")
-    parser.add_argument("out", metavar="TO", help="the file to write: .safetensors, .pt, .pth ...")
+    parser.add_argument("out", metavar="TO", help="the file to write: .pt2, .safetensors, .pt, .pth ...")
     parser.add_argument("--freeze", action="store_true", help="make weights constants of an evaluated model")
     parser.add_argument(
         "--keep",
@@ -41,6 +46,20 @@ def arguments(parser: argparse.ArgumentParser, command: str) -> str:
         help="a method or attribute that freezing leaves",
     )
     parser.add_argument("--strip-debug", action="store_true", help="leave out where the code came from")
+    parser.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="to .pt2: an argument that the program is for, float32[1,3,224,224] or a literal",
+    )
+    parser.add_argument(
+        "--vary",
+        action="append",
+        default=[],
+        metavar="NAME:DIM",
+        help="to .pt2: a size of an argument that may be another, as far as the model allows",
+    )
     parser.add_argument("--into", metavar="ARCHIVE", help="put the weights into this archive's model")
     add_limits(parser)
     return """\
@@ -49,6 +68,7 @@ Files of safetensors need its library: pip install safetensors.
 examples:
   ts convert model.pt small.pt --freeze --strip-debug
   ts convert model.pt weights.safetensors
+  ts convert model.pt model.pt2 --input x=float32[1,3,224,224] --vary x:0
   ts convert weights.safetensors weights.pt
   ts convert weights.safetensors tuned.pt --into model.pt
 """
@@ -57,8 +77,14 @@ examples:
 def run(options: argparse.Namespace) -> int:
     """Write the one file from the other."""
     source, out = target(options.source).path, Path(options.out)
+    if is_exported(source):
+        raise UsageError(f"{source} is an exported program, which no other file is made of: ts run runs it")
+    if out.suffix == _EXPORTED:
+        return _export(source, out, options)
+    if options.input or options.vary:
+        raise UsageError("--input and --vary say what a program is for: TO ends in .pt2")
     if out.suffix not in (_SAFETENSORS, *_PYTORCHS):
-        known = ", ".join((_SAFETENSORS, *_PYTORCHS))
+        known = ", ".join((_SAFETENSORS, *_PYTORCHS, _EXPORTED))
         raise UsageError(f"TO ends in one of {known}; {options.out} is none of these")
     archive = source.suffix != _SAFETENSORS and is_archive(source)
     to_archive = out.suffix != _SAFETENSORS and (archive or options.into is not None)
@@ -76,6 +102,44 @@ def run(options: argparse.Namespace) -> int:
         else:
             with reading(source), open(source, "rb") as file, Records(file) as records:
                 _strip(records, out)
+    print(f"{out}: {amount(out.stat().st_size)}, from {amount(source.stat().st_size)}", file=sys.stderr)
+    return 0
+
+
+def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
+    """Write the program of an archive's `forward`."""
+    from ts.export import Dim, export, save
+
+    if not is_archive(source) or options.into or options.freeze or options.strip_debug:
+        raise UsageError("a .pt2 is made of an archive, without --freeze, --strip-debug and --into")
+    model = load_archive(source)
+    given = {
+        name: random_tensor(x.dtype, list(x.shape)) if isinstance(x, ts.Tensor) else x
+        for name, x in map(named_input, options.input)
+    }
+    parameters = [a.name for a in model.forward.schema.arguments[1:]]  # without the object
+    if unknown := [name for name in given if name not in parameters]:
+        raise UsageError(f"--input {unknown[0]}: forward takes {', '.join(parameters)}")
+    required = [a.name for a in model.forward.schema.arguments[1:] if not a.has_default]
+    if missing := [name for name in required if name not in given]:
+        raise UsageError(
+            f"forward takes {', '.join(parameters)}: give --input {missing[0]}=..., as float32[1,3,224,224]"
+        )
+    shapes: dict[str, Any] = dict.fromkeys(given)
+    for word in options.vary:
+        name, _, dim = word.partition(":")
+        if not isinstance(given.get(name), ts.Tensor) or not dim.isdecimal():
+            raise UsageError(f"--vary takes NAME:DIM of a tensor among --input, not {word!r}")
+        shapes[name] = (shapes[name] or {}) | {int(dim): Dim.AUTO}
+    first = list(itertools.takewhile(given.__contains__, parameters))  # by place, as the archive takes them
+    args = tuple(given.pop(name) for name in first)
+    with limited(options, strange=True), terminal.progress(f"exporting {source.name}"):
+        try:
+            program = export(model, args, given, dynamic_shapes=shapes)
+        except (UserError, GuardOnDataDependentSymNode) as error:
+            raise ProgramError(str(error)) from None
+        with _writing(out):
+            save(program, out)
     print(f"{out}: {amount(out.stat().st_size)}, from {amount(source.stat().st_size)}", file=sys.stderr)
     return 0
 

@@ -33,8 +33,8 @@ from ts.archive.records import Records
 from ts.cli import terminal
 from ts.cli.bounds import add_limits, limited
 from ts.cli.contents import kind
-from ts.cli.problems import reading
-from ts.cli.targets import load_archive, target
+from ts.cli.problems import UsageError, reading
+from ts.cli.targets import is_exported, load_archive, target
 
 _MANGLED: Final = re.compile(r"___torch_mangle_(\d+)")
 
@@ -59,6 +59,9 @@ examples:
 def run(options: argparse.Namespace) -> int:
     """Show how two archives differ."""
     first, second = target(options.first).path, target(options.second).path
+    for path in (first, second):
+        if is_exported(path):
+            raise UsageError(f"{path} is an exported program: archives are compared; ts graph prints both")
     lines: list[str] = []
     with limited(options, strange=True):
         if not options.weights:

@@ -22,6 +22,7 @@ from ts._core.tensor.tensor import Tensor
 from ts.cli import terminal
 from ts.cli.problems import UsageError, reading
 from ts.export import ExportedProgram, load
+from ts.export.files.symbols import MissingSympyError, require_sympy
 from ts.export.signature import InputKind
 from ts.ir import types
 from ts.ir.schema import Argument
@@ -151,6 +152,21 @@ def operators(program: ExportedProgram) -> Counter[str]:
                 name = target.name() if hasattr(target, "overloadpacket") else getattr(target, "__name__", "")
                 found[name] += 1
     return found
+
+
+def wrong_shapes(program: ExportedProgram) -> list[str]:
+    """What a program says of its shapes and is not so; nothing without sympy, which compares them."""
+    try:
+        require_sympy()
+    except MissingSympyError:
+        return []
+    from ts.export.shape_check import ShapeError, check_shapes
+
+    try:
+        check_shapes(program)
+    except ShapeError as error:
+        return [str(error)]
+    return []
 
 
 def conditions(program: ExportedProgram) -> list[str]:

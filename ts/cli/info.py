@@ -22,7 +22,7 @@ from ts.ops import registry
 
 def arguments(parser: argparse.ArgumentParser, command: str) -> str:
     """The words of the command, and its examples."""
-    parser.add_argument("archives", nargs="*", metavar="ARCHIVE")
+    parser.add_argument("archives", nargs="*", metavar="ARCHIVE | PROGRAM.pt2")
     add_limits(parser)
     return """\
 Of an archive: its size, version and producer, the methods with their inputs and outputs, the operators that

@@ -1,5 +1,5 @@
-"""The command line: `ts run | debug | graph | code | bytecode | check | info | bench | explain | diff |
-serve | convert`, also `python -m ts`.
+"""The command line: `ts run | debug | graph | code | bytecode | check | info | bench | explain |
+explain-shapes | diff | serve | convert`, also `python -m ts`.
 
 In: a command and its words.  Out: its result on standard output, errors on standard error.  Exit codes: 0
 done, 1 the program or file is wrong or failed (of `ts diff`: the two differ), 2 the command line is wrong
@@ -35,16 +35,17 @@ COMMANDS: Final = {
     "info": "describe an archive; without one, this installation",
     "bench": "measure a function or a model, and compare with PyTorch",
     "explain": "write a page about a function or a model: source beside graph, with the time of each line",
+    "explain-shapes": "print what an exported program knows of its sizes, and which lines asked for it",
     "diff": "compare two archives: their code and their weights",
     "serve": "a page to try programs on; with an archive, a server of it over HTTP",
-    "convert": "turn archives into other archives, and weights into files of safetensors and back",
+    "convert": "turn archives into other archives and programs (.pt2), and weights into safetensors and back",
 }
 _STAGES: Final = ("graph", "code", "bytecode")
 _TROUBLE: Final = {"diff": 2}  # exit codes of failures, where 1 says something else
 
 
 def _module(name: str) -> Any:
-    return importlib.import_module(f"ts.cli.{'stage' if name in _STAGES else name}")
+    return importlib.import_module(f"ts.cli.{'stage' if name in _STAGES else name.replace('-', '_')}")
 
 
 def parser(named: str | None = None) -> argparse.ArgumentParser:

@@ -205,7 +205,10 @@ def load_function(found: Target) -> ScriptFunction | ScriptMethod:
         raise UsageError(f"{path} is a folder; expected FILE.py:FUNCTION or an archive")
     if not found.is_program:
         if is_exported(path):
-            raise UsageError(f"{path} is an exported program: ts run, graph, code, info and check take those")
+            raise UsageError(
+                f"{path} is an exported program: ts run, graph, code, info, "
+                "check and explain-shapes take those"
+            )
         return method_of(load_archive(path), name, path)
     if not name:
         raise UsageError(f"expected FILE.py:FUNCTION, got {path}")

@@ -37,9 +37,7 @@ class Twin(Function):
     """A function compiled for a debugger."""
 
     def __init__(self, original: ScriptFunction, parsed: ParsedFunction, code: DebugCode) -> None:
-        super().__init__(
-            original.name, original.arguments, original.declaration, result=original.result
-        )
+        super().__init__(original.name, original.arguments, original.declaration, result=original.result)
         self.original = original
         self.parsed = parsed
         self._code = code

@@ -1,21 +1,75 @@
-"""Several processes: not there, and programs that ask run alone.
+"""Several processes that work together: `torch.distributed`, over the connections of `ts.distributed.comm`.
 
-ts.distributed.is_available()         False
+    init_process_group("gloo", rank=0, world_size=2)
+    all_reduce(x)                          x is the sum over the processes, with the same bits in each
+
+    groups           who is there      joining      how they met          links      what they talk over
+    collectives      what all do       exchanges    who sends what        calls      one call of all
+    point_to_point   what two do       objects      values, no pickles    work       what goes on meanwhile
+
+`rpc` has calls between processes, and `map` gives a function's batches to them.
+
+It needs dask.distributed (the extra rpc).  docs/distributed.md says what differs from PyTorch.
 """
 
 from __future__ import annotations
 
+import importlib
+from importlib.util import find_spec
+from typing import Any, Final
+
 from ts.absent import names_for
+
+_HOMES: Final = {
+    "errors": "DistBackendError DistError DistNetworkError DistStoreError QueueEmptyError",
+    "groups": """
+        Backend GroupMember ProcessGroup default_pg_timeout destroy_process_group get_backend
+        get_backend_config get_global_rank get_group_rank get_node_local_rank get_pg_count
+        get_process_group_ranks get_rank get_world_size group init_process_group
+        is_initialized new_group
+    """,
+    "collectives": """
+        all_gather all_gather_coalesced all_gather_into_tensor all_gather_single all_reduce
+        all_reduce_coalesced all_to_all all_to_all_single barrier broadcast gather monitored_barrier
+        reduce reduce_scatter reduce_scatter_single reduce_scatter_tensor scatter
+    """,
+    "point_to_point": "P2POp batch_isend_irecv irecv isend recv send",
+    "objects": """
+        all_gather_object broadcast_object_list gather_object recv_object_list scatter_object_list
+        send_object_list
+    """,
+    "reduce_op": "ReduceOp",
+    "rpc.mapping": "map",
+    "work": "Work",
+}
+HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names.split()}
+_absent = names_for(__name__)
 
 
 def is_available() -> bool:
-    """Whether processes can form a group: no."""
-    return False
+    """Whether processes can form groups: where dask.distributed is installed."""
+    return find_spec("distributed") is not None and find_spec("msgpack") is not None
 
 
-def is_initialized() -> bool:
-    """Whether this process is part of a group: no."""
-    return False
+def is_gloo_available() -> bool:
+    """Whether there are groups of processes on the CPU, as above."""
+    return is_available()
 
 
-__getattr__ = names_for(__name__)
+def is_backend_available(backend: str) -> bool:
+    """Whether groups can be of a backend, which is "gloo"."""
+    return backend.lower() == "gloo" and is_available()
+
+
+def __getattr__(name: str) -> Any:
+    """Names load what they need when they are first asked for."""
+    home = HOME_OF.get(name)
+    if home is None:
+        return _absent(name)
+    found = getattr(importlib.import_module(f"ts.distributed.{home}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *HOME_OF})

@@ -254,9 +254,7 @@ class GeneralizedPareto(Distribution):
         "loc": constraints.real, "scale": constraints.positive, "concentration": constraints.real,
     }  # fmt: skip
 
-    def __init__(
-        self, loc: Any, scale: Any, concentration: Any, validate_args: bool | None = None
-    ) -> None:
+    def __init__(self, loc: Any, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
         self.loc, self.scale, self.concentration = broadcast_all(loc, scale, concentration)
         super().__init__(self.loc.shape, validate_args=validate_args)
 

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 from ts.absent import names_for
 from ts.export.dims import Dim, dims
 from ts.export.files import load, save
+from ts.export.module_calls import ModuleCallEntry, ModuleCallSignature
 from ts.export.program import ExportedProgram
 from ts.export.signature import ExportBackwardSignature, ExportGraphSignature
+from ts.export.unflatten import FlatArgsAdapter, UnflattenedModule, unflatten
 from ts.utils._pytree import register_dataclass
 
 if TYPE_CHECKING:
+    from ts.export.draft import draft_export
     from ts.export.dynamic_shapes import AdditionalInputs, ShapesCollection
     from ts.export.tracing import export
 
@@ -22,13 +25,19 @@ __all__ = [
     "ExportBackwardSignature",
     "ExportGraphSignature",
     "ExportedProgram",
+    "FlatArgsAdapter",
+    "ModuleCallEntry",
+    "ModuleCallSignature",
     "ShapesCollection",
+    "UnflattenedModule",
     "default_decompositions",
     "dims",
+    "draft_export",
     "export",
     "load",
     "register_dataclass",
     "save",
+    "unflatten",
 ]
 
 # Modules that need sympy: a program without symbols is loaded and runs without it.
@@ -36,6 +45,7 @@ _LATER: Final = {
     "AdditionalInputs": "ts.export.dynamic_shapes",
     "ShapesCollection": "ts.export.dynamic_shapes",
     "default_decompositions": "ts.export.decomposing",
+    "draft_export": "ts.export.draft",
     "export": "ts.export.tracing",
 }
 

@@ -12,19 +12,23 @@ from typing import Any
 
 import sympy
 
-from ts._core.tensor.symbols import Symbolic, SymInt
+from ts._core.tensor.symbols import Symbolic, SymBool, SymInt
 from ts._core.tensor.tensor import Tensor
 from ts.export import expressions
-from ts.export.environment import Environment, Requirement
+from ts.export.environment import MOST_UNBACKED, Environment, Requirement
+from ts.export.node_values import origin_of
 from ts.export.nodes import FUNCTIONS, symbol_of
 from ts.export.ranges import between
 from ts.export.recorder import Recorder
 from ts.fx.node import Node
-from ts.ops.namespace import overload_named
+from ts.ops.namespace import OpOverload, overload_named
 
 
 def insert(recorder: Recorder) -> None:
-    """Put assertions into a recording that is over, each where the last of its numbers is there."""
+    """Put assertions into a recording that is over, each where the last of its numbers is there.
+
+    What is asked of numbers that a branch or loop makes is looked at there.
+    """
     _Insertion(recorder).run()
 
 
@@ -32,22 +36,29 @@ class _Insertion:
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self.environment: Environment = recorder.environment
-        self.left: list[Requirement] = list(self.environment.requirements)
+        self.left: list[Requirement] = self.environment.requirements  # those that are looked at leave it
+        self.asked = {s for requirement in self.left for s in requirement.condition.free_symbols}
         self.defined: dict[Any, Node] = {}
+        self.origin: Node | None = None  # the node that gives the number that is looked at
 
     def run(self) -> None:
         graph, recorder = self.recorder.graph, self.recorder
         before, recorder._numbers = recorder._numbers, self.defined
+        notes, recorder.notes_blocks = recorder.notes_blocks, False
         try:
             for node in list(graph.nodes):
+                truth = _truth_of_data(node)
+                if truth in self.asked and truth not in self.defined:
+                    self.define(self._as_number(node, truth), truth, None)
                 for symbol, dim in _new_symbols(node, self.defined):
                     self.define(node, symbol, dim)
         finally:
             recorder._numbers = before | self.defined
+            recorder.notes_blocks = notes
 
     def define(self, node: Node, symbol: Any, dim: int | None) -> None:
         """From here on there is a number for a symbol: what is asked of it, and of it and those before."""
-        last = node
+        last = self.origin = node
         if dim is not None:
             last = self._size(node, dim, symbol)
         self.defined[symbol] = last
@@ -56,14 +67,22 @@ class _Insertion:
             ends = self.environment.ranges[symbol]
             if not math.isinf(ends.low):
                 self.look_at(sympy.Ge(symbol, expressions.lifted(ends.low), evaluate=False))
-            if not math.isinf(ends.high) and ends.high < _MOST:
+            if not math.isinf(ends.high) and ends.high != MOST_UNBACKED:
                 self.look_at(sympy.Le(symbol, expressions.lifted(ends.high), evaluate=False))
             for requirement in list(self.left):
                 condition = requirement.condition
-                if all(s in self.defined or self.environment.has_hint(s) for s in condition.free_symbols):
+                if all(s in self.defined or s in self.environment.hints for s in condition.free_symbols):
                     self.left.remove(requirement)
                     if not self._follows(condition):
                         self.look_at(condition)
+
+    def _as_number(self, node: Node, symbol: Any) -> Node:
+        """The node that makes a number of a truth, right behind it."""
+        with self.recorder.graph.inserting_after(node):
+            number = symbol_of(symbol, self.environment)
+            made = self.recorder._call(FUNCTIONS["sym_ite"], (node, 1, 0), number)
+        made.meta |= origin_of(node)
+        return made
 
     def _size(self, node: Node, dim: int, symbol: Any) -> Node:
         """The node that asks for a size, right behind the tensor's."""
@@ -79,6 +98,8 @@ class _Insertion:
     def look_at(self, condition: Any) -> None:
         """An assertion that a condition holds."""
         recorder = self.recorder
+        fixed = {s: n for s, n in self.environment.replaced.items() if s in self.environment.hints}
+        condition = condition.xreplace(fixed)  # of sizes that were found out later on
         if isinstance(condition, sympy.Ne):
             equal = recorder._number_node(sympy.Eq(condition.lhs, condition.rhs, evaluate=False))
             made = recorder._call(FUNCTIONS["sym_not"], (equal,), symbol_of(condition, self.environment))
@@ -86,7 +107,11 @@ class _Insertion:
             made = recorder._number_node(condition)
         if isinstance(made, Node):
             told = f"Runtime assertion failed for expression {condition} on node '{made.name}'"
-            recorder._call(overload_named("aten::_assert_scalar", ""), (made, told), None)
+            said = recorder._call(
+                overload_named("aten::_assert_scalar", ""), (made, told), None, name="_assert_scalar_default"
+            )
+            for each in (made, said):
+                each.meta |= origin_of(self.origin)
 
     def _follows(self, condition: Any) -> bool:
         """Whether the ranges of symbols say it already."""
@@ -102,11 +127,17 @@ class _Insertion:
         return bool(ends.high <= 0 if isinstance(condition, sympy.Le) else ends.high < 0)
 
 
-_MOST = 2**62  # what is not below it is no limit that somebody asked for
-
-
 def _behind(node: Node) -> Node:
     return node.next
+
+
+def _truth_of_data(node: Node) -> Any:
+    """The symbol of a truth that follows from data, which is 1 or 0, where a node gives one; or None."""
+    value = node.meta.get("val")
+    if not isinstance(node.target, OpOverload) or not isinstance(value, SymBool):
+        return None
+    expression = value.node.expression
+    return expression.lhs if isinstance(expression, sympy.Eq) and expression.lhs.is_Symbol else None
 
 
 def _new_symbols(node: Node, defined: dict[Any, Node]) -> list[tuple[Any, int | None]]:
@@ -114,7 +145,7 @@ def _new_symbols(node: Node, defined: dict[Any, Node]) -> list[tuple[Any, int | 
     value = node.meta.get("val")
     found: list[tuple[Any, int | None]] = []
     if isinstance(value, Symbolic):
-        expression = value.node.expr
+        expression = value.node.expression  # as it was given: the symbol may be known to be another number
         if isinstance(expression, sympy.Eq) and expression.lhs.is_Symbol and node.op == "call_function":
             return []
         if (
@@ -125,8 +156,9 @@ def _new_symbols(node: Node, defined: dict[Any, Node]) -> list[tuple[Any, int | 
             found.append((expression, None))
     elif isinstance(value, Tensor):
         for dim, n in enumerate(value.array.shape):
-            if not isinstance(n, SymInt) or not expressions.is_of_data(n.node.expr):
+            expression = n.node.expression if isinstance(n, SymInt) else None
+            if expression is None or not expressions.is_of_data(expression):
                 continue
-            if n.node.expr not in defined and n.node.expr not in [s for s, _ in found]:
-                found.append((n.node.expr, dim))
+            if expression not in defined and expression not in [s for s, _ in found]:
+                found.append((expression, dim))
     return found

@@ -2,22 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NamedTuple
+
+from ts.nn.modules.module import Module
+
+
+class Line(NamedTuple):
+    """A line of the program that was exported, with its text."""
+
+    file: str
+    line: int
+    function: str
+    text: str
 
 
 class Check:
     """A condition on the leaves of the arguments.
 
     `code` is the condition as files have it, with `L['x']` for the argument x; "" where files need none.
+    `where` is the line of the program that asked, if it is known.
     """
 
-    def __init__(self, told: str, holds: Callable[[list[Any]], bool], code: str = "") -> None:
+    def __init__(
+        self, told: str, holds: Callable[[list[Any]], bool], code: str = "", where: Line | None = None
+    ) -> None:
         self.text = told
         self.holds = holds
         self.code = code
+        self.where = where
 
     def __call__(self, leaves: list[Any]) -> None:
         """AssertionError where it does not hold."""
         if not self.holds(leaves):
             raise AssertionError(f"Guard failed: {self.text}")
+
+
+class WholeNumber(Check):
+    """That a leaf of the arguments, which is called so, is an int, and not negative."""
+
+    def __init__(self, name: str, leaf: int) -> None:
+        super().__init__(f"{name} >= 0", lambda leaves: type(leaves[leaf]) is int and leaves[leaf] >= 0)
+        self.name = name
+        self.leaf = leaf
+
+    def __call__(self, leaves: list[Any]) -> None:
+        """AssertionError where it is not."""
+        kind = type(leaves[self.leaf])
+        if kind is not int:
+            raise AssertionError(f"Guard failed: {self.name} is to be an int, but it is a {kind.__name__}")
+        super().__call__(leaves)
+
+
+class GuardsFn(Module):
+    """The guards of a program as a module: AssertionError where one fails for the leaves of the arguments."""
+
+    _is_impure: Final = True  # nobody uses its result
+
+    def __init__(self, guards: Iterable[Check]) -> None:
+        super().__init__()
+        self.guards = tuple(guards)
+
+    def forward(self, *leaves: Any) -> None:
+        given = list(leaves)
+        for guard in self.guards:
+            guard(given)

@@ -14,10 +14,15 @@ import ts
 from ts._core.tensor.symbols import Symbolic
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.operator import HigherOrderOperator
+from ts._higher_order_ops.wrapped import autocast_op, set_grad_op
+from ts.amp.autocast_mode import autocast
+from ts.export.batches import STEPS
 from ts.export.decompositions import table
 from ts.export.environment import Environment
 from ts.export.expressions import is_of_data
 from ts.export.functional import FunctionalRecorder
+from ts.export.module_calls import ModuleCallEntry
+from ts.export.node_values import values_of
 from ts.export.signature import (
     ExportGraphSignature,
     InputKind,
@@ -25,6 +30,7 @@ from ts.export.signature import (
     OutputSpec,
     TensorArgument,
 )
+from ts.export.verifier import Verifier
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node
 from ts.ops import registry
@@ -44,19 +50,25 @@ _WRITTEN = {
 def decomposed(program: ExportedProgram, decompositions: Mapping[Any, Any] | None) -> ExportedProgram:
     """The program in operators of the core set, or without those that a table of the caller's names."""
     known = table.core() if decompositions is None else _by_key(decompositions)
-    frozen, program.environment.frozen = program.environment.frozen, True
+    environment = program.environment
+    frozen, environment.frozen = environment.frozen, True
+    before, environment.least_in_calls = environment.least_in_calls, dict(environment.least_in_calls)
     try:
-        module, signature = _Run(program.graph_module, program.environment, known).program(
-            program.graph_signature
-        )
+        run = _Run(program.graph_module, environment, known)
+        module, signature, calls = run.program(program.graph_signature, program.module_call_graph)
+        checks = list(program._guards)
+        if environment.places is not None:
+            checks += map(environment.places.check, dict.fromkeys(run.recorder.noted))
+            more = {s: n for s, n in environment.least_in_calls.items() if before.get(s) != n}
+            checks += environment.places.checks_of_small(more)
     finally:
-        program.environment.frozen = frozen
-    made = type(program)(
-        module, signature, program.state_dict, program.range_constraints, program.call_spec,
-        program.example_inputs, program.constants, program._guards, program.environment,
+        environment.frozen = frozen
+        environment.observer = None
+        environment.least_in_calls = before
+    return type(program)(
+        module, signature, program.state_dict, program.range_constraints, calls,
+        program.example_inputs, program.constants, checks, environment, Verifier.dialect,
     )  # fmt: skip
-    made._argument_names = program._argument_names
-    return made
 
 
 def default_decompositions() -> dict[Any, Callable[..., Any]]:
@@ -88,16 +100,34 @@ class _Run:
         self.environment = environment
         self.decompositions = decompositions
         self.recorder = FunctionalRecorder(environment, decompositions)
-        self.submodules: dict[str, GraphModule] = {}
+        self.submodules: dict[str, GraphModule | Tensor] = {}
         self.values: dict[Node, Any] = {}
         self.inputs: list[Any] = []
+        self.kept: set[Node] = set()  # what preserved calls were given and gave, used or not
 
-    def program(self, signature: ExportGraphSignature) -> tuple[GraphModule, ExportGraphSignature]:
-        """The program's graph, with what it writes to its inputs among its outputs."""
+    def program(
+        self, signature: ExportGraphSignature, calls: list[ModuleCallEntry]
+    ) -> tuple[GraphModule, ExportGraphSignature, list[ModuleCallEntry]]:
+        """The program's graph, with what it writes to its inputs among its outputs; the calls of modules."""
         leaves = self._run()
         with ts.no_grad():
             nodes, specs = self._outputs(list(leaves), signature)
-        return self._module(tuple(nodes)), ExportGraphSignature(list(signature.input_specs), specs)
+            calls = list(map(self._call, calls))
+        made = ExportGraphSignature(list(signature.input_specs), specs)
+        return self._module(tuple(nodes)), made, calls
+
+    def _call(self, entry: ModuleCallEntry) -> ModuleCallEntry:
+        """A call of a module, whose leaves have other nodes now, which stay."""
+        if entry.signature is None:
+            return entry
+        before = {node.name: value for node, value in self.values.items()}
+
+        def renamed(name: str) -> str:
+            node = self.recorder.node_of(before[name])
+            self.kept.add(node)
+            return str(node.name)
+
+        return ModuleCallEntry(entry.fqn, entry.signature.renamed(renamed))
 
     def subgraph(self) -> GraphModule:
         """The graph of a branch or loop."""
@@ -106,22 +136,44 @@ class _Run:
         return self._module(self.recorder.node_of(tuple(result) if several else result))
 
     def _run(self) -> Any:
-        result: Any = ()
         with ts.no_grad():
             for node in self.module.graph.nodes:
                 if node.op == "placeholder":
                     self.inputs.append(self._input(node))
-                elif node.op == "output":
-                    result = self._values(node.args[0])
-                else:
-                    self.recorder.origin = node
-                    self.values[node] = self._again(node)
-        return result
+            return self._nodes()
+
+    def _nodes(self) -> Any:
+        """The results of the graph, whose inputs have values."""
+        for node in self.module.graph.nodes:
+            if node.op == "output":
+                return values_of(node.args[0], self.values.__getitem__)
+            if node.op != "placeholder":
+                self.recorder.origin = node
+                self.values[node] = self._again(node)
+        return ()
+
+    def _block(self, node: Node) -> Any:
+        """The results of the graph of a block (`ts.export.regions`), whose nodes stand in its place."""
+        place = next(i for i, x in enumerate(node.args) if isinstance(x, Node))
+        before, inner = self.module, getattr(self.module, str(node.args[place].target))  # type: ignore[union-attr]
+        inputs = [n for n in inner.graph.nodes if n.op == "placeholder"]
+        for given, x in zip(inputs, node.args[place + 1 :], strict=True):
+            self.values[given] = values_of(x, self.values.__getitem__)
+        self.module = inner
+        try:
+            if node.target is set_grad_op:
+                return self._nodes()
+            device, dtype, enabled, *_ = node.args[:place]
+            with autocast(device, dtype, enabled):  # type: ignore[arg-type]
+                return self._nodes()
+        finally:
+            self.module = before
 
     def _module(self, result: Any) -> GraphModule:
         graph = self.recorder.graph
         graph.output(result)
-        graph.eliminate_dead_code(lambda node: node.is_impure(impure_random=False))
+        graph.eliminate_dead_code(lambda node: node in self.kept or node.is_impure(impure_random=False))
+        self.recorder.look_at_squeezed()
         return GraphModule(self.submodules, graph)
 
     def _input(self, node: Node) -> Any:
@@ -134,11 +186,17 @@ class _Run:
     def _again(self, node: Node) -> Any:
         """What a node gives, recorded."""
         if node.op == "get_attr":
-            return self._attribute(node)
-        args, kwargs = self._values(node.args), self._values(node.kwargs)
+            return None if _is_of_block(node) else self._attribute(node)
+        if node.target in (set_grad_op, autocast_op):
+            return self._block(node)
+        args, kwargs = (values_of(x, self.values.__getitem__) for x in (node.args, node.kwargs))
         target = node.target
         value = node.meta.get("val")
         if isinstance(target, HigherOrderOperator):
+            if self.recorder.open_batches.has(args):
+                raise ts.errors.UserError(
+                    f"{target.name} inside of vmap cannot be decomposed: run the program as it was exported"
+                )
             made = self.recorder._call(
                 target, self.recorder.node_of(args), value, self.recorder.node_of(kwargs)
             )
@@ -149,6 +207,9 @@ class _Run:
             return found
         if isinstance(value, Symbolic) and (not isinstance(target, OpOverload) or target.name() in _SIZES):
             return self._number(target, args, value)
+        if target in STEPS:
+            with self.recorder.recording():
+                return STEPS[target](self.recorder.open_batches, *args, **kwargs)
         if not isinstance(target, OpOverload):
             with self.recorder.recording():
                 return target(*args, **kwargs)  # type: ignore[operator]
@@ -156,35 +217,30 @@ class _Run:
         self.environment.recycled = deque(_data_symbols(value))
         return self.recorder.run(op, values)
 
-    def _attribute(self, node: Node) -> Node:
-        """A graph of a branch or loop, decomposed."""
+    def _attribute(self, node: Node) -> Any:
+        """A graph of a branch or loop, decomposed; a constant of one, as it is."""
         name = str(node.target)
         found = getattr(self.module, name)
         if isinstance(found, GraphModule) and name not in self.submodules:
             self.submodules[name] = _Run(found, self.environment, self.decompositions).subgraph()
+            self.environment.observer = self.recorder.arithmetic
         made = self.recorder.graph.create_node("get_attr", name)
         made.meta = dict(node.meta)
+        if isinstance(found, Tensor):
+            self.submodules[name] = found
+            value = node.meta["val"]
+            self.recorder._bind(made, value)
+            return value
         return made
 
     def _number(self, target: Any, args: Any, value: Symbolic) -> Symbolic:
         """A number that is computed of numbers, or asked of a tensor: the same symbol."""
-        recorder, expression = self.recorder, value.node.expr
-        if expression not in recorder._numbers:
+        recorder, expression = self.recorder, value.node.expression
+        if recorder.open_batches.has(args):
+            recorder.node_of(value)  # a size of what is below
+        elif expression not in recorder._numbers:
             recorder._numbers[expression] = recorder._call(target, tuple(map(recorder.node_of, args)), value)
         return value
-
-    def _values(self, x: Any) -> Any:
-        """The arguments of a node, with what their nodes gave."""
-        if isinstance(x, Node):
-            return self.values[x]
-        if isinstance(x, list | tuple):
-            made = [self._values(y) for y in x]
-            return tuple(made) if type(x) is tuple else made
-        if isinstance(x, dict):
-            return {k: self._values(y) for k, y in x.items()}
-        if isinstance(x, slice):
-            return slice(*(self._values(y) for y in (x.start, x.stop, x.step)))
-        return x
 
     def _outputs(
         self, leaves: list[Any], signature: ExportGraphSignature
@@ -192,7 +248,17 @@ class _Run:
         """What was written of the inputs; then the results."""
         recorder, nodes, specs = self.recorder, [], []
         for value, spec in zip(self.inputs, signature.input_specs, strict=True):
+            if any(value is x for x in recorder.reshaped):
+                raise RuntimeError(
+                    f"the program changes the shape of {spec.arg.name} in place, for which there is no form "
+                    "without writes"
+                )
             if isinstance(value, Tensor) and recorder.written(value):
+                if spec.kind not in _WRITTEN:
+                    raise RuntimeError(
+                        f"the program writes to {spec.target}, a constant, for which there is no form "
+                        "without writes: let it be a buffer"
+                    )
                 node = recorder.node_of(value)
                 target = spec.arg.name if spec.kind is InputKind.USER_INPUT else spec.target
                 nodes.append(node)
@@ -205,6 +271,11 @@ class _Run:
         return nodes, specs
 
 
+def _is_of_block(node: Node) -> bool:
+    """Whether what a node takes is the graph of a block."""
+    return bool(node.users) and all(user.target in (set_grad_op, autocast_op) for user in node.users)
+
+
 def _data_symbols(value: Any) -> list[Any]:
     """The symbols without an example in what a node gave, in order."""
     found: list[Any] = []
@@ -213,6 +284,6 @@ def _data_symbols(value: Any) -> list[Any]:
         sizes = part.array.shape if isinstance(part, Tensor) else [part]
         for n in sizes:
             if isinstance(n, Symbolic):
-                symbols = sorted(n.node.expr.free_symbols, key=str)
+                symbols = sorted(n.node.expression.free_symbols, key=str)
                 found += [s for s in symbols if is_of_data(s) and s not in found]
     return found

@@ -25,8 +25,9 @@ class _Hint:
         return _Hint(self.kind, min, max)
 
     def __repr__(self) -> str:
-        bounds = "" if self.min is None and self.max is None else f"({self.min}, {self.max})"
-        return f"DimHint({self.kind}{bounds})"
+        low = "" if self.min is None else f", min={self.min}"
+        high = "" if self.max is None else f", max={self.max}"
+        return f"DimHint({self.kind}{low}{high})"
 
 
 class Dim:
@@ -96,9 +97,9 @@ class Dim:
 
     def __repr__(self) -> str:
         if self.root is not self:
-            return f"DerivedDim('{self.__name__}')"
+            return self.__name__
         high = "" if math.isinf(self.max) else f", max={self.max}"
-        low = "" if self.min <= 2 else f", min={self.min}"
+        low = "" if self.min == 2 else f", min={self.min}"
         return f"Dim('{self.__name__}'{low}{high})"
 
 
@@ -110,3 +111,12 @@ def _text(name: str, factor: int, offset: int) -> str:
 def dims(*names: str, min: int | None = None, max: int | None = None) -> tuple[Dim, ...]:
     """Several sizes with the same range."""
     return tuple(Dim(name, min=min, max=max) for name in names)
+
+
+def whole_end(x: Any) -> int | None:
+    """The end of a range; None where it has none, or is no whole number."""
+    try:
+        n = int(x)
+    except (OverflowError, TypeError, ValueError):
+        return None
+    return n if x == n else None

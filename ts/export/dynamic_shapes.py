@@ -8,6 +8,8 @@ the arguments what its dimensions are, by place:
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -106,9 +108,13 @@ class AdditionalInputs:
         return pytree.tree_map(shape, first, *others)
 
     def verify(self, ep: Any) -> None:
-        """Run the program on all arguments: their errors are raised."""
+        """Run the program on all arguments; RuntimeError where it was not exported for such."""
+        from ts.export.argument_checks import check_arguments
+        from ts.export.running import flattened
+
         module = ep.module()
         for args, kwargs in self._examples:
+            check_arguments(ep, flattened(args, kwargs or {}, ep.call_spec.in_spec))
             module(*args, **(kwargs or {}))
 
 
@@ -178,7 +184,8 @@ def _walk(value: Any, shape: Any, path: str, put: Callable[[Any], None]) -> None
         for name, child in value.items():
             _walk(child, shape[name], f"{path}['{name}']", put)
         return
-    if isinstance(shape, dict):
+    sequence = issubclass(kind, list | tuple)  # others may be given as the list of what they hold
+    if isinstance(shape, dict) or (sequence and isinstance(shape, list | tuple) and type(shape) is not kind):
         raise _mismatch(f"`inputs{path}` is a {kind}, but `dynamic_shapes{path}` is a {type(shape)}")
     parts = list(shape) if isinstance(shape, list | tuple) else list(node.flatten_fn(shape)[0])
     if len(parts) != len(children):
@@ -192,7 +199,7 @@ def _walk(value: Any, shape: Any, path: str, put: Callable[[Any], None]) -> None
 
 def _of_leaf(value: Any, shape: Any, path: str) -> Any:
     if not isinstance(value, Tensor):
-        if isinstance(shape, _Hint) or shape is None:
+        if shape is None or (isinstance(shape, _Hint) and isinstance(value, int)):
             return shape
         if isinstance(value, int) and isinstance(shape, Dim):
             raise ValueError(
@@ -272,6 +279,90 @@ def _check_names(found: list[Any]) -> None:
 
 def _shown(dim: Dim) -> str:
     return repr(dim)
+
+
+# ---------------------------------------------------------------- fixes
+
+
+def refine_dynamic_shapes_from_suggested_fixes(msg: str, dynamic_shapes: Any) -> Any:
+    """`dynamic_shapes` as the error of an export suggests them: what follows `Suggested fixes:` in its text.
+
+    UserError where it suggests none, or what is no number, no Dim and no sum of them.
+    """
+    found = re.search(r"Suggested fixes:\n((?:[ \t]*\w+ = .*(?:\n|$))+)", msg)
+    if found is None:
+        raise UserError(
+            "Suggested fixes not found in error message given to refine_dynamic_shapes_from_suggested_fixes()"
+        )
+    fixes = _Refined({name: text for name, _, text in (x.partition(" = ") for x in _lines(found[1]))})
+    leaves = pytree.tree_leaves(dynamic_shapes)
+    fixes.given = {x.root.__name__: x.root for x in leaves if isinstance(x, Dim)}
+    return pytree.tree_map(lambda x: fixes.of(x) if isinstance(x, Dim) else x, dynamic_shapes)
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines()]
+
+
+class _Refined:
+    """Dimensions by what an error suggests for their names."""
+
+    def __init__(self, fixes: Mapping[str, str]) -> None:
+        self.fixes = fixes
+        self.given: dict[str, Dim] = {}
+        self.known: dict[str, Any] = {}  # what was read already
+        self.reading: list[str] = []
+
+    def of(self, dim: Dim) -> Any:
+        """What a dimension is to be."""
+        if dim.root is dim:
+            return self._named(dim.__name__)
+        return self._named(dim.root.__name__) * dim.factor + dim.offset
+
+    def _named(self, name: str) -> Any:
+        if name not in self.known:
+            text = self.fixes.get(name)
+            if name in self.reading:
+                raise UserError(f"the suggested fixes say {name} by itself")
+            self.reading.append(name)
+            if text is None:
+                self.known[name] = self.given.get(name) or Dim(name)
+            else:
+                try:
+                    self.known[name] = self._read(ast.parse(text, mode="eval").body)
+                except SyntaxError:
+                    raise self._refused(text) from None
+            self.reading.pop()
+        return self.known[name]
+
+    def _read(self, x: ast.expr) -> Any:
+        """A number, a name, `Dim('n', min=2, max=oo)`, or sums and multiples of them."""
+        match x:
+            case ast.Constant(value=int(value)):
+                return value
+            case ast.Name(id=name):
+                return self._named(name)
+            case ast.Call(func=ast.Name(id="Dim"), args=[ast.Constant(value=str(name))], keywords=keywords):
+                ends = {str(k.arg): k.value for k in keywords}
+                return Dim(name, min=self._end(ends.get("min")), max=self._end(ends.get("max")))
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                return self._read(left) + self._read(right)
+            case ast.BinOp(left=left, op=ast.Sub(), right=right):
+                return self._read(left) - self._read(right)
+            case ast.BinOp(left=left, op=ast.Mult(), right=right):
+                return self._read(left) * self._read(right)
+        raise self._refused(ast.unparse(x))
+
+    def _end(self, x: ast.expr | None) -> int | None:
+        """The end of a range; None where it has none."""
+        if x is None or (isinstance(x, ast.Name) and x.id in ("oo", "int_oo")):
+            return None
+        if isinstance(x, ast.Constant) and type(x.value) is int:
+            return x.value
+        raise self._refused(ast.unparse(x))
+
+    def _refused(self, text: str) -> UserError:
+        return UserError(f"cannot read {text!r} among the suggested fixes")
 
 
 __getattr__ = names_for(__name__)

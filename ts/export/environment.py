@@ -23,10 +23,14 @@ import sympy
 
 from ts.errors import GuardOnDataDependentSymNode
 from ts.export import expressions as e
+from ts.export.checks import Line
 from ts.export.places import Place, place
 from ts.export.ranges import Range, between
 
 MOST_UNBACKED = (1 << 63) - 2  # of a size: that of a tensor fits into a signed word, and so does one more
+
+
+_MOST_QUOTIENTS = 8  # of a sum whose ends are looked for: each is replaced in all of it
 
 
 class Guard(NamedTuple):
@@ -58,6 +62,11 @@ class Source(NamedTuple):
         end = next((i for i, c in enumerate(self.name) if not (c.isalnum() or c == "_")), len(self.name))
         return str(self._replace(name=f"L[{self.name[:end]!r}]{self.name[end:]}"))
 
+    @property
+    def where(self) -> str:
+        """The dimension or argument itself, as messages have it: `L['batch']['a'][0].size()[0]`."""
+        return self._replace(factor=1, offset=0).code
+
     def __str__(self) -> str:
         at = self.name if self.dim is None else f"{self.name}.size()[{self.dim}]"
         if self.offset:
@@ -73,6 +82,7 @@ class Environment:
     """Symbols and what holds for them."""
 
     def __init__(self) -> None:
+        self.line: Line | None = None  # of a compiled function that runs
         self.hints: dict[Any, Any] = {}  # symbols of arguments: their number in the example
         self.ranges: dict[Any, Range] = {}
         self.sources: dict[Any, list[Source]] = {}
@@ -81,10 +91,12 @@ class Environment:
         self.requirements: list[Requirement] = []
         self._least: dict[Any, Any] = {}  # of expressions without a constant term: their least number
         self._other: dict[Any, set[Any]] = {}  # likewise: numbers that they are not
+        self._equal: dict[tuple[Any, Any], bool] = {}  # what was asked of pairs since something was learned
         self._facts: dict[Any, bool] = {}  # truths that are neither
         self._multiples: dict[Any, tuple[int, Any]] = {}  # of symbols: what divides them, and how often
         self._counts = {kind: itertools.count() for kind in ("s", "u", "zuf", "_")}
         self.frozen = False  # the program is there: what is not known of its symbols is `Undecided`
+        self.noted: list[Any] | None = None  # conditions that are decided nevertheless, where there is a list
         self.quiet = (
             False  # operators are at work: what their layouts depend on is no condition of the program
         )
@@ -92,6 +104,10 @@ class Environment:
             deque()
         )  # symbols that `unbacked` gives before new ones: a program runs again
         self.observer: Callable[..., None] | None = None  # of arithmetic: (function, arguments, result)
+        self.computed: dict[Any, Any] | None = None  # results of arithmetic, where nothing more is learned
+        self.small: set[Any] = set()  # sizes that calls may find to be 0 or 1, which their ranges leave out
+        self.places: Any = None  # where calls have the numbers of symbols (`guards.Places`)
+        self.least_in_calls: dict[Any, int] = {}  # those for which something was decided that 0 or 1 undo
 
     # ---- symbols
 
@@ -101,6 +117,8 @@ class Environment:
         self.hints[symbol] = hint
         self.ranges[symbol] = Range(low, high)
         self.sources[symbol] = [source]
+        if 0 < low <= 2:
+            self.small.add(symbol)
         return symbol
 
     def unbacked(self, is_size: bool = False, most: Any = math.inf) -> Any:
@@ -123,7 +141,7 @@ class Environment:
 
     def simplify(self, expression: Any) -> Any:
         """The expression with what its symbols are known to be equal to."""
-        while any(s in self.replaced for s in expression.free_symbols):
+        while self.replaced and any(s in self.replaced for s in expression.free_symbols):
             expression = expression.xreplace(self.replaced)
         return expression
 
@@ -131,6 +149,7 @@ class Environment:
         """Ends between which the expression lies."""
         expression = self.simplify(expression)
         found = between(expression, self.ranges).both(self._between_of_quotients(expression))
+        found = found.both(self._between_of_extremes(expression))
         if expression.is_number or e.is_truth(expression):
             return found
         rest, constant = _without_constant(expression)
@@ -141,7 +160,7 @@ class Environment:
     def _between_of_quotients(self, expression: Any) -> Range:
         """Ends of a sum with quotients that are rounded down: each is exact, less what is left over."""
         quotients = [q for q in expression.atoms(e.FloorDiv) if q.args[1].is_Integer and q.args[1] > 0]
-        if not quotients or not isinstance(expression, sympy.Add):
+        if not 0 < len(quotients) <= _MOST_QUOTIENTS or not isinstance(expression, sympy.Add):
             return Range()
         ranges, times = dict(self.ranges), 1
         for q in quotients:
@@ -153,6 +172,19 @@ class Environment:
         found = between(sympy.expand(expression * times), ranges)
         low = found.low if math.isinf(found.low) else -(-found.low // times)
         return Range(low, found.high if math.isinf(found.high) else found.high // times)
+
+    def _between_of_extremes(self, expression: Any) -> Range:
+        """Ends of a sum with the least or greatest of some numbers: those with each of them in its place."""
+        if not isinstance(expression, sympy.Add):
+            return Range()
+        for extreme in expression.atoms(sympy.Min, sympy.Max):
+            factor = expression.coeff(extreme)
+            rest = expression - factor * extreme
+            if factor.is_number and factor != 0 and not rest.has(extreme):
+                each = [self.between(sympy.expand(rest + factor * x)) for x in extreme.args]
+                choose = min if isinstance(extreme, sympy.Min) == bool(factor > 0) else max
+                return Range(choose(x.low for x in each), choose(x.high for x in each))
+        return Range()
 
     def known(self, condition: Any) -> bool | None:
         """Whether a condition is certain to hold, or not to; None where it depends."""
@@ -167,9 +199,22 @@ class Environment:
             each = [self.known(x) for x in condition.args]
             return stop if stop in each else None if None in each else not stop
         found = self._known_relation(condition)
+        if found is None and (multiple := _as_multiple(condition)) != condition:
+            found = self._known_relation(multiple)
         if found is None and (others := self._in_multiples(condition)) != condition:
             found = self._known_relation(others)
         return found
+
+    def known_equal(self, x: Any, y: Any) -> bool:
+        """Whether two expressions are certain to be equal; kept until more is learned."""
+        found = self._equal.get((x, y))
+        if found is None:
+            found = self._equal[x, y] = self.known(sympy.Eq(x, y)) is True
+        return found
+
+    def result(self, name: str, operands: list[Any]) -> Any:
+        """What an operator of whole numbers makes, as an expression; None where sympy is to say it."""
+        return None
 
     def _known_relation(self, condition: Any) -> bool | None:
         if condition in (sympy.true, sympy.false):
@@ -206,6 +251,13 @@ class Environment:
         found = {s: n * k for s, (n, k) in self._multiples.items() if s in expression.free_symbols}
         return expression.xreplace(found).doit() if found else expression
 
+    def is_known(self, condition: Any, answer: bool) -> bool:
+        """Whether that is certain to be the truth of a condition; notes nothing but what sizes may be."""
+        if self.known(condition) is not answer:
+            return False
+        self._compare_at_small(condition, answer)
+        return True
+
     def hint(self, expression: Any) -> Any:
         """The number in the example; KeyError where it follows from data."""
         return e.value(self.simplify(expression), self.hints)
@@ -218,16 +270,77 @@ class Environment:
         """Whether the condition holds in the example: then it has to, whenever the program runs."""
         found = self.known(condition)
         if found is not None:
+            self._compare_at_small(condition, found)
             return found
-        if self.frozen:
+        if self.frozen and self.noted is None:
             raise Undecided(str(condition))
         condition = _as_multiple(self.simplify(condition))
         try:
             holds = bool(self.hint(condition))
         except KeyError:
-            raise self.depends_on_data(condition) from None
+            return bool(self.undetermined(condition))
         self.assume(condition if holds else sympy.Not(condition))
         return holds
+
+    def decide_or_require(self, condition: Any) -> bool:
+        """Whether a condition holds without which the program is refused; one on data is required."""
+        if self.frozen or self.has_hint(condition) or self.known(condition) is not None:
+            return self.decide(condition)
+        self.require(condition)
+        return True
+
+    def _small_in(self, expressions: Iterable[Any]) -> list[Any]:
+        """The symbols of expressions that may be 0 or 1 in a call, as far as anybody knows."""
+        found = {s for x in expressions for s in x.free_symbols if s in self.small}
+        return [s for s in found if self.least_in_calls.get(s, 0) < 2 and self.ranges[s].low <= 2]
+
+    def _at_least(self, symbol: Any, least: int) -> None:
+        self.least_in_calls[symbol] = max(least, self.least_in_calls.get(symbol, 0))
+
+    def _compare_at_small(self, condition: Any, answer: bool) -> None:
+        """Let calls have no size of 0 or 1 where an answer that follows from ranges would be another."""
+        for symbol in self._small_in([self.simplify(condition)]):
+            ends = self.ranges[symbol]
+            try:
+                for low in (1, 0):
+                    self.ranges[symbol] = ends._replace(low=low)
+                    if self.known(condition) is not answer:
+                        self._at_least(symbol, low + 1)
+                        break
+            finally:
+                self.ranges[symbol] = ends
+
+    def compare_with_one(self, size: Any) -> None:
+        """Let calls have no size of 1, where it is certain from ranges alone that it is none."""
+        condition = sympy.Eq(size, 1, evaluate=False)
+        if self.known(condition) is False:
+            self._compare_at_small(condition, False)
+
+    def compare_at_small(self, name: str, arguments: list[Any], result: Any) -> None:
+        """Let calls have no size of 0 or 1 where sympy's result of an operator would be another."""
+        for symbol, n in self.different_at_small(name, arguments, result):
+            self._at_least(symbol, n + 1)
+
+    def different_at_small(self, name: str, arguments: list[Any], result: Any) -> list[tuple[Any, int]]:
+        """The sizes of 0 and 1, by symbol, for which sympy's result of an operator would be another."""
+        symbols = self._small_in(arguments)
+        others = {s for x in arguments for s in x.free_symbols}
+        if not symbols or not all(s in self.hints for s in others):
+            return []
+        found = []
+        compute = e.OPERATORS[name]
+        numbers = {s: self.hints[s] for s in others}
+        for symbol in symbols:
+            for n in (0, 1):
+                numbers[symbol] = n
+                try:
+                    same = compute(*(e.value(x, numbers) for x in arguments)) == e.value(result, numbers)
+                except (ArithmeticError, ValueError):
+                    same = False
+                if not same:
+                    found.append((symbol, n))
+            numbers[symbol] = self.hints[symbol]
+        return found
 
     @contextmanager
     def guessing(self) -> Iterator[None]:
@@ -257,18 +370,22 @@ class Environment:
         ends = self.between(expression)
         if ends.low == ends.high:
             return ends.low
-        if self.frozen:
+        if self.frozen and self.noted is None:
             raise Undecided(str(expression))
         try:
             found = self.hint(expression)
         except KeyError:
-            raise self.depends_on_data(expression, wanted="integer") from None
+            return self.undetermined(expression, wanted="integer")
         self.assume(sympy.Eq(expression, e.lifted(found)))
         return found
 
+    def undetermined(self, expression: Any, wanted: str = "") -> Any:
+        """The truth of what follows from data, or its number where one is wanted: an error, here."""
+        raise self.depends_on_data(expression, wanted) from None
+
     def depends_on_data(self, expression: Any, wanted: str = "") -> GuardOnDataDependentSymNode:
         """The error of a program whose way follows from data."""
-        at = place()
+        at = self.line or place()
         what = (
             f"Could not extract specialized {wanted} from data-dependent expression {expression} "
             f"(unhinted: {expression})."
@@ -295,6 +412,8 @@ class Environment:
     def assume(self, condition: Any) -> None:
         """Note a condition that decided something."""
         if self.frozen:
+            if self.noted is not None:
+                self.noted.append(condition)
             return
         self.guards.append(Guard(condition, place()))
         self.learn(condition)
@@ -303,6 +422,7 @@ class Environment:
         """Let a condition hold from now on; the program looks at it when it runs, if it follows from data."""
         found = self.known(condition)
         if found:
+            self._compare_at_small(condition, found)
             return
         condition = self.simplify(condition)
         if found is False or condition == sympy.false:
@@ -317,6 +437,7 @@ class Environment:
 
     def learn(self, condition: Any) -> None:
         """What follows from a condition that holds."""
+        self._equal.clear()
         if isinstance(condition, sympy.And):
             for part in condition.args:
                 self.learn(part)
@@ -342,7 +463,7 @@ class Environment:
         least = least - constant
         self._least[rest] = max(self._least.get(rest, -math.inf), least)
         factor, symbol = rest.as_coeff_Mul()
-        if symbol.is_Symbol and factor.is_Integer:
+        if symbol.is_Symbol and factor.is_Integer and symbol.is_integer:
             factor = int(factor)
             before = self.ranges.get(symbol, Range())
             limit = Range(-(-least // factor)) if factor > 0 else Range(-math.inf, (-least) // -factor)
@@ -354,7 +475,12 @@ class Environment:
         """rest >= least, a sum: what it says of each of its symbols where the others are at their ends."""
         for term in rest.args:
             factor, symbol = term.as_coeff_Mul()
-            if not symbol.is_Symbol or not factor.is_Integer or symbol in self.replaced:
+            if (
+                not symbol.is_Symbol
+                or not factor.is_Integer
+                or not symbol.is_integer
+                or symbol in self.replaced
+            ):
                 continue
             most = between(rest - term, self.ranges).high
             if math.isinf(most) or math.isinf(least):
@@ -366,6 +492,7 @@ class Environment:
                 self._narrow(symbol, before.both(limit))
 
     def _narrow(self, symbol: Any, found: Range) -> None:
+        self._equal.clear()
         self.ranges[symbol] = found
         if found.low == found.high:
             self._replace(symbol, sympy.Integer(found.low))
@@ -421,6 +548,7 @@ class Environment:
         if symbol in self.replaced or symbol in expression.free_symbols:
             return
         ends = self.ranges.get(symbol, Range())
+        self._equal.clear()
         self.replaced[symbol] = expression
         if expression.is_Symbol:
             self._narrow(expression, self.ranges[expression].both(ends))
@@ -428,6 +556,8 @@ class Environment:
             for end, sign in ((ends.low, 1), (-ends.high, -1)):
                 if not math.isinf(end):
                     self._learn_least(sympy.expand(sign * expression), end)
+            if symbol not in self.hints:  # its own ends are looked at, too
+                self.ranges[symbol] = ends.both(self.between(expression))
 
     def merge(self, conditions: Iterable[Any]) -> None:
         """Learn several."""

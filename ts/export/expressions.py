@@ -13,16 +13,69 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import sympy
 from sympy.logic.boolalg import Boolean
 
+from ts.export.powers import power
+
 Expression = sympy.Basic  # a number or a truth
+
+
+_MOST_GENERATORS = 12  # symbols, and functions of them, of polynomials that are divided
+_MOST_TERMS = 100
+_MOST_PARTS = 120  # of what is simplified where it is divided
+MOST_PARTS = 2_000  # of a size whose parts recur: sympy goes through all of them again with each step
+
+
+@lru_cache(maxsize=4096)
+def parts(x: Any) -> int:
+    """How many symbols, numbers and functions an expression is written with, each as often as it is."""
+    return 1 + sum(map(parts, x.args))
+
+
+def recurs(x: Any) -> bool:
+    """Whether an expression is large because its parts recur in it: each step doubled it."""
+    if parts(x) <= MOST_PARTS:
+        return False
+    different: set[Any] = set()
+    waiting = [x]
+    while waiting:
+        y = waiting.pop()
+        if y not in different:
+            different.add(y)
+            waiting += y.args
+    return parts(x) > 10 * len(different)
+
+
+def terms(x: Any) -> int:
+    """How many terms an expression has, at most, where its products are multiplied out."""
+    if x.is_Add:
+        return sum(map(terms, x.args))
+    if x.is_Mul:
+        return math.prod(map(terms, x.args))
+    if x.is_Pow and x.exp.is_Integer and x.exp > 0:
+        count = terms(x.base)
+        return math.comb(count + int(x.exp) - 1, count - 1)
+    return 1
+
+
+def _is_large(*polynomials: Any) -> bool:
+    """Whether to divide them takes sympy too long."""
+    if any(parts(x) > _MOST_PARTS for x in polynomials):
+        return True
+    generators = set().union(*(x.atoms(sympy.Symbol, sympy.Function) for x in polynomials))
+    return len(generators) > _MOST_GENERATORS or any(terms(x) > _MOST_TERMS for x in polynomials)
 
 
 def _common(a: Any, b: Any) -> tuple[Any, Any]:
     """Both divided by what whole factors they share."""
+    if _is_large(a, b):
+        return a, b
+    if a.has(sympy.Piecewise) or b.has(sympy.Piecewise):
+        return a, b
     shared = sympy.gcd(a, b)
     if shared not in (0, 1) and shared.is_integer:
         return sympy.cancel(a / shared), sympy.cancel(b / shared)
@@ -71,6 +124,10 @@ def _divides(b: Any, a: Any) -> bool:
     """Whether a / b is a whole number, whatever the symbols are."""
     if b.is_Integer and a.is_Integer:
         return int(a) % int(b) == 0
+    if a.has(sympy.Piecewise) or b.has(sympy.Piecewise):  # which are no polynomials
+        return False
+    if _is_large(a, b):
+        return False
     quotient = sympy.cancel(a / b)
     return (quotient.is_integer is True and not quotient.has(sympy.Pow)) or (
         quotient.is_integer is True and all(p.exp.is_nonnegative for p in quotient.atoms(sympy.Pow))
@@ -139,6 +196,22 @@ class FloatTrueDiv(sympy.Function):
         if b.is_zero:
             raise ZeroDivisionError("division by zero")
         return sympy.Float(float(a) / float(b)) if a.is_number and b.is_number else None
+
+
+class FloatMod(sympy.Function):
+    """a % b where one is a float."""
+
+    nargs = (2,)
+    is_real = True
+
+    @classmethod
+    def eval(cls, a: Any, b: Any) -> Any:
+        if b.is_zero:
+            raise ZeroDivisionError("float modulo by zero")
+        return sympy.Float(float(a) % float(b)) if a.is_number and b.is_number else None
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"PythonMod({', '.join(map(printer.doprint, self.args))})"
 
 
 class FloatPow(sympy.Function):
@@ -241,8 +314,9 @@ COMPUTE: Mapping[Any, Callable[..., Any]] = {
     ToFloat: float,
     IntTrueDiv: operator.truediv,
     FloatTrueDiv: operator.truediv,
-    FloatPow: operator.pow,
-    PowByNatural: operator.pow,
+    FloatMod: operator.mod,
+    FloatPow: power,
+    PowByNatural: power,
     TruncToInt: math.trunc,
     FloorToInt: math.floor,
     CeilToInt: math.ceil,
@@ -253,7 +327,7 @@ COMPUTE: Mapping[Any, Callable[..., Any]] = {
     sympy.Min: min,
     sympy.Max: max,
     sympy.Abs: abs,
-    sympy.Pow: operator.pow,
+    sympy.Pow: power,
     sympy.Add: lambda *terms: sum(terms),
     sympy.Mul: lambda *factors: math.prod(factors),
     sympy.Eq: operator.eq,
@@ -265,9 +339,27 @@ COMPUTE: Mapping[Any, Callable[..., Any]] = {
     sympy.Not: operator.not_,
     sympy.And: lambda *truths: all(truths),
     sympy.Or: lambda *truths: any(truths),
+    sympy.ITE: lambda condition, a, b: a if condition else b,
     sympy.Xor: lambda *truths: sum(map(bool, truths)) % 2 == 1,
     **{function: getattr(math, name) for name, function in REAL.items()},
 }
+
+# Operators of Python whose results sympy simplifies by what it knows of signs, on numbers.
+OPERATORS: Mapping[str, Callable[..., Any]] = {
+    **{name: getattr(operator, name) for name in ("truediv", "floordiv", "mod", "pow", "lt", "le", "gt")},
+    **{name: getattr(operator, name) for name in ("ge", "eq", "ne", "abs")},
+    "sym_max": max,
+    "sym_min": min,
+    "trunc": math.trunc,
+    "sym_int": math.trunc,
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "round": round,
+}
+
+RELATIONS: Mapping[str, Any] = {
+    "lt": sympy.Lt, "le": sympy.Le, "gt": sympy.Gt, "ge": sympy.Ge, "eq": sympy.Eq, "ne": sympy.Ne,
+}  # fmt: skip
 
 
 def number(x: Any) -> Any:
@@ -278,7 +370,10 @@ def number(x: Any) -> Any:
 
 
 def value(expression: Any, numbers: Mapping[Any, Any]) -> Any:
-    """The number that an expression has where its symbols have these; KeyError for one that has none."""
+    """The number that an expression has where its symbols have these; KeyError for one that has none.
+
+    ArithmeticError or ValueError where the expression has none: a division by zero, a very large power.
+    """
     done: dict[Any, Any] = {}
     waiting = [expression]
     while waiting:
@@ -294,7 +389,10 @@ def value(expression: Any, numbers: Mapping[Any, Any]) -> Any:
             waiting.extend(missing)
             continue
         elif isinstance(x, sympy.Piecewise):
-            done[x] = next(done[pair.args[0]] for pair in x.args if done[pair.args[1]])
+            chosen = [done[pair.args[0]] for pair in x.args if done[pair.args[1]]]
+            if not chosen:
+                raise ValueError(f"no case of {x} holds")
+            done[x] = chosen[0]
         elif type(x).__name__ == "ExprCondPair":
             done[x] = None
         else:
@@ -326,11 +424,12 @@ def is_of_data(expression: Any) -> bool:
 
 def is_constant(x: Any) -> bool:
     """Whether an expression has no symbols."""
-    return not x.free_symbols
+    return x.is_Integer or (not x.is_Symbol and not x.free_symbols)
 
 
 __all__ = [
     "COMPUTE", "REAL", "BitwiseFn_bitwise_and", "BitwiseFn_bitwise_or", "BitwiseFn_bitwise_xor", "CeilToInt",
-    "Expression", "FloatPow", "FloatTrueDiv", "FloorDiv", "FloorToInt", "IntTrueDiv", "Mod", "PowByNatural",
-    "RoundToInt", "ToFloat", "TruncToInt", "is_constant", "is_truth", "lifted", "number", "value",
+    "Expression", "FloatMod", "FloatPow", "FloatTrueDiv", "FloorDiv", "FloorToInt", "IntTrueDiv", "Mod",
+    "PowByNatural", "RoundToInt", "ToFloat", "TruncToInt", "is_constant", "is_truth", "lifted", "number",
+    "terms", "value",
 ]  # fmt: skip

@@ -8,13 +8,15 @@ they stand for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ts import backends, devices, dtypes
+from ts._core.dispatch.overloads import overloads
 from ts._core.layers.layer import Layer
+from ts._core.layers.levels import FAKES
 from ts._core.tensor.tensor import Tensor, layer_of, set_layer, wrap_array
 from ts._core.thread.context import current_tracer
 from ts.backends.meta.array import MetaArray
@@ -23,11 +25,19 @@ backends.get("meta")
 
 
 class Fake(Layer):
-    """What a fake tensor shows beside its array: the device that it stands for."""
+    """What a fake tensor shows beside its array: the device that it stands for.
 
-    def __init__(self, inner: Tensor, device: devices.device) -> None:
-        super().__init__(0, inner)
+    mode    the one that operators on it belong to, wherever they are called; None in exports
+    """
+
+    level = 0  # as Python sees it: none of a function transform
+
+    def __init__(self, inner: Tensor, device: devices.device, mode: Any = None) -> None:
+        super().__init__(0 if mode is None else FAKES, inner)
         self.stands_on = device
+        self.mode = mode
+        self.constant: Any = None  # what it is, where the mode knows that
+        self.of_real = False  # of a tensor with elements, which is read: a write would be lost
 
     @property
     def device(self) -> devices.device:
@@ -37,13 +47,29 @@ class Fake(Layer):
     def element(self, x: Tensor) -> Any:
         """The only element: a symbol, where somebody records."""
         recorder = current_tracer()
-        if recorder is None or not hasattr(recorder, "element"):
+        asked = recorder if hasattr(recorder, "element") else self.mode
+        if asked is None:
             self.check_elements()
-        return recorder.element(x)
+        return asked.element(x)
+
+    def copied(self, x: Tensor) -> Tensor:
+        """Another fake tensor that lies where `x` does: an alias, where somebody records."""
+        if current_tracer() is not None:
+            return overloads("alias")(x)  # type: ignore[no-any-return]
+        return standing(x.array, self.device, x.requires_grad)
+
+    def deepcopied(self, x: Tensor) -> Tensor:
+        """Another fake tensor of the same kind: a clone, where somebody records."""
+        if current_tracer() is not None:
+            return x.detach().clone()  # type: ignore[attr-defined, no-any-return]
+        return standing(x.array, self.device)
 
     def check_elements(self) -> None:
         """RuntimeError: there are none."""
         raise RuntimeError("a fake tensor has no elements")
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise RuntimeError("a fake tensor has no elements to pickle")
 
     def shown(self) -> str:
         """`repr` of a fake tensor."""
@@ -96,3 +122,22 @@ def plain(x: Tensor) -> Tensor:
     if isinstance(layer, Fake):
         return layer.inner
     return wrap_array(MetaArray(x.array.shape, x.array.dtype, tuple(x.array.strides)))
+
+
+def tensors_in(values: Any) -> Iterator[Tensor]:
+    """The tensors among arguments, and in lists of them."""
+    for x in values:
+        if isinstance(x, list | tuple):
+            yield from tensors_in(x)
+        elif isinstance(x, Tensor):
+            yield x
+
+
+def place_of(op: Any, values: list[Any]) -> devices.device:
+    """The device of what an operator makes: the one that is asked for, or that of its tensors."""
+    for p, x in zip(op.signature.parameters, values, strict=True):
+        if p.kind == "Device" and x is not None:
+            return x  # type: ignore[no-any-return]
+    found = [device_of(x) for x in tensors_in(values)]
+    others = [d for d in found if d.type != "cpu"]
+    return others[0] if others else found[0] if found else devices.CPU

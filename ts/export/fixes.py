@@ -18,7 +18,7 @@ import sympy
 from ts.errors import UserError
 from ts.export import expressions as e
 from ts.export.environment import Environment, Source
-from ts.export.guards import text
+from ts.export.guards import RELATIONS, text
 from ts.export.ranges import Range
 
 _SPECIALIZED = (
@@ -40,7 +40,7 @@ class Named(NamedTuple):
     @property
     def size(self) -> str:
         """Where its number is found."""
-        return f"L['{self.source.name}'].size()[{self.source.dim}]"
+        return self.source.where
 
     def not_all(self, guard: str) -> str:
         """That a condition does not hold for all that it may be."""
@@ -60,22 +60,25 @@ class Fixes:
         self.environment = environment
         self.named = {n.symbol: n for n in named}
         self.violated: dict[str, None] = {}
-        self.told: list[str] = []
+        self.relations: list[str] = []  # what sizes have to be of others
+        self.numbers: list[str] = []  # what became a number
+        self.told: list[str] = []  # the other conditions
         self.fixes: list[str] = []
 
     def raise_if_any(self) -> None:
         """UserError where a condition is not what the dimensions say."""
         for n in self.named.values():
             self._look_at(n)
-        if not self.told:
+        if not self.violated:
             return
         names = ", ".join(sorted(self.violated))
-        lines = "\n".join(f"  - {line}" for line in self.told)
+        lines = "\n".join(f"  - {line}" for line in (*self.relations, *self.numbers, *self.told))
         said = (
             f'Constraints violated ({names})! For more information, run with TORCH_LOGS="+dynamic".\n{lines}'
         )
         if self.fixes:
-            said += "\nSuggested fixes:\n" + "\n".join(f"  {fix}" for fix in self.fixes)
+            fixes = sorted(self.fixes, key=lambda fix: " = Dim(" not in fix)
+            said += "\nSuggested fixes:\n" + "\n".join(f"  {fix}" for fix in fixes)
         said += (
             "\n\nThe error above occurred when calling torch.export.export. If you would like to view some "
             "more information about this error, and get a list of all other errors that may occur in your "
@@ -83,9 +86,9 @@ class Fixes:
         )
         raise UserError(said)
 
-    def _violation(self, n: Named, told: str, *fixes: str) -> None:
+    def _violation(self, n: Named, among: list[str], told: str, *fixes: str) -> None:
         self.violated[n.name] = None
-        self.told.append(told)
+        among.append(told)
         if n.is_dim:
             self.fixes += fixes
 
@@ -95,14 +98,20 @@ class Fixes:
 
     def _look_at(self, n: Named) -> None:
         environment = self.environment
-        replaced = environment.replaced.get(n.symbol)
-        if replaced is not None:
-            found = environment.simplify(n.symbol)
-            if e.is_constant(found):
-                self._violation(n, _SPECIALIZED.format(n.name, found), f"{n.name} = {found}")
-            else:
-                self._related(n, found)
+        found = environment.simplify(n.symbol)
+        if e.is_constant(found):
+            self._violation(n, self.numbers, _SPECIALIZED.format(n.name, found), f"{n.name} = {found}")
             return
+        if not n.is_dim:  # whose conditions are found out
+            return
+        if found != n.symbol:
+            if len(found.free_symbols) > 1:  # the program looks at it when it runs, as PyTorch's does
+                return
+            if not found.is_Symbol or (found in self.named and self.named[found].is_dim):
+                self._related(n, found)
+                return
+            n = n._replace(symbol=found)
+        n = n._replace(range=self._said(n))
         if self._divisible(n):
             return
         found = environment.ranges[n.symbol]
@@ -110,13 +119,20 @@ class Fixes:
             high = "IntInfinity()" if math.isinf(found.high) else found.high
             self._violation(
                 n,
+                self.told,
                 n.not_all(f"{found.low} <= {n.size} and {n.size} <= {high}"),
                 _dim(n.name, found.low if found.low > 2 else None, found.high),
             )
         for guard in environment.guards:
             condition = guard.condition
             if condition.free_symbols == {n.symbol} and not self._in_range(condition, n.symbol):
-                self._violation(n, n.not_all(f"{_of(n, condition)}."))
+                self._violation(n, self.told, n.not_all(f"{_of(n, condition)}."))
+
+    def _said(self, n: Named) -> Range:
+        """The range of a dimension, and those of others that are equal to it."""
+        equal = [m.range for m in self.named.values() if self.environment.simplify(m.symbol) == n.symbol]
+        low, high = max([n.range.low, *(r.low for r in equal)]), min([n.range.high, *(r.high for r in equal)])
+        return Range(low, high)
 
     def _in_range(self, condition: Any, symbol: Any) -> bool:
         """Whether a condition is one of the range alone."""
@@ -140,7 +156,7 @@ class Fixes:
                 f"The values of {n.name} = {n.size} must always be related to the values of {names} by "
                 f"{n.name} = {written}."
             )
-        self._violation(n, told, f"{n.name} = {written}")
+        self._violation(n, self.relations, told, f"{n.name} = {written}")
 
     def _divisible(self, n: Named) -> bool:
         """Whether a number has to divide it, or it and some more."""
@@ -167,6 +183,7 @@ class Fixes:
             )
             self._violation(
                 n,
+                self.told,
                 n.not_all(f"{_of(n, condition)}."),
                 f"_{n.name} = Dim('_{n.name}', {bounds})",
                 f"{n.name} = {by}*_{n.name}{less}",
@@ -176,8 +193,18 @@ class Fixes:
 
 
 def _of(n: Named, condition: Any) -> str:
-    """A condition on one symbol, as Python."""
-    return text(condition, lambda s: n.size)
+    """A condition on one symbol, as Python: products, quotients and remainders in parentheses."""
+
+    def side(x: Any) -> str:
+        written = text(x, lambda s: n.size)
+        return f"({written})" if isinstance(x, sympy.Mul | e.FloorDiv | e.Mod) else written
+
+    relation = RELATIONS.get(condition.func)
+    return (
+        text(condition, lambda s: n.size)
+        if relation is None
+        else f"{side(condition.lhs)} {relation} {side(condition.rhs)}"
+    )
 
 
 def _dim(name: str, low: Any, high: Any) -> str:

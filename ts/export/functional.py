@@ -10,19 +10,40 @@ the new value (`unview`); whoever reads another view of that base afterwards get
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import ts
+from ts._core.dispatch import autocast
+from ts._core.tensor.symbols import Symbolic
 from ts._core.tensor.tensor import Tensor
+from ts._higher_order_ops.auto_functionalize import auto_functionalized_op, described
+from ts.export.batches import Batches
+from ts.export.casts import cast_dtype, is_cast, place_of_casts
 from ts.export.decompositions import scatters, table
 from ts.export.environment import Environment, Undecided
-from ts.export.recorder import Recorder, _readable
+from ts.export.expressions import lifted
+from ts.export.fake import device_of, plain, standing
+from ts.export.node_values import origin_of, readable
+from ts.export.recorder import Recorder
+from ts.export.signs import IN_PLACE_SIGNS
 from ts.fx.node import Node
 from ts.ops import registry
 from ts.ops.namespace import overload_named
+
+_RESHAPING = frozenset(
+    f"aten::{name}_"
+    for name in ("unsqueeze", "squeeze", "t", "transpose", "swapaxes", "swapdims", "as_strided")
+)
+
+
+# Operators that copy, whose decompositions may be views: later writes are not theirs.
+_COPYING = frozenset(
+    f"aten::{name}"
+    for name in ("pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle")
+)
 
 
 @dataclass
@@ -43,7 +64,11 @@ class View:
 
     def of(self, x: Tensor) -> Tensor:
         """The view of another tensor."""
-        found = overload_named(self.op.name, self.op.overload)(x, *self.arguments)
+        parameters = self.op.signature.parameters[1:]
+        given = list(zip(parameters, self.arguments, strict=True))
+        positional = [a for p, a in given if not p.keyword_only]
+        named = {p.name: a for p, a in given if p.keyword_only}
+        found = overload_named(self.op.name, self.op.overload)(x, *positional, **named)
         return found if self.index is None else found[self.index]  # type: ignore[no-any-return]
 
 
@@ -63,23 +88,21 @@ class FunctionalRecorder(Recorder):
         super().__init__(environment)
         self._decompositions = decompositions
         self.origin: Node | None = None  # the node that runs again: where in the program it stands
+        self.noted: list[Any] = []  # conditions on sizes that hold in the example, and have to from now on
+        self.reshaped: list[Tensor] = []  # tensors whose shape changed in place
+        self._decompositions_on_the_way = 0
         self._places: dict[int, tuple[Tensor, Place]] = {}  # by id
+        self.open_batches = Batches(self)
 
     def _about(self) -> dict[str, Any]:
         """What is noted of a node: what was noted of the one that runs again."""
-        known = self.origin.meta if self.origin is not None else {}
-        return {k: known[k] for k in ("stack_trace", "nn_module_stack") if k in known}
+        return origin_of(self.origin)
 
-    # ---- numbers: those that nodes are called with get nodes, and no others
-
-    def arithmetic(self, function: Any, arguments: tuple[Any, ...], result: Any) -> None:
-        """A symbol that a decomposition computed."""
+    # ---- reading
 
     def numel(self, x: Tensor) -> Any:
         """x.numel()"""
         return self.unrecorded(lambda: x.array.size)
-
-    # ---- reading
 
     def _tensor_node(self, x: Tensor) -> Node:
         place = self.place_of(x)
@@ -136,36 +159,101 @@ class FunctionalRecorder(Recorder):
 
     # ---- operators
 
+    def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+        """x.to(...): of the elements of a batch at once."""
+        return self.open_batches.converted(x, args, kwargs) or super().to(x, args, kwargs)
+
     def run(self, op: Any, values: list[Any]) -> Any:
         """The result of an operator, by its decomposition if there is one, without a write."""
         values = [self._with_fakes(x) for x in values]
+        place = place_of_casts(values)
+        if place is None or (op.record is not None and op.record.whole and cast_dtype(op, values) is None):
+            return self._run(op, values)
+        dtype = cast_dtype(op, values)
+        autocast.set_enabled(place, False)  # what the operator is made of stays as it is
+        try:
+            if dtype is not None:
+                with self.recording():
+                    values = [self._cast(x, dtype) for x in reversed(values)][::-1]
+            return self._run(op, values)
+        finally:
+            autocast.set_enabled(place, True)
+
+    def _cast(self, x: Any, dtype: Any) -> Any:
+        """An argument as autocast converts it."""
+        if isinstance(x, list):
+            return [self._cast(y, dtype) for y in x]
+        is_other = isinstance(x, Tensor) and is_cast(x, dtype)
+        return ts.ops.aten._to_copy(x, dtype=dtype) if is_other else x
+
+    def _run(self, op: Any, values: list[Any]) -> Any:
+        if (level := self.open_batches.level_of(op, values)) is not None:
+            return self.open_batches.run(level, op, values)
+        if op.name in _RESHAPING:
+            return self._reshaped(op, values)
         written = [i for i, p in enumerate(op.signature.parameters) if p.written]
         if written and not (len(written) == 1 and op.key in self._decompositions):
             return self._written(op, values, written)
-        decomposition = self._decompositions.get(op.key)
-        if decomposition is not None:
-            found = self._decomposed(decomposition, op, values)
-            if found is not NotImplemented:
-                return found
-        result = super().run(op, values)
+        found = self.by_decomposition(op, values)
+        if found is not NotImplemented:
+            if op.name in _COPYING and found is not values[0]:
+                self._places[id(found)] = found, Place(Base(found))
+            return found
+        try:
+            result = super().run(op, values)
+        except Undecided:
+            if self._decompositions_on_the_way or self.environment.places is None:
+                raise
+            with self._noting():
+                result = super().run(op, values)
         self._note_views(op, values, result)
         return result
 
-    def _decomposed(self, decomposition: Callable[..., Any], op: Any, values: list[Any]) -> Any:
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
+        """Within it, the example decides what is asked, and the program looks at it when it runs."""
+        self.environment.noted = self.noted
+        try:
+            yield
+        finally:
+            self.environment.noted = None
+
+    def by_decomposition(self, op: Any, values: list[Any]) -> Any:
+        """What the decomposition of an operator gives; NotImplemented where there is none."""
+        decomposition = self._decompositions.get(op.key)
+        if decomposition is None:
+            return NotImplemented
         positional, named = [], {}
         for p, x in zip(op.signature.parameters, values, strict=True):
             if p.keyword_only:
-                named[p.name] = _readable(p.kind, x)
+                named[p.name] = readable(p.kind, x)
             else:
-                positional.append(_readable(p.kind, x))
+                positional.append(readable(p.kind, x))
+        self._decompositions_on_the_way += 1
         try:
             with self.recording():
                 return decomposition(*positional, **named)
         except Undecided:  # it goes one way for some sizes, and another for others: the operator stays
             return NotImplemented
+        finally:
+            self._decompositions_on_the_way -= 1
+
+    def _reshaped(self, op: Any, values: list[Any]) -> Tensor:
+        """Let a tensor be a view of itself from now on, as operators do that change its shape in place."""
+        x = values[0]
+        view = self.run(_without_write(op), values)
+        with self.recording():
+            self._tensors[id(x)] = x, self._tensor_node(view)
+        self._places[id(x)] = x, self.place_of(view)
+        with self.paused():
+            plain(x).data = x.data = plain(view)
+        self.reshaped.append(x)
+        return x  # type: ignore[no-any-return]
 
     def _written(self, op: Any, values: list[Any], written: list[int]) -> Any:
         """Run the operator of the same name that writes nothing, and let its results be what is written."""
+        if not op.name.startswith("aten::"):
+            return self._functionalized(op, values)
         functional = _without_write(op)
         given = {p.name: x for p, x in zip(op.signature.parameters, values, strict=True)}
         arguments = [given[p.name] for p in functional.signature.parameters]
@@ -176,6 +264,55 @@ class FunctionalRecorder(Recorder):
             self.write(x, value)
         return targets[0] if len(targets) == 1 else tuple(targets)
 
+    def _functionalized(self, op: Any, values: list[Any]) -> Any:
+        """An operator of a library on copies of what it writes (`auto_functionalized_v2`)."""
+        parameters = op.signature.parameters
+        if any(each.view_of >= 0 for each in op.signature.returns):
+            raise RuntimeError(f"{op.key} gives what it writes, for which there is no form without writes")
+        bases: list[Base] = []
+        told: dict[str, Any] = {}
+        for p, x in zip(parameters, values, strict=True):
+            if p.written:
+                told |= self._told(f"_{p.name}", x, bases)
+        pairs = zip(parameters, values, strict=True)
+        given = {p.name: readable(p.kind, x) for p, x in pairs if not p.written}
+        given |= told | {"_all_bases": [base.value for base in bases]}
+        arguments = self.node_of(given)
+        with self.paused():
+            found = self.computed(op, values)
+            left = [standing(x.array, device_of(x), x.requires_grad) for x in (b.value for b in bases)]
+        results = (*(found if isinstance(found, tuple | list) else (found,)), *left)
+        target = overload_named(op.name, op.overload)
+        self._bind(self._call(auto_functionalized_op, (target,), results, arguments), results)
+        for base, value in zip(bases, left, strict=True):
+            base.value = value
+            base.writes += 1
+        return found
+
+    def _told(self, name: str, x: Any, bases: list[Base]) -> dict[str, Any]:
+        """Where an argument that is written lies in the bases, of which those are added that are new."""
+        if isinstance(x, list):
+            found = {f"{name}_length": len(x)}
+            for k, y in enumerate(x):
+                found |= self._told(f"{name}_{k}", y, bases)
+            return found
+        if x is None:
+            return {f"{name}_base_index": None}
+        place = self.place_of(x)
+        base = place.base
+        if not any(base is known for known in bases):
+            bases.append(base)
+        value = base.value
+        for view in place.views:
+            value = self.unrecorded(self.computed, view.op, [value, *view.arguments])
+            value = value if view.index is None else value[view.index]
+        index = next(i for i, known in enumerate(bases) if known is base)
+        return described(name, index, value, base.value, self._are_equal)
+
+    def _are_equal(self, n: Any, m: Any) -> bool:
+        left, right = (x.node.expr if isinstance(x, Symbolic) else lifted(x) for x in (n, m))
+        return self.environment.known_equal(left, right)
+
     def _note_views(self, op: Any, values: list[Any], result: Any) -> None:
         """Let results that are views of an argument lie where it lies."""
         returns = op.signature.returns
@@ -185,7 +322,7 @@ class FunctionalRecorder(Recorder):
         x = values[source]
         place = self.place_of(x)
         arguments = tuple(
-            _readable(p.kind, v) for p, v in zip(op.signature.parameters[1:], values[1:], strict=True)
+            readable(p.kind, v) for p, v in zip(op.signature.parameters[1:], values[1:], strict=True)
         )
         for index, item in enumerate(result) if isinstance(result, list | tuple) else ((None, result),):
             if item is not x:
@@ -195,17 +332,24 @@ class FunctionalRecorder(Recorder):
 
 def _without_write(op: Any) -> Any:
     """The operator that gives what this one writes."""
-    base = op.name.removesuffix("_")
+    base = IN_PLACE_SIGNS.get(op.name) or op.name.removesuffix("_")
     overload = op.overload
     if any(p.written and p.keyword_only for p in op.signature.parameters):
         base = op.name
         overload = {"out": ""}.get(overload, overload.removesuffix("_out"))
-    named = [registry.operator(f"{base}.{overload}" if overload else base)]
+    named = [
+        registry.operator(f"{base}_functional"),
+        registry.operator(f"{base}.{overload}" if overload else base),
+    ]
     named += [
         other for other in registry.lookup(base) if not any(p.written for p in other.signature.parameters)
     ]
-    wanted = {p.name for p in op.signature.parameters if not (p.written and p.keyword_only)}
-    for other in named:
-        if other is not None and {p.name for p in other.signature.parameters} <= wanted:
+    others = [other for other in named if other is not None]
+    wanted = {(p.name, p.kind) for p in op.signature.parameters if not (p.written and p.keyword_only)}
+    for other in others:
+        if {(p.name, p.kind) for p in other.signature.parameters} == wanted:
+            return other
+    for other in others:
+        if {p.name for p in other.signature.parameters} <= {name for name, _ in wanted}:
             return other
     raise RuntimeError(f"{op.key} writes, and no operator is known that gives what it writes")

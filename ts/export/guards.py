@@ -5,16 +5,17 @@ s0 <= 16, s0 the length of x's first dimension        "x.size()[0] <= 16"
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import sympy
 
 from ts.export import expressions as e
-from ts.export.checks import Check
+from ts.export.checks import Check, Line
 from ts.export.environment import Environment, Source
 
-_RELATIONS = {
+RELATIONS = {
     sympy.Eq: "==", sympy.Ne: "!=", sympy.Lt: "<", sympy.Le: "<=", sympy.Gt: ">", sympy.Ge: ">=",
 }  # fmt: skip
 _LEVELS = {"or": 1, "and": 2, "not": 3, "relation": 4, "sum": 5, "product": 6, "power": 7, "atom": 8}
@@ -41,8 +42,8 @@ def _written(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
     def at(part: Any, level: str, more: int = 0) -> str:
         return text(part, names, _LEVELS[level] + more)
 
-    if x.func in _RELATIONS:
-        return f"{at(x.lhs, 'sum')} {_RELATIONS[x.func]} {at(x.rhs, 'sum')}", _LEVELS["relation"]
+    if x.func in RELATIONS:
+        return f"{at(x.lhs, 'sum')} {RELATIONS[x.func]} {at(x.rhs, 'sum')}", _LEVELS["relation"]
     if isinstance(x, sympy.Add):
         return " + ".join(at(a, "sum") for a in x.args), _LEVELS["sum"]
     if isinstance(x, sympy.Mul):
@@ -52,7 +53,7 @@ def _written(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
         return " * ".join([at(first, "product"), *(at(a, "product", 1) for a in rest)]), _LEVELS["product"]
     if isinstance(x, e.FloorDiv):
         return f"{at(x.args[0], 'product')} // {at(x.args[1], 'product', 1)}", _LEVELS["product"]
-    if isinstance(x, e.Mod):
+    if isinstance(x, e.Mod | e.FloatMod):
         return f"{at(x.args[0], 'product')} % {at(x.args[1], 'product', 1)}", _LEVELS["product"]
     if isinstance(x, e.IntTrueDiv | e.FloatTrueDiv):
         return f"{at(x.args[0], 'product')} / {at(x.args[1], 'product', 1)}", _LEVELS["product"]
@@ -63,6 +64,10 @@ def _written(x: Any, names: Callable[[Any], str]) -> tuple[str, int]:
         return f" {word} ".join(at(a, word, 1) for a in x.args), _LEVELS[word]
     if isinstance(x, sympy.Not):
         return f"not {at(x.args[0], 'not')}", _LEVELS["not"]
+    if isinstance(x, sympy.Piecewise):
+        *pairs, (last, _) = x.args
+        chosen = [f"{at(value, 'or')} if {at(truth, 'or')} else " for value, truth in pairs]
+        return "".join(chosen) + at(last, "or"), 0
     inside = ", ".join(text(a, names) for a in x.args)
     return f"{_CALLS.get(x.func, x.func.__name__)}({inside})", _LEVELS["atom"]
 
@@ -80,7 +85,34 @@ class Places:
         number = found if source.dim is None else found.size()[source.dim]
         return (number - source.offset) // source.factor
 
-    def check(self, condition: Any) -> Check:
+    def checks_of_small(self, least: Mapping[Any, int]) -> list[Check]:
+        """That sizes are not 0, or 1, for which something was decided that does not hold there."""
+        environment = self.environment
+        return [
+            self.check(sympy.Ge(s, sympy.Integer(n), evaluate=False))
+            for s, n in sorted(least.items(), key=str)
+            if s not in environment.replaced and environment.ranges[s].low <= 2
+        ]
+
+    def checks_of_range(self, symbol: Any) -> list[Check]:
+        """That the number of a symbol, which is an argument itself, is in its range."""
+        low, high = self.environment.ranges[symbol]
+        ends = [sympy.Ge(symbol, low, evaluate=False)] if low > 0 else []
+        if not math.isinf(high):
+            ends.append(sympy.Le(symbol, high, evaluate=False))
+        return [self._without_code(condition) for condition in ends]
+
+    def equal(self, symbol: Any, expression: Any) -> Check:
+        """That the number of a symbol is what an expression of others says."""
+        return self._without_code(sympy.Eq(symbol, expression, evaluate=False))
+
+    def _without_code(self, condition: Any) -> Check:
+        """A condition that files say by the ranges and values of arguments."""
+        made = self.check(condition)
+        made.code = ""
+        return made
+
+    def check(self, condition: Any, where: Line | None = None) -> Check:
         """The condition as a check of arguments; every symbol of it has a source."""
         environment = self.environment
         wanted = sorted(condition.free_symbols, key=str)
@@ -88,10 +120,13 @@ class Places:
 
         def holds(leaves: list[Any]) -> bool:
             numbers: Mapping[Any, Any] = {s: self.read(source, leaves) for s, source in sources.items()}
-            return bool(e.value(condition, numbers))
+            try:
+                return bool(e.value(condition, numbers))
+            except ArithmeticError:  # a division by a size of 0: nobody asked that of such arguments
+                return False
 
         code = text(condition, lambda s: sources[s].code)
-        return Check(text(condition, lambda s: str(sources[s])), holds, code)
+        return Check(text(condition, lambda s: str(sources[s])), holds, code, where)
 
 
-__all__ = ["Check", "Places", "text"]
+__all__ = ["RELATIONS", "Check", "Places", "text"]

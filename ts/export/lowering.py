@@ -4,20 +4,26 @@
     add = sym_size + 1                            %add : int = aten::add(%sym_size, %1)
 
 In: a module of `ts.fx` whose nodes call single overloads, and functions of Python on numbers.  Out: a
-scripted function; `Unsupported` where a node is of another kind (control flow on graphs ...).
+scripted function; `Unsupported` where a node is of another kind (the steps of `vmap` ...).
 """
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 
 import ts
 from ts import dtypes
 from ts._core.tensor.symbols import SymBool, SymFloat, SymInt
 from ts._core.tensor.tensor import Tensor
+from ts._higher_order_ops.map import EMPTY, UNEQUAL
+from ts._higher_order_ops.operator import HigherOrderOperator
+from ts._higher_order_ops.scan import TOO_SHORT
+from ts.export import expressions
+from ts.export.ranges import EVERYTHING, between
+from ts.fx.effects import is_impure
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node
 from ts.ir.graph import Graph, Value
@@ -35,10 +41,10 @@ from ts.ir.types import (
     TupleType,
     Type,
 )  # fmt: skip
-from ts.ops.namespace import OpOverload
+from ts.ops.namespace import OpOverload, overload_named
 from ts.ops.node_operator import find_operator
 
-_FUNCTIONS: Final[dict[Any, str]] = {
+FUNCTIONS: Final[dict[Any, str]] = {
     operator.add: "aten::add", operator.sub: "aten::sub", operator.mul: "aten::mul",
     operator.neg: "aten::neg", operator.floordiv: "aten::floordiv", operator.mod: "aten::remainder",
     operator.truediv: "aten::div",
@@ -59,42 +65,77 @@ _TYPES: Final[tuple[tuple[tuple[type, ...], Type], ...]] = (  # of inputs
 )  # fmt: skip
 
 
+_MOST_TURNS: Final = (1 << 63) - 1
+_GROWING: Final = ("aten::add", "aten::sub", "aten::mul", "aten::neg")
+LONG_NUMBER: Final = "builtins.OverflowError"  # what compiled programs raise, and Python's code does not
+_LONG: Final = 2.0**62  # from here on numbers are said to need more than 64 bits: floats are not exact there
+_ASSERTION: Final = overload_named("aten::_assert_scalar", "")
+_LONGEST: Final = (1 << 31) - 1  # of a size: that the product of two is not long is not looked at
+
+
 class Unsupported(Exception):
     """A node that the compiler's graphs have no form for."""
 
 
-def lowered(module: GraphModule) -> Callable[..., Any]:
-    """A scripted function of the graph's inputs, that gives its outputs as a list."""
+def lowered(
+    module: GraphModule, state: Sequence[Node] = (), skipped: Collection[Node] = ()
+) -> Callable[..., Any]:
+    """A scripted function of the graph's inputs, that gives its outputs as a list.
+
+    When it runs, ScriptRuntimeError where Python has whole numbers longer than 64 bits: a LONG_NUMBER,
+    unless it may have written by then, so that nobody should run it again.
+
+    Nodes of `state` (tensors among the attributes) are inputs before them; what is `skipped` does nothing.
+    """
     from ts.runtime.function import create_function_from_graph
 
-    lowering = _Lowering()
-    for node in module.graph.nodes:
-        lowering.node(node)
-    function = create_function_from_graph("exported", lowering.graph)
-    if lowering.outputs == 1:
+    graph = Graph()
+    lowering = _Lowering(graph, module)
+    for node in state:
+        lowering.values[node] = graph.add_input(node.name, TENSOR)
+    inputs = [
+        graph.add_input(node.name, _type_of(node.meta.get("val")))
+        for node in module.graph.nodes
+        if node.op == "placeholder"
+    ]
+    lowering.values.update(dict.fromkeys(skipped))
+    results = lowering.results(inputs)
+    for value in results:
+        graph.register_output(value)
+    function = create_function_from_graph("exported", graph)
+    if len(results) == 1:
         return lambda *args: [function(*args)]
     return lambda *args: list(function(*args))
 
 
 class _Lowering:
-    def __init__(self) -> None:
-        self.graph = Graph()
-        self.values: dict[Node, Any] = {}  # a Value; a list of them of an operator with several results
-        self.outputs = 0
+    """One graph of `ts.fx`: the program's, or that of a branch or loop, which goes into a block."""
 
-    def node(self, node: Node) -> None:
-        """Make what a node is."""
-        if node.op == "placeholder":
-            self.values[node] = self.graph.add_input(node.name, _type_of(node.meta.get("val")))
-        elif node.op == "output":
-            results = node.args[0]
-            for x in results if isinstance(results, list | tuple) else [results]:
-                self.graph.register_output(self._value(x, None))
-                self.outputs += 1
-        elif node.op == "call_function":
-            self.values[node] = self._call(node)
-        else:
-            raise Unsupported(f"{node.op} {node.target}")
+    def __init__(self, graph: Graph, module: GraphModule, around: _Lowering | None = None) -> None:
+        self.graph = graph
+        self.module = module
+        self.acts: bool = around.acts if around else _acts(module)  # and must not run again by its code
+        self.values: dict[Node, Any] = {}  # a Value; a list of them of an operator with several results
+
+    def results(self, inputs: Sequence[Value]) -> list[Value]:
+        """What the graph gives for these inputs, made at the place where nodes are inserted."""
+        given = iter(inputs)
+        for node in self.module.graph.nodes:
+            if node in self.values:
+                continue
+            if node.op == "placeholder":
+                self.values[node] = next(given)
+            elif node.op == "output":
+                found = node.args[0]
+                return [self._value(x, None) for x in (found if isinstance(found, list | tuple) else [found])]
+            elif node.op == "call_function":
+                self.values[node] = self._call(node)
+            elif node.op == "get_attr":
+                found = getattr(self.module, str(node.target))  # a graph, or a constant of a branch
+                self.values[node] = self._value(found, TENSOR) if isinstance(found, Tensor) else found
+            else:
+                raise Unsupported(f"{node.op} {node.target}")
+        raise Unsupported("a graph without results")
 
     def _call(self, node: Node) -> Any:
         target = node.target
@@ -105,15 +146,37 @@ class _Lowering:
             return self._operator(target, node)
         if target is operator.getitem:
             return self._item(*node.args)
-        kind = _FUNCTIONS.get(target)
+        if isinstance(target, HigherOrderOperator):
+            if target.name == "cond":
+                return self._branch(*node.args)
+            if target.name == "while_loop":
+                return self._loop(*node.args)
+            if target.name == "map_impl":
+                return self._map(*node.args)
+            if target.name == "scan":
+                return self._scan(*node.args)
+        kind = FUNCTIONS.get(target)
         if target is operator.pow and not isinstance(node.meta.get("val"), SymFloat):
             raise Unsupported("a power of whole numbers")  # the compiler's is a float
         if kind is None or node.kwargs:
             raise Unsupported(f"a call of {target}")
-        found = self.graph.insert(kind, [self._value(x, None) for x in node.args])
+        given = [self._value(x, None) for x in node.args]
+        value = node.meta.get("val")
+        if kind in _GROWING and all(x.type() in (INT, NUMBER) for x in given) and _may_be_long(value):
+            if self.acts and not _is_of_sizes(value):
+                raise Unsupported("effects beside numbers that may be long")
+            self._refuse_long(kind, given)
+        found = self.graph.insert(kind, given)
         if find_operator(found.node()) is None:
             raise Unsupported(f"{kind} on these numbers")
         return found
+
+    def _refuse_long(self, kind: str, given: list[Value]) -> None:
+        """An error where Python's number would need more bits than the compiler's have; see `lowered`."""
+        size = self.graph.insert(kind, [self.graph.insert("aten::Float", [x]) for x in given])
+        is_long = self.graph.insert("aten::gt", [self.graph.insert("prim::abs", [size]), _LONG])
+        error = "builtins.RuntimeError" if self.acts else LONG_NUMBER
+        self._refuse(is_long, "a whole number of the program has more than 64 bits", error)
 
     def _item(self, source: Any, index: Any) -> Any:
         found = self.values[source]
@@ -122,6 +185,128 @@ class _Lowering:
         if isinstance(found.type(), TupleType):
             raise Unsupported("a tuple from an operator")
         return self.graph.insert("aten::__getitem__", [found, index])
+
+    # ---- branches and loops
+
+    def _branch(self, truth: Any, first: Any, second: Any, operands: Any) -> list[Value]:
+        """`cond` as an If, whose blocks are the two graphs."""
+        given = [self._value(x, None) for x in operands]
+        node = self.graph.insert_node(self.graph.create_if(self._truth(self._value(truth, None))))
+        found: list[list[Value]] = []
+        for block, branch in zip(node.blocks(), (first, second), strict=True):
+            with self.graph.inserting_at_end(block):
+                found.append(self._inside(branch, given))
+            for value in found[-1]:
+                block.register_output(value)
+        if [v.type() for v in found[0]] != [v.type() for v in found[1]]:
+            raise Unsupported("branches with results of other types")
+        return [node.add_output().set_type(value.type()) for value in found[0]]
+
+    def _loop(self, condition: Any, body: Any, carried: Any, others: Any) -> list[Value]:
+        """`while_loop` as a Loop: whether it goes on is looked at before the first turn and behind each."""
+        graph = self.graph
+        start = [self._value(x, None) for x in carried]
+        more = [self._value(x, None) for x in others]
+        goes_on = self._truth(self._inside(condition, [*start, *more])[0])
+        node = graph.insert_node(graph.create_loop(self._value(_MOST_TURNS, INT), goes_on, start))
+        (block,) = node.blocks()
+        inside = list(block.inputs())[1:]
+        with graph.inserting_at_end(block):
+            made = self._inside(body, [*inside, *more])
+            goes_on = self._truth(self._inside(condition, [*made, *more])[0])
+        for value in (goes_on, *made):
+            block.register_output(value)
+        if [v.type() for v in made] != [v.type() for v in start]:
+            raise Unsupported("a loop that carries other types than it was given")
+        return list(node.outputs())
+
+    def _map(self, body: Any, xs: Any, others: Any) -> list[Value]:
+        """`map_impl` as a Loop over the rows of each tensor, with a list for each result."""
+        graph = self.graph
+        more = [self._value(x, None) for x in others]
+        rows = [graph.insert("aten::unbind", [self._value(x, TENSOR), 0]) for x in xs]
+        count, *lengths = [graph.insert("aten::len", [each]) for each in rows]
+        self._refuse(graph.insert("aten::eq", [count, 0]), EMPTY)
+        for length in lengths:
+            self._refuse(graph.insert("aten::ne", [length, count]), UNEQUAL)
+
+        def made(turn: Value) -> list[Value]:
+            return self._inside(body, [*(graph.insert("aten::__getitem__", [r, turn]) for r in rows), *more])
+
+        return self._stacked(self._over(count, [], lambda turn, _: ([], made(turn)))[1])
+
+    def _scan(self, body: Any, init: Any, xs: Any, others: Any) -> list[Value]:
+        """`scan` as a Loop over the places of the first dimension, with a list for what is not carried."""
+        graph = self.graph
+        start, given, more = ([self._value(x, None) for x in part] for part in (init, xs, others))
+        count = graph.insert("aten::size", [given[0], 0])
+        self._refuse(graph.insert("aten::eq", [count, 0]), TOO_SHORT)
+
+        def made(turn: Value, carried: list[Value]) -> tuple[list[Value], list[Value]]:
+            slices = [graph.insert("aten::select", [x, 0, turn]) for x in given]
+            found = self._inside(body, [*carried, *slices, *more])
+            return found[: len(start)], found[len(start) :]
+
+        carried, columns = self._over(count, start, made)
+        return [*carried, *self._stacked(columns)]
+
+    def _over(
+        self,
+        count: Value,
+        start: list[Value],
+        step: Callable[[Value, list[Value]], tuple[list[Value], list[Value]]],
+    ) -> tuple[list[Value], list[Value]]:
+        """A Loop of `count` turns: what it carries, and lists of what each turn gives; None for a None."""
+        graph = self.graph
+        node = graph.insert_node(graph.create_loop(count, self._value(True, BOOL), start))
+        (block,) = node.blocks()
+        turn, *inside = block.inputs()
+        with graph.inserting_at_end(block):
+            carried, given = step(turn, inside)
+            goes_on = self._value(True, BOOL)
+        for value in (goes_on, *carried):
+            block.register_output(value)
+        if [v.type() for v in carried] != [v.type() for v in start]:
+            raise Unsupported("a loop that carries other types than it was given")
+        columns = []
+        for value in given:
+            if value.type() is NONE:
+                columns.append(self._value(None, None))
+                continue
+            if value.type() is not TENSOR:
+                raise Unsupported("a loop that gives other values than tensors")
+            made = graph.create("prim::ListConstruct").insert_before(node)
+            columns.append(made.output().set_type(ListType(TENSOR)))
+            with graph.inserting_at_end(block):
+                graph.insert("aten::append", [columns[-1], value])
+        return list(node.outputs()), columns
+
+    def _stacked(self, columns: list[Value]) -> list[Value]:
+        """Lists of tensors as tensors."""
+        return [
+            x if x.type() is NONE else self.graph.insert("aten::stack", [x, 0], type=TENSOR) for x in columns
+        ]
+
+    def _refuse(self, truth: Value, message: str, error: str = "builtins.RuntimeError") -> None:
+        """An error when the graph runs, where something is true."""
+        node = self.graph.insert_node(self.graph.create_if(truth))
+        with self.graph.inserting_at_end(node.blocks()[0]):
+            raised = self.graph.create(
+                "prim::RaiseException",
+                [self._value(message, STR), self._value(error, STR)],
+                0,
+            )
+            self.graph.insert_node(raised)
+
+    def _inside(self, module: Any, given: list[Value]) -> list[Value]:
+        """The results of the graph of a branch or loop."""
+        found = self.values[module] if isinstance(module, Node) else None
+        if not isinstance(found, GraphModule):
+            raise Unsupported("a branch or loop whose graph is computed")
+        return _Lowering(self.graph, found, self).results(given)
+
+    def _truth(self, value: Value) -> Value:
+        return value if value.type() is BOOL else self.graph.insert("aten::Bool", [value])
 
     def _operator(self, target: OpOverload, node: Node) -> Any:
         """The node of an operator, with all arguments of its schema."""
@@ -176,6 +361,35 @@ class _Lowering:
         if made is None:
             raise Unsupported(f"a constant of {x.__class__}")
         return made
+
+
+def _acts(module: GraphModule) -> bool:
+    """Whether a graph does something beside giving results and refusing."""
+    calls = (n.target for n in module.graph.nodes if n.op == "call_function")
+    return any(is_impure(target) and target is not _ASSERTION for target in calls) or any(
+        _acts(inner) for inner in module.children() if isinstance(inner, GraphModule)
+    )
+
+
+def _may_be_long(value: Any) -> bool:
+    """Whether what a node gives may be a whole number that 64 bits are not enough for."""
+    if not isinstance(value, SymInt):
+        return value is None  # a node that somebody added
+    ranges = {}
+    for symbol in value.node.expression.free_symbols:
+        ends = value.node.environment.ranges.get(symbol, EVERYTHING)
+        if not expressions.is_of_data(symbol):
+            ends = ends._replace(high=min(ends.high, _LONGEST))
+        ranges[symbol] = ends
+    low, high = between(value.node.expression, ranges)
+    return not -_LONG < low <= high < _LONG
+
+
+def _is_of_sizes(value: Any) -> bool:
+    """Whether a number follows from sizes alone."""
+    return isinstance(value, SymInt) and not any(
+        map(expressions.is_of_data, value.node.expression.free_symbols)
+    )
 
 
 def _type_of(value: Any) -> Type:

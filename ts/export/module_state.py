@@ -1,19 +1,23 @@
 """What a module has before its program runs, so that it has it again afterwards.
 
 Running `forward` on fake tensors may assign attributes.  A buffer that was replaced is written by the program
-(a `copy_` at its end); other attributes get back what they were.
+(a `copy_` at its end); other attributes get back what they were, and lists, dictionaries and sets among them
+what was in them.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from ts._core.tensor.tensor import Tensor
 from ts.nn.modules.module import Module
+from ts.runtime.module import ScriptModule
 
 _TABLES: Final = ("_parameters", "_buffers", "_modules")
+_CONTAINERS: Final = (list, deque, dict, set)  # which can be written to
 _REGISTER: Final = (
     "https://pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer"
 )
@@ -26,7 +30,30 @@ class Snapshot:
         self.before = [
             (name, m, dict(m.__dict__), {table: dict(getattr(m, table)) for table in _TABLES})
             for name, m in module.named_modules()
+            if not isinstance(m, ScriptModule)  # what their code sets is refused
         ]
+        self.contents: dict[int, tuple[Any, Any]] = {}  # by id: the container, and a copy
+        for _, _, attributes, _ in self.before:
+            self._keep(attributes.values())
+        self.tensors = self._tensors()
+
+    def _keep(self, values: Iterable[Any]) -> None:
+        """Note what is in containers, and in those in them."""
+        for x in values:
+            if isinstance(x, _CONTAINERS) and id(x) not in self.contents:
+                self.contents[id(x)] = x, (items := _items(x))
+                self._keep(items.values() if isinstance(items, dict) else items)
+            elif isinstance(x, tuple):
+                self._keep(x)
+
+    def _tensors(self) -> dict[str, Tensor]:
+        """The tensors in attributes, by what names them: self.layer.seen[0]."""
+        found: dict[str, Tensor] = {}
+        for path, module, _, _ in self.before:
+            for name, x in module.__dict__.items():
+                if name not in _TABLES:
+                    found.update(_tensors_in(x, f"self.{path}.{name}" if path else f"self.{name}", ()))
+        return found
 
     def replaced_buffers(self) -> Iterator[tuple[Tensor, Tensor]]:
         """Buffers that are other tensors now: what they were, what they are."""
@@ -38,15 +65,11 @@ class Snapshot:
 
     def restore(self) -> None:
         """Let the modules be as they were; a warning where tensors were assigned to attributes."""
-        assigned: list[str] = []
-        for path, module, attributes, tables in self.before:
+        assigned = [at for at, x in self._tensors().items() if self.tensors.get(at) is not x]
+        for _, module, attributes, tables in self.before:
             now = module.__dict__
             for name in [*now]:
-                if name in _TABLES:
-                    continue
-                if name not in attributes or now[name] is not attributes[name]:
-                    if _has_tensor(now[name]):
-                        assigned.append(f"self.{path}.{name}" if path else f"self.{name}")
+                if name not in _TABLES and now[name] is not attributes.get(name, _TABLES):
                     if name in attributes:
                         now[name] = attributes[name]
                     else:
@@ -55,6 +78,8 @@ class Snapshot:
             for table, entries in tables.items():
                 getattr(module, table).clear()
                 getattr(module, table).update(entries)
+        for x, items in self.contents.values():
+            _refill(x, items)
         if assigned:
             names = ", ".join(sorted(assigned))
             several = len(assigned) > 1
@@ -67,7 +92,30 @@ class Snapshot:
             )
 
 
-def _has_tensor(x: Any) -> bool:
-    if isinstance(x, list | tuple):
-        return any(map(_has_tensor, x))
-    return isinstance(x, Tensor) or (isinstance(x, dict) and any(map(_has_tensor, x.values())))
+def _items(x: Any) -> Any:
+    """What is in a container."""
+    return dict(x) if isinstance(x, dict) else list(x)
+
+
+def _refill(x: Any, items: Any) -> None:
+    """Let a container hold these again."""
+
+    def identities(items: Any) -> list[int]:
+        return [id(y) for y in (*items, *(items.values() if isinstance(items, dict) else ()))]
+
+    if identities(x) == identities(items):
+        return
+    x.clear()
+    if isinstance(x, list | deque):
+        x.extend(items)
+    else:
+        x.update(items)
+
+
+def _tensors_in(x: Any, at: str, around: tuple[int, ...]) -> Iterator[tuple[str, Tensor]]:
+    """The tensors in a value and their names; a container in itself is not looked at again."""
+    if isinstance(x, Tensor):
+        yield at, x
+    elif isinstance(x, list | tuple | deque | dict) and id(x) not in around:
+        for key, item in x.items() if isinstance(x, dict) else enumerate(x):
+            yield from _tensors_in(item, f"{at}[{key!r}]", (*around, id(x)))

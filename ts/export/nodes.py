@@ -16,6 +16,7 @@ from typing import Any, Final
 import sympy
 
 from ts._core.tensor.symbols import Symbolic, SymBool, SymFloat, SymInt
+from ts.errors import UserError
 from ts.export import expressions as e
 from ts.export.environment import Environment
 
@@ -42,7 +43,12 @@ class SymNode:
     @property
     def hint(self) -> Any:
         """The number in the example, or None."""
-        return self.environment.hint(self.expression) if self.environment.has_hint(self.expression) else None
+        if not self.environment.has_hint(self.expression):
+            return None
+        try:
+            return self.environment.hint(self.expression)
+        except (ArithmeticError, ValueError):  # a division by zero there
+            return None
 
     def has_hint(self) -> bool:
         """Whether the number is known in the example."""
@@ -63,8 +69,21 @@ class SymNode:
             return environment.guess(self._condition())
         return environment.decide(self._condition())
 
+    def decide_or_require(self) -> bool:
+        """The truth of the example; what follows from data is true, and looked at when the program runs."""
+        return self.environment.decide_or_require(self._condition())
+
     def _condition(self) -> Any:
-        return self.expression if e.is_truth(self.expression) else sympy.Ne(self.expression, 0)
+        x = self.expression
+        return x if e.is_truth(x) else sympy.Ne(x, 0, evaluate=x.is_zero is None)
+
+    def is_settled(self) -> bool:
+        """Whether it is certain to be true, or not to."""
+        return self.environment.known(self._condition()) is not None
+
+    def is_known(self, answer: bool) -> bool:
+        """Whether that is certain to be its truth, which counts for sizes from two on."""
+        return self.environment.is_known(self._condition(), answer)
 
     def require(self, message: str) -> None:
         """Let it be true from now on."""
@@ -80,21 +99,72 @@ class SymNode:
             expression = expression_of(other)
         except TypeError:
             return False
+        if expression == self.expression:
+            return True
         if e.is_truth(expression) or e.is_truth(self.expression):
-            return bool(expression == self.expression)
-        return self.environment.known(sympy.Eq(self.expression, expression)) is True
+            return False
+        return self.environment.known_equal(self.expression, expression)
 
     def operate(self, name: str, *arguments: Any) -> Any:
         """The result of an operator of Python; NotImplemented for what is no number."""
         if any(not isinstance(x, Symbolic | bool | int | float) for x in arguments):
             return NotImplemented
-        expression = _RULES[name](*map(_Operand, arguments))
-        made = symbol_of(self.environment.simplify(expression), self.environment)
+        operands = [_Operand(x) for x in arguments]
+        computed = self.environment.computed
+        if computed is None:
+            expression = self._computed(name, operands)
+        else:
+            key = (name, *((x.expression, x.is_float) for x in operands))
+            found = computed.get(key)
+            expression = computed[key] = self._computed(name, operands) if found is None else found
+        made = symbol_of(expression, self.environment)
         if isinstance(made, Symbolic):
             observer = self.environment.observer
             if observer is not None:
                 observer(FUNCTIONS[name], arguments, made)
         return made
+
+    def _computed(self, name: str, operands: list[_Operand]) -> Any:
+        _check_parts([x.expression for x in operands])
+        if not any(x.is_float for x in operands):
+            found = self.environment.result(name, [x.expression for x in operands])
+            if found is not None:
+                return found
+        expression = self.environment.simplify(_RULES[name](*operands))
+        if expression.has(sympy.ITE):  # what sympy makes of conditions on Piecewise
+            expression = expression.replace(sympy.ITE, _either)
+        if name in e.OPERATORS:
+            expression = self._at_small(name, [x.expression for x in operands], expression)
+        return expression
+
+    def _at_small(self, name: str, arguments: list[Any], expression: Any) -> Any:
+        """Look whether the result holds for sizes of 0 and 1; in operators, whoever decides by it does."""
+        environment = self.environment
+        relation = e.RELATIONS.get(name)
+        if not environment.quiet or (relation is None and name in _SIZES):
+            environment.compare_at_small(name, arguments, expression)
+        elif (
+            relation is not None
+            and e.is_constant(expression)
+            and environment.different_at_small(name, arguments, expression)
+        ):
+            return relation(*arguments, evaluate=False)
+        return expression
+
+
+_SIZES = frozenset(("sym_max", "sym_min", "floordiv", "mod"))  # what sizes are made by in operators
+
+
+def _check_parts(expressions: list[Any]) -> None:
+    """UserError for a number that grew too large to be computed with: each step doubled it."""
+    for x in expressions:
+        if e.recurs(x):
+            symbols = ", ".join(sorted(map(str, x.free_symbols)))
+            raise UserError(
+                f"a number that follows from {symbols} is an expression of {e.parts(x):,} parts, which recur "
+                f"in it: of at most {e.MOST_PARTS:,} can be exported; compute it with tensors, or let its "
+                "sizes be fixed"
+            )
 
 
 class _Operand:
@@ -112,6 +182,11 @@ class _Operand:
         if self.is_float:
             return x
         return e.ToFloat(_number(x))
+
+
+def _either(condition: Any, a: Any, b: Any) -> Any:
+    """One of two truths, in the words that conditions have."""
+    return sympy.Or(sympy.And(condition, a), sympy.And(sympy.Not(condition), b))
 
 
 def _number(x: Any) -> Any:
@@ -155,6 +230,12 @@ def _floor_division(a: _Operand, b: _Operand) -> Any:
     if a.is_float or b.is_float:
         return e.ToFloat(e.FloorToInt(e.FloatTrueDiv(a.as_float, b.as_float)))
     return e.FloorDiv(a.expression, b.expression)
+
+
+def _modulo(a: _Operand, b: _Operand) -> Any:
+    if a.is_float or b.is_float:
+        return e.FloatMod(a.as_float, b.as_float)
+    return e.Mod(_number(a.expression), _number(b.expression))
 
 
 def _power(a: _Operand, b: _Operand) -> Any:
@@ -203,7 +284,7 @@ _RULES: Final[dict[str, Callable[..., Any]]] = {
     "mul": _arithmetic(lambda a, b: sympy.expand_mul(a * b, deep=False) if (a * b).is_integer else a * b),
     "truediv": _division,
     "floordiv": _floor_division,
-    "mod": _to_int(e.Mod),
+    "mod": _modulo,
     "pow": _power,
     "lshift": _to_int(lambda a, b: a * 2**b),
     "rshift": _to_int(lambda a, b: e.FloorDiv(a, 2**b)),

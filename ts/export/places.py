@@ -7,6 +7,8 @@ import sys
 from types import FrameType
 from typing import NamedTuple
 
+from ts.export.checks import Line
+
 
 class Place(NamedTuple):
     """A line of the program."""
@@ -19,6 +21,10 @@ class Place(NamedTuple):
     def text(self) -> str:
         """The line itself."""
         return linecache.getline(self.file, self.line).strip()
+
+    def kept(self) -> Line:
+        """The same with its text, which files have."""
+        return Line(self.file, self.line, self.function, self.text)
 
 
 def _is_of_program(frame: FrameType) -> bool:

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ts.export.module_calls import ModuleCallEntry, ModuleCallSignature
 from ts.export.signature import ExportGraphSignature, InputKind
 from ts.fx.graph_module import GraphModule
 from ts.nn.modules.module import Module
 
 if TYPE_CHECKING:
+    from ts.export.draft import DraftExportReport
     from ts.export.environment import Environment
+    from ts.export.verifier import Verifier
+
+
+class CallSpec(NamedTuple):
+    """The trees of the arguments, (args, kwargs), and of the results."""
+
+    in_spec: Any
+    out_spec: Any
 
 
 class ExportedProgram:
@@ -22,22 +32,24 @@ class ExportedProgram:
         graph_signature: ExportGraphSignature,
         state_dict: dict[str, Any],
         range_constraints: dict[Any, Any],
-        call_spec: tuple[Any, Any],
+        module_call_graph: list[ModuleCallEntry],
         example_inputs: Any,
         constants: dict[str, Any],
         guards: list[Any],
         environment: Environment | None = None,
+        dialect: str = "TRAINING",
     ) -> None:
         self._graph_module = graph_module
         self._graph_signature = graph_signature
         self._state_dict = state_dict
         self._range_constraints = range_constraints
-        self.call_spec = call_spec
+        self._module_call_graph = module_call_graph
         self._example_inputs = example_inputs
         self._constants = constants
         self._guards = guards
         self._environment = environment
-        self._argument_names: list[str] | None = None  # of the original's `forward`
+        self._dialect = dialect
+        self._report: DraftExportReport | None = None  # of a draft
 
     @property
     def graph_module(self) -> GraphModule:
@@ -80,6 +92,44 @@ class ExportedProgram:
         return self._example_inputs
 
     @property
+    def module_call_graph(self) -> list[ModuleCallEntry]:
+        """The modules of the original, the first of which is itself, with the signatures of their calls."""
+        return self._module_call_graph
+
+    @property
+    def call_signature(self) -> ModuleCallSignature:
+        """The trees that the program takes and gives, and the names of its arguments."""
+        signature = self._module_call_graph[0].signature
+        assert signature is not None  # the entry of the program itself has one
+        return signature
+
+    @property
+    def call_spec(self) -> CallSpec:
+        """The trees of arguments and results."""
+        return CallSpec(self.call_signature.in_spec, self.call_signature.out_spec)
+
+    @property
+    def dialect(self) -> str:
+        """`TRAINING`, as programs are exported, or `ATEN`: decomposed, without writes."""
+        return self._dialect
+
+    @property
+    def verifier(self) -> type[Verifier]:
+        """What checks programs of this dialect."""
+        from ts.export.verifier import verifier_of
+
+        return verifier_of(self._dialect)
+
+    @property
+    def verifiers(self) -> list[type[Verifier]]:
+        """The same in a list."""
+        return [self.verifier]
+
+    def validate(self) -> None:
+        """SpecViolationError, where the graph is not what the signature says, or state is missing."""
+        self.verifier().check(self)
+
+    @property
     def environment(self) -> Environment:
         """What is known of its symbols."""
         if self._environment is None:
@@ -115,7 +165,7 @@ class ExportedProgram:
 
     def module(self, check_guards: bool = True) -> Module:
         """A module that runs the program on arguments as those of the original."""
-        from ts.export.running import UnliftedModule
+        from ts.export.unlifted import UnliftedModule
 
         return UnliftedModule(self, check_guards)
 
@@ -133,17 +183,6 @@ class ExportedProgram:
             target = str(spec.target)
             of_state = spec.kind is InputKind.PARAMETER or (spec.kind is InputKind.BUFFER and spec.persistent)
             found.append((self.state_dict if of_state else self.constants)[target])
-        return found
-
-    def places_of_inputs(self, values: list[Any]) -> dict[tuple[bool, str], Any]:
-        """Values of inputs: by (False, the name in the module), of users' arguments (True, the node's "
-        "name)."""
-        found = {}
-        for spec, value in zip(self.graph_signature.input_specs, values, strict=True):
-            if spec.kind is InputKind.USER_INPUT:
-                found[True, spec.arg.name] = value
-            else:
-                found[False, str(spec.target)] = value
         return found
 
     def __str__(self) -> str:

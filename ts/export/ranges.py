@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import sympy
 
 from ts.export import expressions as e
+from ts.export.powers import power
 
 
 class _Infinity:
@@ -150,7 +151,7 @@ def _power(a: Range, b: Range) -> Range:
         return Range(0, math.inf) if b == Range(2, 2) else EVERYTHING
     if b.low < 0:
         return EVERYTHING
-    return Range(a.low**b.low, a.high**b.low)
+    return Range(*(x if math.isinf(x) and b.low else power(x, b.low) for x in a))
 
 
 def _monotonous(compute: Callable[[Any], Any]) -> Callable[[Range], Range]:
@@ -193,5 +194,9 @@ def between(expression: Any, ranges: Mapping[Any, Range]) -> Range:
     combine = _BETWEEN.get(expression.func)
     if combine is None:
         return TRUTH if e.is_truth(expression) else EVERYTHING
-    found = combine(*(between(a, ranges) for a in expression.args if not e.is_truth(a)))
+    parts = [between(a, ranges) for a in expression.args if not e.is_truth(a)]
+    try:
+        found = combine(*parts)
+    except (ArithmeticError, ValueError):  # a very large number, or none
+        return EVERYTHING
     return found if not any(isinstance(x, float) and math.isnan(x) for x in found) else EVERYTHING

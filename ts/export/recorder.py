@@ -13,27 +13,34 @@ from __future__ import annotations
 
 import operator as python_operator
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 from typing import Any
 
 import sympy
 
 import ts
 from ts import devices, dtypes
-from ts._core.dispatch.operator import expect_symbols
 from ts._core.dispatch.overloads import overloads
-from ts._core.tensor.symbols import Symbolic, SymFloat, SymInt
-from ts._core.tensor.tensor import Size, Tensor
-from ts._core.thread.context import TracedBy
+from ts._core.layers import levels
+from ts._core.tensor.symbols import Symbolic, SymBool, SymFloat, SymInt
+from ts._core.tensor.tensor import Size, Tensor, layer_of
+from ts._core.tensor.unknown_sizes import FakeImplCtx, Within
+from ts._core.value.objects import Object
+from ts._functorch import predispatch
 from ts._higher_order_ops.checks import no_side_effects
-from ts.export import data_dependent, expressions
+from ts.export.casts import cast_dtype, is_cast
 from ts.export.environment import Environment
-from ts.export.fake import Fake, device_of, fake, is_fake, plain, standing
-from ts.export.nodes import FUNCTIONS, symbol_of
-from ts.export.places import stack
+from ts.export.fake import Fake, device_of, is_fake, place_of, plain, standing, tensors_in
+from ts.export.gradients import Tape
+from ts.export.graph_recorder import GraphRecorder
+from ts.export.node_values import readable
+from ts.export.nodes import symbol_of
+from ts.export.ranges import Range
+from ts.export.signs import OF_SIGNS, is_sign
+from ts.export.truths import TRUTHS
 from ts.fx.graph import Graph
 from ts.fx.node import Node
 from ts.ops import registry
+from ts.ops.derivatives.rows import derivative_of
 from ts.ops.namespace import OpOverload, overload_named
 from ts.tracing.indexing import get_index, put_index
 from ts.tracing.types import arguments_of_to
@@ -42,212 +49,13 @@ from ts.tracing.types import arguments_of_to
 CONTROL_FLOW: dict[str, Callable[..., Any]] = {}
 
 
-class Recorder:
-    """One recording."""
+class Recorder(GraphRecorder):
+    """One recording: operators on fake tensors, methods of theirs, functions on functions."""
 
     def __init__(self, environment: Environment, graph: Graph | None = None) -> None:
-        self.environment = environment
-        self.graph = Graph() if graph is None else graph
-        self.modules: list[tuple[str, str, type]] = []  # the modules whose forward runs: key, path, class
-        self._tensors: dict[int, tuple[Tensor, Node]] = {}  # by id
-        self._fakes: dict[int, tuple[Tensor, Tensor]] = {}  # of real tensors, by id
-        self._numbers: dict[Any, Node] = {}  # by expression
-        self.constants: list[tuple[Node, Tensor]] = []
-        self.submodules: dict[str, Any] = {}  # graphs of the functions of `cond` and its like, by attribute
-        self.batches = 0  # of `vmap`, that have begun
-        self._head: Node | None = None  # the last placeholder: sizes of arguments stand behind it
-        expect_symbols()
-        environment.observer = self.arithmetic
-
-    # ---- on and off
-
-    def recording(self) -> TracedBy:
-        """A context manager: within it, what this thread does is recorded."""
-        return TracedBy(self)
-
-    def paused(self) -> TracedBy:
-        """A context manager: within it, nothing is recorded."""
-        return TracedBy(None)
-
-    def unrecorded(self, function: Callable[..., Any], *args: Any) -> Any:
-        """function(*args), not recorded."""
-        with self.paused():
-            return function(*args)
-
-    # ---- inputs
-
-    def placeholder(self, name: str, value: Any) -> Node:
-        """An input of the graph."""
-        node = self.graph.placeholder(name)
-        node.meta["val"] = value
-        if isinstance(value, Tensor):
-            self._tensors[id(value)] = value, node
-        elif isinstance(value, Symbolic):
-            self._numbers[value.node.expr] = node
-        self._head = node
-        return node
-
-    def stand_for(self, real: Tensor, made: Tensor) -> None:
-        """Let `made` be what runs where the program holds `real`."""
-        self._fakes[id(real)] = real, made
-
-    # ---- values in the graph
-
-    def node_of(self, x: Any) -> Any:
-        """The node of a tensor or symbol; other values stand in the graph as they are."""
-        if isinstance(x, Tensor):
-            return self._tensor_node(self.fake_of(x))
-        if isinstance(x, Symbolic):
-            return self._number_node(x.node.expr)
-        if isinstance(x, list | tuple):
-            made = [self.node_of(y) for y in x]
-            return made if type(x) is not tuple else tuple(made)
-        if isinstance(x, dict):
-            return {k: self.node_of(y) for k, y in x.items()}
-        if isinstance(x, slice):
-            return slice(*map(self.node_of, (x.start, x.stop, x.step)))
-        return x
-
-    def fake_of(self, x: Tensor) -> Tensor:
-        """The fake tensor that stands for one of the program: of a constant, if nobody said what it is."""
-        if is_fake(x) or id(x) in self._tensors:
-            return x
-        found = self._fakes.get(id(x))
-        if found is None:
-            with self.paused():
-                made = fake(x)
-            node = self.graph.create_node("get_attr", f"_constant{len(self.constants)}")
-            node.meta["val"] = made
-            self.constants.append((node, x))
-            self._tensors[id(made)] = made, node
-            found = self._fakes[id(x)] = x, made
-        return found[1]
-
-    def _tensor_node(self, x: Tensor) -> Node:
-        found = self._tensors.get(id(x))
-        if found is None:
-            raise RuntimeError("a fake tensor of another export is used in this one")
-        return found[1]
-
-    def _number_node(self, expression: Any) -> Any:
-        if expressions.is_constant(expression):
-            return expressions.number(expression)
-        found = self._numbers.get(expression)
-        if found is not None:
-            return found
-        if (size := self._size_of_input(expression)) is not None:
-            return size
-        if expression.is_Symbol and (solved := self._solved(expression)) is not None:
-            return solved
-        if expression.is_Symbol:
-            raise RuntimeError(f"nothing in the graph says what {expression} is")
-        return self._computed(expression)
-
-    def _size_of_input(self, expression: Any) -> Node | None:
-        """A size of an argument with this expression, if there is one; of a symbol, of whichever tensor "
-        "has it."""
-        for x, node in list(self._tensors.values()):
-            if node.op != "placeholder" and not expression.is_Symbol:
-                continue
-            for dim, n in enumerate(x.array.shape):
-                if isinstance(n, SymInt) and n.node.expr == expression:
-                    first = expression.is_Symbol and self._head is not None and node.op == "placeholder"
-                    at = self.graph.inserting_after(self._last_of_head()) if first else nullcontext()
-                    with at:
-                        made = self._call(overload_named("aten::sym_size", "int"), (node, dim), n)
-                    self._numbers[expression] = made
-                    return made
-        return None
-
-    def _solved(self, symbol: Any) -> Node | None:
-        """A symbol of which some times and more is a size of an argument, computed from that."""
-        for x, node in list(self._tensors.values()):
-            for n in x.array.shape if node.op == "placeholder" else ():
-                expression = n.node.expr if isinstance(n, SymInt) else None
-                if expression is None or expression.free_symbols != {symbol}:
-                    continue
-                factor, offset = expression.coeff(symbol), expression.subs(symbol, 0)
-                if not factor.is_Integer or not offset.is_Integer or factor * symbol + offset != expression:
-                    continue
-                found = self._size_of_input(expression)
-                assert found is not None  # it is the size of this argument
-                if offset != 0:
-                    times = symbol_of(factor * symbol, self.environment)
-                    found = self._call(FUNCTIONS["sub"], (found, int(offset)), times)
-                if factor != 1:
-                    by = (found, int(factor))
-                    found = self._call(FUNCTIONS["floordiv"], by, symbol_of(symbol, self.environment))
-                self._numbers[symbol] = found
-                return found
-        return None
-
-    def _last_of_head(self) -> Node:
-        """The last of the nodes that name sizes of arguments, behind the arguments."""
-        node = self._head
-        assert node is not None  # there is an argument with such a size
-        while (
-            node.next.op == "call_function"
-            and str(node.next.target) == "aten.sym_size.int"
-            and node.next.args[0].op == "placeholder"
-        ):
-            node = node.next
-        return node
-
-    def _computed(self, expression: Any) -> Node:
-        """Nodes that compute an expression from its symbols."""
-        function, _ = _CALLS.get(expression.func, (None, None))
-        if function is None:
-            raise RuntimeError(f"{expression} cannot be computed in a graph")
-        parts = [self._number_node(a) for a in expression.args]
-        found: Node = parts[0]
-        for k, part in enumerate(parts[1:], 1):
-            so_far = expression if k == len(parts) - 1 else expression.func(*expression.args[: k + 1])
-            found = self._call(function, (found, part), symbol_of(so_far, self.environment))
-        if len(parts) == 1:
-            found = self._call(function, (found,), symbol_of(expression, self.environment))
-        self._numbers[expression] = found
-        return found
-
-    def arithmetic(self, function: Any, arguments: tuple[Any, ...], result: Any) -> None:
-        """A symbol that Python computed: a node of its own, unless there is one with this expression."""
-        if ts._core.thread.context.current_tracer() is not self:
-            return
-        expression = result.node.expr
-        if expression in self._numbers or self._size_of_input(expression) is not None:
-            return
-        node = self._call(function, tuple(map(self.node_of, self._as_one_kind(arguments))), result)
-        self._numbers[expression] = node
-
-    def _as_one_kind(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Whole numbers as floats, where some of several numbers are floats."""
-        if len(arguments) < 2 or not any(isinstance(x, float | SymFloat) for x in arguments):
-            return arguments
-        return tuple(x.node.operate("sym_float", x) if isinstance(x, SymInt) else x for x in arguments)
-
-    def _call(
-        self, target: Any, args: tuple[Any, ...], value: Any, kwargs: dict[str, Any] | None = None
-    ) -> Node:
-        name = (
-            target.overloadpacket.__name__
-            if isinstance(target, OpOverload)
-            else getattr(target, "__name__", "call")
-        )
-        node = self.graph.create_node("call_function", target, args, kwargs or {}, name=name)
-        node.meta["val"] = value
-        node.meta |= self._about()
-        return node
-
-    def _about(self) -> dict[str, Any]:
-        """What is noted of a node: which lines of the program made it, in which modules."""
-        found: dict[str, Any] = {}
-        frames = stack()
-        if frames:
-            found["stack_trace"] = "".join(
-                f'  File "{f.file}", line {f.line}, in {f.function}\n    {f.text}\n' for f in frames
-            )
-        if self.modules:
-            found["nn_module_stack"] = {key: (path, kind) for key, path, kind in self.modules}
-        return found
+        super().__init__(environment, graph)
+        self.tape = Tape(self)
+        self._squeezed: list[tuple[Node, Any, Any]] = []  # what squeezed which shape, along which dimensions
 
     # ---- operators
 
@@ -255,21 +63,93 @@ class Recorder:
         """Run an operator on fake tensors and record it."""
         with self.paused():
             op, values, _ = operators.resolve(args, kwargs or {})
-        if len(operators.operators()) > 1:
-            op = _of_tensors(op)
+        if ts.is_grad_enabled():
+            self._check_written(op, values)
+        if op.key in _MOMENTS and len(args) + len(kwargs or {}) == 1:
+            op, values = registry.operator(f"{op.name}.correction"), [values[0], None, None, False]
+        elif len(operators.operators()) > 1:
+            op = self.of_tensors(op)
+        if (sign := OF_SIGNS.get(op.name)) is not None and isinstance(values[0], Tensor) and is_sign(1):
+            op = registry.operator(f"{sign}.{'Tensor' if isinstance(values[1], Tensor) else 'Scalar'}")
+        if op.name == "aten::contiguous" and self._lies_so(values[0], values[1]):
+            return values[0]
         result = self.run(op, values)
         return operators.for_python(op, result) if hasattr(operators, "for_python") else result
 
+    def _check_written(self, op: Any, values: list[Any]) -> None:
+        """RuntimeError where gradients would be lost: a write to a parameter or argument that wants one."""
+        for p, value in zip(op.signature.parameters, values, strict=True):
+            for x in tensors_in([value]) if p.written else ():
+                made = self.fake_of(x)
+                if not made.requires_grad:
+                    continue
+                node = base = self.node_of(made)
+                while base.op == "call_function" and _is_view(base.target):
+                    base = base.args[0]
+                if base.op == "placeholder" and base.meta["val"].requires_grad:
+                    what = "a leaf" if base is node else "a view of a leaf"
+                    raise RuntimeError(
+                        f"{what} Variable that requires grad is being used in an in-place operation."
+                    )
+
+    def _lies_so(self, x: Tensor, memory_format: Any) -> bool:
+        """Whether a tensor lies as `contiguous` would lay it: that it is asked for is no node then."""
+        with self.environment.guessing(), self.paused():
+            return bool(self.fake_of(x).is_contiguous(memory_format=readable("MemoryFormat", memory_format)))
+
+    def of_tensors(self, op: Any) -> Any:
+        """The overload that PyTorch's Python calls with a number: that of tensors, where it takes numbers."""
+        if op.key == "aten::split.sizes":
+            return registry.operator("aten::split_with_sizes")
+        if op.overload == "Scalar":
+            for other in registry.lookup(op.name):
+                if (
+                    other.overload in ("", "Tensor")
+                    and other.record is not None
+                    and other.record.wraps_numbers
+                ):
+                    return other
+        return op
+
     def run(self, op: Any, values: list[Any]) -> Any:
         """The result of an operator on these arguments, recorded."""
+        if op.name in _CONSTRAINTS and isinstance(values[0], SymInt):
+            return self._constrained(op, values)
+        if (truth := TRUTHS.get(op.name)) is not None:
+            return truth(*values)
         values = [self._with_fakes(x) for x in values]
+        if (simpler := self.tape.simplified(op, values)) is not None:
+            return simpler
         target = overload_named(op.name, op.overload)
+        values = _settled(target, values)
         arguments, options = self._arguments(op, values)
+        shape = values[0].array.shape if op.name == "aten::squeeze" else ()
         with self.paused():
             result = self.computed(op, values)
         node = self._call(target, arguments, result, options)
         self._bind(node, result)
+        self.tape.note(op, values, result)
+        if op.name == "aten::squeeze":
+            self._squeezed.append((node, shape, None if len(values) == 1 else values[1]))
         return result
+
+    def _constrained(self, op: Any, values: list[Any]) -> None:
+        """Let a number be between two; as a size it is not negative."""
+        n, low, high = values
+        low = 0 if low is None and op.name.endswith("size") else low
+        for end, relation in ((low, sympy.Ge), (high, sympy.Le)):
+            if end is not None:
+                self.environment.require(relation(n.node.expr, end))
+
+    def look_at_squeezed(self) -> None:
+        """Let sizes be no 1 whose dimension would be gone then, where something goes on with the result."""
+        for node, shape, dims in self._squeezed:
+            if all(user.op == "output" for user in node.users):
+                continue
+            named = range(len(shape)) if dims is None else [dims] if isinstance(dims, int) else dims
+            for n in [shape[d] for d in named] if shape else ():
+                if isinstance(n, SymInt):
+                    self.environment.compare_with_one(n.node.expr)
 
     def _with_fakes(self, x: Any) -> Any:
         if isinstance(x, Tensor):
@@ -283,7 +163,7 @@ class Recorder:
         needed = 0
         for p, x in zip(op.signature.parameters, values, strict=True):
             is_default = p.has_default and not isinstance(x, Tensor | Symbolic) and _same(x, p.default)
-            made = self.node_of(_readable(p.kind, x))
+            made = self.node_of(readable(p.kind, x))
             if p.keyword_only:
                 if not is_default and x is not None:
                     options[p.name] = made
@@ -294,15 +174,15 @@ class Recorder:
 
     def computed(self, op: Any, values: list[Any]) -> Any:
         """What an operator makes of fake tensors: nothing is recorded."""
-        rule = data_dependent.RULES.get(op.name)
-        if rule is not None and (made := rule(self, op, values)) is not None:
-            return made
         inner: dict[int, Tensor] = {}
+        cast = cast_dtype(op, values)
         writes = any(p.written for p in op.signature.parameters)
 
         def lowered(x: Any) -> Any:
             if isinstance(x, Tensor):
                 below = plain(x)
+                if cast is not None and is_cast(below, cast):
+                    return below.to(cast)
                 inner[id(below)] = x
                 return below
             if isinstance(x, devices.device):
@@ -313,20 +193,20 @@ class Recorder:
             _any_number(x) if _is_value(op, p.kind, x) else lowered(x)
             for p, x in zip(op.signature.parameters, values, strict=True)
         ]
-        place = _place(op, values)
-        if not any(isinstance(x, Tensor) for x in _flat(values)):
+        place = place_of(op, values)
+        if next(tensors_in(values), None) is None:
             arguments = [
                 devices.device("meta") if p.kind == "Device" else x
                 for p, x in zip(op.signature.parameters, arguments, strict=True)
             ]
-        wanted = ts.is_grad_enabled() and any(
-            isinstance(x, Tensor) and x.requires_grad for x in _flat(values)
-        )
+        wanted = ts.is_grad_enabled() and any(x.requires_grad for x in tensors_in(values))
+        wanted = wanted and not ((row := derivative_of(op.record)) is not None and row.reason)
         environment = self.environment
         before, environment.quiet = environment.quiet, True
         try:
-            with ts.no_grad():
-                found = op.call_list(arguments)
+            asked = FakeImplCtx(op.name, self._new_size, self._new_number)
+            with ts.no_grad(), levels.unwatched(), Within(asked):
+                found = self._item(arguments[0]) if op.name == "aten::item" else op.call_list(arguments)
         finally:
             environment.quiet = before
 
@@ -335,6 +215,7 @@ class Recorder:
                 known = inner.get(id(x))
                 if known is not None and writes:
                     if known.array is not x.array:
+                        self._keep_shape(known)
                         known.data = x
                     return known
                 differentiable = wanted and (x.is_floating_point() or x.is_complex())
@@ -345,16 +226,74 @@ class Recorder:
 
         return raised(found)
 
+    def _item(self, x: Tensor) -> Any:
+        """The only element, as a symbol: limits of programs let operators give numbers alone."""
+        if x.ndim:
+            x = x.reshape(())
+        return self._new_number(x.array.dtype.kind)
+
+    def _new_number(self, kind: str) -> Any:
+        """A number that the shape rule of an operator says follows from elements."""
+        environment = self.environment
+        if kind == "f":
+            return symbol_of(environment.unbacked_float(), environment)
+        found = environment.unbacked()
+        return symbol_of(sympy.Eq(found, 1) if kind == "b" else found, environment)
+
+    def _new_size(self, least: int, most: Any) -> Any:
+        """A size that the shape rule of an operator says follows from elements."""
+        environment = self.environment
+        if isinstance(most, Symbolic):
+            most = environment.between(most.node.expr).high
+        symbol = environment.unbacked(is_size=True)
+        if most is None:
+            environment.ranges[symbol] = Range(least)
+        else:
+            environment.ranges[symbol] = environment.ranges[symbol].both(Range(least, most))
+        return symbol_of(symbol, environment)
+
+    def _keep_shape(self, x: Tensor) -> None:
+        """Let the node of a tensor whose shape is about to change in place say what it was."""
+        found = self._tensors.get(id(x))
+        if found is not None and found[1].meta.get("val") is x:
+            found[1].meta["val"] = standing(x.array, device_of(x), x.requires_grad)
+
+    # ---- gradients
+
+    def gradients(
+        self, roots: list[Any], given: list[Any], wanted: list[Any], create: bool
+    ) -> list[Tensor | None]:
+        """The gradients of `roots` with respect to the tensors that are wanted, recorded."""
+        return self.tape.gradients(roots, given, wanted, create)
+
+    def backward(self, roots: list[Any], given: list[Any], wanted: list[Any] | None, create: bool) -> None:
+        """Let the tensors that `roots` are computed from have their gradients, or those that are wanted."""
+        self.tape.backward(roots, given, wanted, create)
+
+    def tracked(self, x: Tensor) -> Tensor:
+        """The same, as a tensor that gradients are taken by."""
+        made: Tensor = overloads("alias")(self.fake_of(x))
+        return made._marked(True)  # type: ignore[attr-defined, no-any-return]
+
     def _bind(self, node: Node, result: Any) -> None:
         """Let a node stand for a result, and nodes that take them out for the items of several."""
         if isinstance(result, Tensor):
             self._tensors[id(result)] = result, node
+            self._layers[id(result)] = layer_of(result)
         elif isinstance(result, Symbolic):
-            self._numbers.setdefault(result.node.expr, node)
+            self._numbers.setdefault(result.node.expression, node)
         elif isinstance(result, list | tuple):
             for k, item in enumerate(result):
                 if isinstance(item, Tensor | Symbolic):
                     self._bind(self._call(python_operator.getitem, (node, k), item), item)
+
+    def _same_memory(self, x: Tensor) -> Tensor | None:
+        shown = super()._same_memory(x)
+        if shown is not None:
+            self.tape.separate(shown)
+            if x.requires_grad:
+                shown._marked(True)  # type: ignore[attr-defined]
+        return shown
 
     # ---- methods of tensors
 
@@ -378,11 +317,36 @@ class Recorder:
 
     def get(self, x: Tensor, index: Any) -> Any:
         """x[index]"""
-        return get_index(x, index, skip_whole=True)
+        return get_index(x, index, skip_whole=True, number=self.element, several=self._is_of_batch)
 
     def put(self, x: Tensor, index: Any, value: Any) -> None:
         """x[index] = value"""
-        put_index(x, index, value, skip_whole=True)
+        if isinstance(value, int | float | complex):
+            with self.paused():
+                kept = ts.tensor(value, dtype=x.dtype, device=device_of(self.fake_of(x)))
+            value = self.run(overload_named("aten::lift_fresh_copy", "").operator, [kept])
+        elif isinstance(value, Symbolic):
+            value = self.tensor_of_symbols(value, x.dtype, device_of(self.fake_of(x)))
+        put_index(x, index, value, skip_whole=True, number=self.element, several=self._is_of_batch)
+
+    def _is_of_batch(self, x: Tensor) -> bool:
+        """Whether a tensor is another for each element of a batch that `vmap` works on."""
+        return self.batches > 0 and self.follows_from_batch(self.node_of(x))
+
+    def follows_from_batch(self, node: Node) -> bool:
+        """Whether a node computes with elements of a batch."""
+        waiting, seen = [node], {node}
+        while waiting:
+            each = waiting.pop()
+            if each.target is predispatch._add_batch_dim or self.stands_for_element(each):
+                return True
+            waiting += [n for n in each.all_input_nodes if n not in seen]
+            seen.update(each.all_input_nodes)
+        return False
+
+    def stands_for_element(self, node: Node) -> bool:
+        """Whether an input is an element of a batch around this recording: there is none."""
+        return False
 
     def iterate(self, x: Tensor) -> Iterator[Tensor]:
         """The rows of `x`."""
@@ -409,7 +373,7 @@ class Recorder:
         if other is not None:
             place, dtype = device_of(self.fake_of(other)), other.dtype
         self._metadata(x)
-        with self.paused():
+        with self.environment.guessing(), self.paused():  # how it lies decides nothing
             below = plain(x).to(dtype=dtype) if dtype is not None else plain(x)
             same = below.array is plain(x).array and place == device_of(x) and not given.get("copy")
             made = x if same else standing(below.array, place, x.requires_grad and below.is_floating_point())
@@ -420,6 +384,7 @@ class Recorder:
                 made = standing(x.array, place, x.requires_grad)
             node.meta["val"] = made
         self._bind(node, made)
+        self.tape.note(target.operator, [x], made)
         return made
 
     def _metadata(self, x: Tensor) -> None:
@@ -436,6 +401,35 @@ class Recorder:
         self.run(overload_named("aten::detach_", "").operator, [made])
         self.stand_for(x, made)
         return made
+
+    def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Tensor | None:
+        """A tensor of numbers of which some are symbols; None where none is."""
+        numbers = list(_flat([data]))
+        if not any(isinstance(x, Symbolic) for x in numbers):
+            return None
+        device = devices.CPU if device is None else devices.as_device(device)
+        kind = _dtype_of(numbers) if dtype is None else dtypes.as_dtype(dtype)
+        made = self.to(self._stacked(data, kind, device), (device, kind), {})
+        return self.run(overload_named("aten::detach_", "").operator, [made])  # type: ignore[no-any-return]
+
+    def _stacked(self, data: Any, dtype: Any, device: Any) -> Tensor:
+        if isinstance(data, list | tuple):
+            found = ts.ops.aten.stack([self._stacked(x, dtype, device) for x in data])
+        else:
+            found = ts.ops.aten.scalar_tensor(data, dtype=dtype, device=device, pin_memory=False)
+        return found  # type: ignore[no-any-return]
+
+    def listed(self, x: Tensor) -> Any:
+        """x.tolist(): numbers that follow from data; None for a tensor that is there."""
+        if not is_fake(x):
+            return None
+        if x.ndim == 0:
+            return self.element(x)
+        return [self.listed(row) for row in overloads("unbind")(x, 0)]
+
+    def literal(self, x: Tensor) -> Tensor:
+        """A constant that the program makes of numbers in an index or an assignment."""
+        return self.run(overload_named("aten::lift_fresh_copy", "").operator, [x])  # type: ignore[no-any-return]
 
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
         """A tensor became a value of Python: those of fake tensors were recorded by `element`."""
@@ -459,49 +453,17 @@ class Recorder:
         return CONTROL_FLOW["vmap"](self, call, *given)
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A scripted function: what it is written as runs."""
+        """A scripted function: what it is written as runs; of methods and archives, the compiler's graph."""
         written = getattr(function, "__wrapped__", None)
-        if written is None:
-            raise ts.errors.UserError(f"{function!r} is compiled, and cannot be exported")
+        if written is None or (args and isinstance(args[0], Object)):
+            from ts.export import scripts
+
+            return scripts.call(self, function, args, kwargs)
         return written(*args, **kwargs)
 
     def forward_of(self, module: Any) -> Callable[..., Any]:
         """A module's `forward`, which the nodes inside are noted with."""
-        return module.forward  # type: ignore[no-any-return]
-
-
-def _place(op: Any, values: list[Any]) -> devices.device:
-    """The device of what an operator makes."""
-    for p, x in zip(op.signature.parameters, values, strict=True):
-        if p.kind == "Device" and x is not None:
-            return x  # type: ignore[no-any-return]
-    found = [device_of(x) for x in _flat(values) if isinstance(x, Tensor)]
-    others = [d for d in found if d.type != "cpu"]
-    return others[0] if others else found[0] if found else devices.CPU
-
-
-_SIZES = frozenset(("aten::arange", "aten::linspace", "aten::logspace", "aten::range"))  # of numbers
-
-
-def _of_tensors(op: Any) -> Any:
-    """The overload that PyTorch's Python calls with a number: that of tensors, where it takes numbers."""
-    if op.key == "aten::split.sizes":
-        return registry.operator("aten::split_with_sizes")
-    if op.overload == "Scalar":
-        for other in registry.lookup(op.name):
-            if other.overload == "Tensor" and other.record is not None and other.record.wraps_numbers:
-                return other
-    return op
-
-
-def _is_value(op: Any, kind: str, x: Any) -> bool:
-    """Whether an argument is a symbol whose number does not count for the result's shape."""
-    return isinstance(x, Symbolic) and kind in ("Tensor", "Scalar") and op.name not in _SIZES
-
-
-def _any_number(x: Symbolic) -> Any:
-    """A number in the place of a symbol, of its kind."""
-    return 2 if isinstance(x, SymInt) else 0.5 if isinstance(x, SymFloat) else True
+        return module.forward if self.calls is None else self.calls.forward(module, self)
 
 
 def _flat(values: Any) -> Iterator[Any]:
@@ -512,51 +474,52 @@ def _flat(values: Any) -> Iterator[Any]:
             yield x
 
 
+def _dtype_of(numbers: list[Any]) -> Any:
+    """What tensors of these numbers are made of."""
+    if any(isinstance(x, float | SymFloat) for x in numbers):
+        return ts.get_default_dtype()
+    return dtypes.bool_ if all(isinstance(x, bool | SymBool) for x in numbers) else dtypes.int64
+
+
+_MOMENTS = frozenset(("aten::var", "aten::std", "aten::var_mean", "aten::std_mean"))
+_SIZES = frozenset(("aten::arange", "aten::linspace", "aten::logspace", "aten::range"))  # of numbers
+
+
+_CONSTRAINTS = frozenset(("aten::sym_constrain_range", "aten::sym_constrain_range_for_size"))
+
+
+def _is_value(op: Any, kind: str, x: Any) -> bool:
+    """Whether an argument is a symbol whose number does not count for the result's shape."""
+    return isinstance(x, Symbolic) and kind in ("Tensor", "Scalar") and op.name not in _SIZES
+
+
+def _settled(target: Any, values: list[Any]) -> list[Any]:
+    """The arguments of an operator, with numbers that it takes as `int`, not as `SymInt`, of the example."""
+
+    def number(x: Any) -> Any:
+        return list(map(number, x)) if isinstance(x, list) else int(x) if isinstance(x, SymInt) else x
+
+    if not any(isinstance(y, SymInt) for x in values for y in (x if isinstance(x, list) else [x])):
+        return values
+    declared = [str(a.real_type).rstrip("?").partition("[")[0] for a in target._schema.arguments]
+    return [number(x) if kind == "int" else x for kind, x in zip(declared, values, strict=True)]
+
+
+def _any_number(x: Symbolic) -> Any:
+    """A number in the place of a symbol, of its kind."""
+    return 2 if isinstance(x, SymInt) else 0.5 if isinstance(x, SymFloat) else True
+
+
+def _is_view(target: Any) -> bool:
+    """Whether an operator shows the memory of its first argument, without writing to it."""
+    if not isinstance(target, OpOverload):
+        return False
+    first = target.operator.signature.parameters[:1]
+    return any(p.alias and not p.written for p in first)
+
+
 def _same(x: Any, default: Any) -> bool:
     return (type(x) is type(default) and bool(x == default)) or (x is None and default is None)
 
-
-def _readable(kind: str, x: Any) -> Any:
-    """Numbers of dtypes and layouts as the objects that they are."""
-    if type(x) is not int:
-        return x
-    if kind == "ScalarType":
-        return dtypes.BY_CODE[x]
-    if kind == "Layout":
-        return dtypes.strided
-    if kind == "MemoryFormat":
-        return next(f for f in dtypes.MEMORY_FORMATS if f.code == x)
-    return x
-
-
-_CALLS = {
-    sympy.Add: (FUNCTIONS["add"], 2),
-    sympy.Mul: (FUNCTIONS["mul"], 2),
-    sympy.Pow: (FUNCTIONS["pow"], 2),
-    expressions.FloorDiv: (FUNCTIONS["floordiv"], 2),
-    expressions.Mod: (FUNCTIONS["mod"], 2),
-    expressions.IntTrueDiv: (FUNCTIONS["truediv"], 2),
-    expressions.FloatTrueDiv: (FUNCTIONS["truediv"], 2),
-    expressions.FloatPow: (FUNCTIONS["pow"], 2),
-    expressions.PowByNatural: (FUNCTIONS["pow"], 2),
-    expressions.ToFloat: (FUNCTIONS["sym_float"], 1),
-    expressions.TruncToInt: (FUNCTIONS["trunc"], 1),
-    expressions.FloorToInt: (FUNCTIONS["floor"], 1),
-    expressions.CeilToInt: (FUNCTIONS["ceil"], 1),
-    expressions.RoundToInt: (FUNCTIONS["round"], 1),
-    sympy.Max: (FUNCTIONS["sym_max"], 2),
-    sympy.Min: (FUNCTIONS["sym_min"], 2),
-    sympy.Abs: (FUNCTIONS["abs"], 1),
-    sympy.Eq: (FUNCTIONS["eq"], 2),
-    sympy.Ne: (FUNCTIONS["ne"], 2),
-    sympy.Lt: (FUNCTIONS["lt"], 2),
-    sympy.Le: (FUNCTIONS["le"], 2),
-    sympy.Gt: (FUNCTIONS["gt"], 2),
-    sympy.Ge: (FUNCTIONS["ge"], 2),
-    sympy.And: (FUNCTIONS["and"], 2),
-    sympy.Or: (FUNCTIONS["or"], 2),
-    sympy.Not: (FUNCTIONS["sym_not"], 1),
-    **{function: (FUNCTIONS.get(f"sym_{name}"), 1) for name, function in expressions.REAL.items()},
-}
 
 __all__ = ["Fake", "Recorder"]

@@ -1,131 +1,186 @@
-"""Running an exported program: the arguments are checked against what the program was exported for."""
+"""Runs of a program's module: the first by its Python code, then compiled, where the compiler can.
+
+The arguments have to be in the tree that the program was exported with; its guards look at their leaves.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+import operator
+from collections.abc import Callable, Collection, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import ts
 from ts._core.tensor.tensor import Tensor
-from ts.export.signature import InputKind, OutputKind
+from ts._core.thread.context import current_tracer
+from ts._functorch.predispatch import ended_by_errors
+from ts.errors import ScriptRuntimeError
+from ts.export.checks import GuardsFn
+from ts.fx.graph_module import GraphModule
+from ts.fx.node import Node
 from ts.nn.modules.module import Module
-from ts.nn.parameter import Parameter
 from ts.utils import _pytree as pytree
 
 if TYPE_CHECKING:
-    from ts.export.program import ExportedProgram
+    from ts.export.unlifted import UnliftedModule
 
 
-_WRITES = (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION, OutputKind.USER_INPUT_MUTATION)
+class Input(NamedTuple):
+    """What a program takes: an argument, by its node's name, or state, by its name in the module."""
+
+    is_argument: bool
+    name: str
 
 
 class Runner:
-    """Runs a program's graph: the first time by its Python code, then compiled, where the compiler can."""
+    """Runs a module as its graph is now; whoever changes the graph recompiles, which makes another runner."""
 
-    def __init__(self, program: ExportedProgram) -> None:
-        self.program = program
-        self.code = ""  # of the graph that was compiled
+    def __init__(self, module: UnliftedModule) -> None:
         self.calls = 0
-        self.compiled: Callable[..., list[Any]] | None = None
+        self.compiled: Callable[[UnliftedModule, list[Any]], list[Any]] | None = None
+        self.contents = _contents(module)
+        self.in_spec, self.out_spec = module._in_spec, module._out_spec
+        self.flat = _count_if_flat(self.in_spec)
+        inside = {name for name, m in module.named_children() if isinstance(m, GraphModule)}
+        self.state = [n for n in module.graph.nodes if n.op == "get_attr" and n.target not in inside]
+        self.leaves = [n for n in module.graph.nodes if n.op == "placeholder"]
+        self.inputs = [Input(False, str(n.target)) for n in self.state]
+        self.inputs += [Input(True, str(n.target)) for n in self.leaves]
+        self.places: _Places | None = None
 
-    def __call__(self, values: list[Any]) -> list[Any]:
-        module = self.program.graph_module
-        if module.code != self.code:
-            self.code, self.calls, self.compiled = module.code, 0, None
+    def __call__(
+        self,
+        module: UnliftedModule,
+        generated: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> Any:
+        if len(args) == self.flat and not kwargs and all(isinstance(x, Tensor) for x in args):
+            leaves = list(args)
+        else:
+            leaves = flattened(args, kwargs, self.in_spec)
+            args, kwargs = pytree.tree_unflatten(leaves, self.in_spec)
         self.calls += 1
         if self.calls == 2:
-            self.compiled = self._compiled()
-        return list(module(*values)) if self.compiled is None else self.compiled(*values)
+            self.compiled = self._compiled(module)
+        if self.compiled is not None and current_tracer() is None:  # who watches sees the module's nodes
+            try:
+                return pytree.tree_unflatten(self.compiled(module, leaves), self.out_spec)
+            except ScriptRuntimeError as error:
+                from ts.export.lowering import LONG_NUMBER
 
-    def _compiled(self) -> Callable[..., list[Any]] | None:
+                if error.class_name != LONG_NUMBER:
+                    raise
+        self._check_apart(module, leaves)
+        with ended_by_errors():
+            return generated(module, *args, *kwargs.values())
+
+    def _check_apart(self, module: UnliftedModule, leaves: list[Any]) -> None:
+        """RuntimeError where what is written at the end lies in the memory of another input."""
+        if module._written:
+            values = self._state_of(module) + leaves
+            check_apart(dict(zip(self.inputs, values, strict=True)), module._written)
+
+    def _state_of(self, module: UnliftedModule) -> list[Any]:
+        if self.places is None:
+            self.places = _Places(module, [str(n.target) for n in self.state])
+        return self.places.values()
+
+    def _compiled(self, module: UnliftedModule) -> Callable[[UnliftedModule, list[Any]], list[Any]] | None:
+        """The graph as a function of leaves; None where the code says otherwise or the compiler cannot."""
         from ts.errors import CompilationError
         from ts.export.lowering import Unsupported, lowered
 
+        if not _same(_contents(module), self.contents):  # it was changed, and not recompiled
+            return None
+        guards = [n for n in module.graph.nodes if self._is_guard(module, n)]
         try:
-            return lowered(self.program.graph_module)
+            function = lowered(module, self.state, guards)
         except (Unsupported, CompilationError):
             return None
+        names = [str(n.target) for n in guards]
+
+        def run(module: UnliftedModule, leaves: list[Any]) -> list[Any]:
+            for name in names:
+                module._modules[name](*leaves)  # type: ignore[misc]
+            self._check_apart(module, leaves)
+            found: list[Any] = function(*self._state_of(module), *leaves)
+            return found
+
+        return run
+
+    def _is_guard(self, module: UnliftedModule, node: Node) -> bool:
+        """Whether a node looks at the arguments before anything else, and gives nothing."""
+        if node.op != "call_module" or node.users or node.kwargs or list(node.args) != self.leaves:
+            return False
+        return isinstance(module._modules.get(str(node.target)), GuardsFn)
 
 
-class UnliftedModule(Module):
-    """A program whose state is its own attributes again."""
+class _Places:
+    """Where state is found, which may be replaced between calls: dictionaries of modules, and their keys."""
 
-    def __init__(self, program: ExportedProgram, check_guards: bool) -> None:
-        super().__init__()
-        self.__dict__["_program"] = program
-        self.__dict__["_checks"] = check_guards
-        self.__dict__["_runner"] = Runner(program)
-        signature = program.graph_signature
-        for name in signature.parameters:
-            _set(self, name, program.state_dict[name])
-        hidden = set(signature.non_persistent_buffers)
-        for name in signature.buffers:
-            _set(
-                self,
-                name,
-                (program.constants if name in hidden else program.state_dict)[name],
-                name not in hidden,
-            )
-        self.__dict__["_flat"] = _count_if_flat(program.call_spec[0])
-        self.__dict__["_state"] = [*self._places(program)]
-        kinds = [s for s in signature.output_specs if s.kind in _WRITES]
-        self.__dict__["_written"] = kinds
+    def __init__(self, root: Module, names: list[str]) -> None:
+        self.root = root
+        self.names = names
+        self._find()
 
-    def _places(self, program: ExportedProgram) -> Iterator[tuple[dict[str, Any], str]]:
-        """Where what the graph takes before the arguments is found: a dictionary, and the key in it."""
-        for spec in program.graph_signature.input_specs:
-            name = str(spec.target)
-            if spec.kind in (InputKind.PARAMETER, InputKind.BUFFER):
-                path, _, last = name.rpartition(".")
-                owner = self.get_submodule(path)
-                yield owner._parameters if last in owner._parameters else owner._buffers, last
-            elif spec.kind is not InputKind.USER_INPUT:
-                yield program.constants, name
+    def values(self) -> list[Any]:
+        """What is there now: AttributeError where something is missing."""
+        if list(map(dict.get, *self.around)) != self.modules:
+            self._find()
+        try:
+            return list(map(operator.getitem, *self.tables))
+        except KeyError:
+            self._find()
+            return list(map(operator.getitem, *self.tables))
 
-    @property
-    def graph(self) -> Any:
-        """The graph that runs."""
-        return self._program.graph
-
-    @property
-    def code(self) -> str:
-        """Its text."""
-        return self._program.graph_module.code  # type: ignore[no-any-return]
-
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        program = self._program
-        in_spec, out_spec = program.call_spec
-        if len(args) == self._flat and not kwargs and all(isinstance(x, Tensor) for x in args):
-            leaves = list(args)
-        else:
-            leaves = _flattened(args, kwargs, in_spec)
-        if self._checks:
-            for guard in program._guards:
-                guard(leaves)
-        values = [table[name] for table, name in self._state] + leaves
-        found = self._runner(values)
-        written = self._written
-        if written:
-            _check_apart(program, values)
-            places = program.places_of_inputs(values)
-            with ts.no_grad():
-                for spec, value in zip(written, found, strict=False):
-                    places[spec.kind is OutputKind.USER_INPUT_MUTATION, spec.target].copy_(value)
-        return pytree.tree_unflatten(found[len(written) :], out_spec)
+    def _find(self) -> None:
+        found: dict[str, Module] = {"": self.root}  # the modules on the way, by path
+        around: list[tuple[dict[str, Any], str]] = []
+        tables: list[tuple[dict[str, Any], str]] = []
+        for path in self.names:
+            *parts, name = path.split(".")
+            owner, at = self.root, ""
+            for part in parts:
+                at = f"{at}.{part}"
+                if at not in found:
+                    found[at] = getattr(owner, part)
+                    around.append((owner._modules, part))
+                owner = found[at]
+            getattr(owner, name)
+            places = (owner._parameters, owner._buffers, owner.__dict__)
+            tables.append((next(t for t in places if name in t), name))
+        self.modules = list(found.values())[1:]
+        self.around, self.tables = _columns(around), _columns(tables)
 
 
-def _check_apart(program: ExportedProgram, values: list[Any]) -> None:
-    """RuntimeError where what is written without a write lies in the memory of another input."""
-    written = {s.target for s in program.graph_signature.output_specs if s.kind in _WRITES}
+def _columns(pairs: list[tuple[dict[str, Any], str]]) -> tuple[list[dict[str, Any]], list[str]]:
+    return [table for table, _ in pairs], [name for _, name in pairs]
+
+
+def _contents(module: GraphModule) -> list[Any]:
+    """The parts of a graph, and of the graphs inside of it, which are others where it was changed."""
+    found: list[Any] = []
+    for node in module.graph.nodes:
+        found += (node, node.op, node.target, node.args, node.kwargs)
+    for inner in module.children():
+        if isinstance(inner, GraphModule):
+            found += _contents(inner)
+    return found
+
+
+def _same(parts: list[Any], others: list[Any]) -> bool:
+    return len(parts) == len(others) and all(map(operator.is_, parts, others))
+
+
+def check_apart(values: Mapping[Input, Any], written: Collection[Input]) -> None:
+    """RuntimeError where what is written at the end lies in the memory of another input."""
     seen: dict[int, bool] = {}  # memory by its address: whether it is written
-    for spec, x in zip(program.graph_signature.input_specs, values, strict=True):
+    for source, x in values.items():
         if not isinstance(x, Tensor) or x.numel() == 0:
             continue
-        name = spec.arg.name if spec.kind is InputKind.USER_INPUT else spec.target
-        at, writes = x.untyped_storage().data_ptr(), name in written
+        at, writes = x.untyped_storage().data_ptr(), source in written
         if at in seen and (writes or seen[at]):
             raise RuntimeError(
-                f"the program writes to an input whose memory {spec.arg.name} shares: after "
+                f"the program writes to an input whose memory {source.name} shares: after "
                 "run_decompositions there are no writes that the other would see. Run the program as it was"
             )
         seen[at] = seen.get(at, False) or writes
@@ -138,14 +193,17 @@ def _count_if_flat(in_spec: Any) -> int:
     return args.num_children if flat and kwargs.num_children == 0 else -1
 
 
-def _flattened(args: tuple[Any, ...], kwargs: dict[str, Any], in_spec: Any) -> list[Any]:
+def flattened(args: tuple[Any, ...], kwargs: dict[str, Any], in_spec: Any) -> list[Any]:
     """The leaves of the arguments; ValueError where their tree is another."""
     names = in_spec.child(1).context if in_spec.num_children > 1 else []
-    if set(names) == set(kwargs):
-        kwargs = {name: kwargs[name] for name in names}
+    if set(names) != set(kwargs):
+        raise ValueError(
+            f"Ran into a kwarg keyword mismatch: Got the following keywords {[*kwargs]} but expected {names}"
+        )
+    kwargs = {name: kwargs[name] for name in names}
     leaves, spec = pytree.tree_flatten((args, kwargs))
     if spec != in_spec:
-        args, kwargs = _in_order((args, kwargs), in_spec)
+        args, kwargs = in_order((args, kwargs), in_spec)
         leaves, spec = pytree.tree_flatten((args, kwargs))
     if spec != in_spec:
         raise ValueError(
@@ -157,24 +215,11 @@ def _flattened(args: tuple[Any, ...], kwargs: dict[str, Any], in_spec: Any) -> l
     return leaves
 
 
-def _in_order(tree: Any, spec: Any) -> Any:
+def in_order(tree: Any, spec: Any) -> Any:
     """A tree with the keys of its dictionaries in the order that they have in a specification."""
     children = [spec.child(i) for i in range(spec.num_children)]
     if spec.type is dict and isinstance(tree, dict) and set(tree) == set(spec.context):
-        return {k: _in_order(tree[k], child) for k, child in zip(spec.context, children, strict=True)}
+        return {k: in_order(tree[k], child) for k, child in zip(spec.context, children, strict=True)}
     if spec.type in (list, tuple) and type(tree) is spec.type and len(tree) == len(children):
-        return spec.type(_in_order(x, child) for x, child in zip(tree, children, strict=True))
+        return spec.type(in_order(x, child) for x, child in zip(tree, children, strict=True))
     return tree
-
-
-def _set(module: Module, name: str, value: Any, persistent: bool = True) -> None:
-    """Let a module have a parameter or buffer under a name with dots."""
-    *path, last = name.split(".")
-    for part in path:
-        if part not in module._modules:
-            module.add_module(part, Module())
-        module = module._modules[part]  # type: ignore[assignment]
-    if isinstance(value, Parameter):
-        module.register_parameter(last, value)
-    elif isinstance(value, Tensor):
-        module.register_buffer(last, value, persistent)

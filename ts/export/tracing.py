@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import sympy
 
 import ts
-from ts._core.tensor.symbols import Symbolic, SymBool, SymFloat, SymInt
+from ts._core.tensor.symbols import Symbolic
 from ts._core.tensor.tensor import Tensor
 from ts.errors import ConstraintViolationError, UserError
-from ts.export import assertions, expressions
+from ts.export import assertions, expressions, regions
 from ts.export.arguments import argument_names, arguments_by_name
+from ts.export.builtin_functions import of_sizes
+from ts.export.checks import Check, WholeNumber
 from ts.export.control_flow import name_inputs
 from ts.export.dims import _Hint
 from ts.export.dynamic_shapes import AdditionalInputs, ShapesCollection, by_leaf
 from ts.export.environment import Environment, Source
 from ts.export.fake import fake
 from ts.export.fixes import Fixes, Named
-from ts.export.guards import Check, Places, text
+from ts.export.guards import Places, text
+from ts.export.module_calls import ModuleCalls, ModuleCallSignature, argument
 from ts.export.module_state import Snapshot
 from ts.export.nodes import symbol_of
 from ts.export.program import ExportedProgram
@@ -34,14 +39,14 @@ from ts.export.signature import (
     InputSpec,
     OutputKind,
     OutputSpec,
-    SymBoolArgument,
-    SymFloatArgument,
     SymIntArgument,
     TensorArgument,
 )
+from ts.export.words import word
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node
 from ts.nn.modules.module import Module
+from ts.nn.parameter import Parameter
 from ts.ops.namespace import OpOverload
 from ts.utils import _pytree as pytree
 
@@ -66,65 +71,95 @@ def export(
     if not isinstance(args, tuple):
         raise UserError(f"Expecting `args` to be a tuple of example positional inputs, got {type(args)}")
     kwargs = dict(kwargs or {})
-    return _Export(mod, args, kwargs, dynamic_shapes).program()
+    return Export(mod, args, kwargs, dynamic_shapes, preserve_module_call_signature).program()
 
 
-class _Export:
-    def __init__(self, mod: Module, args: Any, kwargs: Any, dynamic_shapes: Any) -> None:
+class Export:
+    """One export."""
+
+    def __init__(
+        self, mod: Module, args: Any, kwargs: Any, dynamic_shapes: Any, preserved: Iterable[str]
+    ) -> None:
         self.module = mod
         self.args, self.kwargs = args, kwargs
-        self.environment = Environment()
-        self.recorder = Recorder(self.environment)
+        self.recorder = self.new_recorder()
+        self.environment = self.recorder.environment
+        self.calls = self.recorder.calls = ModuleCalls(mod, preserved)
         if isinstance(dynamic_shapes, ShapesCollection | AdditionalInputs):
             dynamic_shapes = dynamic_shapes.dynamic_shapes(mod, args, kwargs)
         self.named_arguments = arguments_by_name(mod, args, kwargs)
         self.shapes = by_leaf(self.named_arguments, dynamic_shapes)
         self.symbols: dict[str, Any] = {}  # by names of dims
         self.inputs: list[InputSpec] = []
+        self.state_nodes: dict[int, Node] = {}  # by ids of parameters and buffers
         self.checks: list[Check] = []
-        self.places = Places(self.environment)
+        self.places = self.environment.places = Places(self.environment)
+        self.numbers: list[Any] = []  # symbols of ints among the arguments
         self.tensors: list[tuple[str, int, list[Any], list[int]]] = []  # source, leaf, sizes, in the example
         self.named: list[Named] = []
 
+    def new_recorder(self) -> Recorder:
+        """What records the program."""
+        return Recorder(Environment())
+
     def program(self) -> ExportedProgram:
+        """The program."""
         recorder = self.recorder
         state = self._lift_state()
         fakes, in_spec = self._lift_arguments()
         args, kwargs = pytree.tree_unflatten(fakes, in_spec)
         snapshot = Snapshot(self.module)
         try:
-            with recorder.recording():
+            with recorder.recording(), of_sizes():
                 result = self.module(*args, **kwargs)
                 leaves, out_spec = pytree.tree_flatten(result)
                 for x, now in snapshot.replaced_buffers():
                     aten.copy_(x, now)
+                    written = recorder.node_of(x)
+                    written.args = (self.state_nodes[id(x)], *written.args[1:])
         finally:
             snapshot.restore()
+            self.environment.observer = None
+        recorder.check_arguments()
         self.fixes = Fixes(self.environment, self.named)
         self.fixes.raise_if_any()
         outputs, specs = self._outputs(leaves)
         recorder.graph.output(tuple(outputs))
         assertions.insert(recorder)
         constants = self._lift_constants()
-        recorder.graph.eliminate_dead_code(_stays)
+        recorder.graph.eliminate_dead_code(
+            lambda node: node.is_impure(impure_random=False) if node in recorder.tape.nodes else _stays(node)
+        )
+        recorder.look_at_squeezed()
+        renamed = regions.wrap(recorder.graph, recorder.blocks, recorder.submodules)
+        for known, name in renamed.items():
+            self.calls.rename(known, name)
+        for spec in specs:
+            if isinstance(spec.arg, TensorArgument) and spec.arg.name in renamed:
+                spec.arg = dataclasses.replace(spec.arg, name=renamed[spec.arg.name])
         module = GraphModule(recorder.submodules, recorder.graph)
         name_inputs(module)
         signature = ExportGraphSignature(self.inputs, specs)
         hidden = {n for n, _, persistent in _buffers(self.module) if not persistent}
         self.checks += self._size_checks()
         constants |= {n: x for n, x in state.items() if n in hidden}
-        made = ExportedProgram(
-            module, signature, {n: x for n, x in state.items() if n not in hidden}, self._ranges(),
-            (in_spec, out_spec), (self.args, self.kwargs), constants, self.checks, self.environment,
+        kept = {n: x for n, x in state.items() if n not in hidden}
+        names = argument_names(self.module, self.args, self.kwargs)
+        call = ModuleCallSignature([], [], in_spec, out_spec, names)
+        return ExportedProgram(
+            module, signature, kept, self._ranges(), self.calls.entries(call), (self.args, self.kwargs),
+            constants, self.checks, self.environment,
         )  # fmt: skip
-        made._argument_names = argument_names(self.module, self.args, self.kwargs)
-        return made
 
     def _lift_state(self) -> dict[str, Any]:
-        """Parameters and buffers become inputs."""
+        """Parameters and buffers become inputs: tied parameters one for each name, the last is read."""
         state: dict[str, Any] = {}
-        for name, parameter in self.module.named_parameters():
-            state[name] = parameter
+        made: dict[int, Parameter] = {}  # of those of archives, which are tensors
+        for name, parameter in self.module.named_parameters(remove_duplicate=False):
+            if not isinstance(parameter, Parameter):
+                state[name] = made.setdefault(id(parameter), Parameter(parameter, parameter.requires_grad))
+            else:
+                state[name] = parameter
             self._lift(InputKind.PARAMETER, "p_", name, parameter, None)
         for name, x, persistent in _buffers(self.module):
             state[name] = x
@@ -133,8 +168,9 @@ class _Export:
 
     def _lift(self, kind: InputKind, prefix: str, name: str, x: Tensor, persistent: bool | None) -> None:
         made = fake(x)
-        node = self.recorder.placeholder(prefix + name.replace(".", "_"), made)
+        node = self.recorder.placeholder(prefix + name, made)
         self.recorder.stand_for(x, made)
+        self.state_nodes[id(x)] = node
         self.inputs.append(InputSpec(kind, TensorArgument(node.name), name, persistent))
 
     def _lift_arguments(self) -> tuple[list[Any], Any]:
@@ -147,11 +183,12 @@ class _Export:
             flat = "_".join(map(_word, path))
             if isinstance(x, Tensor):
                 made = fake(x, self._sizes(x, shape, source, place))
+                self.recorder.example(made, x)
                 node = self.recorder.placeholder(flat, made)
                 self.inputs.append(InputSpec(InputKind.USER_INPUT, TensorArgument(node.name), None))
                 fakes.append(made)
             elif type(x) is int and isinstance(shape, _Hint) and shape.kind != "STATIC":
-                number = self._number(x, flat, source, place)
+                number = self._number(x, shape, flat, source, place)
                 fakes.append(number)
             else:
                 node = self.recorder.placeholder(flat, x)
@@ -169,18 +206,19 @@ class _Export:
                 self.checks.append(_is(source, place, x))
         return fakes, in_spec
 
-    def _number(self, n: int, flat: str, source: str, place: int) -> Any:
+    def _number(self, n: int, hint: _Hint, flat: str, source: str, place: int) -> Any:
         """The symbol of an int among the arguments that may change."""
         environment = self.environment
+        low, high = max(hint.min or 0, 0), math.inf if hint.max is None else hint.max
+        if not low <= n <= high:
+            raise ConstraintViolationError(f"{source} = {n} not in range [{low}, {high}]")
         self.places.leaves[source] = place
-        made = symbol_of(environment.size(Source(source, None), n, 0), environment)
+        symbol = environment.size(Source(source, None), n, low, high)
+        self.numbers.append(symbol)
+        made = symbol_of(symbol, environment)
         node = self.recorder.placeholder(flat, made)
         self.inputs.append(InputSpec(InputKind.USER_INPUT, SymIntArgument(node.name), None))
-
-        def holds(leaves: list[Any]) -> bool:
-            return type(leaves[place]) is int and leaves[place] >= 0
-
-        self.checks.append(Check(f"{source} >= 0", holds))
+        self.checks.append(WholeNumber(source, place))
         return made
 
     def _sizes(self, x: Tensor, shape: Any, source: str, place: int) -> list[Any]:
@@ -196,8 +234,14 @@ class _Export:
         """What the sizes of arguments have to be."""
         environment = self.environment
         made: list[Check] = []
+        divisible: list[Check] = []
         seen: set[Any] = set()
         before: dict[Any, list[tuple[str, int, int, Any]]] = {}  # sizes derived of a symbol that comes later
+        found = {s: environment.simplify(s) for s in self.numbers}
+        for symbol, expression in found.items():
+            if expression == symbol:
+                seen.add(symbol)
+                made += self.places.checks_of_range(symbol)
         for source, place, sizes, _ in self.tensors:
             for i, size in enumerate(sizes):
                 at = f"{source}.size()[{i}]"
@@ -213,7 +257,8 @@ class _Export:
                     for other, other_place, dim, size_there in before.pop(expression, ()):
                         made.append(self._check(other, other_place, dim, "==", size_there))
                 elif (derived := self._derived(expression, source, i)) is not None:
-                    made += self._derived_checks(at, place, i, derived, expression)
+                    made += self._ends_of_derived(at, place, i, derived, expression)
+                    divisible += self._divisible(at, place, i, derived)
                     (symbol,) = expression.free_symbols
                     before.setdefault(symbol, []).append((at, place, i, expression))
                 else:
@@ -221,6 +266,9 @@ class _Export:
                     if expression.free_symbols and not expression.is_Symbol and 2 < least < math.inf:
                         made.append(self._check(at, place, i, ">=", sympy.Integer(least)))
                     made.append(self._check(at, place, i, "==", expression))
+        made += divisible
+        made += [self.places.equal(s, expression) for s, expression in found.items() if expression != s]
+        made += self.places.checks_of_small(environment.least_in_calls)
         for guard in environment.guards:
             condition = environment.simplify(guard.condition)
             if (
@@ -228,7 +276,7 @@ class _Export:
                 and environment.has_hint(condition)
                 and not self.fixes._in_range(condition, next(iter(condition.free_symbols)))
             ):
-                made.append(self.places.check(condition))
+                made.append(self.places.check(condition, guard.where and guard.where.kept()))
         return made
 
     def _derived(self, expression: Any, name: str, dim: int) -> Source | None:
@@ -239,24 +287,30 @@ class _Export:
                 return first
         return None
 
-    def _derived_checks(self, at: str, place: int, dim: int, source: Source, expression: Any) -> list[Check]:
-        """That a symbol can be found in a size."""
+    def _divisible(self, at: str, place: int, dim: int, source: Source) -> list[Check]:
+        """That a size is some times a symbol and more."""
+        if source.factor == 1:
+            return []
+        condition = sympy.Eq(
+            expressions.Mod(sympy.Symbol(at, integer=True) - source.offset, source.factor), 0
+        )
+
+        def holds(leaves: list[Any]) -> bool:
+            return bool((leaves[place].size()[dim] - source.offset) % source.factor == 0)
+
+        return [Check(text(condition, str), holds)]
+
+    def _ends_of_derived(
+        self, at: str, place: int, dim: int, source: Source, expression: Any
+    ) -> list[Check]:
+        """That a size is in the range that its symbol says."""
         (symbol,) = expression.free_symbols
-        found = []
-        if source.factor > 1:
-            size = sympy.Symbol(at, integer=True)
-            condition = sympy.Eq(expressions.Mod(size - source.offset, source.factor), 0)
-
-            def holds(leaves: list[Any]) -> bool:
-                return bool((leaves[place].size()[dim] - source.offset) % source.factor == 0)
-
-            found.append(Check(text(condition, str), holds))
         ends = self.environment.ranges[symbol]
-        for relation, end in ((">=", ends.low), ("<=", ends.high)):
-            if not math.isinf(end) and not (relation == ">=" and end <= 2):
-                limit = sympy.Integer(end * source.factor + source.offset)
-                found.append(self._check(at, place, dim, relation, limit))
-        return found
+        return [
+            self._check(at, place, dim, relation, sympy.Integer(end * source.factor + source.offset))
+            for relation, end in ((">=", ends.low), ("<=", ends.high))
+            if not math.isinf(end) and not (relation == ">=" and end <= 2)
+        ]
 
     def _check(self, at: str, place: int, dim: int, relation: str, expression: Any) -> Check:
         """x.size()[dim] in relation to an expression of the sizes before."""
@@ -287,15 +341,24 @@ class _Export:
         if isinstance(dim, _Hint):
             low, high = max(dim.min or 2, 2), math.inf if dim.max is None else dim.max
             if n < 2:
+                if dim.kind == "DYNAMIC":
+                    at = f"inputs[{source.name!r}].shape[{source.dim}]"
+                    raise ValueError(
+                        "Found the following conflicts between user-specified ranges and inferred ranges "
+                        "from model tracing:\n"
+                        f"- Received user-specified dim hint Dim.DYNAMIC(min={dim.min}, max={dim.max}), but "
+                        f"export 0/1 specialized due to hint of {n} for dimension {at}."
+                    )
                 return n
             symbol = environment.size(source, n, low, high)
             if dim.kind == "DYNAMIC":
-                name = f"L['{source.name}'].size()[{source.dim}]"
+                name = source.where
                 self.named.append(Named(name, symbol, source, Range(low, high), False))
             return symbol_of(symbol, environment)
         root = dim.root
         if not dim.min <= n <= dim.max:
-            raise ConstraintViolationError(f"{n} not in range [{max(dim.min, 2)}, {dim.max}]")
+            end = "int_oo" if math.isinf(dim.max) else dim.max
+            raise ConstraintViolationError(f"{n} not in range [{max(dim.min, 2)}, {end}]")
         symbol = self.symbols.get(root.__name__)
         if symbol is None:
             hint = (n - dim.offset) // dim.factor
@@ -308,8 +371,8 @@ class _Export:
         elif (hint := environment.hint(symbol) * dim.factor + dim.offset) != n:
             first = environment.sources[symbol][0]
             raise UserError(
-                f"L['{source.name}'].size()[{source.dim}] = {n} is not equal to "
-                f"L['{first.name}'].size()[{first.dim}] = {hint}"
+                f"{source.where} = {n} is not equal to "
+                f"{first.where} = {hint}"
             )
         return symbol_of(symbol * dim.factor + dim.offset, environment)
 
@@ -319,21 +382,16 @@ class _Export:
             with self.recorder.recording():
                 node = self.recorder.node_of(x)
             nodes.append(node)
-            if isinstance(x, Tensor):
-                argument: Any = TensorArgument(node.name)
-            elif isinstance(x, Symbolic) and hasattr(node, "name"):
-                kinds = {SymInt: SymIntArgument, SymFloat: SymFloatArgument, SymBool: SymBoolArgument}
-                argument = kinds[type(x)](node.name)
-            elif isinstance(x, int | float | bool | str | None):
-                argument = ConstantArgument("", x)
-            else:
+            if not isinstance(x, Tensor | Symbolic | int | float | bool | str | None):
                 raise RuntimeError(f"{type(x)} cannot be a result of an exported program")
-            specs.append(OutputSpec(OutputKind.USER_OUTPUT, argument, None))
+            specs.append(OutputSpec(OutputKind.USER_OUTPUT, argument(x, node), None))
         return nodes, specs
 
     def _lift_constants(self) -> dict[str, Any]:
-        """Tensors that the program holds become inputs before the users' arguments."""
+        """Tensors that the program holds become inputs before the users' arguments, by their attributes."""
         found: dict[str, Any] = {}
+        names = _names_of_attributes(self.module)
+        unnamed = itertools.count()
         graph = self.recorder.graph
         first = next(
             i
@@ -343,13 +401,16 @@ class _Export:
         placeholders = [n for n in graph.nodes if n.op == "placeholder"]
         before = placeholders[first] if first < len(placeholders) else next(iter(graph.nodes))
         for k, (node, x) in enumerate(self.recorder.constants):
-            name = f"lifted_tensor_{k}"
+            known = names.get(id(x), [])
+            name = known[0] if known else f"lifted_tensor_{next(unnamed)}"
             with graph.inserting_before(before):
-                made = graph.placeholder(f"c_{name}")
+                made = graph.placeholder(f"c_{word(name)}")
+            made.target = made.name
             made.meta = dict(node.meta)
             node.replace_all_uses_with(made)
+            self.calls.rename(node.name, made.name)
             graph.erase_node(node)
-            found[name] = x
+            found |= dict.fromkeys(known or [name], x)
             self.inputs.insert(
                 first + k, InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(made.name), name)
             )
@@ -360,10 +421,10 @@ class _Export:
         environment = self.environment
         said = {n.symbol: n.range for n in self.named if n.is_dim}
 
-        def ends_of(symbol: Any) -> Range:
+        def ends_of(symbol: Any, of_dim: bool = True) -> Range:
             """A name's own least number counts, where the program did not ask for more than two."""
             ends, range = environment.ranges[symbol], said.get(symbol)
-            if range is not None and ends.low == max(range.low, 2):
+            if of_dim and range is not None and ends.low == max(range.low, 2):
                 return ends._replace(low=range.low)
             return ends
 
@@ -375,8 +436,16 @@ class _Export:
                     ranges = {s: ends_of(s) for s in expression.free_symbols}
                     found[expression] = ValueRanges(*between(expression, ranges))
         for symbol in environment.ranges:
-            if symbol not in environment.replaced and "_" not in str(symbol):
-                found[symbol] = ValueRanges(*ends_of(symbol), bool(symbol.is_integer))
+            if "_" in str(symbol):
+                continue
+            if symbol in environment.replaced:
+                if expressions.is_of_data(symbol):
+                    ends = environment.between(symbol).both(environment.ranges[symbol])
+                    found[symbol] = ValueRanges(*ends, bool(symbol.is_integer))
+            else:
+                first = next(iter(environment.sources.get(symbol, ())), None)
+                is_size = first is None or (first.factor, first.offset) == (1, 0)
+                found[symbol] = ValueRanges(*ends_of(symbol, is_size), bool(symbol.is_integer))
         return found
 
 
@@ -386,10 +455,12 @@ def _stays(node: Node) -> bool:
         return True
     if node.target is operator.getitem:
         source = node.args[0]
-        return isinstance(source, Node) and isinstance(source.target, OpOverload)
+        if not isinstance(source, Node):
+            return False
+        return isinstance(source.target, OpOverload) or getattr(source.target, "name", "") == "while_loop"
     value = node.meta.get("val")
     numbers = all(isinstance(n.meta.get("val"), Symbolic) for n in node.all_input_nodes)
-    is_size = str(node.target).startswith("aten.sym_")
+    is_size = str(node.target).startswith("aten.sym_") or str(node.target) == "aten.item.default"
     return not (is_size or (isinstance(value, Symbolic) and numbers))
 
 
@@ -397,6 +468,14 @@ def _is(source: str, place: int, value: Any) -> Check:
     """That an argument is what it was in the example."""
     if value is None:
         return Check(f"{source} is None", lambda leaves: leaves[place] is None)
+    if isinstance(value, float) and math.isnan(value):
+        return Check(
+            f"math.isnan({source})",
+            lambda leaves: isinstance(leaves[place], float) and math.isnan(leaves[place]),
+        )
+    if isinstance(value, float) and math.isinf(value):
+        told = f"{source} == {'-' if value < 0 else ''}math.inf"
+        return Check(told, lambda leaves: bool(leaves[place] == value))
     return Check(f"{source} == {value!r}", lambda leaves: bool(leaves[place] == value))
 
 
@@ -408,12 +487,19 @@ def _word(entry: Any) -> str:
     return str(entry)
 
 
+def _names_of_attributes(module: Module) -> dict[int, list[str]]:
+    """The names of tensors that are attributes of modules, neither parameters nor buffers, by their id."""
+    found: dict[int, list[str]] = {}
+    for path, each in module.named_modules():
+        for name, x in vars(each).items():
+            if isinstance(x, Tensor):
+                found.setdefault(id(x), []).append(f"{path}.{name}" if path else name)
+    return found
+
+
 def _buffers(module: Module) -> list[tuple[str, Tensor, bool]]:
     found = []
     saved = module.state_dict()
     for name, x in module.named_buffers():
         found.append((name, x, name in saved))
     return found
-
-
-

@@ -116,9 +116,7 @@ def compile_all(functions: Iterable[Any]) -> None:
         raise together(errors)
 
 
-def emit_function(
-    em: Emitter, parameters: Sequence[Parameter | Argument], returns: Type | None
-) -> Type:
+def emit_function(em: Emitter, parameters: Sequence[Parameter | Argument], returns: Type | None) -> Type:
     """Emit the whole definition; give the type that it returns."""
     node = em.parsed.node
     graph = em.graph

@@ -1,7 +1,7 @@
 """Defaults of parameters and fields: Python values as constants of a type.
 
-    constant_of_type(1, FLOAT)          1.0
-    constant_of_type("1", FLOAT)        NO_DEFAULT: it is none
+constant_of_type(1, FLOAT)          1.0
+constant_of_type("1", FLOAT)        NO_DEFAULT: it is none
 """
 
 from __future__ import annotations

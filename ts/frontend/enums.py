@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ts._core.value.turns import my_turn
 from ts.errors import CompilationError
 from ts.frontend.classes import ATTRIBUTE, live_type
+from ts.frontend.hints import similar
 from ts.frontend.match import MatchedSchema, insert_operator
 from ts.frontend.naming import note_live, qualified_name, unique_name
 from ts.frontend.values.sugared import SimpleValue, SugaredValue
@@ -137,7 +138,8 @@ class EnumClassValue(SugaredValue):
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         member = self.cls.__members__.get(name)
         if member is None:
-            raise CompilationError(f"{enum_type(self.cls, range)}' has no attribute '{name}'", range)
+            message = f"{enum_type(self.cls, range)}' has no attribute '{name}'"
+            raise CompilationError(message, range, similar(name, self.cls.__members__))
         return enum_constant(em, member, range)
 
     def iter(self, em: Emitter, range: SourceRange) -> SugaredValue:

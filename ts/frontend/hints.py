@@ -14,7 +14,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from ts.errors import closest
+from ts.errors import closest, no_such_argument
+from ts.ir.source import SourceRange
 from ts.ir.types import (
     NONE,
     STR,
@@ -130,10 +131,9 @@ def may_be_none(value: Value) -> str:
 
 def keyword(name: str, known: Iterable[str], message: str) -> str:
     """For a keyword that is none of those that a call knows, which the message need not have named."""
-    meant = similar(name, known)
     if f"Keyword argument {name} unknown" in message:
-        return meant
-    return f"there is no argument '{name}' here{f': {meant}' if meant else ''}"
+        return similar(name, known)
+    return no_such_argument(name, [other for other in known if not other.startswith("$")])
 
 
 def argument(values: Sequence[Value], reason: str) -> str:
@@ -240,6 +240,16 @@ def default(name: str, value: object, type: Type, inferred: bool) -> str:
     if inferred:
         return f"annotate it: `{name}: {value.__class__.__name__}`"
     return f"write a default of type {type.annotation_str}, or annotate `{name}: {value.__class__.__name__}`"
+
+
+def returned(before: Type, now: Type, place: SourceRange | None) -> str:
+    """For a result of another type than the `return` at that place gives."""
+    union = f"Union[{before.annotation_str}, {now.annotation_str}]"
+    both = f"return one type everywhere, or annotate both: `-> {union}`"
+    if place is None:
+        return both
+    first = place.text().split("\n")[0]
+    return f"the {before.annotation_str} is from line {place.line}, `{first}`; {both}"
 
 
 def reassignment(name: str, before: Type, now: Type) -> str:

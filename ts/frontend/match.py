@@ -248,7 +248,7 @@ class _Matcher:
         return value
 
     def _list(self, elem: Type, actuals: Sequence[Actual]) -> Value:
-        formal = Argument("", elem)
+        formal = Argument("<varargs>", elem)
         return construct_list(self.graph, elem, [self._argument(formal, actual) for actual in actuals])
 
     def _argument(self, formal: Argument, actual: Actual) -> Value:
@@ -510,9 +510,7 @@ def emit_builtin_call(
     return construct_tuple(graph, list(outputs), type)
 
 
-def _insert_builtin(
-    graph: Graph, body: Graph, inputs: Sequence[Value], range: SourceRange | None
-) -> Value:
+def _insert_builtin(graph: Graph, body: Graph, inputs: Sequence[Value], range: SourceRange | None) -> Value:
     """A copy of a function that the language has, whose nodes know the call."""
     before = graph.insert_point().prev()
     result = graph.insert_graph(body, inputs)[0]

@@ -239,9 +239,7 @@ def concrete_module(
     unknown = getattr(instance, "has_uninitialized_params", None)
     if unknown is not None and unknown():
         name = f"{cls.__module__.replace('ts.', 'torch.', 1)}.{cls.__qualname__}"
-        raise RuntimeError(
-            f"'{name}' has uninitialized parameters. Did you forget to run a forward pass?"
-        )
+        raise RuntimeError(f"'{name}' has uninitialized parameters. Did you forget to run a forward pass?")
     concrete = _Description(instance, share_types, traced, around).concrete
     known = _known.get(cls) or []
     _known[cls] = known

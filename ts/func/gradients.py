@@ -19,7 +19,7 @@ from ts import Tensor
 from ts._core.autograd.backward import grad as autograd_grad
 from ts._core.layers.levels import of_level, top, tracked, wanted_beneath
 from ts._core.tensor.tensor import detached
-from ts._core.thread.context import GradMode, is_grad_enabled
+from ts._core.thread.context import GradMode, current_tracer, is_grad_enabled
 from ts._core.thread.transforms import transforming
 from ts.func.trees import Shape, flatten, map_leaves, unflatten
 
@@ -41,15 +41,22 @@ class Recorded:
         for x in given:
             if not isinstance(x, Tensor):
                 raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+        tracer = current_tracer()
+        self.recorder = tracer if hasattr(tracer, "tracked") else None  # an export
         with GradMode(True), transforming():
-            self.leaves = [tracked(x) for x in given]
+            self.leaves = [tracked(x) if self.recorder is None else self.recorder.tracked(x) for x in given]
             self.found = call(unflatten(self.leaves, self.shape))
         self.attached = self.outer_grad and any(x.requires_grad for x in given)
 
     def goes_on(self, tensors: list[Any]) -> bool:
         """Whether somebody outside wants gradients of these."""
-        return self.attached or (
-            self.outer_grad and (any(map(wanted_beneath, tensors)) or _leads_outside(tensors, self.leaves))
+        return (
+            self.attached
+            or self.recorder is not None
+            or (
+                self.outer_grad
+                and (any(map(wanted_beneath, tensors)) or _leads_outside(tensors, self.leaves))
+            )
         )
 
     def out(self, x: Any, goes_on: bool) -> Any:
@@ -64,13 +71,13 @@ class Recorded:
         """The gradients by the leaves; zeros where nothing arrives."""
         wanted = [(y, g) for y, g in zip(outputs, given, strict=True) if y.requires_grad]
         if not wanted:
-            return [ts.zeros_like(x) for x in map(detached, self.leaves)]
+            return [ts.zeros_like(x.detach()) for x in self.leaves]
         found = autograd_grad(
             [y for y, _ in wanted], self.leaves, [g for _, g in wanted], retain_graph=keep or goes_on,
             create_graph=goes_on, allow_unused=True,
         )  # fmt: skip
         return [
-            ts.zeros_like(detached(x)) if g is None else self.out(g, goes_on)
+            ts.zeros_like(x.detach()) if g is None else self.out(g, goes_on)
             for x, g in zip(self.leaves, found, strict=True)
         ]
 

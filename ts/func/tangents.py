@@ -55,6 +55,7 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
                 "Expected primal and tangent to have the same shape, but got "
                 f"{tuple(x.shape)} and {tuple(v.shape)}"
             )
+    dual.refuse_to_record()
     with opened(dual.run, dual.without_tangent) as level, transforming():
         with beneath(level):
             duals = [dual.with_tangent(level, x, v) for x, v in zip(xs, vs, strict=True)]

@@ -143,7 +143,7 @@ class _Call:
             dims[i] = d % x.dim()
         return dims
 
-    def size_of(self, dims: list[int | None], leaves: list[Any]) -> int:
+    def size_of(self, dims: list[int | None], leaves: list[Any]) -> Any:
         sizes = [x.size(d) for x, d in zip(leaves, dims, strict=True) if d is not None]
         if not sizes:
             raise ValueError("vmap: Expected at least one Tensor to vmap over")
@@ -153,7 +153,7 @@ class _Call:
                 f"{sizes} for the "
                 "mapped dimension"
             )
-        return int(sizes[0])
+        return sizes[0]  # in an export, perhaps a symbol
 
     def at_once(
         self, size: int, dims: list[int | None], leaves: list[Any], shape: Shape, kwargs: dict[str, Any]

@@ -1,6 +1,6 @@
 """Approximate singular values of large matrices: of a random projection of them.
 
-    U, S, V = ts.svd_lowrank(A, q=6)      A is about U diag(S) V^H
+U, S, V = ts.svd_lowrank(A, q=6)      A is about U diag(S) V^H
 """
 
 from __future__ import annotations

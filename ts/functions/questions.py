@@ -1,7 +1,7 @@
 """What a tensor or another object is, asked by functions of the package that are no operators.
 
-    >>> is_tensor(ts.ones(2)), numel(ts.ones(2)), typename([])
-    (True, 2, 'list')
+>>> is_tensor(ts.ones(2)), numel(ts.ones(2)), typename([])
+(True, 2, 'list')
 """
 
 from __future__ import annotations

@@ -17,23 +17,19 @@ programs of them; `interpreter` runs them, `subgraph_rewriter` and `passes` chan
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ts.absent import names_for
 from ts.fx import immutable_collections
-from ts.fx._symbolic_trace import (
-    PH,
-    ProxyableClassMeta,
-    Tracer,
-    symbolic_trace,
-    wrap,
-)
 from ts.fx.graph import CodeGen, Graph
 from ts.fx.graph_module import GraphModule
-from ts.fx.interpreter import Interpreter, Transformer
 from ts.fx.node import Node, has_side_effect, map_arg
-from ts.fx.proxy import Proxy
-from ts.fx.subgraph_rewriter import replace_pattern
+
+if TYPE_CHECKING:
+    from ts.fx._symbolic_trace import PH, ProxyableClassMeta, Tracer, symbolic_trace, wrap
+    from ts.fx.interpreter import Interpreter, Transformer
+    from ts.fx.proxy import Proxy
+    from ts.fx.subgraph_rewriter import replace_pattern
 
 __all__ = [
     "PH", "CodeGen", "Graph", "GraphModule", "Interpreter", "Node", "Proxy", "ProxyableClassMeta", "Tracer",
@@ -41,9 +37,23 @@ __all__ = [
     "wrap",
 ]  # fmt: skip
 _absent = names_for(__name__)
-# Modules that are loaded when somebody asks for them.
-_PARTS = frozenset({"annotate", "experimental", "operator_schemas", "passes", "traceback"})
+# Modules that are loaded when somebody asks for them, or for a name of theirs: programs of files need none.
+_PARTS = frozenset({
+    "_symbolic_trace", "annotate", "experimental", "interpreter", "operator_schemas", "passes", "patcher",
+    "proxy", "subgraph_rewriter", "traceback", "tracer",
+})  # fmt: skip
+_HOMES = {
+    **dict.fromkeys(("PH", "ProxyableClassMeta", "Tracer", "symbolic_trace", "wrap"), "_symbolic_trace"),
+    **dict.fromkeys(("Interpreter", "Transformer"), "interpreter"),
+    "Proxy": "proxy",
+    "replace_pattern": "subgraph_rewriter",
+}
 
 
 def __getattr__(name: str) -> Any:
-    return importlib.import_module(f"{__name__}.{name}") if name in _PARTS else _absent(name)
+    if name in _PARTS:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name not in _HOMES:
+        return _absent(name)
+    found = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return found

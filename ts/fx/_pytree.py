@@ -3,7 +3,8 @@
     leaves, spec = tree_flatten({"a": 1, "b": [2, 3]})
     tree_flatten_spec({"b": [5, 6], "a": 4}, spec)              [4, 5, 6]
 
-Generated code asks it for the values of its placeholders.
+Generated code asks it for the values of its placeholders.  Classes that are registered for trees
+(`ts.utils._pytree`) need not be registered here.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections import namedtuple
 from collections.abc import Callable
 from typing import Any, Final
 
+from ts.utils import _pytree_nodes as nodes
 from ts.utils._pytree import PyTree, TreeSpec
 
 FlattenFuncSpec = Callable[[PyTree, TreeSpec], list[Any]]
@@ -40,13 +42,16 @@ def tree_flatten_spec(pytree: PyTree, spec: TreeSpec) -> list[Any]:
     """The leaves of `pytree` as far as `spec` goes into it."""
     if spec.is_leaf():
         return [pytree]
-    if spec.type not in SUPPORTED_NODES:
+    if spec.type in SUPPORTED_NODES:
+        children = SUPPORTED_NODES[spec.type](pytree, spec)
+    elif spec.type in nodes.SUPPORTED_NODES and type(pytree) is spec.type:
+        children = list(nodes.SUPPORTED_NODES[spec.type].flatten_fn(pytree)[0])
+    else:
         raise RuntimeError(
             f"{type(pytree)} does not have a flatten_fn_spec associated with it. Please register one with "
             "torch.fx._pytree.register_pytree_flatten_spec.  If you have serialized your model, make "
             "sure that any custom pytrees have been registered before loading it."
         )
-    children = SUPPORTED_NODES[spec.type](pytree, spec)
     leaves: list[Any] = []
     for child, child_spec in zip(children, spec.children(), strict=False):
         leaves += tree_flatten_spec(child, child_spec)

@@ -188,7 +188,7 @@ class _PyTreeCodeGen(CodeGen):
             count = spec.child(0).num_children
             names = self.pytree_info.orig_args
             by_name = ", ".join(
-                f"'{k}':{v}" for k, v in zip(spec.child(1).context, names[count:], strict=False)
+                f"{k!r}:{v}" for k, v in zip(spec.child(1).context, names[count:], strict=False)
             )
             given = f"([{', '.join(names[:count])}], {{{by_name}}})"
         values = ", ".join(v.split(":")[0].split("#")[0] for v in free_vars)

@@ -13,11 +13,13 @@ comments on where nodes come from and what is known of their results.
 from __future__ import annotations
 
 import enum
+import keyword
 import os
 import pprint
 import re
 import types
 import typing
+import unicodedata
 from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
@@ -84,8 +86,22 @@ def parse_stack_trace(
 def dotted(base: str, path: str) -> str:
     """The expression for an attribute by its dotted name."""
     for name in path.split("."):
-        base = f"{base}.{name}" if name.isidentifier() else f'getattr({base}, "{name}")'
+        quoted = f'"{name}"' if name.isprintable() and not set(name) & {'"', "\\"} else repr(name)
+        base = f"{base}.{name}" if _is_word(name) else f"getattr({base}, {quoted})"
     return base
+
+
+def _is_word(name: str) -> bool:
+    """Whether a name is a word in code, and is that name as Python reads it."""
+    is_word = name.isidentifier() and not keyword.iskeyword(name)
+    return is_word and unicodedata.is_normalized("NFKC", name)
+
+
+def check_parameters(nodes: Iterable[Node]) -> None:
+    """ValueError where a parameter's name is no word: code that is to run must have no other code in it."""
+    for node in nodes:
+        if node.op == "placeholder" and not _is_word(node.target.lstrip("*")):
+            raise ValueError(f"{node.target[:80]!r} is no name of a parameter")
 
 
 class CodeWriter:
@@ -112,7 +128,7 @@ class CodeWriter:
     def add_global(self, name_hint: str, obj: Any) -> str:
         """The name by which code reaches an object from outside of the graph."""
         if is_from_torch(obj) and obj is not ts.device:
-            return qualified_name(obj) if hasattr(obj, "__name__") else type_name(obj)
+            return dotted(*qualified_name(obj).split(".", 1)) if hasattr(obj, "__name__") else type_name(obj)
         name = self.names.create_name(name_hint, obj)
         if name in self.globals and self.globals[name] != obj:
             raise AssertionError(f"Global name {name} already assigned to different object")
@@ -159,8 +175,10 @@ class CodeWriter:
         return self._colored("blue", repr(value))
 
     def _arguments(self, args: Iterable[Any], kwargs: dict[str, Any]) -> str:
-        by_name = (f"{k} = {self.value_text(v)}" for k, v in kwargs.items())
-        return ", ".join([*(self.value_text(x) for x in args), *by_name])
+        by_name = (f"{k} = {self.value_text(v)}" for k, v in kwargs.items() if _is_word(k))
+        others = ", ".join(f"{k!r}: {self.value_text(v)}" for k, v in kwargs.items() if not _is_word(k))
+        rest = [f"**{{{others}}}"] if others else []
+        return ", ".join([*(self.value_text(x) for x in args), *by_name, *rest])
 
     def _colored(self, color: str, text: str) -> str:
         return f"{_COLORS[color]}{text}\033[0m" if self.options.colored else text

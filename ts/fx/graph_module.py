@@ -28,6 +28,7 @@ import ts
 from ts._core.tensor.tensor import Tensor
 from ts.absent import names_for
 from ts.fx.code_generation import PythonCode, _BoxedCodeGen, _PyTreeCodeGen
+from ts.fx.code_writer import check_parameters
 from ts.fx.generated_source import (
     exec_with_source,
     forward_from_src,
@@ -36,7 +37,6 @@ from ts.fx.generated_source import (
 )
 from ts.fx.graph import Graph
 from ts.fx.namespace import CUSTOM_BUILTINS
-from ts.fx.tracer import Tracer
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
 
@@ -147,6 +147,8 @@ def _deserialize_graph_module(
 ) -> Module:
     """A module from its code: the graph is traced again."""
     _CodeOnlyModule.forward = forward  # type: ignore[method-assign]
+    from ts.fx.tracer import Tracer
+
     tracer_cls: Any = body.get("_tracer_cls") or Tracer
 
     class KeepModules(tracer_cls):  # type: ignore[misc]
@@ -294,6 +296,7 @@ class GraphModule(Module):
         self._lineno_map = code._lineno_map
         self._prologue_start = code._prologue_start
         cls: Any = type(self)
+        check_parameters(self._graph.nodes)
         cls.forward = forward_from_src(self._code, code.globals, self._graph._co_fields)
         if "_wrapped_call" not in vars(cls):
             cls._wrapped_call = _WrappedCall(cls, vars(cls).get("__call__"))

@@ -164,7 +164,7 @@ def _replace_attributes(gm: GraphModule, replacement: Module) -> None:
                 'Attempted to create a "',
                 node.op,
                 f'" node during subgraph rewriting with target {node.target}, but the referenced attribute '
-                'does not '
+                "does not "
                 "exist in the replacement GraphModule",
             )
         if isinstance(value, Module):

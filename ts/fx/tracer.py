@@ -162,10 +162,10 @@ class Tracer(TracerBase):
     # ---- what programs override ----------------------------------------------------------------------
 
     def is_leaf_module(self, m: Module, module_qualified_name: str) -> bool:
-        """Whether a call of a module is one node: layers of `ts.nn` are, but `Sequential`."""
+        """Whether a call of a module is one node: layers of `ts.nn` are, but `Sequential`; so are effects."""
         home = type(m).__module__
         of_nn = any(home == nn or home.startswith(f"{nn}.") for nn in ("ts.nn", "torch.nn", "torch.ao.nn"))
-        return of_nn and not isinstance(m, Sequential)
+        return (of_nn and not isinstance(m, Sequential)) or getattr(type(m), "_is_impure", False)
 
     def path_of_module(self, mod: Module) -> str:
         """The dotted name of a module below the root; NameError for others."""

@@ -1,7 +1,7 @@
 """Where new nodes of a graph go, and where they come from, within ``with``.
 
-    with graph.inserting_before(node), graph.at_range(range):
-        graph.insert_constant(1)
+with graph.inserting_before(node), graph.at_range(range):
+    graph.insert_constant(1)
 """
 
 from __future__ import annotations

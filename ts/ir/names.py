@@ -1,6 +1,6 @@
 """The names that PyTorch has for methods, beside those that they have here.
 
-    also_named(Node, inputsAt="input")          node.inputsAt(0) is node.input(0)
+also_named(Node, inputsAt="input")          node.inputsAt(0) is node.input(0)
 """
 
 from __future__ import annotations

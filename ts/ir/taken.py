@@ -1,7 +1,7 @@
 """Lists of a graph's parts that can be taken one by one, as PyTorch's iterators.
 
-    next(graph.inputs())        the first input             graph.inputs()[1]           the second
-    next(node.blocks())         the block of `if`           list(node.blocks())         both
+next(graph.inputs())        the first input             graph.inputs()[1]           the second
+next(node.blocks())         the block of `if`           list(node.blocks())         both
 """
 
 from __future__ import annotations

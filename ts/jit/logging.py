@@ -1,6 +1,6 @@
 """Counters in programs, which a logger collects: `ts.jit._logging` is another name of this module.
 
-    ts.jit.logging.add_stat_value("steps", 1)        in Python and in scripts
+ts.jit.logging.add_stat_value("steps", 1)        in Python and in scripts
 """
 
 from __future__ import annotations

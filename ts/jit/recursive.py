@@ -1,8 +1,8 @@
 """How modules become scripted ones, for who makes them by hand.
 
-    create_script_module(net, infer_methods_to_compile)      what script(net) does
-    create_script_module(net, lambda module: [])             its attributes and submodules, without a method
-    unique_state_dict(net)                                   each tensor once
+create_script_module(net, infer_methods_to_compile)      what script(net) does
+create_script_module(net, lambda module: [])             its attributes and submodules, without a method
+unique_state_dict(net)                                   each tensor once
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """`ts.jit.save`, `load`, `missing`, `from_torch`, `export_opnames`: scripted modules to archives and back.
 
-    ts.jit.save(module, "model.pt", _extra_files={"labels.txt": "cat\\ndog"})
-    module = ts.jit.load("model.pt", map_location="cpu")
-    ts.jit.missing("model.pt")          [], or records of what it needs and is not there
-    module = ts.jit.from_torch(module)  of PyTorch, in a program that has it
-    export_opnames(module)              ["aten::add.Tensor", "aten::relu"], what a runtime has to have for it
+ts.jit.save(module, "model.pt", _extra_files={"labels.txt": "cat\\ndog"})
+module = ts.jit.load("model.pt", map_location="cpu")
+ts.jit.missing("model.pt")          [], or records of what it needs and is not there
+module = ts.jit.from_torch(module)  of PyTorch, in a program that has it
+export_opnames(module)              ["aten::add.Tensor", "aten::relu"], what a runtime has to have for it
 """
 
 from __future__ import annotations

@@ -12,7 +12,13 @@ import copy
 from typing import Any, NoReturn
 
 import ts
-from ts._core.tensor.tensor import Tensor, _disabled_torch_function_impl, rebind_array
+from ts._core.tensor.tensor import (
+    Tensor,
+    _disabled_torch_function_impl,
+    layer_of,
+    rebind_array,
+    set_layer,
+)
 
 
 class Parameter(Tensor):
@@ -21,7 +27,11 @@ class Parameter(Tensor):
     __torch_function__ = _disabled_torch_function_impl
 
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
-        rebind_array(self, (Tensor() if data is None else data).array)
+        given = Tensor() if data is None else data
+        rebind_array(self, given.array)
+        layer = layer_of(given)
+        if layer is not None and layer.level == 0:  # a fake tensor: the parameter stands for what it does
+            set_layer(self, layer)
         if requires_grad and not (self.is_floating_point() or self.is_complex()):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         self.requires_grad_(requires_grad)

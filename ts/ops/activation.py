@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ts._core.tensor import sizes
 from ts.ops import rules
 from ts.ops.outputs import COPIED, EXPECTED, FOUND, SCALAR
 from ts.ops.promotions import SAME
@@ -128,7 +129,7 @@ def _prelu(xp: Any, self: Array, weight: Array) -> Array:
         if self.ndim == 0:
             raise RuntimeError("Not allow zero-dim input tensor.")
         channels = self.shape[1] if self.ndim > 1 else 1
-        if weight.size != channels:
+        if not sizes.equal(weight.size, channels):
             raise RuntimeError(
                 "Mismatch of parameter numbers and input channel size. Found parameter numbers = "
                 f"{weight.size} and channel size = {channels}."
@@ -354,7 +355,7 @@ def _glu(xp: Any, self: Array, dim: int = -1) -> Array:
     if self.ndim == 0:
         raise RuntimeError("glu does not support 0-dimensional tensors")
     axis = rules.wrap_dim(dim, self.ndim)
-    if self.shape[axis] % 2:
+    if sizes.decided(self.shape[axis] % 2 != 0):
         raise RuntimeError(f"Halving dimension must be even, but dimension {axis} is size {self.shape[axis]}")
     left, right = xp.split(self, 2, axis)
     return left * sigmoid(xp, right)
@@ -496,7 +497,7 @@ def _masked_softmax(
     if mask_type in (0, 1) and self.ndim == 4 and mask.ndim == 2:
         mask = mask[None, None] if mask_type == 0 else mask[:, None, None]
         mask = xp.broadcast_to(mask, rules.broadcast_shapes(mask.shape, self.shape))
-    if mask.shape != self.shape:
+    if not sizes.same(mask.shape, self.shape):
         raise RuntimeError("For mask_type == 2 mask shape should match input shape")
     if rules.CATEGORY_OF[self.dtype] != rules.FLOATING:
         rules.refuse("masked_softmax", self.dtype)

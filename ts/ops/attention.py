@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ts._core.tensor import sizes
 from ts.ops import rules
 from ts.ops.activation import gelu, softmax_kernel
 from ts.ops.dropout import dropped
@@ -52,7 +53,9 @@ def _scaled_dot_product_attention(
     q, k, v = (rules.cast(xp, x, wide) for x in (query, key, value))
     if enable_gqa:
         k, v = (xp.repeat(x, q.shape[-3] // x.shape[-3], axis=-3) for x in (k, v))
-    factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    factor = 1.0
+    if not xp.shapes_only:
+        factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     weight = xp.products(q, k.swapaxes(-1, -2))  # the scores, which become the weights where they are
     weight *= wide.type(factor)
     if is_causal:
@@ -121,7 +124,7 @@ def _hidden(xp: Any, mask: Array, kind: int | None, scores: tuple[int, ...]) -> 
     if kind not in shapes:
         raise RuntimeError("Mask Type should be defined")
     wanted, full = shapes[kind]
-    if tuple(mask.shape) != wanted:
+    if not sizes.same(mask.shape, wanted):
         raise RuntimeError(f"Mask should have the shape {list(wanted)}, but has {list(mask.shape)}")
     return hidden.reshape(full)
 
@@ -153,11 +156,12 @@ def _native_multi_head_attention(
 ) -> tuple[Array, Array]:
     if query.ndim != 3:
         raise RuntimeError(f"expected 3-D `query`, got {query.ndim}-D tensor")
-    if query.shape[2] != embed_dim:
+    if not sizes.equal(query.shape[2], embed_dim):
         raise RuntimeError(f"passed-in embed_dim {embed_dim} didn't match last dim of query {query.shape[2]}")
     if num_head <= 0 or embed_dim % num_head:
         raise RuntimeError("`embed_dim` must divide evenly by `num_heads`")
-    if tuple(qkv_weight.shape) != (3 * embed_dim, embed_dim) or tuple(qkv_bias.shape) != (3 * embed_dim,):
+    whole = 3 * embed_dim
+    if not (sizes.same(qkv_weight.shape, (whole, embed_dim)) and sizes.same(qkv_bias.shape, (whole,))):
         raise RuntimeError("expected `qkv_weight` first dim to be 3x embed_dim")
     n, width = query.shape[0], embed_dim // num_head
     parts = []

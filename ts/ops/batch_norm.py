@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ts._core.tensor import sizes
 from ts.ops import rules
 from ts.ops.normalization import (
     Three,
@@ -56,7 +57,7 @@ def batch_norm_kernel(
     for name, value in given.items():
         if value is None and not training and name.startswith("running"):
             raise RuntimeError(f"{name} must be defined in evaluation mode")
-        if value is not None and value.size != channels:
+        if value is not None and not sizes.equal(value.size, channels):
             raise RuntimeError(f"{name} should contain {channels} elements not {value.size}")
     wide = floating_wide(xp, "batch_norm", input)
     check_parameters(input, weight, bias, running_mean, running_var)
@@ -187,6 +188,10 @@ def _instance_norm(
             "Expected running_mean and running_var to be defined when use_input_stats is false"
         )
     n, c = input.shape[:2]
+    given = {"running_mean": running_mean, "running_var": running_var, "weight": weight, "bias": bias}
+    for name, value in given.items():
+        if value is not None and not sizes.equal(value.size, c):
+            raise RuntimeError(f"{name} should contain {n * c} elements not {n * value.size}")
     scale, shift, mean, variance = (
         None if v is None else xp.tile(v, n) for v in (weight, bias, running_mean, running_var)
     )
@@ -231,7 +236,7 @@ def _native_batch_norm_backward(
     mean, spread = (save_mean, save_invstd) if train else (running_mean, running_var)
     if mean is None or spread is None:
         raise RuntimeError("Expected the moments that the input was normalised by")
-    if grad_out.shape != input.shape or mean.size != channels or spread.size != channels:
+    if not sizes.same((*grad_out.shape, mean.size, spread.size), (*input.shape, channels, channels)):
         raise RuntimeError(
             f"Expected a gradient of the input's size {list(input.shape)} and moments of {channels} channels"
             f", but got {list(grad_out.shape)}, {list(mean.shape)} and {list(spread.shape)}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ts._core.tensor import sizes
 from ts.ops import rules, work
 from ts.ops.activation import softmax_kernel
 from ts.ops.loss import MEAN, NONE, SUM, reduced, wide
@@ -18,7 +19,7 @@ Array = rules.Array
 
 
 def _check_weight(weight: Array | None, classes: int, prefix: str = "") -> None:
-    if weight is not None and tuple(weight.shape) != (classes,):
+    if weight is not None and not sizes.same(weight.shape, (classes,)):
         raise RuntimeError(
             f"{prefix}weight tensor should be defined either for all {classes} classes or no classes but got "
             f"weight tensor of shape: {list(weight.shape)}"
@@ -38,7 +39,7 @@ def _nll_and_weight(
     """The same, and the weight of all samples together; of several losses that are not reduced it is 0."""
     if logp.ndim == 0:
         raise ValueError("Expected 1 or more dimensions (got 0)")
-    if target.ndim > 0 and logp.ndim > 1 and logp.shape[0] != target.shape[0]:
+    if target.ndim > 0 and logp.ndim > 1 and not sizes.equal(logp.shape[0], target.shape[0]):
         raise ValueError(
             f"Expected input batch_size ({logp.shape[0]}) to match target batch_size ({target.shape[0]})."
         )
@@ -51,7 +52,7 @@ def _nll_and_weight(
     single = logp.ndim == 1
     x, t = (logp[None], target.reshape(1)) if single else (logp, target)
     wanted = (x.shape[0], *x.shape[2:])
-    if tuple(t.shape) != wanted:
+    if not sizes.same(t.shape, wanted):
         raise RuntimeError(f"Expected target size {list(wanted)}, got {list(target.shape)}")
     n = x.shape[1]
     _check_weight(weight, n)
@@ -124,7 +125,7 @@ def _nll_loss_forward(
         raise RuntimeError("input tensor should be 1D or 2D")
     if target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
-    if self.ndim == 2 and target.shape != self.shape[:1]:
+    if self.ndim == 2 and not sizes.same(target.shape, self.shape[:1]):
         raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
     return _nll_and_weight(xp, self, target, weight, reduction, ignore_index)
 
@@ -166,6 +167,8 @@ def _nll_loss_backward(
 ) -> Array:
     """Each sample's gradient at its class, zeros elsewhere."""
     x, t = (self[None], target.reshape(1)) if self.ndim == 1 else (self, target)
+    if not sizes.same(t.shape, (x.shape[0], *x.shape[2:])):
+        raise RuntimeError(f"size mismatch (got input: {list(self.shape)}, target: {list(target.shape)})")
     kept = t != ignore_index
     safe = xp.where(kept, t, rules.cast(xp, 0, t.dtype)).astype(rules.INT64)
     each = -wide(xp, grad_output)
@@ -196,7 +199,7 @@ def _cross_entropy(
     label_smoothing: float = 0.0,
 ) -> Array:
     axis = 0 if self.ndim == 1 else 1
-    if tuple(target.shape) == tuple(self.shape):
+    if sizes.same(target.shape, self.shape):
         if rules.CATEGORY_OF[target.dtype] != rules.FLOATING:
             raise RuntimeError(
                 "Expected floating point type for target with class probabilities, got "
@@ -287,9 +290,9 @@ def _multi_margin_loss(
     rows, classes = x.shape
     if weight is not None and weight.ndim != 1 and weight.size:
         raise ValueError("weight must be one-dimensional")
-    if weight is not None and weight.size != classes:
+    if weight is not None and not sizes.equal(weight.size, classes):
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight.shape)}")
-    if target.ndim > 1 or target.size != rows:
+    if target.ndim > 1 or not sizes.equal(target.size, rows):
         raise RuntimeError(
             "multi_margin_loss: target tensor should be 1-D with size equal to the number of input samples "
             f"(batch size). Expected target size [{rows}], but got {list(target.shape)}. Input has shape "
@@ -314,7 +317,7 @@ def _multi_margin_loss(
 def _multilabel_margin(xp: Any, self: Array, target: Array, reduction: int) -> tuple[Array, Array]:
     """The loss, and a mask of the classes that hold: those listed before the first -1."""
     x = _rows(self)
-    if tuple(target.shape) != tuple(self.shape):
+    if not sizes.same(target.shape, self.shape):
         raise RuntimeError(
             f"inconsistent target size: {list(target.shape)} for input of size: {list(self.shape)}"
         )

@@ -75,21 +75,21 @@ def _checked(name: str, x: Array, weight: Array, bias: Array | None, groups: int
         )
     if groups <= 0:
         raise RuntimeError("non-positive groups is not supported")
-    if weight.shape[0] % groups:
+    if sizes.decided(weight.shape[0] % groups != 0):
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got "
             f"weight of size [{list(weight.shape)}] instead"
         )
     channels = x.shape[-n - 1]
     wanted = weight.shape[0] if transposed else weight.shape[1] * groups
-    if channels != wanted:
+    if not sizes.equal(channels, wanted):
         how = "transposed=1" if transposed else f"groups={groups}"
         raise RuntimeError(
             f"Given {how}, weight of size {list(weight.shape)}, expected input{list(x.shape)} to "
             f"have {wanted} channels, but got {channels} channels instead"
         )
     outputs = weight.shape[1] * groups if transposed else weight.shape[0]
-    if bias is not None and tuple(bias.shape) != (outputs,):
+    if bias is not None and not sizes.same(bias.shape, (outputs,)):
         raise RuntimeError(
             f"Given weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {outputs} "
             f"elements, but got bias of size {list(bias.shape)} instead"
@@ -118,7 +118,8 @@ def described(
         tuple(stride), padding if isinstance(padding, str) else tuple(padding), tuple(dilation), groups,
         transposed, tuple(output_padding),
     )  # fmt: skip
-    if any(map(sizes.is_symbol, (*input.shape, *weight.shape))):
+    moves = (*stride, *(() if isinstance(padding, str) else padding), *dilation, *output_padding, groups)
+    if any(map(sizes.is_symbol, (*input.shape, *weight.shape, *moves))):
         return _describe(input, weight, bias, stride, padding, dilation, groups, transposed, output_padding)
     found = _known.get(key)
     if found is None:
@@ -175,14 +176,14 @@ def _describe(
         )
         if min(places) < 1:
             one = (1,) * (n == 1)  # PyTorch computes one dimension as two
-            sizes, counts = (" x ".join(map(str, (*one, *v))) for v in (given, places))
+            lengths, counts = (" x ".join(map(str, (*one, *v))) for v in (given, places))
             raise RuntimeError(
-                f"Given input size per channel: ({sizes}). Calculated output size per channel: ({counts}). "
+                f"Given input size per channel: ({lengths}). Calculated output size per channel: ({counts}). "
                 "Output size is too small"
             )
     else:
         reach = [size + a + b for size, (a, b) in zip(given, pads, strict=True)]
-        if any(r < d * (k - 1) + 1 for r, k, d in zip(reach, kernel, gaps, strict=True)):
+        if any(sizes.decided(r < d * (k - 1) + 1) for r, k, d in zip(reach, kernel, gaps, strict=True)):
             raise RuntimeError(
                 f"Calculated padded input size per channel: ({' x '.join(map(str, reach))}). Kernel size: "
                 f"({' x '.join(map(str, kernel))}). Kernel size can't be greater than actual input size"
@@ -218,7 +219,8 @@ def _pads(padding: Sizes | str, stride: Sizes, dilation: Sizes, kernel: Sizes) -
     if any(t % 2 for t in totals):
         warn(
             "Using padding='same' with even kernel lengths and odd dilation may require a zero-padded copy "
-            "of the input be created")
+            "of the input be created"
+        )
     return [(t // 2, t - t // 2) for t in totals]
 
 
@@ -301,7 +303,7 @@ def convolution_backward(
     """The gradients of input, weight and bias; those that are not wanted have no elements."""
     g = described(input, weight, None, stride, padding, dilation, groups, transposed, output_padding)
     wanted = (input.shape[0], *g.shape) if g.batched else g.shape
-    if tuple(grad_output.shape) != wanted:
+    if not sizes.same(grad_output.shape, wanted):
         raise RuntimeError(
             f"Expected a gradient of the output's size {list(wanted)}, but got {list(grad_output.shape)}"
         )
@@ -410,7 +412,7 @@ def depthwise(
     compute: Compute = product,
 ) -> Array:
     """Each channel with filters of its own."""
-    if list(weight.shape[2:]) != list(kernel_size):
+    if not sizes.same(weight.shape[2:], kernel_size):
         raise RuntimeError(
             f"Expected a kernel size of {list(weight.shape[2:])}, the weight's, but got {list(kernel_size)}"
         )
@@ -560,9 +562,9 @@ def _conv_tbc(xp: Any, self: Array, weight: Array, bias: Array, pad: int = 0) ->
         raise RuntimeError("Weight tensor must have 3 dims: kernel_width, in_channels, out_channels.")
     if bias.ndim != 1:
         raise RuntimeError("Bias must be 1-D")
-    if self.shape[2] != weight.shape[1]:
+    if not sizes.equal(self.shape[2], weight.shape[1]):
         raise RuntimeError("Input dim 2 (input channels) is not == dim 1 in the weight tensor.")
-    if weight.shape[2] != bias.shape[0]:
+    if not sizes.equal(weight.shape[2], bias.shape[0]):
         raise RuntimeError("Bias size must equal dim 2 in the weight tensor (output channels).")
     channels_first = xp.ascontiguousarray(self.transpose(1, 2, 0))
     filters = xp.ascontiguousarray(weight.transpose(2, 1, 0))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts._core.tensor import sizes
 from ts.ops import rules
 from ts.ops.registry import op
 
@@ -46,7 +47,9 @@ def _cov(
         factor = total - correction * xp.sum(w * rules.cast(xp, aweights, w.dtype)) / total
     centred = x - mean
     result = xp.matmul(centred * w, xp.conj(centred.T)) / xp.maximum(factor, 0)
-    return rules.cast(xp, xp.asarray(result.squeeze()), target)
+    if sizes.decided(x.shape[0] == 1):
+        result = result.reshape(())
+    return rules.cast(xp, xp.asarray(result), target)
 
 
 def _check_weights(name: str, weights: Array | None, count: int, integral: bool) -> None:
@@ -63,7 +66,7 @@ def _check_weights(name: str, weights: Array | None, count: int, integral: bool)
             f"cov(): expected {name} to have {kind} dtype but got {name} with "
             f"{rules.NAME_OF[weights.dtype]} dtype"
         )
-    if weights.size != count:
+    if not sizes.equal(weights.size, count):
         raise RuntimeError(
             f"cov(): expected {name} to have the same numel as there are observations in the input but got "
             f"{weights.size} != {count}"

@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ts._core.tensor.sizes import decided
+from ts._core.tensor.sizes import certain, check, decided, hinted
 from ts._core.tensor.symbols import SymInt
 from ts._core.thread.once import warn
 from ts.ops import rules, storage
@@ -250,6 +250,8 @@ def _scalar_tensor(xp: Any, s: Any, dtype: int | None = None, *_: Any) -> Array:
 def _steps(start: Any, end: Any, step: Any) -> Any:
     """How many steps there are between whole numbers."""
     count = -(-(end - start) // step)
+    if not hinted(count) and certain(count >= 0):
+        return count
     return count if decided(count > 0) else 0
 
 
@@ -257,6 +259,8 @@ def arange_kernel(xp: Any, start: Any, end: Any, step: Any, dtype: int | None) -
     """start, start + step ... before `end`; integers give int64."""
     if step == 0:
         raise RuntimeError("step must be nonzero")
+    if not (hinted(start) and hinted(end)) and not certain(start <= end if step > 0 else start >= end):
+        check(start <= end if step > 0 else start >= end)
     if (step > 0 and start > end) or (step < 0 and start < end):
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     whole = all(isinstance(x, int | SymInt) for x in (start, end, step))
@@ -322,7 +326,8 @@ def _range(xp: Any, start: Any, end: Any, step: Any = 1, dtype: int | None = Non
     warn(
         "torch.range is deprecated and will be removed in a future release because its behavior is "
         "inconsistent "
-        "with Python's range builtin. Instead, use torch.arange, which produces values in [start, end).")
+        "with Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
+    )
     if step == 0:
         raise RuntimeError("step must be nonzero")
     target = rules.dtype_from(dtype)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts import dtypes
+from ts._core.tensor.sizes import equal, known_one, same
 from ts.ops import rules
 from ts.ops.registry import facts, op
 
@@ -43,7 +44,7 @@ def _is_signed(xp: Any, self: Array) -> bool:
 
 @op("aten::is_same_size(Tensor self, Tensor other) -> bool", reads_elements=False)
 def _is_same_size(xp: Any, self: Array, other: Array) -> bool:
-    return bool(self.shape == other.shape)
+    return same(self.shape, other.shape)
 
 
 @op("aten::_grad_sum_to_size(Tensor(a) self, int[]? size) -> Tensor(a)", where="")
@@ -54,7 +55,9 @@ def _grad_sum_to_size(xp: Any, self: Array, size: list[int] | None) -> Array:
 @op("aten::sum_to_size(Tensor self, SymInt[] size) -> Tensor", gives_self=True, where="m")
 def _sum_to_size(xp: Any, self: Array, size: list[int]) -> Array:
     extra = self.ndim - len(size)
-    if extra < 0:
+    if extra < 0 or not all(
+        known_one(n) or equal(n, m) for n, m in zip(size, self.shape[extra:], strict=True)
+    ):
         raise RuntimeError(f"size {{{list(size)}}} is not expandable to size {{{list(self.shape)}}}.")
     axes = tuple(range(extra)) + tuple(
         extra + i for i, n in enumerate(size) if n == 1 and self.shape[extra + i] != 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts import dtypes
+from ts._core.tensor import sizes
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED
 from ts.ops.registry import facts, op
@@ -74,7 +75,7 @@ def _embedding_dense_backward(
 ) -> Array:
     """The gradient of a table: for each of its rows the sum of the gradients of what was read there."""
     _check_indices("embedding_backward", 2, indices=indices)
-    if tuple(grad_output.shape[:-1]) != tuple(indices.shape):
+    if not sizes.same(grad_output.shape[:-1], indices.shape):
         raise RuntimeError(
             f"Expected a row of the gradient for each of {list(indices.shape)} indices, but got "
             f"{list(grad_output.shape)}"
@@ -250,7 +251,7 @@ def _check_bags(weight: Array, indices: Array, offsets: Array, mode: int, scales
             f"'per_sample_weights'; but type {_type_name(weight)} does not equal {_type_name(scales)} "
             "(while checking arguments for embedding_bag)"
         )
-    if tuple(scales.shape) != tuple(indices.shape):
+    if not sizes.same(scales.shape, indices.shape):
         raise RuntimeError("embedding_bag: per_sample_weights must have the same shape as the indices")
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ts._core.tensor import sizes
 from ts.errors import LinAlgError
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED, EXPECTED, SCALAR, castable
@@ -40,7 +41,7 @@ def matrix(name: str, x: Array) -> Array:
 def square(name: str, x: Array) -> Array:
     """x, which has to be square matrices of a floating or complex dtype."""
     matrix(name, x)
-    if x.shape[-1] != x.shape[-2]:
+    if not sizes.equal(x.shape[-1], x.shape[-2]):
         raise RuntimeError(
             f"{name}: A must be batches of square matrices, but they are {x.shape[-2]} by "
             f"{x.shape[-1]} matrices"

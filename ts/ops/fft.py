@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ts._core.tensor import sizes
 from ts._core.thread import deadline
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED, COUNTED, OPTIONS, OfCategory
@@ -36,6 +37,11 @@ def _prepared(xp: Any, name: str, x: Array, dims: Sequence[int], lengths: Ints) 
     for i, axis in enumerate(dims):
         if not x.shape[axis] and (lengths is None or lengths[i] in (None, -1)):
             raise RuntimeError("Invalid number of data points (0) specified")
+    of_half = (
+        name in ("irfft", "irfftn", "hfft", "hfftn") and dims and (not lengths or lengths[-1] in (None, -1))
+    )
+    if of_half and sizes.decided(x.shape[dims[-1]] == 1):
+        raise RuntimeError("Invalid number of data points (0) specified")
     x = rules.cast(xp, x, rules.float_dtype(x.dtype))
     if name in ("fft", "ifft", "fftn", "ifftn", "irfft", "irfftn", "hfft", "hfftn"):
         x = rules.cast(xp, x, rules.complex_dtype(x.dtype))

@@ -10,9 +10,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ts._core.tensor.sizes import decided, equal
 from ts.ops import rules
-from ts.ops.pool import like_input, placed
+from ts.ops.pool import check_places, like_input, placed
 from ts.ops.registry import op
+from ts.ops.shapes import Made
 from ts.ops.unfold import per_dim
 
 Array = rules.Array
@@ -56,10 +58,10 @@ def _pooled(
         raise RuntimeError(f"Expect _random_samples to have 3 dimensions, got {random_samples.ndim}")
     for d, (wanted, least) in enumerate(((batch, True), (channels, False), (n, False))):
         given = random_samples.shape[d]
-        if given != wanted and not (least and given >= wanted):
+        if decided(given < wanted) if least else not equal(given, wanted):
             raise RuntimeError(f"Expect _random_samples.size({d}) equals to {wanted}; got {given}.")
     for word, size, k, m in zip(("time", "height", "width")[3 - n :], sizes, kernel, places, strict=True):
-        if m + k - 1 > size:
+        if decided(m + k - 1 > size):
             raise RuntimeError(f"{name}(): pool {word} {k} too large relative to input {word} {size}")
     planes = batch * channels
     samples = rules.cast(xp, random_samples[:batch], rules.opmath(self.dtype)).reshape(planes, n)
@@ -113,13 +115,19 @@ def _fractional_max_pool3d(
 
 
 def _gradient(n: int) -> None:
+    def gradient_shape(
+        grad_output: Array, self: Array, kernel_size: Sizes, output_size: Sizes, indices: Array
+    ) -> Made:
+        check_places(grad_output, indices, self.shape, n)
+        return like_input(grad_output, self)
+
     @op(
         f"aten::fractional_max_pool{n}d_backward(Tensor grad_output, Tensor self, int[{n}] kernel_size, "
         f"int[{n}] output_size, Tensor indices) -> Tensor",
         out="grad_input",
         out_names="grad_input",
         where="",
-        shape=like_input,
+        shape=gradient_shape,
     )
     def backward(
         xp: Any, grad_output: Array, self: Array, kernel_size: Sizes, output_size: Sizes, indices: Array

@@ -56,7 +56,8 @@ def chain_matmul(*matrices: Any, out: Any = None) -> Any:
     warn(
         "torch.chain_matmul is deprecated and will be removed in a future PyTorch release. Use "
         "torch.linalg.multi_dot instead, which accepts a list of two or more tensors rather than multiple "
-        "parameters.")
+        "parameters."
+    )
     return operator("chain_matmul")(given) if out is None else operator("chain_matmul")(given, out=out)
 
 
@@ -68,8 +69,7 @@ def cartesian_prod(*tensors: Any) -> Any:
 def meshgrid(*tensors: Any, indexing: str | None = None) -> Any:
     """Coordinate tensors of the grid that the tensors span."""
     if indexing is None:
-        warn(
-            "torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
+        warn("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
     return tuple(operator("meshgrid")(_listed(tensors), indexing=indexing or "ij"))
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ts import backends
 from ts._core.thread import deadline
+from ts._core.thread.context import TracedBy
 from ts.backends.cpu.kernels import normal
 from ts.backends.cpu.kernels.mt19937 import STATE_BYTES, MersenneTwister, set_default
 from ts.devices import device as Device
@@ -115,7 +116,8 @@ class Generator:
 
         if not isinstance(new_state, Tensor):
             raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
-        host = new_state.cpu().contiguous().numpy()
+        with TracedBy(None):  # the state is no part of what is recorded
+            host = new_state.cpu().contiguous().numpy()
         if host.dtype != np.uint8:
             raise TypeError("RNG state must be a torch.ByteTensor")
         self.stream.set_state(host.reshape(-1))

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ts._core.tensor.sizes import equal, same
 from ts.ops import rules
 from ts.ops.outputs import COPIED
 from ts.ops.registry import op
@@ -141,7 +142,7 @@ def _gradients(
     output_mask: Sequence[bool],
 ) -> list[Array]:
     """Those of images and grid; one that is not wanted has no elements."""
-    if tuple(grad_output.shape) != (*input.shape[:2], *grid.shape[1:-1]):
+    if not same(grad_output.shape, (*input.shape[:2], *grid.shape[1:-1])):
         raise RuntimeError(
             f"Expected a gradient of size {[*input.shape[:2], *grid.shape[1:-1]]}, but got "
             f"{list(grad_output.shape)}"
@@ -176,17 +177,21 @@ def _gradients(
 # ------------------------------------------------------------------------------------ operators
 
 
-def _checked(input: Array, grid: Array, n: int | None, mode: int) -> None:
-    shapes = f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
-    if input.shape[:1] != grid.shape[:1]:
-        raise RuntimeError(
-            f"grid_sampler(): expected grid and input to have same batch size, but got {shapes}"
-        )
-    if input.ndim >= 2 and grid.ndim and grid.shape[-1] != input.ndim - 2:
+def _check_places(input: Array, grid: Array) -> None:
+    if input.ndim >= 2 and grid.ndim and not equal(grid.shape[-1], input.ndim - 2):
         raise RuntimeError(
             f"grid_sampler(): expected grid to have size {input.ndim - 2} in last dimension, but got grid "
             f"with sizes {list(grid.shape)}"
         )
+
+
+def _checked(input: Array, grid: Array, n: int | None, mode: int) -> None:
+    shapes = f"input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
+    if not same(input.shape[:1], grid.shape[:1]):
+        raise RuntimeError(
+            f"grid_sampler(): expected grid and input to have same batch size, but got {shapes}"
+        )
+    _check_places(input, grid)
     for d, size in enumerate(input.shape[2:], 2):
         if size <= 0:
             raise RuntimeError(
@@ -247,6 +252,7 @@ def _grid_sampler_3d(xp: Any, input: Array, grid: Array, mode: int, padding: int
 
 def _gradient_shapes(grad_output: Array, input: Array, grid: Array, *how: Any) -> list[Made]:
     """Of images and grid, where they are wanted."""
+    _check_places(input, grid)
     mask = how[3] if len(how) > 3 else (True, True)
     return [like(x) if wanted else ((0,), x.dtype) for x, wanted in zip((input, grid), mask, strict=True)]
 
@@ -318,7 +324,7 @@ def _affine_grid_generator(xp: Any, theta: Array, size: Sequence[int], align_cor
         raise RuntimeError("AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.")
     sizes = rules.check_sizes(size)
     n = len(sizes) - 2
-    if theta.ndim != 3 or tuple(theta.shape[1:]) != (n, n + 1) or theta.shape[0] != sizes[0]:
+    if theta.ndim != 3 or not same(theta.shape, (sizes[0], n, n + 1)):
         raise RuntimeError(
             f"Expected a batch of affine matrices of shape {sizes[0]}x{n}x{n + 1} for size {list(sizes)}. "
             f"Got {list(theta.shape)}."

@@ -13,6 +13,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ts._core.tensor import sizes
 from ts.ops import rules
 from ts.ops.outputs import COPIED, OF_INPUT
 from ts.ops.registry import op
@@ -31,7 +32,7 @@ def _points(xp: Any, self: Array, weight: Array | None) -> tuple[Array, Array | 
             "same dtype, but got input({want_cpp}), and weight({got_cpp})"
         )
         raise RuntimeError(rules.dtype_message(text, self.dtype, weight.dtype))
-    if weight is not None and weight.shape != self.shape[:-1]:
+    if weight is not None and not sizes.same(weight.shape, self.shape[:-1]):
         raise RuntimeError(
             "torch.histogramdd: if weight tensor is provided it should have the same shape as the input "
             "tensor excluding its innermost dimension, but got input with shape "

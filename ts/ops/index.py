@@ -9,18 +9,17 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from ts._core.tensor import construct, strides
+from ts._core.tensor import construct, sizes, strides
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.once import warn
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED, EXPECTED, write
 from ts.ops.registry import STRICT, facts, op
-from ts.ops.shapes import NONZERO, Made, depends
+from ts.ops.shapes import NONZERO, Laid, Made, depends, new_size
 
 Array = rules.Array
 _PICKED = work.of(work.picked, 0.03)
+_MASKS = (rules.BOOL, rules.UINT8)
 _C_NAMES = {rules.FLOAT: "float", rules.DOUBLE: "double", rules.INT64: "long int", rules.INT32: "int"}
 
 
@@ -30,7 +29,7 @@ def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | N
     for i in indices:
         if i is None:
             arrays.append(None)
-        elif i.dtype in (rules.BOOL, rules.UINT8):
+        elif i.dtype in _MASKS:
             arrays.extend(_places(self, i, len(arrays)))
         elif i.dtype in (rules.INT64, rules.INT32):
             arrays.append(i)
@@ -40,7 +39,8 @@ def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | N
         raise IndexError(f"too many indices for tensor of dimension {self.ndim} (got {len(indices)})")
     shapes = [a.shape for a in arrays if a is not None]
     try:
-        np.broadcast_shapes(*shapes)
+        if len(shapes) > 1:
+            sizes.broadcast(*shapes)
     except ValueError:
         raise IndexError(
             "shape mismatch: indexing tensors could not be broadcast together with shapes "
@@ -51,20 +51,24 @@ def index_arrays(self: Array, indices: Sequence[Array | None]) -> list[Array | N
 
 def _places(self: Array, mask: Array, dim: int) -> list[Array]:
     """The coordinates of a mask's true elements, the mask being over the dimensions from `dim` on."""
+    _check_mask(self, mask, dim)
+    return list(mask.nonzero())
+
+
+def _check_mask(self: Array, mask: Array, dim: int) -> None:
+    """IndexError where a mask has not the lengths of the dimensions from `dim` on."""
     if mask.dtype == rules.UINT8:
-        warn(
-            "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
+        warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.")
     for i, length in enumerate(mask.shape):
         if dim + i >= self.ndim:
             raise IndexError(f"too many indices for tensor of dimension {self.ndim}")
-        if length != self.shape[dim + i]:
+        if not sizes.equal(length, self.shape[dim + i]):
             raise IndexError(
                 f"The shape of the mask {list(mask.shape)} at index {i} does not match the shape of the "
                 f"indexed tensor {list(self.shape)} at index {dim + i}"
             )
     if mask.ndim == 0:
         raise IndexError("a mask without dimensions has none to stand for")
-    return list(mask.nonzero())
 
 
 def _key(arrays: Sequence[Array | None]) -> tuple[Any, ...]:
@@ -144,6 +148,12 @@ def _write_at(
             f"Index put requires the source and destination dtypes match, got {rules.NAME_OF[target.dtype]} "
             f"for the destination and {rules.NAME_OF[values.dtype]} for the source."
         )
+    if xp.shapes_only:
+        masks = [(dim, i) for dim, i in enumerate(indices) if i is not None and i.dtype in _MASKS]
+        for dim, i in masks:
+            _check_mask(target, i, dim)
+        if masks or values.ndim == 0:  # it fits, however many places masks name
+            return
     arrays = index_arrays(target, indices)
     key = _key(arrays)
     try:
@@ -385,12 +395,16 @@ def _masked_fill(xp: Any, self: Array, mask: Array, value: Any) -> Array:
     return xp.where(_mask(mask), rules.cast_checked(xp, value, self.dtype), xp.broadcast_to(self, shape))
 
 
+def _selected_shape(self: Array, mask: Array) -> Made:
+    return (new_size(most=self.size),), self.dtype
+
+
 @op(
     "aten::masked_select(Tensor self, Tensor mask) -> Tensor",
     out="out",
     overlap=STRICT,
     out_refused="masked_select(): self and result must have the same scalar type",
-    shape=depends("masked_select"),
+    shape=depends("masked_select").unless(_selected_shape),
 )
 def _masked_select(xp: Any, self: Array, mask: Array) -> Array:
     if mask.dtype != rules.BOOL:
@@ -421,12 +435,27 @@ def _masked_scatter(xp: Any, self: Array, mask: Array, source: Array) -> Array:
     return result
 
 
+def _nonzero_shape(self: Array) -> Laid:
+    """The places one below the other, in memory one beside the other."""
+    count = new_size(most=self.size)
+    item = rules.INT64.itemsize
+    return (count, self.ndim), rules.INT64, (item, count * item)
+
+
+def _places_shape(self: Array) -> list[Made]:
+    count = new_size(most=self.size)
+    return [((count,), rules.INT64) for _ in range(max(self.ndim, 1))]
+
+
+_NONZERO = NONZERO.unless(_nonzero_shape)
+
+
 @op(
     "aten::nonzero(Tensor self) -> Tensor",
     out="out",
     layout="outermost_last",
     out_refused="nonzero: Expected out tensor to have scalar type {want} but got scalar type{got}",
-    shape=NONZERO,
+    shape=_NONZERO,
 )
 def _nonzero(xp: Any, self: Array) -> Array:
     if self.ndim == 0:
@@ -434,14 +463,14 @@ def _nonzero(xp: Any, self: Array) -> Array:
     return xp.stack(xp.nonzero(self), 1)
 
 
-@op("aten::nonzero_numpy(Tensor self) -> Tensor[]")
+@op("aten::nonzero_numpy(Tensor self) -> Tensor[]", layout="like_all")
 @op("aten::where(Tensor condition) -> Tensor[]", layout="like_all")
-@facts(shape=NONZERO)
+@facts(shape=NONZERO.unless(_places_shape))
 def _nonzero_numpy(xp: Any, self: Array) -> list[Array]:
     return list(xp.nonzero(xp.atleast_1d(self)))
 
 
-@op("aten::argwhere(Tensor self) -> Tensor", layout="outermost_last", shape=NONZERO)
+@op("aten::argwhere(Tensor self) -> Tensor", layout="outermost_last", shape=_NONZERO)
 def _argwhere(xp: Any, self: Array) -> Array:
     return _nonzero(xp, self)
 

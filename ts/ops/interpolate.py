@@ -115,7 +115,8 @@ def _interpolate(
             "Please "
             "specify align_corners=True if the old behavior is desired. See the documentation of nn.Upsample "
             "for "
-            "details.")
+            "details."
+        )
     place = mode, input.ndim
     if mode == "area" and 3 <= input.ndim <= 5:
         parts = _size_of(input, size, scale_factor)
@@ -151,7 +152,8 @@ def _lengths_or_factors(
             "other frameworks/libraries, and use scale_factor directly, instead of relying on the computed "
             "output "
             "size. If you wish to keep the old behavior, please set recompute_scale_factor=True. See the "
-            "documentation of nn.Upsample for details. ")
+            "documentation of nn.Upsample for details. "
+        )
     return _size_of(x, None, scale_factor), None
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-from ts._core.tensor import strides
+from ts._core.tensor import sizes, strides
 from ts._core.tensor.written_order import lie_in_order
 from ts.ops import rules
 
@@ -196,7 +196,7 @@ def placed(xp: Any, rule: str, x: Array, given: Sequence[Array]) -> Array:
     all_count = len(order) > 3 and order[-1] == 1  # channels-last strides say it also of a single pixel
     step = x.dtype.itemsize
     for d in reversed(order):
-        if shape[d] != 1 or all_count:
+        if all_count or not sizes.known_one(shape[d]):
             if x.strides[d] != step:
                 break
             step *= shape[d]

@@ -45,7 +45,7 @@ def _check_lstsq(A: Array, b: Array, driver: str | None) -> None:
     if rules.CATEGORY_OF[A.dtype] < rules.FLOATING or A.dtype in rules.SHORT:
         raise RuntimeError("This function doesn't handle types other than float and double")
     rows = b.shape[-1] if _is_vector_side(A, b) else b.shape[-2]
-    if A.shape[-2] != rows:
+    if not sizes.equal(A.shape[-2], rows):
         axis = -1 if _is_vector_side(A, b) else -2
         raise RuntimeError(f"torch.linalg.lstsq: input.size(-2) should match other.size({axis})")
 
@@ -131,7 +131,7 @@ _LDL_FACTOR = "torch.linalg.ldl_factor_ex"
 def _check_symmetric(x: Array) -> None:
     if x.ndim < 2:
         raise RuntimeError(f"{_LDL_FACTOR}: The input tensor A must have at least 2 dimensions.")
-    if x.shape[-1] != x.shape[-2]:
+    if not sizes.equal(x.shape[-1], x.shape[-2]):
         raise RuntimeError(
             f"{_LDL_FACTOR}: A must be batches of square matrices, but they are {x.shape[-2]} by "
             f"{x.shape[-1]} matrices"
@@ -217,11 +217,11 @@ def _check_ldl_solve(LD: Array, pivots: Array, B: Array) -> None:
             f"{name}: Expected B to have at least 2 dimensions, but it has {B.ndim} dimensions instead"
         )
     n = LD.shape[-1]
-    if LD.shape[-2] != n:
+    if not sizes.equal(LD.shape[-2], n):
         raise RuntimeError(
             f"{name}: A must be batches of square matrices, but they are {LD.shape[-2]} by {n} matrices"
         )
-    if B.shape[-2] != n:
+    if not sizes.equal(B.shape[-2], n):
         raise RuntimeError(
             f"Incompatible matrix sizes for {name}: each A matrix is {n} by {n} but each b matrix is "
             f"{B.shape[-2]} by {B.shape[-1]}"

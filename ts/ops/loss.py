@@ -74,6 +74,8 @@ _UNSAFE: Final = (
     "or torch.nn.BCEWithLogitsLoss.  binary_cross_entropy_with_logits and BCEWithLogits are\n"
     "safe to autocast."
 )
+
+
 @op(
     "aten::mse_loss(Tensor self, Tensor target, int reduction=1) -> Tensor",
     out="out",

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ts._core.tensor import sizes
 from ts.ops import work
 from ts.ops.registry import op
 from ts.ops.rnn import linear, lstm_gates
@@ -51,7 +52,7 @@ def _check(
 
 def _check_shapes(input: Array, given: Sequence[Array | None], shapes: Sequence[tuple[int, ...]]) -> None:
     for x, shape in zip(given, shapes, strict=True):
-        if x is not None and x.shape != shape:
+        if x is not None and not sizes.same(x.shape, shape):
             raise RuntimeError(
                 f"mkldnn_rnn_layer: expected a tensor of shape {list(shape)}, but got {list(x.shape)}"
             )

@@ -11,6 +11,7 @@ import string
 from collections.abc import Sequence
 from typing import Any
 
+from ts._core.tensor import sizes
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED, EXPECTED, castable
 from ts.ops.refusals import INEXACT
@@ -48,7 +49,7 @@ def _need(x: Array, ndim: int, what: str) -> None:
 def _mm(xp: Any, self: Array, mat2: Array) -> Array:
     _need(self, 2, "self must be a matrix")
     _need(mat2, 2, "mat2 must be a matrix")
-    if self.shape[1] != mat2.shape[0]:
+    if not sizes.equal(self.shape[1], mat2.shape[0]):
         raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({_shape(self)} and {_shape(mat2)})")
     return product(xp, self, mat2)
 
@@ -63,7 +64,7 @@ def _mm(xp: Any, self: Array, mat2: Array) -> Array:
 def _bmm(xp: Any, self: Array, mat2: Array) -> Array:
     _need(self, 3, "batch1 must be a 3D tensor")
     _need(mat2, 3, "batch2 must be a 3D tensor")
-    if self.shape[0] != mat2.shape[0] or self.shape[2] != mat2.shape[1]:
+    if not sizes.same((self.shape[0], self.shape[2]), mat2.shape[:2]):
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: [{self.shape[0]}, "
             f"{self.shape[2]}] but got: "
@@ -81,7 +82,7 @@ def _bmm(xp: Any, self: Array, mat2: Array) -> Array:
 def _mv(xp: Any, self: Array, vec: Array) -> Array:
     if self.ndim != 2 or vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got 1, {self.ndim}, {vec.ndim}")
-    if self.shape[1] != vec.shape[0]:
+    if not sizes.equal(self.shape[1], vec.shape[0]):
         raise RuntimeError(
             f"size mismatch, got input ({self.shape[0]}), mat ({_shape(self)}), vec ({vec.shape[0]})"
         )
@@ -96,7 +97,7 @@ def _check_dot(name: str, self: Array, other: Array) -> None:
             f"dot : expected both vectors to have same dtype, but found {rules.NAME_OF[self.dtype]} and "
             f"{rules.NAME_OF[other.dtype]}"
         )
-    if self.shape != other.shape:
+    if not sizes.same(self.shape, other.shape):
         raise RuntimeError(
             f"inconsistent tensor size, expected tensor [{self.size}] and src [{other.size}] to have "
             f"the same number of "
@@ -297,17 +298,17 @@ def _bilinear(xp: Any, input1: Array, input2: Array, weight: Array, bias: Array 
     if input1.ndim != input2.ndim:
         raise RuntimeError(f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}")
     for d, (m, n) in enumerate(zip(input1.shape[:-1], input2.shape[:-1], strict=True)):
-        if m != n:
+        if not sizes.equal(m, n):
             raise RuntimeError(f"bilinear(): input batch dimensions do not match at dim {d}: got {m} and {n}")
     for k, x in ((1, input1), (2, input2)):
-        if x.ndim == 0 or x.shape[-1] != weight.shape[k]:
+        if x.ndim == 0 or not sizes.equal(x.shape[-1], weight.shape[k]):
             given = x.shape[-1] if x.ndim else 0
             raise RuntimeError(
                 f"bilinear(): input{k} size does not match weight size: got {given} but expected "
                 f"{weight.shape[k]}"
             )
     outputs, first, second = weight.shape
-    if bias is not None and tuple(bias.shape) != (outputs,):
+    if bias is not None and not sizes.same(bias.shape, (outputs,)):
         raise RuntimeError(
             f"bilinear(): bias size does not match weight size: got {bias.shape[0] if bias.ndim else 0} but "
             f"expected {outputs}"
@@ -380,14 +381,14 @@ def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     if dim is not None:
         at = rules.wrap_dim(dim, self.ndim)
-        if self.shape[at] != 3 or other.shape[at] != 3:
+        if not sizes.equal(self.shape[at], 3) or not sizes.equal(other.shape[at], 3):
             raise RuntimeError(
                 f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.shape[at]} and "
                 f"{other.shape[at]}"
             )
     shape = rules.broadcast_shapes(self.shape, other.shape)
     if dim is None:
-        axis = next((i for i, n in enumerate(shape) if n == 3), None)
+        axis = next((i for i, n in enumerate(shape) if sizes.decided(n == 3)), None)
         if axis is None:
             raise RuntimeError("no dimension of size 3 in input")
     else:
@@ -427,7 +428,7 @@ def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
     dtype = tensors[0].dtype
     result = rules.cast(xp, tensors[0], rules.opmath(dtype))
     for i, t in enumerate(tensors[1:]):
-        if result.shape[-1] != t.shape[0]:
+        if not sizes.equal(result.shape[-1], t.shape[0]):
             raise RuntimeError(
                 f"multi_dot(): tensors {i} and {i + 1} with shapes {list(tensors[i].shape)} and "
                 f"{list(t.shape)} cannot be multiplied"
@@ -451,7 +452,7 @@ def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
     out_uncast=castable("matrix_power"),
 )
 def _matrix_power(xp: Any, self: Array, n: int) -> Array:
-    if self.ndim < 2 or self.shape[-1] != self.shape[-2]:
+    if self.ndim < 2 or not sizes.equal(self.shape[-1], self.shape[-2]):
         return xp.linalg.matrix_power(self, n)  # which says what is wrong
     square, result = self, None
     if n < 0:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts import dtypes
+from ts._core.tensor import sizes
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED, NEVER
 from ts.ops.registry import Record, add, find, op, out_of
@@ -61,7 +62,7 @@ def _int_mm(xp: Any, self: Array, mat2: Array) -> Array:
     for name, x in (("self", self), ("mat2", mat2)):
         if x.ndim != 2:
             raise RuntimeError(f"int_mm_out_cpu: Expected {name} to be of dimension 2 but got {x.ndim}")
-    if self.shape[1] != mat2.shape[0]:
+    if not sizes.equal(self.shape[1], mat2.shape[0]):
         raise RuntimeError(
             "int_mm_out_cpu: self.size(1) needs to match mat2.size(0) but got "
             f"{self.shape[1]} and {mat2.shape[0]}"
@@ -108,13 +109,13 @@ def _check_groups(
         if x.ndim not in (2, 3):
             raise RuntimeError(f"{name} has to be 2 or 3d")
     plain = self.ndim == mat2.ndim == 3
-    if self.shape[-1] != mat2.shape[-2]:
+    if not sizes.equal(self.shape[-1], mat2.shape[-2]):
         raise RuntimeError("contraction dimension of mat_a and mat_b must match")
     if (offs is None) != plain:
         raise RuntimeError(
             "Have to provide offsets if there is a 2d matrix, or no offset if both matrices are 3d"
         )
-    if plain and self.shape[0] != mat2.shape[0]:
+    if plain and not sizes.equal(self.shape[0], mat2.shape[0]):
         raise RuntimeError("batched dimension has to match")
     if offs is not None and offs.dtype != rules.INT32:
         raise RuntimeError("Offsets have to be int32")

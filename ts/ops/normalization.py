@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ts._core.tensor import sizes
 from ts.ops import rules
 from ts.ops.outputs import COPIED
 from ts.ops.registry import op
@@ -83,12 +84,12 @@ def _last_axes(
             "but got normalized_shape = []"
         )
     for name, value in (("weight", weight), ("bias", bias)):
-        if value is not None and list(value.shape) != shape:
+        if value is not None and not sizes.same(value.shape, shape):
             raise RuntimeError(
                 f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
                 f"{list(value.shape)} and normalized_shape = {shape}"
             )
-    if list(input.shape[-len(shape) :]) != shape:
+    if not sizes.same(input.shape[-len(shape) :], shape):
         raise RuntimeError(
             f"Given normalized_shape={shape}, expected input with shape [*"
             f"{''.join(f', {n}' for n in shape)}], but got input of size{list(input.shape)}"
@@ -186,12 +187,12 @@ def _fused_rms_norm(
 
 def _check_gradient(grad_out: Array, input: Array, *moments: tuple[Array, int]) -> None:
     """RuntimeError where a gradient, or moments of so many elements, do not belong to the input."""
-    if grad_out.shape != input.shape:
+    if not sizes.same(grad_out.shape, input.shape):
         raise RuntimeError(
             f"Expected a gradient of the input's size {list(input.shape)}, but got {list(grad_out.shape)}"
         )
     for x, count in moments:
-        if x.size != count:
+        if not sizes.equal(x.size, count):
             raise RuntimeError(f"Expected {count} moments, but got {x.size}")
 
 
@@ -314,18 +315,18 @@ def _native_group_norm(
 ) -> Three:
     if group <= 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {group}")
-    if C % group:
+    if sizes.decided(C % group != 0):
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(input.shape)} and num_groups={group}"
         )
     for name, value in (("weight", weight), ("bias", bias)):
-        if value is not None and tuple(value.shape) != (C,):
+        if value is not None and not sizes.same(value.shape, (C,)):
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, but got "
                 f"{name} of shape {list(value.shape)} and input of shape {list(input.shape)}"
             )
-    if min(N, C, HxW) < 0 or N * C * HxW != input.size:
+    if min(N, C, HxW) < 0 or not sizes.equal(N * C * HxW, input.size):
         raise RuntimeError(f"shape '[{N}, {C}, {HxW}]' is invalid for input of size {input.size}")
     check_parameters(input, weight, bias)
     wide = floating_wide(xp, "GroupNormKernelImpl", input)
@@ -362,7 +363,8 @@ def _native_group_norm_backward(
     output_mask: Sequence[bool],
 ) -> list[Array]:
     """The gradients of input, weight and bias; those that are not wanted have no elements."""
-    if group <= 0 or C % group or min(N, C, HxW) < 0 or N * C * HxW != input.size:
+    counts = group > 0 and not C % group and min(N, C, HxW) >= 0
+    if not counts or not sizes.equal(N * C * HxW, input.size):
         raise RuntimeError(
             f"Expected {N} times {C} channels of {HxW} elements in {group} groups, but got an input of size "
             f"{list(input.shape)}"

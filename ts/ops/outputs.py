@@ -135,7 +135,8 @@ def write_out(xp: Any, target: Any, result: Any, rule: Rule = CAST) -> Any:
                     f"which does not match the computed number of elements {result.size}. Note that this may "
                     "occur as a result of rounding error. The out tensor will be resized to a tensor of "
                     "shape "
-                    f"{shape}.")
+                    f"{shape}."
+                )
             target = resized_output(target, result, rule.resized)
     target[...] = rules.cast(xp, result, target.dtype)
     return target
@@ -190,7 +191,8 @@ def resized_output(target: Any, result: Any, how: str = LIKE_RESULT) -> Any:
             "future "
             "PyTorch release outputs will not be resized unless they have zero elements. You can "
             "explicitly reuse "
-            "an out tensor t by resizing it, inplace, to zero elements with t.resize_(0).")
+            "an out tensor t by resizing it, inplace, to zero elements with t.resize_(0)."
+        )
     item = target.dtype.itemsize
     return storage.resized(target, shape, [step * item for step in order])
 

@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from ts._core.tensor.sizes import equal
 from ts._core.tensor.tensor import Tensor
 from ts.dtypes import from_numpy_dtype
 from ts.ops.outputs import COPIED
 from ts.ops.registry import op
 from ts.ops.rules import INT64, Array
-from ts.ops.shapes import ITEM, Made
+from ts.ops.shapes import ITEM, Made, new_size
 
 _UNSORTED = (
     "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True. You can pass "
@@ -36,11 +37,22 @@ def _longer(counts: Sequence[int]) -> list[int]:
     return found
 
 
+def _packed_shape(input: Array, lengths: Array, batch_first: bool) -> list[Made]:
+    """As many rows, at as many times, as the lengths say."""
+    times, batch, *features = input.swapaxes(0, 1).shape if batch_first else input.shape
+    if not equal(lengths.shape[0], batch):
+        raise RuntimeError(
+            f"Expected `len(lengths)` to be equal to batch_size, but got {lengths.shape[0]} "
+            f"(batch_size={batch})"
+        )
+    return [((new_size(1, times * batch), *features), input.dtype), ((new_size(1, times),), INT64)]
+
+
 @op(
     "aten::_pack_padded_sequence(Tensor input, Tensor lengths, bool batch_first) -> (Tensor, Tensor)",
     where="f",
     layout=("contiguous", "contiguous"),
-    shape=ITEM,
+    shape=ITEM.unless(_packed_shape),
     out="out",
     out_names="out0,out1",
     **COPIED,

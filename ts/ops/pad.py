@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ts._core.tensor import sizes
 from ts.ops import rules
 from ts.ops.outputs import COPIED, EXPECTED, SCALAR
 from ts.ops.registry import Record, add, op, out_of
+from ts.ops.shapes import Made
 from ts.ops.unfold import padded, refuse_empty
 
 Array = rules.Array
@@ -136,16 +138,24 @@ def _pad_enum(xp: Any, self: Array, pad: Sizes, mode: int, value: float | None =
 
 def _unpad(xp: Any, grad: Array, self: Array, pad: Sizes, mode: str) -> Array:
     """The sums of what the places of x have become."""
+    _unpadded_shape(grad, self, pad)
     pairs = _pairs(pad, self)
     for axis, (a, b) in enumerate(pairs, self.ndim - len(pairs)):
-        n = self.shape[axis]
-        if grad.shape[axis] != n + a + b:
+        if a or b:
+            grad = _unpad_axis(xp, grad, axis, a, self.shape[axis], mode)
+    return xp.array(grad)
+
+
+def _unpadded_shape(grad: Array, self: Array, pad: Sizes) -> Made:
+    """Of x, whose padded form is as large as its gradient."""
+    pairs = _pairs(pad, self)
+    pairs = [(0, 0)] * (self.ndim - len(pairs)) + pairs
+    for axis, (n, (a, b)) in enumerate(zip(self.shape, pairs, strict=True)):
+        if grad.ndim != self.ndim or not sizes.equal(grad.shape[axis], n + a + b):
             raise RuntimeError(
                 f"grad_output of size {n + a + b} expected at dimension {axis}, got {list(grad.shape)}"
             )
-        if a or b:
-            grad = _unpad_axis(xp, grad, axis, a, n, mode)
-    return xp.array(grad)
+    return self.shape, grad.dtype
 
 
 def _unpad_axis(xp: Any, grad: Array, axis: int, before: int, n: int, mode: str) -> Array:
@@ -189,6 +199,7 @@ for _name, _mode in (("reflection", "reflect"), ("replication", "replicate")):
             _mode_gradient(_mode),
             "pad",
             where="",
+            shape=_unpadded_shape,
             refuses={"b": f"{_name}_pad{_n}d_backward"},
         )
         add(_record)

@@ -155,13 +155,9 @@ binary(
     "floor_divide", SAME, arithmetic.floor_divide, "floor_divide(a, b)", overloads="floor",
     no={"bc": "div_floor_cpu"}, wraps_numbers=True, ufunc="quotient_down",
 )  # fmt: skip
-binary(
-    "remainder", SAME, arithmetic.remainder, "rest_down(a, b)", overloads="compare", no="bc", ufunc="rest"
-)
+binary("remainder", SAME, arithmetic.remainder, "rest_down(a, b)", overloads="compare", no="bc", ufunc="rest")
 binary("fmod", SAME, arithmetic.fmod, "fmod(a, b)", overloads="compare", no="bc", ufunc="rest_as_in_c")
-binary(
-    "atan2", FLOAT, "arctan2", "atan2(a, b)", no="c", aliases=("arctan2",), autocast={"cuda": "widest"}
-)
+binary("atan2", FLOAT, "arctan2", "atan2(a, b)", no="c", aliases=("arctan2",), autocast={"cuda": "widest"})
 binary("copysign", FLOAT, "copysign", "copysign(a, b)", no="c", overloads="either")
 binary("nextafter", SAME, "nextafter", "nextafter(a, b)", no="bic", types="fd")  # 16 bits step wider
 binary("hypot", SAME, "hypot", "hypot(a, b)", no="bic")
@@ -172,9 +168,7 @@ for _name, _cuda in (
     ("fmin", "fmin(a, b)"),
 ):
     binary(_name, SAME, _name, _cuda, no={"c": f"{_name} not implemented for complex tensors."}, forms="o")
-binary(
-    "logaddexp", SAME, arithmetic.logaddexp, "log_of_sum(a, b)", forms="o", no="bi", ufunc="log_of_sum"
-)
+binary("logaddexp", SAME, arithmetic.logaddexp, "log_of_sum(a, b)", forms="o", no="bi", ufunc="log_of_sum")
 binary("logaddexp2", SAME, "logaddexp2", forms="o", no="bic")
 _MIXED = "heaviside is not yet implemented for tensors with different dtypes."
 _COMPLEX = "heaviside is not yet implemented for complex tensors."

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ts._core.tensor.sizes import is_symbol, same
 from ts.ops import rules
 from ts.ops.outputs import COPIED, EXPECTED, SCALAR
 from ts.ops.pool_windows import AVG, MAX, MAX_VALUES, Windows, fixed, parts
@@ -153,6 +154,8 @@ def avg_pool(
 def _divisor(w: Windows, sizes: Sizes, count_include_pad: bool, divisor_override: int | None) -> Any:
     if divisor_override is not None:
         return divisor_override
+    if any(map(is_symbol, sizes)):  # only the shape is asked for
+        return 1
     return w.counts_with_padding(sizes) if count_include_pad else w.counts
 
 
@@ -228,7 +231,7 @@ def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Siz
         raise RuntimeError(
             f"elements in indices should be type int64 but got: {rules.NAME_OF[indices.dtype]}"
         )
-    if indices.shape != self.shape:
+    if not same(indices.shape, self.shape):
         raise RuntimeError(
             f"Expected shape of indices to be: {list(self.shape)} but got: {list(indices.shape)}"
         )
@@ -260,11 +263,7 @@ def max_unpool(xp: Any, self: Array, indices: Array, output_size: Sizes, *_: Siz
 def placed(xp: Any, values: Array, indices: Array, shape: Sizes, n: int) -> Array:
     """Zeros of a shape with the values added at their places in each plane."""
     plane = math.prod(shape[len(shape) - n :])
-    if indices.shape != values.shape or tuple(indices.shape[:-n]) != tuple(shape[: len(shape) - n]):
-        raise RuntimeError(
-            f"Expected a gradient and indices of the same size for an input of size {list(shape)}, but got "
-            f"{list(values.shape)} and {list(indices.shape)}"
-        )
+    check_places(values, indices, shape, n)
     places = rules.settled(indices).reshape(-1, math.prod(indices.shape[-n:]))
     if rules.somewhere(xp, (places < 0) | (places >= plane)):
         raise RuntimeError(f"Expected indices from 0 to {plane - 1} in a plane")
@@ -273,6 +272,15 @@ def placed(xp: Any, values: Array, indices: Array, shape: Sizes, n: int) -> Arra
     weights = rules.cast(xp, rows, rules.DOUBLE).reshape(-1)
     flat = xp.bincount(places.reshape(-1), weights, len(places) * plane)
     return rules.cast(xp, flat, values.dtype).reshape(shape)
+
+
+def check_places(values: Array, indices: Array, shape: Sizes, n: int) -> None:
+    """RuntimeError unless each value has a place in a plane of the shape."""
+    if not same(indices.shape, values.shape) or not same(indices.shape[:-n], shape[: len(shape) - n]):
+        raise RuntimeError(
+            f"Expected a gradient and indices of the same size for an input of size {list(shape)}, but got "
+            f"{list(values.shape)} and {list(indices.shape)}"
+        )
 
 
 def max_pool_backward(
@@ -289,7 +297,8 @@ def max_pool_backward(
     n: int,
 ) -> Array:
     """The gradient of each window's largest element, at its place."""
-    fixed(MAX, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
+    how = kernel_size, stride, padding, dilation, ceil_mode, indices
+    _max_gradient_shape(grad_output, self, *how, n=n)
     return placed(xp, grad_output, indices, self.shape, n)
 
 
@@ -298,14 +307,16 @@ def adaptive_max_pool_backward(xp: Any, grad_output: Array, self: Array, indices
     return placed(xp, grad_output, indices, self.shape, n)
 
 
+def _check_gradient(grad: Array, shape: Sizes, places: Sizes) -> None:
+    wanted = (*shape[: len(shape) - len(places)], *places)
+    if not same(grad.shape, wanted):
+        raise RuntimeError(f"Expected a gradient of size {list(wanted)}, but got {list(grad.shape)}")
+
+
 def spread(xp: Any, grad: Array, self: Array, w: Windows, divisor: Any, compute: Compute) -> Array:
     """The gradient of each mean, divided among the elements of its window."""
     n = len(w.places)
-    if tuple(grad.shape) != (*self.shape[: self.ndim - n], *w.places):
-        raise RuntimeError(
-            f"Expected a gradient of size {[*self.shape[: self.ndim - n], *w.places]}, but got "
-            f"{list(grad.shape)}"
-        )
+    _check_gradient(grad, self.shape, w.places)
     wide = rules.opmath(grad.dtype)
     share = rules.cast(xp, grad, wide) / rules.cast(xp, xp.asarray(divisor), wide)
     if math.prod(w.places) == 1 and int(w.counts.item()) == math.prod(self.shape[self.ndim - n :]):
@@ -328,9 +339,7 @@ def avg_pool_backward(
     compute: Compute = mean,
 ) -> Array:
     """The gradient of the means of windows."""
-    w = fixed(AVG, self.shape, n, *map(tuple, (kernel_size, stride, padding)), (1,), ceil_mode)
-    if divisor_override == 0:
-        raise RuntimeError("divisor must be not zero")
+    w = _avg_windows(self, kernel_size, stride, padding, ceil_mode, divisor_override, n)
     divisor = _divisor(w, self.shape[self.ndim - n :], count_include_pad, divisor_override)
     return spread(xp, grad_output, self, w, divisor, compute)
 
@@ -461,10 +470,68 @@ def like_input(grad_output: Array, self: Array, *_: Any) -> Made:
     return self.shape, grad_output.dtype
 
 
-def _enter_gradient(text: str, kernel: Callable[..., Any], n: int, out: bool, **fields: Any) -> None:
-    record = Record(
-        f"aten::{text} -> Tensor", partial(kernel, n=n), "pool", where="", shape=like_input, **fields
-    )
+def _max_gradient_shape(
+    grad_output: Array,
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    ceil_mode: bool,
+    indices: Array,
+    *,
+    n: int,
+) -> Made:
+    w = fixed(MAX, self.shape, n, *map(tuple, (kernel_size, stride, padding, dilation)), ceil_mode)
+    _check_gradient(grad_output, self.shape, w.places)
+    check_places(grad_output, indices, self.shape, n)
+    return like_input(grad_output, self)
+
+
+def _avg_windows(
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    ceil_mode: bool,
+    divisor_override: int | None,
+    n: int,
+) -> Windows:
+    if divisor_override == 0:
+        raise RuntimeError("divisor must be not zero")
+    return fixed(AVG, self.shape, n, *map(tuple, (kernel_size, stride, padding)), (1,), ceil_mode)
+
+
+def _avg_gradient_shape(
+    grad_output: Array,
+    self: Array,
+    kernel_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: int | None,
+    *,
+    n: int,
+) -> Made:
+    w = _avg_windows(self, kernel_size, stride, padding, ceil_mode, divisor_override, n)
+    _check_gradient(grad_output, self.shape, w.places)
+    return like_input(grad_output, self)
+
+
+def _enter_gradient(
+    text: str,
+    kernel: Callable[..., Any],
+    n: int,
+    out: bool,
+    shape: Callable[..., Made] = like_input,
+    **fields: Any,
+) -> None:
+    def gradient_shape(*args: Any) -> Made:
+        return shape(*args, n=n)
+
+    rule = shape if shape is like_input else gradient_shape
+    record = Record(f"aten::{text} -> Tensor", partial(kernel, n=n), "pool", where="", shape=rule, **fields)
     add(record)
     if out:
         add(out_of(record, "grad_input", "grad_input"))
@@ -478,6 +545,7 @@ for _n in (2, 3):
         max_pool_backward,
         _n,
         True,
+        _max_gradient_shape,
     )
     _enter_gradient(
         f"adaptive_max_pool{_n}d_backward{_head}, Tensor indices)", adaptive_max_pool_backward, _n, True
@@ -487,5 +555,6 @@ for _n in (2, 3):
         avg_pool_backward,
         _n,
         True,
+        _avg_gradient_shape,
     )
     _enter_gradient(f"_adaptive_avg_pool{_n}d_backward{_head})", adaptive_avg_pool_backward, _n, False)

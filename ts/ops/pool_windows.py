@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ts._core.tensor.sizes import is_symbol
+from ts._core.tensor.sizes import decided, is_symbol
 from ts.ops.unfold import out_size
 
 Sizes = Sequence[int]
@@ -68,6 +68,8 @@ class Windows:
 
     def counts_with_padding(self, sizes: Sizes) -> NDArray[Any]:
         """The same, padding counted as elements."""
+        if not self.begin:
+            return np.ones((), np.int64)
         found = []
         for n, k, s, p, m in zip(sizes, self.kernel, self.stride, self.padding, self.places, strict=True):
             start = np.arange(m) * s - p
@@ -88,7 +90,8 @@ def fixed(kind: str, shape: tuple[int, ...], *arguments: Any) -> Windows:
     They are the number of dimensions; kernel, stride, padding and dilation, each a tuple of one or as many
     ints; and whether a window that is cut off at the end counts.
     """
-    return (_fixed if any(map(is_symbol, shape)) else _kept)(kind, shape, *arguments)
+    symbolic = any(map(is_symbol, (*shape, *(n for x in arguments if isinstance(x, tuple) for n in x))))
+    return (_fixed if symbolic else _kept)(kind, shape, *arguments)
 
 
 def _fixed(
@@ -281,7 +284,8 @@ def _check(
         )
         raise RuntimeError(f"pad should be smaller than or equal to half of kernel size, but got {found}")
     places = _places(sizes, kernel, stride, padding, dilation, ceil)
-    if min(places) < 1:
+    along = zip(sizes, kernel, padding, dilation, places, strict=True)
+    if any(decided(m < 1 if ceil else size + 2 * p <= d * (k - 1)) for size, k, p, d, m in along):
         channels = shape[len(shape) - n - 1]
         given, computed = ("x".join(map(str, (channels, *v))) for v in (sizes, places))
         raise RuntimeError(

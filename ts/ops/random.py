@@ -138,7 +138,8 @@ def check_integer(number: int, name: str, dtype: rules.DType) -> None:
             warn(
                 f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations "
                 f"{C_NAMES[dtype]} can support discrete uniform distribution only within this range. This "
-                "warning will become an error in version 1.7 release, please fix the code in advance")
+                "warning will become an error in version 1.7 release, please fix the code in advance"
+            )
         return
     least, most = (0, 1) if dtype == rules.BOOL else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
     if not least <= number <= most:

@@ -201,7 +201,8 @@ def _moments(
     if math.prod(self.shape[a] for a in rules.wrap_dims(dim, self.ndim)) <= correction:
         warn(
             f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the reduction "
-            "factor (input numel divided by output numel).")
+            "factor (input numel divided by output numel)."
+        )
     return (xp.sqrt(value) if name.startswith("std") else value), mean
 
 

@@ -11,7 +11,8 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ts.ops import work
+from ts._core.tensor import sizes
+from ts.ops import rules, work
 from ts.ops.registry import find, op
 from ts.ops.rules import Array
 from ts.ops.shapes import ITEM
@@ -79,18 +80,31 @@ _CELL = "Tensor w_ih, Tensor w_hh, Tensor? b_ih=None, Tensor? b_hh=None"
 
 def _cell(xp: Any, step: Step, x: Array, state: State, weights: tuple[Any, ...]) -> State:
     w = _Weights(weights, True)
-    if x.shape[-1] != w.w_ih.shape[1]:
+    if not sizes.equal(x.shape[-1], w.w_ih.shape[1]):
         raise RuntimeError(f"input has inconsistent input_size: got {x.shape[-1]} expected {w.w_ih.shape[1]}")
     for i, hidden in enumerate(state):
-        if hidden.shape[0] != x.shape[0]:
+        if not sizes.equal(hidden.shape[0], x.shape[0]):
             raise RuntimeError(
                 f"Input batch size {x.shape[0]} doesn't match hidden{i} batch size {hidden.shape[0]}"
             )
-        if hidden.shape[-1] != w.w_hh.shape[1]:
+        if not sizes.equal(hidden.shape[-1], w.w_hh.shape[1]):
             raise RuntimeError(
                 f"hidden{i} has inconsistent hidden_size: got {hidden.shape[-1]}, expected {w.w_hh.shape[1]}"
             )
+    for given, weight, bias in ((x, w.w_ih, w.b_ih), (state[0], w.w_hh, w.b_hh)):
+        _check_dtypes(given, weight, bias)
     return step(xp, linear(xp, x, w.w_ih, w.b_ih), state, w)
+
+
+def _check_dtypes(x: Array, weight: Array, bias: Array | None) -> None:
+    """RuntimeError where a product is of two dtypes, as those of matrices say it."""
+    if x.dtype == weight.dtype:
+        return
+    if bias is None:
+        want, got = (rules.CPP_NAME_OF[y.dtype] for y in (x, weight))
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {want} != {got}")
+    want, got = (rules.NAME_OF[y.dtype] for y in (x, weight))
+    raise RuntimeError(f"mat1 and mat2 must have the same dtype, but got {want} and {got}")
 
 
 @op(
@@ -170,8 +184,8 @@ def _layer(
     """The hidden state after each time, and the last state; packed sequences that are over keep theirs."""
     hidden: list[Any] = [None] * len(times)
     for t in work.steps(reversed(range(len(times))) if reverse else range(len(times))):
-        rows = len(times[t])
-        if rows == len(state[0]):
+        rows = times[t].shape[0]
+        if rows == state[0].shape[0]:
             state = step(xp, times[t], state, weights)
             hidden[t] = state[0]
         else:

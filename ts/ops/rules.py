@@ -74,7 +74,6 @@ def _enter_borrowed(d: dtypes.dtype, found: DType) -> None:
 dtypes.with_borrowed(_enter_borrowed)
 
 
-
 def default_dtype() -> DType:
     """The floating dtype that integers are promoted to and that creation functions use."""
     return dtypes.get_default_dtype().numpy_dtype
@@ -369,6 +368,8 @@ def infer_size(size: Sequence[int], numel: int) -> Shape:
     if any(n < -1 for n in shape):
         at = next(i for i, n in enumerate(shape) if n < -1)
         raise RuntimeError(f"invalid shape dimension {shape[at]} at index {at} of shape {shape}")
+    for n in shape:
+        sizes.check_length(n)
     known = sizes.product(n for i, n in enumerate(shape) if i not in unknown)
     if unknown:
         if sizes.known_zero(known) and sizes.known_zero(numel):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts._core.tensor import sizes
 from ts.ops import rules, work
 from ts.ops.index import places
 from ts.ops.outputs import COPIED, EXPECTED
@@ -189,7 +190,7 @@ def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alph
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
             f"self.shape = {list(self.shape)} source.shape = {list(source.shape)}"
         )
-    if source.ndim and index.ndim <= 1 and source.shape[axis] != index.size:
+    if source.ndim and index.ndim <= 1 and not sizes.equal(source.shape[axis], index.size):
         raise RuntimeError(
             f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): "
             f"({source.shape[axis]}), for dim: {axis}"

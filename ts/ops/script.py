@@ -16,42 +16,55 @@ import numpy as np
 
 from ts import devices, dtypes
 from ts._core.dispatch import autocast
+from ts._core.tensor import sizes
 from ts._core.tensor.construct import host_array
 from ts._core.thread import context
 from ts.backends.cpu import get_cpu_capability
 from ts.ops import rules
 from ts.ops.registry import op, order
-from ts.ops.shapes import ITEM
+from ts.ops.shapes import ITEM, new_float, new_number, new_whole_number
 
 Array = rules.Array
 
 
-def _only_element(self: Array, to: str) -> Any:
-    if self.size != 1:
+def _check_only(self: Array, to: str) -> None:
+    if not sizes.equal(self.size, 1):
         raise RuntimeError(f"a Tensor with {self.size} elements cannot be converted to {to}")
+
+
+def _only_element(self: Array, to: str) -> Any:
+    _check_only(self, to)
     return self.item()
+
+
+def _check_no_dimension(self: Array) -> None:
+    if self.ndim != 0:
+        raise RuntimeError("Cannot input a tensor of dimension other than 0 as a scalar argument")
 
 
 def _implicit_element(self: Array) -> Any:
     """The number that a tensor is where a number is expected: that of one without dimensions only."""
-    if self.ndim != 0:
-        raise RuntimeError("Cannot input a tensor of dimension other than 0 as a scalar argument")
+    _check_no_dimension(self)
     return self.item()
+
+
+def _check_truth(self: Array) -> None:
+    if not sizes.equal(self.size, 1):
+        what = "no values" if sizes.known_zero(self.size) else "more than one value"
+        raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
 
 
 def truth(self: Array) -> bool:
     """Whether the only element is not zero."""
-    if self.size != 1:
-        what = "more than one value" if self.size else "no values"
-        raise RuntimeError(f"Boolean value of Tensor with {what} is ambiguous")
+    _check_truth(self)
     return bool(self.item())
 
 
-_ITEM, _IMPLICIT = ITEM.after(partial(_only_element, to="Scalar")), ITEM.after(_implicit_element)
-_TRUTH = ITEM.after(truth)
+_ITEM, _IMPLICIT = ITEM.after(partial(_check_only, to="Scalar")), ITEM.after(_check_no_dimension)
+_TRUTH = ITEM.after(_check_truth)
 
 
-@op("aten::IntImplicit(Tensor a) -> int", where="", shape=_IMPLICIT)
+@op("aten::IntImplicit(Tensor a) -> int", where="", shape=_IMPLICIT.unless(new_whole_number))
 def _int_implicit(xp: Any, a: Array) -> int:
     value = _implicit_element(a)
     if a.dtype.kind not in "iu":
@@ -60,23 +73,23 @@ def _int_implicit(xp: Any, a: Array) -> int:
     return int(value)
 
 
-@op("aten::FloatImplicit(Tensor a) -> float", where="", shape=_IMPLICIT)
+@op("aten::FloatImplicit(Tensor a) -> float", where="", shape=_IMPLICIT.unless(new_float))
 def _float_implicit(xp: Any, a: Array) -> float:
     return float(_implicit_element(a))
 
 
-@op("aten::ScalarImplicit(Tensor a) -> Scalar", where="", shape=_IMPLICIT)
+@op("aten::ScalarImplicit(Tensor a) -> Scalar", where="", shape=_IMPLICIT.unless(new_number))
 def _scalar_implicit(xp: Any, a: Array) -> Any:
     value = _implicit_element(a)
     return float(value) if isinstance(value, np.floating) else value
 
 
-@op("aten::Int.Tensor(Tensor a) -> int", where="", loop="to_int", shape=_ITEM)
+@op("aten::Int.Tensor(Tensor a) -> int", where="", loop="to_int", shape=_ITEM.unless(new_whole_number))
 def _int(xp: Any, a: Array) -> int:
     return int(_only_element(a, "Scalar"))
 
 
-@op("aten::Float.Tensor(Tensor a) -> float", where="", loop="to_float", shape=_ITEM)
+@op("aten::Float.Tensor(Tensor a) -> float", where="", loop="to_float", shape=_ITEM.unless(new_float))
 def _float(xp: Any, a: Array) -> float:
     return float(_only_element(a, "Scalar"))
 
@@ -91,13 +104,13 @@ def _bool(xp: Any, a: Array) -> bool:
     return truth(a)
 
 
-@op("aten::item(Tensor self) -> Scalar", where="", loop="item", shape=_ITEM)
+@op("aten::item(Tensor self) -> Scalar", where="", loop="item", shape=_ITEM.unless(new_number))
 def _item(xp: Any, self: Array) -> Any:
     value = _only_element(self, "Scalar")
     return float(value) if isinstance(value, np.floating) else value
 
 
-@op("aten::_local_scalar_dense(Tensor self) -> Scalar", where="", shape=ITEM)
+@op("aten::_local_scalar_dense(Tensor self) -> Scalar", where="", shape=ITEM.unless(new_number))
 def _first_item(xp: Any, self: Array) -> Any:
     """The first element, of however many."""
     if not self.size:

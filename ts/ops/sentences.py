@@ -204,5 +204,6 @@ zeros | A tensor of a shape, filled with zeros. | ts.zeros(2, 2)
 zeros_like | A tensor like another one, filled with zeros. | ts.zeros_like(ts.ones(2))
 """
 SENTENCES: Final[dict[str, tuple[str, str]]] = {
-    name: (sentence, example) for name, sentence, example in (row.split(" | ", 2) for row in ROWS.strip().split("\n"))
+    name: (sentence, example)
+    for name, sentence, example in (row.split(" | ", 2) for row in ROWS.strip().split("\n"))
 }

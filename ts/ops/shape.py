@@ -12,11 +12,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from ts._core.tensor import sizes
+from ts._core.tensor.unknown_sizes import get_ctx
 from ts._core.thread import deadline
 from ts.ops import layouts, rules, work
 from ts.ops.outputs import COPIED, EXPECTED, OfTypes
 from ts.ops.registry import facts, op
-from ts.ops.shapes import Made
+from ts.ops.shapes import Made, new_size
 from ts.ops.view import expand_kernel, unsqueezed
 
 Array = rules.Array
@@ -46,7 +48,7 @@ def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
                 f"Tensors must have same number of dimensions: got {kept[0].ndim} and {t.ndim}"
             )
         for d in range(t.ndim):
-            if d != axis and t.shape[d] != kept[0].shape[d]:
+            if d != axis and not sizes.equal(t.shape[d], kept[0].shape[d]):
                 raise RuntimeError(
                     f"Sizes of tensors must match except in dimension {axis}. Expected size "
                     f"{kept[0].shape[d]} but got "
@@ -124,7 +126,7 @@ def _stack(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     for i, t in enumerate(tensors):
-        if t.shape != tensors[0].shape:
+        if not sizes.same(t.shape, tensors[0].shape):
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(tensors[0].shape)} at "
                 f"entry 0 and "
@@ -360,6 +362,16 @@ def _repeated(xp: Any, x: Array, repeats: Any, axis: int) -> Array:
     return xp.repeat(x, repeats, axis=axis)
 
 
+def _check_counts(self: Array, counts: Array, dim: int | None) -> None:
+    """RuntimeError where there are neither as many counts as elements along a dimension nor one."""
+    length = self.size if dim is None else self.shape[rules.wrap_dim(dim, self.ndim)] if self.ndim else 1
+    if counts.ndim == 1 and not sizes.known_one(counts.size) and not sizes.equal(counts.size, length):
+        raise RuntimeError(
+            f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} "
+            f"and input.size({0 if dim is None else dim}) = {length}"
+        )
+
+
 def _repeated_shape(
     self: Array, repeats: Array, dim: int | None = None, output_size: int | None = None
 ) -> Made:
@@ -372,7 +384,11 @@ def _counted_shape(
 ) -> Made:
     """Of the place of each element that is repeated."""
     if output_size is None:
-        raise RuntimeError("cannot repeat_interleave a meta tensor without output_size")
+        if get_ctx().new_size is None:
+            raise RuntimeError("cannot repeat_interleave a meta tensor without output_size")
+        output_size = new_size()
+    if self is not None:
+        _check_counts(self, repeats, dim)
     if self is None:
         return (output_size,), rules.INT64
     if dim is None or not self.ndim:
@@ -397,12 +413,7 @@ def _repeat_interleave_tensor(
     counts = repeats if repeats.ndim == 0 or repeats.size != 1 else repeats.reshape(())
     if counts.size and int(counts.min()) < 0:
         raise RuntimeError("repeats can not be negative")
-    length = self.size if dim is None else xp.atleast_1d(self).shape[rules.wrap_dim(dim, self.ndim)]
-    if counts.ndim == 1 and counts.size != length:
-        raise RuntimeError(
-            f"repeats must have the same size as input along dim, but got repeats.size(0) = {counts.size} "
-            f"and input.size({0 if dim is None else dim}) = {length}"
-        )
+    _check_counts(self, counts, dim)
     return _repeat_interleave(xp, self, counts, dim)
 
 
@@ -519,7 +530,7 @@ def _diag(xp: Any, self: Array, diagonal: int = 0) -> Array:
     if self.ndim == 2:
         diagonal = rules.diagonal_within(diagonal, *self.shape)
     else:
-        rules.check_storage([len(self) + abs(diagonal)] * 2, self.dtype)
+        rules.check_storage([self.shape[0] + abs(diagonal)] * 2, self.dtype)
     return xp.diag(self, diagonal).copy()
 
 
@@ -557,13 +568,13 @@ def _channel_shuffle(xp: Any, self: Array, groups: int) -> Array:
         raise RuntimeError(
             f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
         )
-    if self.shape[1] % groups:
+    if sizes.decided(self.shape[1] % groups != 0):
         raise RuntimeError(
             "Number of channels must be divisible by groups. "
             f"Got {self.shape[1]} channels and {groups} groups."
         )
     n, c, *rest = self.shape
-    return self.reshape(n, groups, c // groups, *rest).swapaxes(1, 2).reshape(self.shape)
+    return self.reshape(n, groups, c // groups, *rest).swapaxes(1, 2).copy().reshape(self.shape)
 
 
 @op("aten::pixel_shuffle(Tensor self, int upscale_factor) -> Tensor", out="out", layout="channels", **COPIED)
@@ -577,7 +588,7 @@ def _pixel_shuffle(xp: Any, self: Array, upscale_factor: int) -> Array:
     if r <= 0:
         raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {r}")
     *batch, c, h, w = self.shape
-    if c % (r * r):
+    if sizes.decided(c % (r * r) != 0):
         raise RuntimeError(
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of "
             f"upscale_factor, but input.size(-3)={c} is not divisible by {r * r}"
@@ -585,7 +596,7 @@ def _pixel_shuffle(xp: Any, self: Array, upscale_factor: int) -> Array:
     x = self.reshape(*batch, c // (r * r), r, r, h, w)
     k = len(batch)
     x = x.transpose(*range(k), k, k + 3, k + 1, k + 4, k + 2)
-    return x.reshape(*batch, c // (r * r), h * r, w * r)
+    return x.copy().reshape(*batch, c // (r * r), h * r, w * r)  # never where the argument lies
 
 
 @op(
@@ -604,7 +615,7 @@ def _pixel_unshuffle(xp: Any, self: Array, downscale_factor: int) -> Array:
     if r <= 0:
         raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {r}")
     for dim, name in ((-2, "height"), (-1, "width")):
-        if self.shape[dim] % r:
+        if sizes.decided(self.shape[dim] % r != 0):
             raise RuntimeError(
                 f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
                 f"input.size({dim})={self.shape[dim]} is not divisible by {r}"
@@ -613,7 +624,7 @@ def _pixel_unshuffle(xp: Any, self: Array, downscale_factor: int) -> Array:
     x = self.reshape(*batch, c, h // r, r, w // r, r)
     k = len(batch)
     x = x.transpose(*range(k), k, k + 2, k + 4, k + 1, k + 3)
-    return x.reshape(*batch, c * r * r, h // r, w // r)
+    return x.copy().reshape(*batch, c * r * r, h // r, w // r)
 
 
 @op("aten::kron(Tensor self, Tensor other) -> Tensor", out="out", layout="like_all")

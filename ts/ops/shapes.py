@@ -16,43 +16,61 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ts._core.tensor.unknown_sizes import get_ctx
 from ts.ops import rules
 
 Array = rules.Array
 Made = tuple[rules.Shape, rules.DType]
-Rule = Callable[..., Made | list[Any] | Array]
+Laid = tuple[rules.Shape, rules.DType, rules.Shape]  # with strides, in bytes
+Rule = Callable[..., Made | Laid | list[Any] | Array]
 
 
-def described(rule: Rule | None, whole: bool = False) -> str:
-    """How a record knows its shape, as the table of operators says it; `whole`: it takes tensors."""
+def kind(rule: Rule | None, whole: bool = False) -> str:
+    """How a record knows its shape, on sizes that may be symbols; `whole`: it takes tensors."""
     if whole:
         return "of its tensors"
     if rule is None:
-        return "kernel on shapes"
+        return "kernel on sizes"
     if isinstance(rule, Refusal):
-        return "refused: depends on elements"
-    return rule.__name__.strip("_").replace("_", " ")
+        return "of elements: refused" if rule.rule is None else "of elements: new symbols"
+    return "own rule"
+
+
+def described(rule: Rule | None, whole: bool = False) -> str:
+    """The same with the rule's name, as the table of operators says it."""
+    found = kind(rule, whole)
+    return found if found != "own rule" else getattr(rule, "__name__", found).strip("_").replace("_", " ")
 
 
 class Refusal:
-    """The rule of an operator whose results depend on elements: it says so in PyTorch's words."""
+    """The rule of an operator whose results depend on elements: it says so in PyTorch's words.
+
+    Where sizes and numbers that nobody knows are symbols, `rule` says what the results are, if it is there.
+    """
 
     def __init__(
         self,
         text: str,
         error: type[Exception] = NotImplementedError,
         check: Callable[..., object] | None = None,
+        rule: Rule | None = None,
     ) -> None:
-        self.text, self.error, self.check = text, error, check
+        self.text, self.error, self.check, self.rule = text, error, check, rule
 
     def __call__(self, *args: Any) -> Any:
         if self.check is not None:
             self.check(*args)
+        if self.rule is not None and get_ctx().new_size is not None:
+            return self.rule(*args)
         raise self.error(self.text)
 
     def after(self, check: Callable[..., object]) -> Refusal:
         """The same, where `check` of the arguments has nothing to say."""
-        return Refusal(self.text, self.error, check)
+        return Refusal(self.text, self.error, check, self.rule)
+
+    def unless(self, rule: Rule) -> Refusal:
+        """The same, unless what nobody knows is a symbol."""
+        return Refusal(self.text, self.error, self.check, rule)
 
 
 def depends(name: str) -> Refusal:
@@ -66,13 +84,41 @@ def depends(name: str) -> Refusal:
     )
 
 
-ITEM = Refusal("Tensor.item() cannot be called on meta tensors", RuntimeError)
+NO_ITEM = "Tensor.item() cannot be called on meta tensors"
+ITEM = Refusal(NO_ITEM, RuntimeError)
 NONZERO = Refusal(
     "The register_meta function for torch.nonzero() raises unimplemented by default, as a correct "
     "data-independent implementation does not exist. This implementation returns a fake value, assuming all "
     "elements of the tensor are non-zero. To enable this registration, please set "
     "'torch.fx.experimental._config.meta_nonzero_assume_all_nonzero' to True."
 )
+
+
+def new_number(self: Array, *args: Any) -> Any:
+    """A number of an array's dtype that follows from its elements."""
+    return _new_number(self.dtype.kind)
+
+
+def new_whole_number(self: Array) -> Any:
+    """A whole number that follows from elements."""
+    return _new_number("i")
+
+
+def new_float(self: Array) -> Any:
+    """A float that follows from elements."""
+    return _new_number("f")
+
+
+def _new_number(kind: str) -> Any:
+    make = get_ctx().new_number
+    if make is None:
+        raise RuntimeError(NO_ITEM)
+    return make(kind)
+
+
+def new_size(least: int = 0, most: Any = None) -> Any:
+    """A size that follows from elements, between two numbers."""
+    return get_ctx().new_dynamic_size(min=least, max=most)
 
 
 def itself(self: Array, *args: Any) -> Array:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ts._core.tensor import sizes
 from ts.ops import argsort, rules, work
 from ts.ops.outputs import COPIED, EXPECTED, OF_INPUT
 from ts.ops.registry import STRICT, facts, op
-from ts.ops.shapes import Made, depends
+from ts.ops.shapes import Made, depends, new_size
 
 Array = rules.Array
 _SEARCHED = (
@@ -110,7 +111,7 @@ def _topk(
     xp: Any, self: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> tuple[Array, Array]:
     axis = rules.wrap_dim(dim, self.ndim)
-    if k < 0 or k > (self.shape[axis] if self.ndim else 1):
+    if k < 0 or not sizes.check(k <= (self.shape[axis] if self.ndim else 1)):
         raise RuntimeError("selected index k out of range")
     if self.ndim == 0:
         return self.copy(), xp.zeros((), dtype=rules.INT64)
@@ -139,7 +140,7 @@ def _kthvalue(xp: Any, self: Array, k: int, dim: int = -1, keepdim: bool = False
     if self.ndim and not self.shape[rules.wrap_dim(dim, self.ndim)]:
         axis = rules.wrap_dim(dim, self.ndim)
         raise IndexError(f"kthvalue(): Expected reduction dim {axis} to have non-zero size.")
-    if k < 1 or k > (self.shape[rules.wrap_dim(dim, self.ndim)] if self.ndim else 1):
+    if k < 1 or not sizes.check(k <= (self.shape[rules.wrap_dim(dim, self.ndim)] if self.ndim else 1)):
         axis = rules.wrap_dim(dim, self.ndim)
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
     if self.ndim == 0:
@@ -336,7 +337,7 @@ def _place_shape(sorted_sequence: Array, self: Any, out_int32: bool = False, *_:
             "torch.searchsorted(): input value can be a scalar only when boundaries tensor dimension is 1, "
             f"but we got boundaries tensor dim({sorted_sequence.ndim}) and input value's dim(0) numel(1)"
         )
-    if sorted_sequence.ndim != 1 and sorted_sequence.shape[:-1] != shape[:-1]:
+    if sorted_sequence.ndim != 1 and not sizes.same(sorted_sequence.shape[:-1], shape[:-1]):
         raise RuntimeError(
             "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of "
             f"boundaries tensor and input value tensor must match, but we got boundaries tensor "
@@ -426,11 +427,16 @@ def _isin(
     return xp.isin(xp.asarray(elements), xp.asarray(test_elements), invert=invert)
 
 
+def _bincount_shape(self: Array, weights: Array | None = None, minlength: int = 0) -> Made:
+    dtype = rules.INT64 if weights is None else rules.FLOAT if weights.dtype == rules.FLOAT else rules.DOUBLE
+    return (new_size(least=minlength),), dtype
+
+
 @op(
     "aten::bincount(Tensor self, Tensor? weights=None, SymInt minlength=0) -> Tensor",
     out="out",
     refuses={"b": "bincount_cpu"},
-    shape=depends("bincount"),
+    shape=depends("bincount").unless(_bincount_shape),
 )
 def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int = 0) -> Array:
     if rules.category(self) >= rules.FLOATING:
@@ -440,7 +446,7 @@ def _bincount(xp: Any, self: Array, weights: Array | None = None, minlength: int
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if minlength < 0:
         raise RuntimeError("minlength should be >= 0")
-    if weights is not None and self.size and weights.shape != self.shape:
+    if weights is not None and self.size and not sizes.same(weights.shape, self.shape):
         raise RuntimeError("weights should be 1-d and have the same length as input")
     largest = int(self.max()) if self.size else 0
     if largest == rules.MAX_INT:  # NumPy's count of bins would overflow

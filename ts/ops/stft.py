@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts._core.tensor import sizes
 from ts.ops import rules, work
 from ts.ops.registry import op
 from ts.ops.unfold import windows
@@ -123,7 +124,7 @@ def _stft(
         raise RuntimeError(f"{text}: expected hop_length > 0, but got hop_length={hop}")
     if not 0 < length <= n_fft:
         raise RuntimeError(f"{text}: expected 0 < win_length <= n_fft, but got win_length={length}")
-    if window is not None and window.shape != (length,):
+    if window is not None and not sizes.same(window.shape, (length,)):
         raise RuntimeError(
             f"{text}: expected a 1D window tensor of size equal to win_length={length}, but got "
             "window with size "
@@ -209,7 +210,7 @@ def _istft(
         raise RuntimeError(f"{text}: expected 0 < hop_length <= win_length")
     if not 0 < width <= n_fft:
         raise RuntimeError(f"{text}: expected 0 < win_length <= n_fft")
-    if window is not None and window.shape != (width,):
+    if window is not None and not sizes.same(window.shape, (width,)):
         raise RuntimeError(f"{text}: Invalid window shape. window has to be 1D and length of `win_length`")
     if window is not None and window.dtype.kind == "c" and not return_complex:
         raise RuntimeError("Complex windows are incompatible with return_complex=False")

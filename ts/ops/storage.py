@@ -15,7 +15,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ts import dtypes
-from ts._core.tensor import storage, strides
+from ts._core.tensor import sizes, storage, strides
+from ts._core.tensor.sizes import same
 from ts._core.tensor.tensor import Tensor, detached
 from ts.ops import layouts, rules
 from ts.ops.outputs import COPIED
@@ -147,7 +148,8 @@ def _resize(xp: Any, self: Array, size: Sequence[int], memory_format: int | None
     _check_numel(size, self.dtype)
     if memory_format == 1:
         raise RuntimeError("Unsupported memory formatPreserve")
-    if tuple(size) == tuple(self.shape) and not memory_format:
+    same = len(size) == self.ndim and all(map(sizes.known_equal, size, self.shape))
+    if same and not memory_format:
         return None  # nothing is written
     item = self.dtype.itemsize
     steps = strides.of_format(size, format_of(memory_format))
@@ -239,7 +241,7 @@ def _as_strided_scatter(
     at = storage.offset(self)
     copy = storage.strided(storage.block(self).copy(), self.shape, self.strides, at, self.dtype)
     part = as_strided_kernel(copy, size, stride, storage_offset)
-    if part.shape != src.shape:
+    if not same(part.shape, src.shape):
         raise RuntimeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice "
             f"size = {list(part.shape)}"

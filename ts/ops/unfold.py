@@ -13,6 +13,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ts._core.tensor.sizes import decided, equal
 from ts.ops import rules
 from ts.ops.outputs import SCALAR
 from ts.ops.registry import op
@@ -183,12 +184,12 @@ def _col2im(
     _check_blocks(kernel, gap, pad, step)
     places = [out_size(*v) for v in zip(size, kernel, step, pad, gap, strict=True)]
     area = math.prod(kernel)
-    if x.shape[1] % area:
+    if decided(x.shape[1] % area != 0):
         raise RuntimeError(
             "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
             f"input.size(1)={x.shape[1]} and kernel_size={kernel}."
         )
-    if x.shape[2] != math.prod(places):
+    if not equal(x.shape[2], math.prod(places)):
         raise RuntimeError(
             f"Given output_size={size}, kernel_size={kernel}, dilation={gap}, padding={pad}, stride={step}, "
             f"expected size of input's dimension 2 to match the calculated number of sliding blocks "

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ts._core.tensor import sizes
 from ts.ops import rules
 from ts.ops.outputs import COPIED
 from ts.ops.registry import op
-from ts.ops.shapes import depends
+from ts.ops.shapes import Laid, Made, depends, new_size
 
 Array = rules.Array
 
@@ -26,6 +27,45 @@ def _unique(xp: Any, self: Array, dim: int | None) -> tuple[Array, Array, Array]
     return values, inverse.reshape(-1), counts
 
 
+def _unique_shape(
+    self: Array, dim: int | None, return_inverse: bool = True, return_counts: bool = True
+) -> list[Any]:
+    """The elements, or slices along a dimension, where each is found, and how often, as far as wanted."""
+    count = new_size(most=self.size)
+    places: rules.Shape = self.shape
+    values: Made | Laid = (count,), self.dtype
+    if dim is not None:
+        axis = rules.wrap_dim(dim, self.ndim)
+        rest = (*places[:axis], *places[axis + 1 :])
+        outermost, *steps = sizes.dense((count, *rest), self.dtype.itemsize)  # slices one after the other
+        steps.insert(axis, outermost)
+        values = (*rest[:axis], count, *rest[axis:]), self.dtype, tuple(steps)
+        places = (places[axis],)
+    inverse: Made = (places if return_inverse else (0,), rules.INT64)
+    return [values, inverse, ((count,) if return_counts else (0,), rules.INT64)]
+
+
+def _unique2_shape(
+    self: Array, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
+) -> list[Any]:
+    return _unique_shape(self, None, return_inverse, return_counts)
+
+
+def _unique_values_shape(self: Array, sorted: bool = True, return_inverse: bool = False) -> list[Any]:
+    return _unique_shape(self, None, return_inverse, False)[:2]
+
+
+def _unique_dim_shape(self: Array, dim: int, *wanted: bool) -> list[Any]:
+    return _unique_shape(self, dim)
+
+
+def _unique_consecutive_shape(
+    self: Array, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> list[Any]:
+    whole = dim is not None
+    return _unique_shape(self, dim, return_inverse or whole, return_counts or whole)
+
+
 @op(
     "aten::_unique2(Tensor self, bool sorted=True, bool return_inverse=False, bool "
     "return_counts=False) -> (Tensor, Tensor, Tensor)",
@@ -33,7 +73,7 @@ def _unique(xp: Any, self: Array, dim: int | None) -> tuple[Array, Array, Array]
     out_names="out0,out1,out2",
     where="f",
     refuses={"c": "unique"},
-    shape=depends("_unique2"),
+    shape=depends("_unique2").unless(_unique2_shape),
     **COPIED,
 )
 def _unique2(
@@ -47,7 +87,7 @@ def _unique2(
     "aten::_unique(Tensor self, bool sorted=True, bool return_inverse=False) -> (Tensor, Tensor)",
     where="f",
     refuses={"c": "unique"},
-    shape=depends("_unique"),
+    shape=depends("_unique").unless(_unique_values_shape),
     out="out",
     out_names="out0,out1",
     **COPIED,
@@ -65,7 +105,7 @@ def _unique_values(
     out_names="out0,out1,out2",
     where="f",
     refuses={"c": "unique_dim"},
-    shape=depends("unique_dim"),
+    shape=depends("unique_dim").unless(_unique_dim_shape),
     **COPIED,
 )
 def _unique_dim(
@@ -86,7 +126,7 @@ def _unique_dim(
     out_names="out0,out1,out2",
     where="",
     refuses={"c": "unique"},
-    shape=depends("unique_consecutive"),
+    shape=depends("unique_consecutive").unless(_unique_consecutive_shape),
     **COPIED,
 )
 def _unique_consecutive(
@@ -112,7 +152,7 @@ def _unique_consecutive(
     "(Tensor, Tensor, Tensor)",
     where="",
     refuses={"c": "unique_dim"},
-    shape=depends("unique_dim_consecutive"),
+    shape=depends("unique_dim_consecutive").unless(_unique_dim_shape),
     out="out",
     out_names="out0,out1,out2",
     **COPIED,

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ts._core.tensor.sizes import same
 from ts.ops import rules
 from ts.ops.outputs import EXPECTED
 from ts.ops.registry import Record, add, out_of
@@ -100,6 +101,8 @@ def _antialiased(weigh: Callable[[Any, Array], Array], radius: int) -> Callable[
     """Taps of a filter that is stretched where the input is made smaller: it covers all that vanishes."""
 
     def taps(xp: Any, n: int, m: int, scale: float | None, align: bool) -> Taps:
+        if xp.shapes_only:  # however many there are
+            return xp.empty((m, 1), dtype=rules.INT64), xp.empty((m, 1), dtype=rules.DOUBLE)
         step = _step(n, m, scale)
         if align:
             step = (n - 1) / (m - 1) if m > 1 else 0.0
@@ -212,11 +215,7 @@ def gathered(
     align: bool,
 ) -> Array:
     """The reverse of `resampled`: every source place gets its shares of the places that read it."""
-    if len(input_size) != len(size) + 2 or list(grad.shape) != [*input_size[:2], *size]:
-        raise RuntimeError(
-            f"Expected a gradient of size {[*input_size[:2], *size]} for an input of size "
-            f"{list(input_size)}, but got {list(grad.shape)}"
-        )
+    _gradient_shape(grad, size, input_size)
     wide = rules.cast(xp, grad, rules.opmath(grad.dtype))
     for axis in range(2, grad.ndim):
         n, m = input_size[axis], size[axis - 2]
@@ -228,6 +227,13 @@ def gathered(
 
 
 def _gradient_shape(grad_output: Array, output_size: Sizes, input_size: Sizes, *_: Any) -> Made:
+    """Of the input, whose result is as large as its gradient."""
+    wanted = (*input_size[:2], *output_size)
+    if len(input_size) != len(output_size) + 2 or not same(grad_output.shape, wanted):
+        raise RuntimeError(
+            f"Expected a gradient of size {list(wanted)} for an input of size {list(input_size)}, but got "
+            f"{list(grad_output.shape)}"
+        )
     return tuple(input_size), grad_output.dtype
 
 

@@ -15,7 +15,7 @@ from ts._core.tensor import sizes, storage
 from ts.ops import rules
 from ts.ops.outputs import COPIED
 from ts.ops.registry import facts, op
-from ts.ops.shapes import ITEM
+from ts.ops.shapes import ITEM, NO_ITEM, Laid, new_size
 
 Array = rules.Array
 _NARROWED = (
@@ -210,7 +210,7 @@ def _select(xp: Any, self: Array, dim: int, index: int) -> Array:
     if self.ndim == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     axis = rules.wrap_dim(dim, self.ndim)
-    if not -self.shape[axis] <= index < self.shape[axis]:
+    if not sizes.within(index, self.shape[axis]):
         raise IndexError(
             f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {axis}"
         )
@@ -305,23 +305,25 @@ def _movedim(xp: Any, self: Array, source: Any, destination: Any) -> Array:
 # ---------------------------------------------------------------------------------------- several parts
 
 
-def split_sizes(self: Array, sizes: Sequence[int], dim: int) -> list[Array]:
+def split_sizes(self: Array, lengths: Sequence[int], dim: int) -> list[Array]:
     """Consecutive parts of the given lengths along `dim`."""
     if self.ndim == 0:
         raise RuntimeError("split expects at least a 1-dimensional tensor")
     axis = rules.wrap_dim(dim, self.ndim)
-    if sum(sizes) != self.shape[axis]:
+    for n in lengths:
+        sizes.check_length(n)
+    if not sizes.equal(sum(lengths), self.shape[axis]):
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {self.shape[axis]} (input "
             f"tensor's size at "
-            f"dimension {axis}), but got split_sizes={list(sizes)}"
+            f"dimension {axis}), but got split_sizes={list(lengths)}"
         )
     parts, at = [], 0
-    for n in sizes:
+    for n in lengths:
         if n < 0:
             raise RuntimeError(
                 f"split_with_sizes expects split_sizes have only non-negative entries, but got "
-                f"split_sizes={list(sizes)}"
+                f"split_sizes={list(lengths)}"
             )
         parts.append(self[(slice(None),) * axis + (slice(at, at + n),)])
         at += n
@@ -425,10 +427,22 @@ def _tensor_split_indices(xp: Any, self: Array, indices: Sequence[int], dim: int
     )
 
 
+def _parts_shape(self: Array, where: Array, dim: int = 0) -> list[Laid]:
+    """One part more than there are places, each as long as elements say."""
+    if where.ndim != 1:
+        raise RuntimeError(NO_ITEM)
+    axis = rules.wrap_dim(dim, self.ndim)
+    before, n, after = self.shape[:axis], self.shape[axis], self.shape[axis + 1 :]
+    return [
+        ((*before, new_size(most=n), *after), self.dtype, self.strides)
+        for _ in range(int(where.shape[0]) + 1)
+    ]
+
+
 @op(
     "aten::tensor_split.tensor_indices_or_sections(Tensor(a -> *) self, Tensor "
     "tensor_indices_or_sections, int dim=0) -> Tensor(a)[]",
-    shape=ITEM,
+    shape=ITEM.unless(_parts_shape),
 )
 def _tensor_split_tensor(
     xp: Any, self: Array, tensor_indices_or_sections: Array, dim: int = 0
@@ -451,7 +465,7 @@ def _tensor_split_tensor(
 
 def _split_along(name: str, self: Array, axis: int, by: Any) -> list[Array]:
     if isinstance(by, int):
-        if by <= 0 or self.shape[axis] % by:
+        if by <= 0 or sizes.decided(self.shape[axis] % by != 0):
             raise RuntimeError(
                 f"torch.{name} attempted to split along dimension {axis}, but the size of the dimension "
                 f"{self.shape[axis]} is not divisible by the split_size {by}!"
@@ -531,10 +545,10 @@ def diagonal_kernel(xp: Any, self: Array, offset: int = 0, dim1: int = 0, dim2: 
     a, b = rules.wrap_dim(dim1, self.ndim), rules.wrap_dim(dim2, self.ndim)
     if a == b:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    if offset >= self.shape[b] or -offset >= self.shape[a]:
+    length = sizes.least(self.shape[a] - max(0, -offset), self.shape[b] - max(0, offset))
+    if sizes.larger(length, 0) is not length:
         length, at = 0, 0
     else:
-        length = min(self.shape[a] - max(0, -offset), self.shape[b] - max(0, offset))
         at = max(0, -offset) * self.strides[a] + max(0, offset) * self.strides[b]
     rest = [i for i in range(self.ndim) if i not in (a, b)]
     shape = (*[self.shape[i] for i in rest], length)
@@ -585,7 +599,7 @@ def _view_as_real(xp: Any, self: Array) -> Array:
     autocast={"cpu": "float32"},
 )
 def _view_as_complex(xp: Any, self: Array) -> Array:
-    if self.ndim == 0 or self.shape[-1] != 2:
+    if self.ndim == 0 or not sizes.equal(self.shape[-1], 2):
         raise RuntimeError("Tensor must have a last dimension of size 2")
     item, at = self.dtype.itemsize, storage.offset(self)
     if self.size and self.strides[-1] != item:

@@ -270,9 +270,9 @@ class _Elements:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _Elements) or hash(self) != hash(other):
             return False
-        return self.tensor is other.tensor or (self.tensor.device == other.tensor.device and bool(
-            self.tensor.equal(other.tensor)
-        ))
+        return self.tensor is other.tensor or (
+            self.tensor.device == other.tensor.device and bool(self.tensor.equal(other.tensor))
+        )
 
 
 def _asks_for_identity(node: Node) -> bool:

@@ -254,9 +254,7 @@ class _Substitution:
         for name in names:
             node.add_input(self._values[name])
 
-    def _define(
-        self, names: Sequence[str], values: Sequence[Value], before: dict[str, Value | None]
-    ) -> None:
+    def _define(self, names: Sequence[str], values: Sequence[Value], before: dict[str, Value | None]) -> None:
         """Let variables be the last of some values; `before` learns what they were, if it does not know."""
         for i in range(1, len(names) + 1):  # the last one first, as `prim::Line` shows them
             name = names[-i]

@@ -1,7 +1,7 @@
 """An addition and the rectifier behind it become one operator.
 
-    %2 : Tensor = aten::add(%x, %y, %1)
-    %3 : Tensor = aten::relu(%2)              =>      %3 : Tensor = aten::_add_relu(%x, %y, %1)
+%2 : Tensor = aten::add(%x, %y, %1)
+%3 : Tensor = aten::relu(%2)              =>      %3 : Tensor = aten::_add_relu(%x, %y, %1)
 """
 
 from __future__ import annotations

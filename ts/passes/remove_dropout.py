@@ -1,6 +1,6 @@
 """Dropout that drops nothing goes.
 
-    %y : Tensor = aten::dropout(%x, %p, %false)      =>      %x instead of %y
+%y : Tensor = aten::dropout(%x, %p, %false)      =>      %x instead of %y
 """
 
 from __future__ import annotations

@@ -26,8 +26,4 @@ def remove_expands(graph: Graph) -> bool:
 
 
 def _is_implicit(node: Node) -> bool:
-    return (
-        node.kind() == "aten::expand"
-        and len(node.inputs()) == 3
-        and constant_value(node.input(2)) is True
-    )
+    return node.kind() == "aten::expand" and len(node.inputs()) == 3 and constant_value(node.input(2)) is True

@@ -44,4 +44,3 @@ def deep_copy(value: Any, memo: dict[int, Any]) -> Any:
         parts = elements if isinstance(value, List) else tuple(elements)
     made = memo[id(value)] = to_core(parts, held.spec)
     return made
-

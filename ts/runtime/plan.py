@@ -27,7 +27,7 @@ from ts._core.dispatch.recorder import Recorder
 from ts._core.value.spec import KINDS
 from ts._core.vm.function import is_optimizing
 from ts.bytecode.native.exits import LARGE, NO_LOOP, STOPS, Loop, loops_of
-from ts.bytecode.native.worker import available, is_wanted, why
+from ts.bytecode.native.worker import available, is_asked, is_wanted, why
 from ts.bytecode.parts import PartFunction
 from ts.fusion.groups import CALLS, program_of_graph
 from ts.fusion.program import ARGUMENT, KIND, GroupRecord
@@ -336,7 +336,12 @@ def _each_loop(code: Any, loops: Iterable[Loop]) -> Iterator[str]:
     own = set(_lines_at(code, [end for end in entered if _is_own(code, end)]))
     called = set(_lines_at(code, entered)) - own
     if entered:
-        when = "become machine code once they are hot" if code.machine_code is None else "are machine code"
+        if code.machine_code is not None:
+            when = "are machine code"
+        elif is_asked(code):
+            when = "are being compiled to machine code"
+        else:
+            when = "become machine code once they are hot"
         yield f"  loops {when}{_in_lines(own) if left or called else ''}{_in_calls(called)}"
     for loop in left:
         line = next(_lines_at(code, [loop.end]), None)

@@ -131,6 +131,13 @@ class OverloadedScriptMethod:
                     raise
         return self.methods[-1](*args, **kwargs)
 
+    @property
+    def plan(self) -> str:
+        """The plans of all declarations, one after the other."""
+        from ts.runtime.plan import PlanText
+
+        return PlanText("\n".join(method.plan for method in self.methods))
+
 
 class ScriptMethodMarker:
     """A method of a ScriptModule class that is to be compiled."""

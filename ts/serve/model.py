@@ -13,6 +13,7 @@ runs alone.  Each has little time; who needs more is "slow", and comes back to h
 from __future__ import annotations
 
 import json
+import re
 import resource
 import sys
 import time
@@ -21,7 +22,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import ts
-from ts.errors import LimitExceeded, MemoryExceeded, ScriptRuntimeError, TimeExceeded, TsError
+from ts.errors import (
+    LimitExceeded,
+    MemoryExceeded,
+    ScriptRuntimeError,
+    TimeExceeded,
+    TsError,
+    without_stack,
+)
 from ts.ir.schema import Argument
 from ts.runtime.limits import limits
 from ts.runtime.module import method_names
@@ -30,6 +38,7 @@ from ts.serve.payload import BadInput, TooLarge, body_of, inputs_of
 TYPES: Final = {"json": "application/json", "npz": "application/x-npz"}
 _GROWN: Final = 256 << 20  # bytes by which a process may grow before another one takes its place
 _MOST_TOLD: Final = 2_000  # characters of an error
+_OF_DTYPES: Final = re.compile(r"\bd(ata)?type|\bLong\b|LongTensor|long int|scalar type", re.IGNORECASE)
 
 Answer = dict[str, Any]
 Inputs = dict[str, Any] | Exception  # arguments by name, or why there are none
@@ -125,7 +134,7 @@ class Model:
                 ):
                     answer, body = asked, b""
                 else:
-                    answer, body = self._answer(results[i], kinds[i][1])
+                    answer, body = self._answer(results[i], kinds[i][1], _whole(inputs, kinds[i][0]))
                 del results[i]
                 size += len(body)
                 answers.append(answer | {"seconds": time.process_time() - start})
@@ -139,9 +148,9 @@ class Model:
         except Exception as error:
             return error
 
-    def _answer(self, result: Any, kind: str) -> tuple[Answer, bytes]:
+    def _answer(self, result: Any, kind: str, whole: Sequence[str]) -> tuple[Answer, bytes]:
         if isinstance(result, Exception):
-            return _failure(result)
+            return _failure(result, whole)
         try:
             return {"status": 200, "type": TYPES[kind]}, body_of(result, kind, most=self._most)
         except Exception as error:
@@ -228,8 +237,15 @@ def _cut(result: Any, rows: list[int]) -> list[Any]:
     raise Apart
 
 
-def _failure(error: Exception) -> tuple[Answer, bytes]:
-    status, code, message = 500, "internal", f"{type(error).__name__}: {error}"
+def _whole(inputs: Inputs, kind: str) -> list[str]:
+    """The names of tensors that were whole numbers in JSON."""
+    if kind != "json" or isinstance(inputs, Exception):
+        return []
+    return [name for name, x in inputs.items() if isinstance(x, ts.Tensor) and x.dtype == ts.int64]
+
+
+def _failure(error: Exception, whole: Sequence[str] = ()) -> tuple[Answer, bytes]:
+    status, code, message = 500, "internal", f"{type(error).__name__}: {without_stack(str(error))}"
     match error:
         case BadInput():
             status, code, message = 400, "bad_input", str(error)
@@ -253,4 +269,9 @@ def _failure(error: Exception) -> tuple[Answer, bytes]:
             )
         case TsError() | RuntimeError() | ValueError() | TypeError() | IndexError():
             status, code = 422, "failed"
+    if code == "failed" and whole and _OF_DTYPES.search(message):
+        message += (
+            f" (whole numbers are int64, here {', '.join(whole)}: where the model wants floats write 1.0, "
+            'or {"data": ..., "dtype": "float32"})'
+        )
     return {"status": status, "type": TYPES["json"]}, error_body(status, code, message)

@@ -12,32 +12,54 @@ A bound or an index that is a tensor of one integer (a size, in a trace) stays a
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ts import dtypes
 from ts._core.dispatch.overloads import overloads
-from ts._core.tensor import construct
+from ts._core.tensor import construct, sizes
+from ts._core.tensor.symbols import Symbolic
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
 
 _LARGEST = sys.maxsize
 
 
-def get_index(x: Tensor, index: Any, skip_whole: bool = False) -> Tensor:
-    """x[index]; `skip_whole`: the slices `:` among several are no operators."""
-    view, indices = _apply(x, index, skip_whole and isinstance(index, tuple))
+def get_index(
+    x: Tensor,
+    index: Any,
+    skip_whole: bool = False,
+    number: Callable[[Tensor], Any] | None = None,
+    several: Callable[[Tensor], bool] | None = None,
+) -> Tensor:
+    """x[index].
+
+    skip_whole    whether the slices `:` among several are no operators
+    number        makes a number of a tensor without dimensions; the ends that a slice with symbols leaves
+                  out are None then
+    several       whether a tensor without dimensions has a number for each element of a batch: it stays one
+    """
+    skip = skip_whole and isinstance(index, tuple)
+    view, indices = _apply(x, index, skip, number, number is not None, several)
     if any(i is not None for i in indices):
         return overloads("index")(view, indices)  # type: ignore[no-any-return]
     return overloads("alias")(x) if view is x else view
 
 
-def put_index(x: Tensor, index: Any, value: Any, skip_whole: bool = False) -> None:
-    """x[index] = value; `skip_whole`: slices `:` are no operators."""
-    view, indices = _apply(x, index, skip_whole)
+def put_index(
+    x: Tensor,
+    index: Any,
+    value: Any,
+    skip_whole: bool = False,
+    number: Callable[[Tensor], Any] | None = None,
+    several: Callable[[Tensor], bool] | None = None,
+) -> None:
+    """x[index] = value; `skip_whole`: slices of all of a known size are no operators; the others as above."""
     if not isinstance(value, Tensor):
         value = _constant(value, x.dtype, x.device)
+    view, indices = _apply(x, index, skip_whole, number, several=several)
     if any(i is not None for i in indices):
         overloads("index_put_")(view, indices, _without_leading_ones(value), False)
     elif value.ndim == 0 < view.ndim:
@@ -48,17 +70,25 @@ def put_index(x: Tensor, index: Any, value: Any, skip_whole: bool = False) -> No
 
 def _without_leading_ones(x: Tensor) -> Tensor:
     lengths = x.array.shape
-    first = next((i for i, length in enumerate(lengths) if length != 1), len(lengths))
+    first = next((i for i, n in enumerate(lengths) if not sizes.hinted(n) or n != 1), len(lengths))
     return overloads("view")(x, list(lengths[first:])) if first else x  # type: ignore[no-any-return]
 
 
-def _apply(x: Tensor, index: Any, skip_whole: bool) -> tuple[Tensor, list[Tensor | None]]:
+def _apply(
+    x: Tensor,
+    index: Any,
+    skip_whole: bool,
+    number: Callable[[Tensor], Any] | None = None,
+    keep_missing: bool = False,
+    several: Callable[[Tensor], bool] | None = None,
+) -> tuple[Tensor, list[Tensor | None]]:
     """The view by everything but index tensors, and the index tensors by dimension of it."""
     items = [_item(item) for item in (index if isinstance(index, tuple) else (index,))]
     taken = sum(_dimensions(item) for item in items)
     if taken > x.ndim:
         raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
     view, dim, covered = x, 0, 0
+    symbolic = any(map(_is_symbolic, items))
     indices: list[Tensor | None] = []  # they are of the first `covered` dimensions of the view
 
     def at(tensor: Tensor, dimensions: int = 1) -> None:
@@ -76,11 +106,15 @@ def _apply(x: Tensor, index: Any, skip_whole: bool) -> tuple[Tensor, list[Tensor
         elif isinstance(item, bool):
             view = overloads("unsqueeze")(view, dim)
             at(_constant([item]))
-        elif skip_whole and isinstance(item, slice) and item.start is item.stop is item.step is None:
+        elif skip_whole and isinstance(item, slice) and _is_whole(item, view.array.shape[dim], symbolic):
             dim += 1
         elif isinstance(item, slice):
-            start = 0 if item.start is None else item.start
-            stop = _LARGEST if item.stop is None else item.stop
+            start, stop = item.start, item.stop
+            if number is not None:
+                start, stop = (number(n) if isinstance(n, Tensor) else n for n in (start, stop))
+            if not keep_missing or not (isinstance(start, Symbolic) or isinstance(stop, Symbolic)):
+                start = 0 if start is None else start
+                stop = _LARGEST if stop is None else stop
             view = overloads("slice")(view, dim, start, stop, 1 if item.step is None else item.step)
             dim += 1
         elif isinstance(item, Tensor) and item.ndim == 0 and not _is_integer(item):  # a mask of everything
@@ -88,14 +122,20 @@ def _apply(x: Tensor, index: Any, skip_whole: bool) -> tuple[Tensor, list[Tensor
             at(overloads("unsqueeze")(item, 0))
         elif isinstance(item, Tensor) and not _is_integer(item):
             at(item, _dimensions(item))
+        elif isinstance(item, Tensor) and several is not None and several(item):
+            at(item)
         else:
-            view = overloads("select")(view, dim, item)
+            place = number(item) if number is not None and isinstance(item, Tensor) else item
+            view = overloads("select")(view, dim, place)
     return view, indices
 
 
 def _constant(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """A tensor that is a constant of the trace."""
-    return current_tracer().unrecorded(lambda: construct.tensor(data, dtype=dtype, device=device))  # type: ignore[no-any-return]
+    tracer = current_tracer()
+    made = tracer.unrecorded(lambda: construct.tensor(data, dtype=dtype, device=device))
+    literal = getattr(tracer, "literal", None)
+    return made if literal is None else literal(made)  # type: ignore[no-any-return]
 
 
 def _item(item: Any) -> Any:
@@ -107,6 +147,23 @@ def _item(item: Any) -> Any:
     if isinstance(item, np.integer):
         return int(item)
     return item
+
+
+def _is_symbolic(item: Any) -> bool:
+    """Whether an index is a symbol, or a slice with one."""
+    parts = (item.start, item.stop, item.step) if isinstance(item, slice) else (item,)
+    return any(isinstance(part, Symbolic) for part in parts)
+
+
+def _is_whole(item: slice, length: Any, symbolic: bool) -> bool:
+    """Whether a slice takes all of a size that is a number; of any size, where it is `:` beside symbols."""
+    if symbolic:
+        return item.start is item.stop is item.step is None
+    bounds = (item.start or 0, _LARGEST if item.stop is None else item.stop, item.step or 1)
+    if not all(type(n) is int for n in (length, *bounds)):
+        return False
+    start, stop, step = bounds
+    return start == 0 and stop >= length and step == 1
 
 
 def _is_integer(x: Tensor) -> bool:

@@ -1,8 +1,8 @@
 """Where the program is while it is traced: its frame, its line, the expression that is being evaluated.
 
-    frame = program_frame()          the innermost frame of Python that is not the recorder's
-    expression(frame)                "x.sum() > 0", of the line `if x.sum() > 0:`
-    only_complains(frame)            whether the answer can do no more than end in an error or a warning
+frame = program_frame()          the innermost frame of Python that is not the recorder's
+expression(frame)                "x.sum() > 0", of the line `if x.sum() > 0:`
+only_complains(frame)            whether the answer can do no more than end in an error or a warning
 """
 
 from __future__ import annotations

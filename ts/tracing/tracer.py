@@ -127,8 +127,9 @@ class Tracer:
 
     def recording(self) -> TracedBy:
         """A context manager: within it, what this thread does is recorded."""
-        if current_tracer() is not None:
-            raise RuntimeError("Tracing can't be nested")
+        outer = current_tracer()
+        if outer is not None:
+            raise RuntimeError(getattr(outer, "refuses_traces", "Tracing can't be nested"))
         return TracedBy(self)
 
     def paused(self) -> TracedBy:

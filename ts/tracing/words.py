@@ -76,6 +76,6 @@ GUARD: Final = (
     "and is "
 )
 ADVICE: Final = (
-    " now. Compute with tensors there, script the function, or trace it with guards=\"off\" if the example's "
+    ' now. Compute with tensors there, script the function, or trace it with guards="off" if the example\'s '
     "value serves all inputs"
 )

@@ -333,9 +333,7 @@ def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
     return devices, [random_of_cuda.get_rng_state(device) for device in devices]
 
 
-def set_device_states(
-    devices: Iterable[int], states: Iterable[Tensor], *, device_type: str = "cuda"
-) -> None:
+def set_device_states(devices: Iterable[int], states: Iterable[Tensor], *, device_type: str = "cuda") -> None:
     """Set the states of the random generators of CUDA devices."""
     for device, state in zip(devices, states, strict=True):
         random_of_cuda.set_rng_state(state, device)

@@ -13,3 +13,4 @@ def main(x: int):
 #         return 1
 #     return "one"
 #     ~~~~~~~~~~~ <--- HERE
+# Hint: the int is from line 6, `return 1`; return one type everywhere, or annotate both: `-> Union[int, str]`

@@ -10,7 +10,6 @@ that both packages have the same classes, from the same text.  What is called, a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from tests.program_files import run_text
+from tests.program_files import run_family
 
 FOLDER = Path(__file__).parent
 FAMILIES = tuple(sorted(path.stem for path in FOLDER.glob("*.py") if path.stem != "__init__"))
@@ -54,10 +53,7 @@ class Case:
 @cache
 def family(name: str, package: str = "torch") -> ModuleType:
     """The module of a family, with `package` for its `torch`."""
-    text = (FOLDER / f"{name}.py").read_text()
-    text = re.sub(r"^import torch$", f"import {package} as torch", text, flags=re.MULTILINE)
-    text = re.sub(r"^from torch\b", f"from {package}", text, flags=re.MULTILINE)
-    return run_text(text, f"<{package}>/{name}.py", f"models_in_{package}.{name}")
+    return run_family(FOLDER, name, package)
 
 
 def names(package: str = "torch") -> list[tuple[str, str]]:

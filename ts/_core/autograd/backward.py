@@ -13,8 +13,10 @@ from typing import Any
 from ts import dtypes
 from ts._core.autograd.engine import run_backward
 from ts._core.tensor.tensor import Size, Tensor, operator
+from ts._core.thread.context import current_tracer
 from ts._core.thread.once import warn_once
 from ts._core.thread.transforms import outside_only
+from ts.errors import UserError
 
 Tensors = Tensor | Sequence[Tensor]
 
@@ -107,6 +109,10 @@ def backward(
     given = [None] * len(roots) if grad_tensors is None else _listed(grad_tensors)
     keep = create_graph if retain_graph is None else retain_graph
     gradients = _gradients(roots, given)
+    asked = _recorder()
+    if asked is not None:
+        asked.backward(roots, gradients, None if inputs is None else _listed(inputs), create_graph)
+        return
     if create_graph:
         warn_once(
             "create_graph",
@@ -126,6 +132,20 @@ def backward(
     for x, gradient in zip(wanted, found, strict=True):
         if gradient is not None and hasattr(x, "is_leaf") and not x.is_leaf:
             x.grad = gradient if x.grad is None else x.grad + gradient
+
+
+def _recorder() -> Any:
+    """Who records the way back as a part of a program, as exports do; None for nobody."""
+    asked = current_tracer()
+    return asked if hasattr(asked, "gradients") else None
+
+
+def _pass(roots: list[Any], gradients: list[Any], keep: bool, create: bool, wanted: list[Any]) -> list[Any]:
+    """The gradients of the tensors that are wanted, of which some may be None."""
+    asked = _recorder()
+    if asked is not None:
+        return list(asked.gradients(roots, gradients, wanted, create))
+    return run_backward(roots, gradients, keep, create, wanted, False)
 
 
 def _check_inputs(inputs: list[Any]) -> None:
@@ -170,7 +190,7 @@ def grad(
     else:
         gradients = _gradients(roots, given)
         _check_inputs(wanted)
-        found = run_backward(roots, gradients, keep, create_graph, wanted, False)
+        found = _pass(roots, gradients, keep, create_graph, wanted)
     if not allow_unused and any(gradient is None for gradient in found):
         raise RuntimeError(
             "One of the differentiated Tensors appears to not have been used in the graph. Set "
@@ -183,11 +203,13 @@ def grad(
 
 def _batched(roots: list[Any], wanted: list[Any], given: list[Any], keep: bool, create: bool) -> list[Any]:
     """One pass for all indices of the first dimension of the gradients."""
+    if _recorder() is not None:
+        raise UserError("is_grads_batched=True has no form in an exported program: write vmap around grad")
     from ts._core.layers.batch import batched, opened_batch, unbatched
 
     _check_inputs(wanted)
     n = len(next(g for g in given if g is not None))
     with opened_batch(n) as level:
         gradients = _gradients(roots, [None if g is None else batched(level, g) for g in given])
-        found = run_backward(roots, gradients, keep, create, wanted, False)
+        found = _pass(roots, gradients, keep, create, wanted)
         return [None if g is None else unbatched(level, g) for g in found]

@@ -13,6 +13,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ts._core.tensor.tensor import Tensor, define_methods
+from ts._core.thread.context import current_tracer
+
+
+def _watched(x: Tensor, how: str) -> None:
+    """Let an export know that somebody wants to see the gradient of a tensor."""
+    if (tape := getattr(current_tracer(), "tape", None)) is not None:
+        tape.watch(x, how)
 
 
 def backward(
@@ -38,6 +45,7 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
 
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    _watched(self, "register_hook")
     hooks, output = hooks_of_tensor(self)
     return add_hook(hooks.of_output(output), hook)
 
@@ -63,6 +71,7 @@ def retain_grad(self: Tensor) -> None:
     refuse("retain_grad", "")
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+    _watched(self, "retain_grad")
     if not self.is_leaf and not is_retained(self):
         retain(self)
 

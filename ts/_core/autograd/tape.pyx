@@ -173,11 +173,14 @@ cdef int run_parts(Operator op, Rule rule, IValue *r, const int32_t *at) except 
     for i in range(op.nargs):
         values[i] = r[at[i]]
     result.tag = TAG_NONE
+    failure = None
     try:
         run_formula(rule.parts, values, &result)
-    except Exception:
+    except Exception as error:
+        failure = error
+    if failure is not None:            # out of its handler, or both would be told
         invoke_seen(op, r, at, NULL, NULL)  # what it says of what it refuses
-        raise
+        raise failure
     if op.nrets == 1:
         move_value(&r[at[op.nargs]], &result)
         return 0

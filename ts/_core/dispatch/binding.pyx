@@ -291,6 +291,13 @@ cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why):
                     why.append(f"expected Tensor as element {at} in argument {i}, but got {type(value[at]).__name__}")
                     return None
                 got = type(value).__name__
+                if slot.kind == INT_LIST and isinstance(value, (list, tuple)) and value and is_int(value[0]):
+                    at = next(k for k, item in enumerate(value) if not is_int(item))
+                    why.append(
+                        f"argument '{slot.name}' failed to unpack the object at pos {at + 1} with error "
+                        f'"type must be tuple of ints,but got {type(value[at]).__name__}"'
+                    )
+                    return None
                 place = f" (position {i + 1})" if i < given else ""
                 shown = "input" if slot.name == "self" else slot.name
                 why.append(f"argument '{shown}'{place} must be {slot.words}, not {got}")

@@ -202,6 +202,11 @@ cdef class OverloadSet:
         cdef Binder b
         cdef list why
         shown = [b for b in self.binders if not any([(<Slot>s).written and (<Slot>s).keyword_only for s in b.slots])]
+        for b in shown:                        # the first that takes the list by its first item is what is meant
+            why = []
+            bind(b, args, kwargs, False, why)
+            if why and "failed to unpack the object" in why[0]:
+                return TypeError(f"{self.__name__}(): {why[0]}{of_others(args, kwargs)}")
         tensors_only = [b for b in shown if b.op.overload != "Scalar"] or shown
         if len(tensors_only) == 1 and tensors_only[0] is not None:
             why = []

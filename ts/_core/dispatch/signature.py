@@ -18,7 +18,7 @@ from typing import Any
 from ts.dtypes import DEFAULT_NAMES
 
 # "Tensor(a!)", "t[](a!)", "Tensor(a -> *)"; not the parameter of "Future(t)".
-_ALIAS = r"(?<!Future)(?<!RRef)(?<!Await)\(([a-z*|]+)(!?)(?: -> [a-z*|]+)?\)"
+_ALIAS = r"(?<!Future)(?<!RRef)(?<!Await)\(([a-z*|][a-z0-9*|]*)(!?)(?: -> [a-z0-9*|]+)?\)"
 _STRUCTURE = r"""'[^']*'|"[^"]*"|[()\[\],]"""  # or a string, which has none
 _SIZED = r"^(.*)\[(\d+)\](\??)$"
 

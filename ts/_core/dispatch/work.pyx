@@ -14,6 +14,7 @@ from ts._core.value.container cimport Dict, List, Tuple
 from ts._core.thread.deadline cimport check_time, take_time
 from ts._core.dispatch cimport operator
 from ts._core.dispatch.operator cimport Operator
+from ts._core.tensor.tensor cimport BACKEND_META, Tensor
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box_shallow
 
 cdef double ITEM = 0.1             # nanoseconds for an item of a list or a character, at least
@@ -37,13 +38,27 @@ cdef int before_operator(Operator op, IValue *r, const int32_t *at) except -1:
             amount += length(&r[at[i]])
         return take_time(ITEM * amount)
     rule = rule_of(op)
-    return 0 if rule is None else take_time(rule(*[box_shallow(&r[at[i]]) for i in range(op.nargs)]))
+    if rule is None:
+        return 0
+    args = [box_shallow(&r[at[i]]) for i in range(op.nargs)]
+    return 0 if of_meta(args) else take_time(rule(*args))
 
 
 cdef int before_call(Operator op, list args) except -1:
     check_time()
     rule = rule_of(op)
-    return 0 if rule is None else take_time(rule(*args))
+    return 0 if rule is None or of_meta(args) else take_time(rule(*args))
+
+
+cdef bint of_meta(args) except -1:
+    """Whether tensors have no elements, so that nothing is computed; their sizes may be symbols."""
+    for x in args:
+        if isinstance(x, Tensor):
+            if (<Tensor>x).backend == BACKEND_META:
+                return True
+        elif isinstance(x, (list, tuple, List)) and of_meta(x):
+            return True
+    return False
 
 
 cdef object rule_of(Operator op):

@@ -86,8 +86,8 @@ class Call:
     """
 
     def __init__(self, level: Level, op: Any, args: list[Any]) -> None:
-        pairs = [[parts(level, y) for y in x] if isinstance(x, list) else parts(level, x) for x in args]
         self.level = level
+        pairs = [[self.parts(y) for y in x] if isinstance(x, list) else self.parts(x) for x in args]
         self.size = level.size
         self.operator = op
         self.record = op.record.functional
@@ -125,9 +125,17 @@ class Call:
             return x
         return x.unsqueeze(0).expand([self.size, *x.shape])
 
+    def parts(self, x: Any) -> tuple[Any, bool]:
+        """What is below an argument, and whether its first dimension is the batch's."""
+        return parts(self.level, x)
+
     def run(self, values: list[Any]) -> Any:
         """The operator, out of place, on other arguments."""
         return self.record.operator.call_list(values)
+
+    def run_as_called(self, values: list[Any]) -> Any:
+        """The operator, in place where it is, on other arguments."""
+        return self.operator.call_list(values)
 
 
 def run(level: Level, op: Any, args: list[Any]) -> Any:
@@ -152,7 +160,7 @@ def run(level: Level, op: Any, args: list[Any]) -> Any:
         if record.nondeterministic:
             found, of_batch = drawn(call)
         elif not some:
-            found, of_batch = op.call_list(call.values), False
+            found, of_batch = call.run_as_called(call.values), False
         elif record.variant == "inplace" or written_elsewhere(record):
             return _in_place(call, args)
         else:

@@ -18,6 +18,8 @@ from ts._core.autograd.views import part_at, with_part_at
 from ts._core.layers.layer import Layer
 from ts._core.layers.levels import Level, beneath, by_parts, layered, of_level, wanted_beneath
 from ts._core.tensor.tensor import Tensor, layer_of, operator, set_layer, share_memory, sunk
+from ts._core.thread.context import current_tracer
+from ts.errors import UserError
 
 
 class Dual(Layer):
@@ -34,6 +36,15 @@ class Dual(Layer):
         self.tangent = tangent
         self.writes = writes
         self.seen = seen
+
+
+def refuse_to_record() -> None:
+    """UserError in an export: tangents have no form in its programs."""
+    if hasattr(current_tracer(), "tracked"):
+        raise UserError(
+            "derivatives in forward mode (jvp, jacfwd, hessian, forward_ad) cannot be taken inside of an "
+            "exported program: take them by grad, vjp and jacrev"
+        )
 
 
 def without_tangent(level: Level, x: Tensor) -> Dual:

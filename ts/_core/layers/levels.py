@@ -19,6 +19,7 @@ from ts._core.tensor.tensor import Tensor, detached, layer_of, set_before_markin
 from ts._core.thread.transforms import refuse
 
 Run = Callable[["Level", Any, list[Any]], Any]
+FAKES = 1  # the level of tensors that stand for others wherever they are: below those that are opened
 
 
 class Level:
@@ -41,10 +42,40 @@ class Level:
 class _Stack(threading.local):
     def __init__(self) -> None:
         self.open: list[Level] = []
-        self.last = 0
+        self.last = FAKES
+        self.fakes = False  # whether there may be any of the level FAKES
 
 
 _here = _Stack()
+_run_fakes: Callable[[Any, list[Any]], Any] | None = None
+
+
+def set_run_of_fakes(function: Callable[[Any, list[Any]], Any]) -> None:
+    """`function(operator, arguments)` runs operators of which some arguments are of the level FAKES."""
+    global _run_fakes
+    _run_fakes = function
+
+
+def expect_fakes(there_are: bool) -> None:
+    """Look for tensors of the level FAKES in this thread from now on, or no more."""
+    _here.fakes = there_are
+    _watch()
+
+
+def _watch() -> None:
+    gate.watch(_here.fakes or bool(_here.open))
+
+
+class unwatched:
+    """Context manager: operators do not look at layers."""
+
+    __slots__ = ("before",)
+
+    def __enter__(self) -> None:
+        self.before = gate.watch(False)
+
+    def __exit__(self, *error: Any) -> None:
+        gate.watch(self.before)
 
 
 def top() -> Level | None:
@@ -52,9 +83,7 @@ def top() -> Level | None:
     return _here.open[-1] if _here.open else None
 
 
-set_before_marking(
-    lambda: refuse("requires_grad_", "(or perhaps using torch.autograd.functional.* APIs) ")
-)
+set_before_marking(lambda: refuse("requires_grad_", "(or perhaps using torch.autograd.functional.* APIs) "))
 
 
 def depth(number: int) -> int:
@@ -84,7 +113,7 @@ def push(run: Run, wrap: Callable[[Level, Tensor], Layer]) -> Level:
 def pop(level: Level) -> None:
     """Close a level, and those that were opened inside of it."""
     del _here.open[_here.open.index(level) :]
-    gate.watch(bool(_here.open))
+    _watch()
 
 
 class beneath:
@@ -98,7 +127,7 @@ class beneath:
     def __enter__(self) -> None:
         self.before = before = _here.open
         _here.open = before[: before.index(self.level)]
-        gate.watch(bool(_here.open))
+        _watch()
 
     def __exit__(self, *error: Any) -> None:
         _here.open = self.before
@@ -145,6 +174,8 @@ def wanted_beneath(x: Any) -> bool:
 def _run(op: Any, args: list[Any], number: int) -> Any:
     if number == 0:
         return _run_plain(op, args)
+    if number == FAKES and _run_fakes is not None:
+        return _run_fakes(op, args)
     for level in _here.open:
         if level.number == number:
             return level.run(level, op, args)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ts import devices, dtypes
-from ts._core.tensor import literals, storage, strides
+from ts._core.tensor import literals, sizes, storage, strides
 from ts._core.tensor.overlap import check
 from ts._core.tensor.overriding import MISSING, call_of_class
 from ts._core.tensor.tensor import (
@@ -32,6 +32,7 @@ from ts._core.tensor.tensor import (
     written,
 )
 from ts._core.thread import deadline
+from ts._core.thread.context import current_tracer
 from ts._core.thread.once import warn
 
 if TYPE_CHECKING:
@@ -53,6 +54,9 @@ def tensor(
             "sourceTensor.detach().clone().requires_grad_(True), rather than torch.tensor(sourceTensor).",
             stacklevel=2,
         )
+    of_symbols = getattr(current_tracer(), "tensor_of_symbols", None)
+    if of_symbols is not None and (found := of_symbols(data, dtype, device)) is not None:
+        return found.requires_grad_(True) if requires_grad else found  # type: ignore[no-any-return]
     made = _tensor(data, dtype, device)
     if pin_memory:
         made = wrap_array(backend_of("cuda").pin(made.array))
@@ -80,6 +84,9 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """`data` as a tensor; arrays and tensors are shared where dtype and device allow."""
     if isinstance(data, np.ndarray):
         data = _shared(data)
+    of_symbols = getattr(current_tracer(), "tensor_of_symbols", None)
+    if of_symbols is not None and (found := of_symbols(data, dtype, device)) is not None:
+        return found  # type: ignore[no-any-return]
     if isinstance(data, Tensor):
         wanted = data.dtype if dtype is None else dtypes.as_dtype(dtype)
         made = to(data, (data.device if device is None else device, wanted), {})
@@ -620,24 +627,30 @@ def copy_into(x: Tensor, src: Tensor, non_blocking: bool = False) -> None:
     if src is x:
         written(x)
         return
-    for i in range(1, min(x.ndim, src.ndim) + 1):
-        if x.shape[-i] != src.shape[-i] and 1 not in (x.shape[-i], src.shape[-i]):
-            raise RuntimeError(
-                f"The size of tensor a ({x.shape[-i]}) must match the size of tensor b ({src.shape[-i]}) at "
-                f"non-singleton dimension {max(x.ndim, src.ndim) - i}"
-            )
-    if x.shape != src.shape:
-        whole = tuple(np.broadcast_shapes(x.shape, src.shape))
-        if x.shape != whole:
-            raise RuntimeError(
-                f"output with shape {list(x.shape)} doesn't match the broadcast shape {list(whole)}"
-            )
+    if x.shape != src.shape or any(type(n) is not int for n in x.shape):
+        _check_copied(x.shape, src.shape)
     if x.is_meta:
         return
     source = moved(src, x.device, non_blocking).array
     check(x.array, [source])
     x.array[...] = converted_array(source, x.array.dtype)
     written(x)
+
+
+def _check_copied(target: Sequence[int], given: Sequence[int]) -> None:
+    """RuntimeError, in PyTorch's words, unless a tensor of `given` lengths can be copied into `target`."""
+    rank = max(len(target), len(given))
+    for i, (m, n) in enumerate(zip(reversed(target), reversed(given), strict=False), 1):
+        if not sizes.known_one(n) and not sizes.equal(m, n) and 1 not in (m, n):
+            raise RuntimeError(
+                f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton "
+                f"dimension {rank - i}"
+            )
+    whole = sizes.broadcast(target, given)
+    if not sizes.same(whole, target):
+        raise RuntimeError(
+            f"output with shape {list(target)} doesn't match the broadcast shape {list(whole)}"
+        )
 
 
 def check_broadcast(target: Sequence[int], x: Tensor) -> None:

@@ -16,7 +16,15 @@ import numpy as np
 from ts import devices, dtypes
 from ts._core.tensor import construct, storage
 from ts._core.tensor.dlpack import exported, imported
-from ts._core.tensor.tensor import Tensor, backend_of, define_methods, give_away, operator, wrap_array
+from ts._core.tensor.tensor import (
+    Tensor,
+    backend_of,
+    define_methods,
+    give_away,
+    layer_of,
+    operator,
+    wrap_array,
+)
 from ts._core.thread.context import current_tracer
 
 # ---------------------------------------------------------------- NumPy
@@ -37,6 +45,9 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
+    layer = layer_of(self)
+    if layer is not None:
+        layer.check_elements()
     tracer = current_tracer()
     if tracer is not None:
         tracer.escape(self, "array", None)
@@ -118,6 +129,9 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 
 
 def __reduce_ex__(self: Tensor, protocol: Any) -> tuple[Any, ...]:
+    without_elements = getattr(layer_of(self), "copied", None)
+    if without_elements is not None:
+        return without_elements, (self,)
     if self.is_meta:
         return rebuild_meta, (
             tuple(self.shape),
@@ -182,7 +196,10 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if id(self) in memo:
         found: Tensor = memo[id(self)]
         return found
-    if self.is_meta:
+    without_elements = getattr(layer_of(self), "deepcopied", None)
+    if without_elements is not None:
+        copied = without_elements(self)
+    elif self.is_meta:
         copied = construct.copied(self, None)
     else:
         owner = storage.root(self.array)

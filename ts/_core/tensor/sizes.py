@@ -4,7 +4,8 @@ In: sizes, which are ints, or objects with `+ - * //` and comparisons that stand
 known yet (a symbol).  Out: the same, or the answer.
 
     product((2, n, 1))      2*n, a symbol where n is one
-    equal(n, 3)             the answer is needed: a symbol that cannot prove it raises, or notes a guard
+    equal(n, 3)             without it an operator refuses: a symbol that cannot prove it notes a condition
+    decided(n == 3)         the answer is needed: likewise, but a symbol that follows from data raises
     known_equal(n, 3)       whether it is certain: never raises, never guards
     known_one(n)            lengths of 1 are broadcast and lie anyhow: only where n is certain to be 1
 
@@ -35,8 +36,24 @@ def shape(lengths: Iterable[SizeLike]) -> Shape:
 
 
 def equal(a: SizeLike, b: SizeLike) -> bool:
-    """Whether two sizes are equal, which has to be answered."""
-    return known_equal(a, b) or decided(a == b)
+    """Whether two sizes are equal, without which an operator refuses them (`check`)."""
+    if type(a) is type(b) is int:
+        return a == b
+    return known_equal(a, b) or check(a == b)
+
+
+def check(condition: Any) -> bool:
+    """The truth of a condition without which an operator refuses.
+
+    One on numbers that follow from data is taken for true: it is looked at when the program runs.
+    """
+    return bool(condition.node.decide_or_require()) if isinstance(condition, Symbolic) else bool(condition)
+
+
+def check_length(n: SizeLike) -> None:
+    """Let a number that follows from data be the length of a dimension."""
+    if not hinted(n):
+        check(n >= 0)
 
 
 def decided(condition: Any) -> bool:
@@ -70,7 +87,7 @@ def known_empty(lengths: Sequence[SizeLike]) -> bool:
 
 
 def same(a: Sequence[SizeLike], b: Sequence[SizeLike]) -> bool:
-    """Whether two shapes are equal, which has to be answered."""
+    """Whether two shapes are equal, without which an operator refuses them."""
     return len(a) == len(b) and all(map(equal, a, b))
 
 
@@ -84,6 +101,31 @@ def product(lengths: Iterable[SizeLike]) -> SizeLike:
     return total
 
 
+def certain(*conditions: Any) -> bool:
+    """Whether all conditions on sizes are certain to hold."""
+    return all(c.node.is_known(True) if isinstance(c, Symbolic) else c for c in conditions)
+
+
+def hinted(n: SizeLike | None) -> bool:
+    """Whether a size is a number, or a symbol whose number is known in the example: not from elements."""
+    return not isinstance(n, Symbolic) or bool(n.node.has_hint())
+
+
+def within(place: SizeLike, n: SizeLike) -> bool:
+    """Whether a dimension of length n has such a place, which has to be answered unless elements tell it."""
+    if not is_symbol(place) and not is_symbol(n):
+        return bool(-n <= place < n)
+    return not (hinted(place) and hinted(n)) or (decided(place < n) and decided(place >= -n))
+
+
+def require(condition: Any) -> None:
+    """Let a condition on sizes hold: it is looked at when the program runs."""
+    if isinstance(condition, Symbolic):
+        condition.node.require("")
+    elif not condition:
+        raise RuntimeError("a condition on sizes does not hold")
+
+
 def smaller(a: SizeLike, b: SizeLike) -> SizeLike:
     """The smaller of two sizes."""
     return a if known_equal(a, b) or decided(a <= b) else b
@@ -92,6 +134,14 @@ def smaller(a: SizeLike, b: SizeLike) -> SizeLike:
 def larger(a: SizeLike, b: SizeLike) -> SizeLike:
     """The larger of two sizes."""
     return a if known_equal(a, b) or decided(b <= a) else b
+
+
+def least(a: SizeLike, b: SizeLike) -> SizeLike:
+    """The smaller of two sizes: of symbols their minimum, which decides nothing."""
+    for x in (a, b):
+        if isinstance(x, Symbolic) and not known_equal(a, b):
+            return x.node.operate("sym_min", a, b)
+    return smaller(a, b)
 
 
 def parts(n: SizeLike, step: SizeLike) -> SizeLike:
@@ -107,7 +157,11 @@ def broadcast(*shapes: Sequence[SizeLike]) -> Shape:
         for d, n in enumerate(lengths, rank - len(lengths)):
             if known_one(result[d]):
                 result[d] = n
-            elif not known_one(n) and not equal(n, result[d]):
+            elif known_one(n) or equal(n, result[d]):
+                continue
+            elif decided(result[d] == 1):  # computed from a size: one in the example
+                result[d] = n
+            elif not decided(n == 1):
                 raise ValueError(
                     f"shape mismatch: objects cannot be broadcast to a single shape: "
                     f"{' and '.join(str(tuple(s)) for s in shapes)}"

@@ -100,6 +100,9 @@ class SymBool(Symbolic):
     def __int__(self) -> int:
         return int(bool(self))
 
+    def __float__(self) -> float:
+        return float(bool(self))
+
 
 def _binary(name: str) -> Callable[[Any, Any], Any]:
     def method(self: Any, other: Any) -> Any:
@@ -125,6 +128,9 @@ def _unary(name: str) -> Callable[[Any], Any]:
 for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow"):
     setattr(_Number, f"__{_name}__", _binary(_name))
     setattr(_Number, f"__r{_name}__", _reflected(_name))
+for _name in ("add", "sub", "mul"):  # a truth counts as 1 or 0
+    setattr(SymBool, f"__{_name}__", _binary(_name))
+    setattr(SymBool, f"__r{_name}__", _reflected(_name))
 for _name in ("lt", "le", "gt", "ge"):
     setattr(_Number, f"__{_name}__", _binary(_name))
 for _name in ("eq", "ne"):

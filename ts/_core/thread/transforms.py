@@ -1,7 +1,7 @@
 """Whether the thread runs a function that is transformed (`vmap`, `grad` ...); some methods are refused then.
 
-    with transforming():                    the function runs
-        x.backward()                        RuntimeError
+with transforming():                    the function runs
+    x.backward()                        RuntimeError
 """
 
 from __future__ import annotations

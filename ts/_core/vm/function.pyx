@@ -31,7 +31,7 @@ from ts._core.value.objects cimport Object
 
 from ts._core.dispatch.mismatch import argument_error
 from ts._core.tensor.foreign import with_tensors
-from ts.errors import LimitExceeded, StackExceeded
+from ts.errors import LimitExceeded, StackExceeded, closest, no_such_argument
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *x) noexcept
@@ -318,7 +318,21 @@ cdef class Function:
             elif name in self.defaults:
                 values.append(self.defaults[name])
             else:
-                raise RuntimeError(f"{self.name}() is missing value for argument '{name}'. Declaration: {self.declaration}")
+                unknown = [other for other in unused if other not in self.names]
+                raise RuntimeError(
+                    f"{self.name}() is missing value for argument '{name}'. Declaration: {self.declaration}"
+                    f"{with_hint(no_such_argument(unknown[0], self.names) if unknown else '')}"
+                )
         for name in unused:
-            raise RuntimeError(f"Unknown keyword argument '{name}' for operator '{self.name}'. Schema: {self.declaration}")
+            found = closest(name, self.names)
+            meant = f"did you mean '{found}'?" if found else ""
+            raise RuntimeError(
+                f"Unknown keyword argument '{name}' for operator '{self.name}'. Schema: {self.declaration}"
+                f"{with_hint(meant)}"
+            )
         return tuple(values)
+
+
+cdef str with_hint(str hint):
+    """The last line of a message, where there is something to say."""
+    return f"\nHint: {hint}" if hint else ""

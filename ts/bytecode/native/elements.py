@@ -33,6 +33,7 @@ _INTS: Final = {
 _TYPES: Final = {6: ("float", 4), 7: ("double", 8), 4: ("i64", 8)}  # of those that the dense way is for
 _STORES: Final = frozenset((NUMBER["STORE_FLOAT"], NUMBER["STORE_INT"]))
 
+
 class Tensors:
     """What the instructions of a code ask of tensors."""
 

@@ -2,6 +2,7 @@
 
     attend()                      from now on, Codes that loop often are asked for by the meter
     compile_now(code)             for tests and measurements: before anything else happens
+    is_asked(code)                whether its machine code is being made
     finish()                      wait until nothing is asked for
 
 Used where llvmlite is installed; TS_NATIVE=0 leaves everything to the interpreter.
@@ -27,6 +28,7 @@ failures: list[tuple[str, Exception]] = []  # what LLVM would not take, for who 
 
 _lock = threading.RLock()  # a finalizer that runs meanwhile may run a program that asks, too
 _waiting: deque[Code] = deque()
+_at: Code | None = None  # what the thread compiles, with what it calls
 _thread: threading.Thread | None = None
 
 
@@ -80,6 +82,13 @@ def finish() -> None:
         thread.join()
 
 
+def is_asked(code: Code) -> bool:
+    """Whether a Code waits for its machine code, by itself or as one that another calls."""
+    with _lock:
+        asked = [*_waiting, *([] if _at is None else [_at])]
+    return code.machine_code is None and any(code is each for one in asked for each in (one, *_callees(one)))
+
+
 def _request(code: Code) -> None:
     """Called by the meter, in the program's thread."""
     global _thread
@@ -102,13 +111,14 @@ def _request(code: Code) -> None:
 
 
 def _work() -> None:
-    global _thread
+    global _at, _thread
     while True:
         with _lock:
+            _at = None
             if not _waiting or not threading.main_thread().is_alive():
                 _thread = None
                 return
-            code = _waiting.popleft()
+            _at = code = _waiting.popleft()
         for each in (code, *_callees(code)):
             try:
                 compile_now(each)
@@ -124,8 +134,8 @@ def _callees(code: Code) -> list[Code]:
 
 def _forget() -> None:
     """In a process that was forked: the thread is gone, and LLVM may be in the middle of something."""
-    global _lock, _thread
-    _lock = threading.RLock()
+    global _at, _lock, _thread
+    _at, _lock = None, threading.RLock()
     _waiting.clear()
     if _thread is not None:
         _thread = None

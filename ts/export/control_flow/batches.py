@@ -21,11 +21,11 @@ for _function in (predispatch._vmap_increment_nesting, predispatch._vmap_decreme
 
 
 def record_vmap(
-    recorder: Recorder, call: Any, size: int, dims: list[Any], leaves: list[Any], shape: Any, kwargs: Any
+    recorder: Recorder, call: Any, size: Any, dims: list[Any], leaves: list[Any], shape: Any, kwargs: Any
 ) -> Any:
     """The results of a call of a batched function, recorded."""
     recorder._call(predispatch.lazy_load_decompositions, (), None)
-    recorder._call(predispatch._vmap_increment_nesting, (size, call.randomness), None)
+    recorder._call(predispatch._vmap_increment_nesting, (recorder.node_of(size), call.randomness), None)
     recorder.batches += 1
     try:
         level = recorder.batches
@@ -52,11 +52,11 @@ def _element(recorder: Recorder, x: Tensor, dim: int, level: int) -> Tensor:
     return made
 
 
-def _whole(recorder: Recorder, x: Tensor, dim: int, size: int, level: int) -> Tensor:
+def _whole(recorder: Recorder, x: Tensor, dim: int, size: Any, level: int) -> Tensor:
     x = recorder.fake_of(x)
     sizes = list(x.array.shape)
     sizes.insert(dim if dim >= 0 else dim + len(sizes) + 1, size)
     made = standing(fake_array(sizes, x.array.dtype), device_of(x), x.requires_grad)
-    arguments = (recorder.node_of(x), level, size, dim)
+    arguments = (recorder.node_of(x), level, recorder.node_of(size), dim)
     recorder._bind(recorder._call(predispatch._remove_batch_dim, arguments, made), made)
     return made

@@ -15,7 +15,7 @@ from ts._core.tensor.symbols import Symbolic
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.aliases import Aliases
 from ts._higher_order_ops.checks import Outcome
-from ts.export import expressions
+from ts.export import assertions, expressions
 from ts.export.control_flow.sources import Sources
 from ts.export.fake import fake, is_fake
 from ts.export.nodes import symbol_of
@@ -28,12 +28,15 @@ from ts.utils import _pytree as pytree
 class Branch(Recorder):
     """The recording of a function inside of another recording."""
 
+    inside = True
+
     def __init__(self, parent: Recorder, sources: Sources) -> None:
         observer = parent.environment.observer
         super().__init__(parent.environment)
         parent.environment.observer = observer
         self.parent = parent
-        self.modules = list(parent.modules)
+        self.calls = parent.calls
+        self.outer = parent.outer
         self.batches = parent.batches
         self.lifted: dict[Node, Node] = {}  # by the node around it: the input
         self.attributes: dict[str, Any] = {}  # tensors of numbers that the function makes
@@ -64,6 +67,7 @@ class Branch(Recorder):
                 leaves = [self.fake_of(x) if isinstance(x, Tensor) else x for x in leaves]
                 for x in leaves:
                     self.node_of(x)
+                assertions.insert(self)
         finally:
             environment.observer = before
         outside = [x for x in pytree.tree_leaves(args) if isinstance(x, Tensor)] + self._outside
@@ -96,9 +100,11 @@ class Branch(Recorder):
 
     def fake_of(self, x: Tensor) -> Tensor:
         """What stands for a tensor: those that the function did not make are known around it."""
-        if is_fake(x) or id(x) in self._tensors:
-            return x
         found = self._fakes.get(id(x))
+        if found is None and is_fake(x) and (shown := self._same_memory(x)) is not None:
+            found = self._fakes[id(x)] = x, shown
+        if found is None and (is_fake(x) or id(x) in self._tensors):
+            return x
         if found is not None:
             return found[1]
         made = self.parent.fake_of(x)
@@ -125,6 +131,13 @@ class Branch(Recorder):
             if not expression.is_Symbol:
                 return self._computed(expression)
         return self._lift(symbol_of(expression, self.environment), name)
+
+    def stands_for_element(self, node: Node) -> bool:
+        """Whether an input is an element of a batch around this recording; arguments of loops may be."""
+        if node.op != "placeholder":
+            return False
+        outer = next((o for o, inner in self.lifted.items() if inner is node), None)
+        return outer is None or self.parent.follows_from_batch(outer)
 
     # ---- what the function does
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ts._core.tensor.symbols import Symbolic
 from ts._core.tensor.tensor import Tensor
 from ts._higher_order_ops.map import check_body, map_op
 from ts._higher_order_ops.scan import check_combine, scan_op
@@ -70,7 +71,8 @@ def record_map(recorder: Recorder, f: Any, xs: Any, args: Any) -> Any:
         results = [x if x is None else _stacked(x, xs[0].array.shape[0]) for x in found.leaves]
     inputs = list(branch.lifted)
     module = module_of(branch, inputs, tuple(map(branch.node_of, found.leaves)))
-    first, others = [list(map(recorder.node_of, part)) for part in (xs, args)]
+    taken = [x for x in args if isinstance(x, Tensor | Symbolic)]  # values of Python are in the graph
+    first, others = [list(map(recorder.node_of, part)) for part in (xs, taken)]
     graphs = attributes(recorder, {"body_graph": module})
     call(recorder, map_op, (*graphs, first, [*others, *inputs]), results)
     return pytree.tree_unflatten(results, found.spec)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ts._core.tensor.symbols import Symbolic
 from ts._core.tensor.tensor import Tensor
 from ts.export.control_flow.branch import Branch
+from ts.export.regions import WRAPPERS, wrap
 from ts.fx.graph import Graph
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node, map_arg
@@ -30,8 +31,10 @@ def module_of(branch: Branch, inputs: Sequence[Node], output: Any) -> GraphModul
     graph.eliminate_dead_code()
     own = [n for n in graph.nodes if n.op == "placeholder" and n not in branch.lifted.values()]
     order = [*own, *(branch.lifted.get(outer, outer) for outer in inputs)]
+    attributes = {**branch.submodules, **branch.attributes}
+    wrap(graph, branch.blocks, attributes)
     ordered = _rebuilt(graph, order, [f"arg{i}_1" for i in range(len(order))])
-    return GraphModule({**branch.submodules, **branch.attributes}, ordered)
+    return GraphModule(attributes, ordered)
 
 
 def _rebuilt(graph: Graph, inputs: Sequence[Node], names: Sequence[str]) -> Graph:
@@ -83,6 +86,7 @@ def name_inputs(module: GraphModule) -> None:
                 continue
             if node.target.name in _NAMED_FROM_OUTSIDE:
                 _name_as(child, [x for x in _operands(node) if isinstance(x, Node)])
+            if node.target.name in _NAMED_FROM_OUTSIDE or node.target.name in WRAPPERS:
                 name_inputs(child)
 
 
@@ -93,4 +97,15 @@ def _operands(node: Node) -> list[Any]:
 def _name_as(child: GraphModule, operands: Sequence[Node]) -> None:
     inputs = [n for n in child.graph.nodes if n.op == "placeholder"]
     if len(inputs) == len(operands):
-        child.graph = _rebuilt(child.graph, inputs, [x.name for x in operands])
+        child.graph = _rebuilt(child.graph, inputs, _different([x.name for x in operands]))
+
+
+def _different(names: Sequence[str]) -> list[str]:
+    """Names of which none is there twice: an operand may be given in two places."""
+    found: list[str] = []
+    for name in names:
+        number = 0
+        while (made := name if number == 0 else f"{name}_{number}") in found:
+            number += 1
+        found.append(made)
+    return found

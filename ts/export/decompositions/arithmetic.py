@@ -30,6 +30,9 @@ _OTHER_NAMES = {  # of operators, by theirs
     **{f"{long}.{form}": f"{short}.{form}" for long, short in (
         ("greater", "gt"), ("greater_equal", "ge"), ("less", "lt"), ("less_equal", "le"), ("not_equal", "ne"),
     ) for form in ("Tensor", "Scalar")},
+    **{f"__{sign}__.{form}": f"bitwise_{sign}.{form}" for sign in ("and", "or", "xor") for form in (
+        "Tensor", "Scalar",
+    )},
 }  # fmt: skip
 
 
@@ -90,16 +93,10 @@ def where_scalar(condition: Tensor, x: Any, other: Any) -> Tensor:
     return aten.where.self(condition, one, two)
 
 
-@decomposes("aten::where")
+@decomposes("aten::where", "aten::nonzero_numpy")
 def where(condition: Tensor) -> Any:
     """The places where a condition holds, a tensor for each dimension."""
-    return unbind_columns(aten.nonzero(condition))
-
-
-@decomposes("aten::nonzero_numpy")
-def unbind_columns(x: Tensor) -> Any:
-    """The columns of a matrix."""
-    return aten.unbind.int(x, 1)
+    return aten.unbind.int(aten.nonzero(condition), 1)
 
 
 @decomposes("aten::masked_fill.Scalar")

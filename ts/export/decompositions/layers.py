@@ -6,6 +6,8 @@ import math
 from typing import Any
 
 import ts
+from ts._core.tensor.sizes import decided
+from ts._core.tensor.symbols import Symbolic, SymInt
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
 from ts.export.decompositions.products import matmul
@@ -234,8 +236,9 @@ def instance_norm(
     if running_mean is not None or not use_input_stats:
         return NotImplemented
     n, channels, *rest = list(x.shape)
+    flat_shape = [1, n * channels, *rest]
     weight, bias = (None if v is None else aten.repeat(v, [n]) for v in (weight, bias))
-    flat = aten.reshape(x, [1, n * channels, *rest])
+    flat = aten.reshape(x, flat_shape)
     found = aten._native_batch_norm_legit.no_stats(flat, weight, bias, True, momentum, eps)[0]
     return aten.view(found, [n, channels, *rest])
 
@@ -279,6 +282,23 @@ def replace(x: Tensor, value: Tensor) -> None:
 # ---- attention
 
 
+def _root(x: Any) -> Any:
+    """The square root of a number or symbol."""
+    if not isinstance(x, Symbolic):
+        return math.sqrt(x)
+    number: Any = ts.sym_float(x) if isinstance(x, SymInt) else x
+    return number**0.5
+
+
+def _added(mask: Any, like: Tensor) -> Any:
+    """A mask as what is added to scores: -inf where a bool is False."""
+    if mask is None or mask.dtype is not ts.bool:
+        return mask
+    zero = aten.scalar_tensor(0.0, dtype=like.dtype, device=like.device)
+    low = aten.scalar_tensor(float("-inf"), dtype=like.dtype, device=like.device)
+    return aten.where.self(mask, zero, low)
+
+
 @decomposes("aten::scaled_dot_product_attention")
 def attention(
     query: Tensor,
@@ -294,16 +314,13 @@ def attention(
     """Softmax of the products of queries and keys, by the values."""
     if enable_gqa:
         return NotImplemented
-    scale = 1.0 / math.sqrt(query.shape[-1]) if scale is None else scale
-    root = math.sqrt(scale)
+    attn_mask = _added(attn_mask, query)
+    root = _root(1.0 / _root(query.shape[-1]) if scale is None else scale)
     scaled = aten.mul.Scalar(query, root)
     if is_causal:
         rows, columns = query.shape[-2], key.shape[-2]
-        attn_mask = aten.tril(aten.full([rows, columns], True, dtype=ts.bool, device=query.device))
-    if attn_mask is not None and attn_mask.dtype is ts.bool:
-        zero = aten.scalar_tensor(0.0, dtype=query.dtype, device=query.device)
-        low = aten.scalar_tensor(float("-inf"), dtype=query.dtype, device=query.device)
-        attn_mask = aten.where.self(attn_mask, zero, low)
+        seen = aten.tril(aten.full([rows, columns], True, dtype=ts.bool, device=query.device))
+        attn_mask = _added(seen, query)
     scores = matmul(scaled, aten.mul.Scalar(swapped(key, -2, -1), root))
     if attn_mask is not None:
         scores = aten.add.Tensor(scores, attn_mask)
@@ -330,14 +347,14 @@ def grid_sampler(x: Tensor, grid: Tensor, mode: int, padding: int, align_corners
 @decomposes("aten::one_hot")
 def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
     """1 at the place of the class, 0 elsewhere."""
-    if num_classes == -1:
+    if num_classes == -1 or not decided(num_classes > 0):
         return NotImplemented
-    for holds, text in (
-        (aten.ge.Scalar(x, 0), "non-negative"), (aten.lt.Scalar(x, num_classes), "smaller than num_classes"),
-    ):  # fmt: skip
-        aten._assert_async.msg(aten.all(holds), f"one_hot: Class values must be {text}.")
+    text = "one_hot: Class values must be"
+    aten._assert_async.msg(aten.all(aten.ge.Scalar(x, 0)), f"{text} non-negative.")
+    aten._assert_async.msg(aten.all(aten.lt.Scalar(x, num_classes)), f"{text} smaller than num_classes.")
+    column = aten.unsqueeze(x, -1)
     places = aten.arange(num_classes, dtype=ts.int64, device=x.device)
-    return aten._to_copy(aten.eq.Tensor(aten.unsqueeze(x, -1), places), dtype=ts.int64)
+    return aten._to_copy(aten.eq.Tensor(column, places), dtype=ts.int64)
 
 
 @decomposes("aten::pad")
@@ -362,9 +379,16 @@ def _padded(x: Tensor, pad: list[Any], places: Any) -> Tensor:
     return x
 
 
+def _has_elements(x: Tensor, pad: list[Any]) -> bool:
+    """Whether all dimensions but that of the batch have some."""
+    return all(decided(n != 0) for n in x.shape[-(len(pad) // 2) - 1 :])
+
+
 @decomposes("aten::reflection_pad1d", "aten::reflection_pad2d", "aten::reflection_pad3d")
 def reflection_pad(x: Tensor, padding: list[Any]) -> Tensor:
     """Mirrored at the ends."""
+    if not _has_elements(x, padding):
+        return NotImplemented
 
     def mirrored(at: Tensor, size: Any) -> Tensor:
         distance = aten.abs(aten.sub.Tensor(size - 1, aten.abs(at)))
@@ -376,6 +400,8 @@ def reflection_pad(x: Tensor, padding: list[Any]) -> Tensor:
 @decomposes("aten::replication_pad1d", "aten::replication_pad2d", "aten::replication_pad3d")
 def replication_pad(x: Tensor, padding: list[Any]) -> Tensor:
     """With the last elements again."""
+    if not _has_elements(x, padding):
+        return NotImplemented
     return _padded(x, padding, lambda at, size: aten.clamp(at, 0, size - 1))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import ts
+from ts._core.tensor.sizes import equal
 from ts._core.tensor.tensor import Tensor
 from ts.export.decompositions.table import decomposes
 
@@ -49,6 +50,13 @@ def _view_dtype(before: Tensor, value: Tensor, dtype: Any) -> Tensor:
     return aten.view.dtype(value, before.dtype)
 
 
+@_undoes("aten::expand")
+def _expand(before: Tensor, value: Tensor, *arguments: Any) -> Tensor:
+    if len(before.shape) != len(value.shape) or not all(map(equal, before.shape, value.shape)):
+        raise RuntimeError("what writes to an expanded view has no form without a write")
+    return value
+
+
 @_undoes("aten::permute")
 def _permute(before: Tensor, value: Tensor, dims: list[int]) -> Tensor:
     places = [d % len(dims) for d in dims]
@@ -83,6 +91,39 @@ def _slice(before: Tensor, value: Tensor, *arguments: Any) -> Tensor:
 def _split(before: Tensor, value: Tensor, index: int, sizes: list[int], dim: int = 0) -> Tensor:
     start = sum(sizes[:index])
     return aten.slice_scatter(before, value, dim, start, start + sizes[index])
+
+
+@_undoes("aten::split.Tensor")
+def _split_evenly(before: Tensor, value: Tensor, index: int, size: Any, dim: int = 0) -> Tensor:
+    return aten.slice_scatter(before, value, dim, index * size, index * size + value.shape[dim])
+
+
+@_undoes("aten::chunk")
+def _chunk(before: Tensor, value: Tensor, index: int, chunks: int, dim: int = 0) -> Tensor:
+    return _split_evenly(before, value, index, -(-before.shape[dim] // chunks), dim)
+
+
+@_undoes("aten::tensor_split.sections")
+def _tensor_split(before: Tensor, value: Tensor, index: int, sections: int, dim: int = 0) -> Tensor:
+    size = before.shape[dim]
+    start = index * (size // sections) + ts.sym_min(index, size % sections)
+    return aten.slice_scatter(before, value, dim, start, start + value.shape[dim])
+
+
+@_undoes("aten::tensor_split.indices")
+def _tensor_split_at(before: Tensor, value: Tensor, index: int, places: list[Any], dim: int = 0) -> Tensor:
+    start = places[index - 1] if index else 0
+    return aten.slice_scatter(before, value, dim, start, start + value.shape[dim])
+
+
+@_undoes("aten::unbind.int")
+def _unbind(before: Tensor, value: Tensor, index: int, dim: int = 0) -> Tensor:
+    return aten.select_scatter(before, value, dim, index)
+
+
+@_undoes("aten::narrow")
+def _narrow(before: Tensor, value: Tensor, dim: int, start: Any, length: Any) -> Tensor:
+    return aten.slice_scatter(before, value, dim, start, start + length)
 
 
 @_undoes("aten::diagonal")

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
 from typing import Any
 
 import ts
-from ts._core.tensor.sizes import decided
+from ts._core.tensor.sizes import decided, known_equal, known_one
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
 from ts.export.decompositions.table import decomposes
 
 aten = ts.ops.aten
-
-_END = 2**63 - 1  # of a slice that says none
 
 
 def _dim(x: Tensor, dim: int) -> int:
@@ -94,8 +91,9 @@ def resolved(shape: list[Any], count: Any) -> list[Any]:
     """A shape with the size that -1 stands for."""
     if not any(isinstance(n, int) and n == -1 for n in shape):
         return list(shape)
-    rest = math.prod(n for n in shape if not (isinstance(n, int) and n == -1))
-    return [count // rest if isinstance(n, int) and n == -1 else n for n in shape]
+    others = [n for n in shape if not (isinstance(n, int) and n == -1)]
+    rest = count // math.prod(others) if others else count
+    return [rest if isinstance(n, int) and n == -1 else n for n in shape]
 
 
 @decomposes(
@@ -103,20 +101,28 @@ def resolved(shape: list[Any], count: Any) -> list[Any]:
 )
 def reshape(x: Tensor, shape: Any, stride: Any = None) -> Tensor:
     """A view where that can be, of a copy where not."""
-    shape = resolved(list(shape.shape if isinstance(shape, Tensor) else shape), x.numel())
-    if not can_view(x, shape):
-        x = aten.clone(x, memory_format=ts.contiguous_format)
-    return aten.view(x, shape)
+    given = list(shape.shape if isinstance(shape, Tensor) else shape)
+    is_whole = not any(isinstance(n, int) and n == -1 for n in given)
+    shape = given if is_whole else resolved(given, math.prod(x.shape))
+    if can_view(x, shape):
+        return aten.view(x, given)
+    return aten.view(aten.clone(x, memory_format=ts.contiguous_format), shape)
 
 
 def can_view(x: Tensor, shape: list[Any]) -> bool:
     """Whether a tensor of this shape can lie in the memory of `x`, as it lies there."""
     recorder = current_tracer()
-    with nullcontext() if recorder is None else recorder.guessing():
-        try:
-            ts.empty_strided(list(x.shape), list(x.stride()), dtype=x.dtype, device="meta").view(shape)
-        except RuntimeError:
-            return False
+    if recorder is None:
+        return _can_view(x, shape)
+    with recorder.guessing():
+        return recorder.unrecorded(_can_view, x, shape)  # type: ignore[no-any-return]
+
+
+def _can_view(x: Tensor, shape: list[Any]) -> bool:
+    try:
+        ts.empty_strided(list(x.shape), list(x.stride()), dtype=x.dtype, device="meta").view(shape)
+    except RuntimeError:
+        return False
     return True
 
 
@@ -154,7 +160,7 @@ def broadcast_to(x: Tensor, size: list[int]) -> Tensor:
 def broadcast_tensors(tensors: list[Tensor]) -> list[Tensor]:
     """All in one shape."""
     shape = broadcast([list(x.shape) for x in tensors])
-    return [aten.expand(x, shape) for x in tensors]
+    return [x if list(x.shape) == shape else aten.expand(x, shape) for x in tensors]
 
 
 def broadcast(shapes: list[list[Any]]) -> list[Any]:
@@ -162,7 +168,8 @@ def broadcast(shapes: list[list[Any]]) -> list[Any]:
     found: list[Any] = [1] * max(map(len, shapes))
     for shape in shapes:
         for d in range(1, len(shape) + 1):
-            if not decided(shape[-d] == 1):
+            same = known_equal(shape[-d], found[-d])
+            if not same and (known_one(found[-d]) or not decided(shape[-d] == 1)):
                 found[-d] = shape[-d]
     return found
 
@@ -172,14 +179,9 @@ def narrow(x: Tensor, dim: int, start: Any, length: Any) -> Tensor:
     """`length` elements from `start` on."""
     if decided(start < 0):
         start = start + x.shape[dim]
+    if not decided(start + length <= x.shape[dim]):  # which a slice does not ask
+        return NotImplemented
     return aten.slice.Tensor(x, dim, start, start + length)
-
-
-@decomposes("aten::slice.Tensor")
-def slice_all(x: Tensor, dim: int = 0, start: Any = None, end: Any = None, step: Any = 1) -> Tensor:
-    """The tensor itself, where nothing is left out."""
-    whole = isinstance(end, int) and end == _END and isinstance(start, int) and start == 0 and step == 1
-    return x if whole else NotImplemented
 
 
 @decomposes("aten::split.Tensor", "aten::unsafe_split.Tensor")
@@ -421,6 +423,8 @@ def roll(x: Tensor, shifts: list[int], dims: list[int] = ()) -> Tensor:  # type:
         return aten.view(roll(flatten(x), shifts, [0]), list(x.shape))
     for shift, dim in zip(shifts, dims, strict=True):
         size = x.shape[dim]
+        if not decided(size != 0):
+            return NotImplemented
         places = aten.add.Tensor(aten.arange(size, device=x.device), (size - shift) % size)
         x = aten.index_select(x, dim, aten.fmod.Scalar(places, size))
     return x

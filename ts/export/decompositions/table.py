@@ -20,7 +20,7 @@ Table = dict[str, Callable[..., Any]]
 _known: Final[Table] = {}
 _FAMILIES: Final = (
     "shapes", "scatters", "factories", "arithmetic", "activations", "reductions", "products", "layers",
-    "indexing", "losses",
+    "recurrent", "indexing", "losses",
 )  # fmt: skip
 
 

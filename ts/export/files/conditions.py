@@ -16,15 +16,15 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from ts._core.tensor.symbols import Symbolic
+from ts._core.tensor.symbols import Symbolic, SymInt
 from ts._core.tensor.tensor import Tensor
 from ts.errors import ArchiveError
-from ts.export.checks import Check
+from ts.export.checks import Check, WholeNumber
 from ts.export.files import formulas, trees
 from ts.export.files.formulas import Attribute, Call, Constant, Formula, Item, Name, Operation
 from ts.export.files.symbols import Symbols
+from ts.export.powers import MOST_BITS, power
 
-_MOST_BITS: Final = 1 << 12  # of a number that a condition computes
 _Compute = Callable[[list[Any]], Any]
 
 
@@ -65,6 +65,8 @@ class Conditions:
             if isinstance(value, Tensor):
                 for dim, size in enumerate(value.array.shape):
                     found += self._of_size(leaf, dim, size, seen)
+            elif isinstance(value, SymInt):
+                found += self._of_number(leaf, value.node.expr)
             elif not isinstance(value, Symbolic):
                 found.append(self._of_constant(leaf, value))
         return found + [self._of_guard(text) for text in guards]
@@ -114,16 +116,38 @@ class Conditions:
                     return []
                 seen.add(symbol)
                 return self._of_range(symbol, place, at)
+        return [self._equal(leaf, dim, at, expression)]
+
+    def _equal(self, leaf: int, dim: int | None, at: str, expression: Any) -> Check:
+        """That a size, or an argument, is what an expression of symbols that have places says."""
         from ts.export import expressions
         from ts.export.guards import text
 
-        def holds(leaves: list[Any]) -> bool:
-            shape = leaves[leaf].size()
-            numbers = {s: place.read(leaves) for s, place in places.items() if place is not None}
-            return dim < len(shape) and bool(shape[dim] == expressions.value(expression, numbers))
+        places = {s: self.places[s] for s in expression.free_symbols}
 
-        wanted = text(expression, lambda s: self.places[s].name)
-        return [Check(f"{at} == {wanted}", holds)]
+        def holds(leaves: list[Any]) -> bool:
+            wanted = expressions.value(expression, {s: place.read(leaves) for s, place in places.items()})
+            if dim is None:
+                return bool(leaves[leaf] == wanted)
+            shape = leaves[leaf].size()
+            return dim < len(shape) and bool(shape[dim] == wanted)
+
+        return Check(f"{at} == {text(expression, lambda s: places[s].name)}", holds)
+
+    def _of_number(self, leaf: int, expression: Any) -> list[Check]:
+        """That an argument is an int, and in its range or what it has to be."""
+        name = self.names[leaf]
+        found: list[Check] = [WholeNumber(name, leaf)]
+        place = self.places.get(expression)
+        if place is None or (place.leaf, place.dim) != (leaf, None):
+            if all(s in self.places for s in expression.free_symbols):
+                found.append(self._equal(leaf, None, name, expression))
+        elif (ends := self.ranges.get(expression)) is not None:
+            if type(ends.lower) is int and ends.lower > 0:
+                found.append(self._compared(leaf, None, name, ">=", ends.lower))
+            if type(ends.upper) is int:
+                found.append(self._compared(leaf, None, name, "<=", ends.upper))
+        return found
 
     def _of_range(self, symbol: Any, place: _Place, at: str) -> list[Check]:
         """What the number of a symbol may be; that it is one."""
@@ -170,7 +194,7 @@ class Conditions:
         def holds(leaves: list[Any]) -> bool:
             try:
                 return bool(compute(leaves))
-            except (ArithmeticError, IndexError):
+            except (ArithmeticError, IndexError, TypeError, ValueError):  # of texts, or a square root of -1
                 return False
 
         return Check(_ARGUMENT.sub(r"\1", text), holds, text)
@@ -185,13 +209,16 @@ class Conditions:
                 if name == "and":
                     return lambda leaves: first(leaves) and second(leaves)
                 return lambda leaves: first(leaves) or second(leaves)
+            case Operation(operator="if", operands=operands):
+                truth, one, other = (self._computed(x, text) for x in operands)
+                return lambda leaves: one(leaves) if truth(leaves) else other(leaves)
             case Operation(operator=name, operands=operands):
                 parts = [self._computed(x, text) for x in operands]
                 function = _OPERATORS[name]
                 return lambda leaves: function(*(part(leaves) for part in parts))
             case Call(function=function, arguments=arguments, options=()):
                 called = _FUNCTIONS.get(_dotted(function))
-                if called is not None:
+                if called is not None and (len(arguments) == 1 or (called in (max, min) and arguments)):
                     parts = [self._computed(x, text) for x in arguments]
                     return lambda leaves: called(*(part(leaves) for part in parts))
             case Item(
@@ -248,17 +275,21 @@ def _dotted(formula: Formula) -> str:
     return ""
 
 
-def _power(a: Any, b: Any) -> Any:
-    """a ** b, unless it is a very large number."""
-    if isinstance(a, int) and isinstance(b, int) and b > 0 and a.bit_length() * b > _MOST_BITS:
-        raise OverflowError("a number is too large")
-    return a**b
-
-
-def _shift(a: int, b: int) -> int:
-    if not 0 <= b < _MOST_BITS:
+def _shift(a: Any, b: Any) -> Any:
+    if isinstance(a, int) and not 0 <= b <= MOST_BITS - a.bit_length():
         raise OverflowError("a number is too large")
     return a << b
+
+
+def _of_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, of numbers alone: a text times a number may be a very long one."""
+
+    def computed(*operands: Any) -> Any:
+        if not all(isinstance(x, int | float) for x in operands):
+            raise TypeError("conditions compute with numbers")
+        return function(*operands)
+
+    return computed
 
 
 _ARGUMENT: Final = re.compile(r"L\['(\w+)'\]")
@@ -266,11 +297,16 @@ _RELATIONS: Final = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
     ">=": operator.ge,
 }  # fmt: skip
-_OPERATORS: Final[Mapping[str, Callable[..., Any]]] = {
-    **_RELATIONS, "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
-    "//": operator.floordiv, "%": operator.mod, "**": _power, "neg": operator.neg, "not": operator.not_,
-    "&": operator.and_, "|": operator.or_, "^": operator.xor, "<<": _shift, ">>": operator.rshift,
+_ARITHMETIC: Final[Mapping[str, Callable[..., Any]]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv,
+    "%": operator.mod, "**": power, "neg": operator.neg, "&": operator.and_, "|": operator.or_,
+    "^": operator.xor, "<<": _shift, ">>": operator.rshift,
 }  # fmt: skip
+_OPERATORS: Final[Mapping[str, Callable[..., Any]]] = {
+    **_RELATIONS,
+    "not": operator.not_,
+    **{name: _of_numbers(function) for name, function in _ARITHMETIC.items()},
+}
 _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "max": max, "min": min, "abs": abs, "float": float, "int": int, "round": round, "bool": bool,
     "torch.sym_float": float, "torch.sym_int": int, "torch.sym_max": max, "torch.sym_min": min,

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 import types
 import typing
 from collections.abc import Callable
@@ -26,6 +27,8 @@ _BYTES_EACH: Final = 20  # of memory that a byte of JSON may take as objects
 _NANOSECONDS_EACH: Final = 20
 _DEEPEST: Final = 300  # of objects and lists
 _FLOATS: Final = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
+_TEXTS: Final = re.compile(r'"(?:[^"\\]|\\.?)*(?:"|$)', re.DOTALL)  # one that does not end goes to the end
+_MARKS: Final = re.compile(r"[\[{\]}]")
 _Reads = Callable[[Any, str], Any]
 
 
@@ -46,25 +49,13 @@ def parse(text: str, record: str) -> Any:
 
 
 def _depth(text: str) -> int:
-    """At least how deep objects and lists are in each other; brackets in texts count as well."""
+    """How deep objects and lists are in each other."""
     if text.count("[") + text.count("{") <= _DEEPEST:
         return 0
     deepest = depth = 0
-    in_text = False
-    skip = False
-    for c in text:
-        if skip:
-            skip = False
-        elif in_text:
-            skip = c == "\\"
-            in_text = c != '"'
-        elif c == '"':
-            in_text = True
-        elif c in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif c in "]}":
-            depth -= 1
+    for mark in _MARKS.findall(_TEXTS.sub("", text)):
+        depth += 1 if mark in "[{" else -1
+        deepest = max(deepest, depth)
     return deepest
 
 
@@ -184,7 +175,7 @@ def _object_reader(cls: Any) -> _Reads:
         if type(value) is not dict:
             raise _wrong(where, f"an object, {cls.__name__}")
         if not readers:  # now, as graphs hold graphs
-            readers.extend((f.name, _reader(hints[f.name])) for f in fields)
+            readers[:] = [(f.name, _reader(hints[f.name])) for f in fields]  # at once, for other threads
         if not needed <= value.keys():
             raise ArchiveError(f"{where}: {cls.__name__} has no {min(needed - value.keys())}")
         return cls(**{name: item(value[name], name) for name, item in readers if name in value})

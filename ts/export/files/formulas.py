@@ -17,6 +17,7 @@ from ts.errors import ArchiveError
 
 _LONGEST: Final = 1 << 14  # characters
 _DEEPEST: Final = 60  # levels of nesting
+_HIGHEST: Final = 150  # levels of the tree, which sums have without nesting
 _TOKEN: Final = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)"
     r"|(?P<text>'[^'\\]*'|\"[^\"\\]*\")|(?P<mark>\*\*|//|<<|>>|<=|>=|==|!=|[-+*/%<>()\[\],.=&|^])|(?P<end>$))",
@@ -66,13 +67,26 @@ class Attribute:
 
 @dataclass(slots=True, frozen=True)
 class Operation:
-    """An operator of Python, with one or two operands."""
+    """An operator of Python, with one or two operands; `if` with a condition, and what is chosen by it."""
 
     operator: str
     operands: tuple[Formula, ...]
 
 
 Formula = Constant | Name | Call | Item | Attribute | Operation
+
+
+def _parts(formula: Formula) -> tuple[Formula, ...]:
+    match formula:
+        case Operation(operands=operands):
+            return operands
+        case Call(function=function, arguments=arguments, options=options):
+            return (function, *arguments, *(value for _, value in options))
+        case Item(of=of, key=key):
+            return (of, key)
+        case Attribute(of=of):
+            return (of,)
+    return ()
 
 
 def parse(text: str) -> Formula:
@@ -115,12 +129,29 @@ class _Parser:
             self.fail(f"{mark!r} is missing before {self.token!r}")
 
     def whole(self) -> Formula:
-        found = self.disjunction()
+        found = self.choice()
         if self.kind != "end":
             self.fail(f"{self.token!r} stands behind its end")
-        return found
+        level = [found]
+        for _ in range(_HIGHEST):
+            level = [part for x in level for part in _parts(x)]
+            if not level:
+                return found
+        self.fail("it is too large")
 
     # ---- levels, the loosest first
+
+    def choice(self) -> Formula:
+        found = self.disjunction()
+        if self.take("if"):
+            condition = self.disjunction()
+            self.expect("else")
+            self.depth += 1
+            if self.depth > _DEEPEST:
+                self.fail("it is nested too deeply")
+            found = Operation("if", (condition, found, self.choice()))
+            self.depth -= 1
+        return found
 
     def disjunction(self) -> Formula:
         self.depth += 1
@@ -200,7 +231,7 @@ class _Parser:
             if mark == "(":
                 found = self.call(found)
             elif mark == "[":
-                found = Item(found, self.disjunction())
+                found = Item(found, self.choice())
                 self.expect("]")
             elif self.kind == "name":
                 found = Attribute(found, self.advance())
@@ -212,9 +243,9 @@ class _Parser:
         arguments: list[Formula] = []
         options: list[tuple[str, Formula]] = []
         while not self.take(")"):
-            found = self.disjunction()
+            found = self.choice()
             if isinstance(found, Name) and self.take("="):
-                options.append((found.name, self.disjunction()))
+                options.append((found.name, self.choice()))
             else:
                 arguments.append(found)
             if self.token != ")":
@@ -232,7 +263,7 @@ class _Parser:
             token = self.advance()
             return Constant(token == "True") if token in ("True", "False") else Name(token)
         if self.take("("):
-            found = self.disjunction()
+            found = self.choice()
             self.expect(")")
             return found
         self.fail(f"a value is missing before {self.token!r}")

@@ -8,26 +8,34 @@ Names become parts of generated code, so they are checked to be names; operators
 from __future__ import annotations
 
 import builtins
+import inspect
 import io
 import keyword
 import operator
 import pickle
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Final
 
 from ts import dtypes
+from ts._core.tensor.symbols import SymBool, SymFloat, SymInt
 from ts._core.tensor.tensor import Tensor
 from ts.archive import saving
 from ts.errors import ArchiveError
 from ts.export import signature as kinds
+from ts.export.checks import Check, Line
 from ts.export.fake import fake_array, standing
 from ts.export.files import documents, schema, targets, trees
 from ts.export.files.conditions import Conditions
 from ts.export.files.container import Container
 from ts.export.files.symbols import Symbols
 from ts.export.files.tensors import TensorFolder, check_layout, device_of, dtype_of
+from ts.export.module_calls import ModuleCallEntry, ModuleCallSignature
 from ts.export.program import ExportedProgram
+from ts.export.python_functions import FUNCTIONS
 from ts.export.signature import ExportGraphSignature, InputKind, InputSpec, OutputKind, OutputSpec
+from ts.export.unlifted import OF_PROGRAMS
+from ts.export.verifier import Verifier
 from ts.fx.graph import Graph
 from ts.fx.graph_module import GraphModule
 from ts.fx.namespace import CUSTOM_BUILTINS
@@ -38,9 +46,9 @@ _LONGEST_NAME: Final = 1 << 10
 _DEEPEST_GRAPH: Final = 20
 _MEMORY_FORMATS: Final = {n: name for name, n in schema.MEMORY_FORMATS.items()}
 _SIZE_KINDS: Final = {
-    "as_sym_int": (kinds.SymIntArgument, "sym_int_values"),
-    "as_sym_float": (kinds.SymFloatArgument, "sym_float_values"),
-    "as_sym_bool": (kinds.SymBoolArgument, "sym_bool_values"),
+    "as_sym_int": (kinds.SymIntArgument, "sym_int_values", (int, SymInt)),
+    "as_sym_float": (kinds.SymFloatArgument, "sym_float_values", (float, SymFloat)),
+    "as_sym_bool": (kinds.SymBoolArgument, "sym_bool_values", (bool, SymBool)),
 }
 _NUMBERS: Final = ("as_int", "as_float", "as_bool", "as_string", "as_none")
 
@@ -88,6 +96,13 @@ def check_path(name: str) -> str:
     return name
 
 
+def check_state(name: str) -> str:
+    """A name of a parameter, buffer or constant of a program's module, which has attributes of its own."""
+    if check_path(name).partition(".")[0] in OF_PROGRAMS:
+        raise ArchiveError(f"{name[:80]!r} is no name of state: programs have that themselves")
+    return name
+
+
 _OF_MODULES: Final = frozenset(dir(Module()))
 _OF_CODE: Final = frozenset(("self", *CUSTOM_BUILTINS))  # names that generated code has for something else
 
@@ -104,6 +119,9 @@ class _Reader:
         graph = _GraphReader(self, written.graph, 0)
         input_specs = list(map(self.input_spec, written.signature.input_specs))
         module = graph.module(input_specs)
+        for each in input_specs:
+            if each.target is not None and each.target.partition(".")[0] in graph.modules:
+                raise ArchiveError(f"{each.target[:80]!r} is no name of state: a branch has that name")
         signature = ExportGraphSignature(
             input_specs, list(map(self.output_spec, written.signature.output_specs))
         )
@@ -114,7 +132,10 @@ class _Reader:
         weights = TensorFolder(self.container, "weights").read()
         constants = TensorFolder(self.container, "constants").read()
         _check_state(signature, weights, constants)
-        in_spec, out_spec, names = self.trees()
+        calls = self.module_calls(graph)
+        call = calls[0].signature
+        assert call is not None
+        in_spec, out_spec, names = call.in_spec, call.out_spec, call.forward_arg_names
         users = [
             n for n, s in zip(graph.placeholders, input_specs, strict=True) if s.kind is InputKind.USER_INPUT
         ]
@@ -126,21 +147,45 @@ class _Reader:
         ranges = self.symbols.range_constraints()
         conditions = Conditions(self.symbols, ranges, in_spec, names)
         checks = conditions.checks([n.meta["val"] for n in users], self.file.guards_code)
+        _add_lines(checks, written.metadata.get(schema.LINES_OF_GUARDS))
+        dialect = self.file.verifiers[0] if self.file.verifiers else Verifier.dialect
         made = ExportedProgram(
-            module, signature, weights, ranges, (in_spec, out_spec), self.sample_inputs(), constants, checks
-        )
-        made._argument_names = names
+            module, signature, weights, ranges, calls, self.sample_inputs(), constants, checks,
+            self.symbols.environment if self.symbols.any else None, dialect,
+        )  # fmt: skip
+        if self.symbols.any:
+            _check_shapes(made)
         return made
 
-    def trees(self) -> tuple[Any, Any, list[str] | None]:
-        """The trees of arguments and results, and the names of arguments."""
-        for entry in self.file.graph_module.module_call_graph:
-            if entry.fqn == "" and entry.signature is not None:
-                in_spec, out_spec = trees.read(entry.signature.in_spec), trees.read(entry.signature.out_spec)
-                trees.check_arguments(in_spec)
-                names = entry.signature.forward_arg_names
-                return in_spec, out_spec, None if names is None else list(map(check_name, names))
-        raise ArchiveError("nothing says how the program is called")
+    def module_calls(self, graph: _GraphReader) -> list[ModuleCallEntry]:
+        """The modules of the program, the first of which is itself."""
+        found = [
+            ModuleCallEntry(e.fqn and check_path(e.fqn), self.call(e.signature, graph, e.fqn != ""))
+            for e in self.file.graph_module.module_call_graph
+        ]
+        found.sort(key=lambda entry: entry.fqn != "")
+        if not found or found[0].fqn != "" or found[0].signature is None:
+            raise ArchiveError("nothing says how the program is called")
+        return found
+
+    def call(
+        self, written: schema.CallSignature | None, graph: _GraphReader, inside: bool
+    ) -> ModuleCallSignature | None:
+        """What a call of a module was given and gave; `inside`: the module is one of the program's."""
+        if written is None:
+            return None
+        in_spec, out_spec = trees.read(written.in_spec), trees.read(written.out_spec)
+        trees.check_arguments(in_spec)
+        if inside:
+            for name in in_spec.child(1).context:
+                if check_name(str(name)) in _OF_CODE or name.startswith("_positional_arg_"):
+                    raise ArchiveError(f"{name!r} cannot be the name of an argument of a module")
+        names = written.forward_arg_names
+        made = ModuleCallSignature(
+            list(map(self.argument, written.inputs)), list(map(self.argument, written.outputs)),
+            in_spec, out_spec, None if names is None else list(map(check_name, names)),
+        )  # fmt: skip
+        return made.renamed(graph.name_of)
 
     def sample_inputs(self) -> Any:
         """The arguments that it was exported with; None where they are of classes that files may not name."""
@@ -167,13 +212,13 @@ class _Reader:
             argument = kinds.ConstantArgument(check_name(value.name), _plain(value.value))
             return InputSpec(InputKind.USER_INPUT, argument, None)
         if kind == "parameter":
-            target = check_path(value.parameter_name)
+            target = check_state(value.parameter_name)
             return InputSpec(InputKind.PARAMETER, _tensor(value.arg), target)
         if kind == "buffer":
-            target = check_path(value.buffer_name)
+            target = check_state(value.buffer_name)
             return InputSpec(InputKind.BUFFER, _tensor(value.arg), target, value.persistent)
         if kind == "tensor_constant":
-            target = check_path(value.tensor_constant_name)
+            target = check_state(value.tensor_constant_name)
             return InputSpec(InputKind.CONSTANT_TENSOR, _tensor(value.arg), target)
         if kind == "token":
             return InputSpec(InputKind.TOKEN, kinds.TokenArgument(check_name(value.arg.name)), None)
@@ -212,7 +257,8 @@ class _Reader:
             raise ArchiveError("a tensor has other strides than sizes")
         sizes = list(map(self.symbols.number, meta.sizes))
         strides = list(map(self.symbols.number, meta.strides))
-        if any(type(n) is int and not 0 <= n < 1 << 62 for n in (*sizes, *strides)):
+        numbers = (*sizes, *strides)
+        if not all(isinstance(n, SymInt) or (type(n) is int and 0 <= n < 1 << 62) for n in numbers):
             raise ArchiveError("a tensor has a size that no tensor has")
         dtype = dtype_of(meta.dtype)
         array = fake_array(sizes, dtype.numpy_dtype, strides)
@@ -287,11 +333,20 @@ class _GraphReader:
         """Let a node have the name that the file has for it, and what is known of its value."""
         if name in self.nodes:
             raise ArchiveError(f"two values are called {name}")
+        if name == "self" and node.op != "placeholder":
+            raise ArchiveError("a value is called self, as the module is")
         if node.name != name and hasattr(builtins, name):  # which generated code does not use
             node.graph._graph_namespace._rename_object(node, name)
             node.name = name
         self.nodes[name] = node
         node.meta["val"] = value
+
+    def name_of(self, written: str) -> str:
+        """The name of a node that a file has under this one."""
+        node = self.nodes.get(written)
+        if node is None:
+            raise ArchiveError(f"a call is of {written[:80]!r}, which is no value")
+        return node.name
 
     def rename(self, spec: OutputSpec, output: Any) -> None:
         """Let the signature have the names of nodes, and be of the values that the graph gives."""
@@ -344,7 +399,10 @@ class _GraphReader:
             found = getattr(graph, _SIZE_KINDS[kind][1]).get(value.value)
             if found is None:
                 raise ArchiveError(f"nothing is known of the number {value.value[:80]}")
-            return self.reader.symbols.number(found)
+            number = self.reader.symbols.number(found)
+            if type(number) not in _SIZE_KINDS[kind][2]:
+                raise ArchiveError(f"the number {value.value[:80]} is of another type than the program says")
+            return number
         if kind in _SIZE_KINDS:
             return value.value
         if kind in _NUMBERS:
@@ -375,7 +433,7 @@ class _GraphReader:
         if node.name in self.nodes:
             raise ArchiveError(f"two values are called {node.name}")
         self.nodes[node.name] = node
-        items = self.items(node, [x for x in written.outputs if x.kind != "as_none"], metadata)
+        items = self.items(node, written.outputs, metadata)
         node.meta["val"] = items if len(written.outputs) == 1 else tuple(items)
 
     def result_name(self, written: schema.Node) -> tuple[str, schema.Choice | None]:
@@ -409,6 +467,9 @@ class _GraphReader:
                 self.nodes[item.name] = item
                 item.meta["val"] = self.items(item, inside, metadata)
                 found.append(item.meta["val"])
+                continue
+            if each.kind == "as_none":
+                found.append(None)
                 continue
             value = self.known(each)
             found.append(value)
@@ -464,7 +525,7 @@ class _GraphReader:
     def attribute(self, written: schema.GraphOf) -> Node:
         """The module of a branch or a loop."""
         name = check_name(written.name)
-        if name.startswith("_") or name in _OF_MODULES:
+        if name.startswith("_") or name in OF_PROGRAMS:
             raise ArchiveError(f"{name!r} cannot be the name of a branch")
         if name in self.modules:
             raise ArchiveError(f"two branches are called {name}")
@@ -504,8 +565,36 @@ _ARGUMENTS: Final[dict[str, Any]] = {
 }
 
 
+def _check_shapes(program: ExportedProgram) -> None:
+    """That values have the shapes that the file says, for all sizes in its ranges."""
+    from ts.export.shape_check import ShapeError, check_shapes
+
+    try:
+        check_shapes(program)
+    except ShapeError as error:
+        raise ArchiveError(str(error)) from None
+
+
+def _add_lines(checks: list[Check], written: str | None) -> None:
+    """Which lines of the program asked for conditions, where the file says it."""
+    if written is None:
+        return
+    lines = documents.parse(written, "the lines of conditions")
+    for check in checks:
+        match lines.get(check.code) if isinstance(lines, dict) and check.code else None:
+            case [str(file), int(line), str(function), str(text)]:
+                check.where = Line(file, line, function, text)
+
+
 def _check_call(target: Any, count: int, options: dict[str, Any]) -> None:
     """That an operator has the parameters that a call gives it."""
+    if target in _FUNCTIONS:
+        try:
+            _signature(target).bind(*range(count), **options)
+        except TypeError as error:
+            name = target.__name__
+            raise ArchiveError(f"{name} is called with other arguments than it takes: {error}") from None
+        return
     signature = getattr(getattr(target, "operator", None), "signature", None)
     if signature is None:
         return
@@ -514,6 +603,10 @@ def _check_call(target: Any, count: int, options: dict[str, Any]) -> None:
     known = {p.name for p in parameters}
     if count > len(positional) or not options.keys() <= known or options.keys() & set(positional[:count]):
         raise ArchiveError(f"{target} is called with other arguments than it takes")
+
+
+_FUNCTIONS: Final = frozenset(FUNCTIONS.values())
+_signature: Final = cache(inspect.signature)
 
 
 def _is_keyword(target: Any, name: str) -> bool:

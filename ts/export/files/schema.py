@@ -33,6 +33,7 @@ STRIDED: Final = 7
 MEMORY_FORMATS: Final = {
     "contiguous_format": 1, "channels_last": 2, "channels_last_3d": 3, "preserve_format": 4,
 }  # fmt: skip
+LINES_OF_GUARDS: Final = "ts.lines_of_guards"  # in the metadata of a graph
 POSITIONAL: Final = 1
 KEYWORD: Final = 2
 

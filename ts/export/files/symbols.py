@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _MOST_BITS: Final = 256  # of a number
 _MOST_NODES: Final = 200  # of an expression
 _HIGHEST_POWER: Final = 64
-_MOST_TERMS: Final = 1 << 11  # that an expression may have as a sum of products
+_MOST_TERMS: Final = 1 << 9  # that an expression may have as a sum of products
 _ASSUMPTIONS: Final = frozenset(("integer", "positive", "nonnegative", "real", "negative", "nonpositive"))
 _SYMBOL: Final = re.compile(r"_?[a-z]+\d+|[A-Za-z_]\w{0,80}", re.ASCII)
 
@@ -91,7 +91,7 @@ class Symbols:
                 raise ArchiveError(f"the size {text[:80]!r} is none: it is too large")
             deadline.spend(terms * 100_000)
             try:
-                found = _Builder(self, text).build(formula)
+                found = _checked(_Builder(self, text).build(formula), text)
             except (ValueError, TypeError, ArithmeticError, AttributeError, RecursionError) as error:
                 raise ArchiveError(f"the size {text[:80]!r} is none: {error}") from None
             self._known[text] = found
@@ -138,6 +138,23 @@ class Symbols:
         return found
 
 
+def _checked(expression: Any, text: str) -> Any:
+    """The expression, if it is of numbers that Python has, and of functions that are listed."""
+    import sympy
+
+    from ts.export import expressions as e
+
+    for x in sympy.preorder_traversal(expression):
+        if x.is_Symbol or x in (sympy.true, sympy.false) or x.is_Integer or x.is_Rational:
+            continue
+        if x.is_Float and math.isfinite(float(x)):
+            continue
+        if x.args and (x.func in e.COMPUTE or type(x).__name__ in ("Piecewise", "ExprCondPair")):
+            continue
+        raise ArchiveError(f"the size {text[:80]!r} is none: it has {str(x)[:80]}")
+    return expression
+
+
 class _Builder:
     """Builds one expression out of a formula."""
 
@@ -176,11 +193,13 @@ class _Builder:
 
     def operation(self, operator: str, values: list[Any]) -> Any:
         if operator == "neg":
+            self.check_kinds("neg", values)
             return -values[0]
         name = _OPERATORS.get(operator)
         if name is None:
             self.fail(f"{operator} is no operator of sizes")
         if name == "Sub":
+            self.check_kinds(name, values)
             return values[0] - values[1]
         return self.apply(name, values)
 
@@ -235,7 +254,10 @@ class _Builder:
     def pair(self, formula: Formula) -> Any:
         match formula:
             case Call(function=Name(name="ExprCondPair" | "Tuple"), arguments=(value, condition), options=()):
-                return self.build(value), self.build(condition)
+                found = self.build(value), self.build(condition)
+                self.check_kinds("Add", [found[0]])
+                self.check_kinds("Not", [found[1]])
+                return found
         self.fail("a case has no condition")
 
     def apply(self, name: str, values: list[Any]) -> Any:
@@ -244,9 +266,20 @@ class _Builder:
             self.fail(f"{name[:80]} is no function of sizes")
         if not least <= len(values) <= most:
             self.fail(f"{name} takes another number of arguments")
+        self.check_kinds(name, values)
         if name in ("Pow", "PowByNatural"):
             self.check_power(*values)
         return self.checked(function(*values))
+
+    def check_kinds(self, name: str, values: list[Any]) -> None:
+        """That truths are computed of truths, and numbers of numbers, where it matters of whole ones."""
+        from ts.export import expressions as e
+
+        of_truths = name in _OF_TRUTHS
+        if any(e.is_truth(x) is not of_truths for x in values):
+            self.fail(f"{name} is of {'numbers' if of_truths else 'truths'}")
+        if name in _OF_WHOLE and not all(x.is_integer for x in values):
+            self.fail(f"{name} is of numbers that are not whole")
 
     def check_power(self, base: Any, exponent: Any) -> None:
         if not exponent.is_Integer:
@@ -258,6 +291,8 @@ class _Builder:
     def checked(self, found: Any) -> Any:
         if found.is_Integer and int(found).bit_length() > _MOST_BITS:
             self.fail("a number is too large")
+        if found.is_Pow and found.exp.is_Integer and abs(found.exp) > _HIGHEST_POWER:  # a power of a power
+            self.fail("a power is too large")
         return found
 
 
@@ -266,6 +301,11 @@ _OPERATORS: Final = {
     "<": "StrictLessThan", "<=": "LessThan", ">": "StrictGreaterThan", ">=": "GreaterThan",
     "==": "Equality", "!=": "Unequality", "and": "And", "or": "Or", "not": "Not",
 }  # fmt: skip
+_OF_TRUTHS: Final = frozenset(("And", "Or", "Xor", "Not"))
+_OF_WHOLE: Final = frozenset((
+    "FloorDiv", "CleanDiv", "CeilDiv", "Mod", "PowByNatural", "BitwiseFn_bitwise_and",
+    "BitwiseFn_bitwise_or", "BitwiseFn_bitwise_xor",
+))  # fmt: skip
 _MANY: Final = 1 << 5
 _PRODUCTS: Final = frozenset(
     ("Mul", "FloorDiv", "CleanDiv", "CeilDiv", "Mod", "PythonMod", "IntTrueDiv", "*", "/", "//", "%")
@@ -293,6 +333,12 @@ def _terms(formula: Formula) -> int:
 _tables: list[dict[str, tuple[Any, int, int]]] = []
 
 
+def _modulo(a: Any, b: Any) -> Any:
+    from ts.export import expressions as e
+
+    return (e.Mod if a.is_integer and b.is_integer else e.FloatMod)(a, b)
+
+
 def functions() -> dict[str, tuple[Any, int, int]]:
     """What sizes may be computed with, by the names in files: functions, and how many arguments they take."""
     if _tables:
@@ -302,7 +348,7 @@ def functions() -> dict[str, tuple[Any, int, int]]:
     from ts.export import expressions as e
 
     two = {
-        "FloorDiv": e.FloorDiv, "CleanDiv": e.FloorDiv, "Mod": e.Mod, "PythonMod": e.Mod, "Pow": sympy.Pow,
+        "FloorDiv": e.FloorDiv, "CleanDiv": e.FloorDiv, "Mod": e.Mod, "PythonMod": _modulo, "Pow": sympy.Pow,
         "IntTrueDiv": e.IntTrueDiv, "FloatTrueDiv": e.FloatTrueDiv, "FloatPow": e.FloatPow,
         "PowByNatural": e.PowByNatural, "Equality": sympy.Eq, "Unequality": sympy.Ne, "Eq": sympy.Eq,
         "Ne": sympy.Ne, "StrictLessThan": sympy.Lt, "LessThan": sympy.Le, "StrictGreaterThan": sympy.Gt,
@@ -349,7 +395,7 @@ def text(expression: Any) -> str:
         return f"Rational({expression.p}, {expression.q})"
     if expression.is_Float:
         return f"Float('{float(expression)!r}', precision=53)"
-    name = "PythonMod" if isinstance(expression, e.Mod) else type(expression).__name__
+    name = "PythonMod" if isinstance(expression, e.Mod | e.FloatMod) else type(expression).__name__
     return f"{name}({', '.join(map(text, expression.args))})"
 
 

@@ -10,22 +10,14 @@ A name that is not listed or registered is refused; nothing is imported for it.
 from __future__ import annotations
 
 import importlib
-import math
-import operator
-from collections.abc import Callable
 from typing import Any, Final
 
 import ts
 from ts.errors import ArchiveError
-from ts.functions import symbolic
+from ts.export.python_functions import FUNCTIONS
 from ts.ops import registry
 from ts.ops.namespace import OpOverload, overload_named
 
-_ARITHMETIC: Final = (
-    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift", "neg", "pos", "abs", "and_",
-    "or_", "xor", "not_", "lt", "le", "gt", "ge", "eq", "ne", "getitem",
-)  # fmt: skip
-_ROUNDING: Final = ("trunc", "floor", "ceil")
 _PREFIX: Final = "torch.ops."
 _HIGHER: Final = "torch.ops.higher_order."
 _BATCHES: Final = "torch._functorch.predispatch."
@@ -33,16 +25,6 @@ _STEPS: Final = (  # of `vmap`
     "lazy_load_decompositions", "_vmap_increment_nesting", "_vmap_decrement_nesting", "_add_batch_dim",
     "_remove_batch_dim",
 )  # fmt: skip
-FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
-    **{f"_operator.{name}": getattr(operator, name) for name in _ARITHMETIC},
-    **{f"math.{name}": getattr(math, name) for name in _ROUNDING},
-    "builtins.round": round,
-    **{
-        f"torch.{name}": getattr(symbolic, name)
-        for name in dir(symbolic)
-        if name.startswith(("sym_", "_sym_"))
-    },
-}
 _NAMES: Final = {function: name for name, function in FUNCTIONS.items()}
 
 

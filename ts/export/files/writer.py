@@ -9,6 +9,8 @@ nodes that take results out of a call are not written.
 from __future__ import annotations
 
 import io
+import itertools
+import json
 import operator
 from typing import Any, Final
 
@@ -18,12 +20,14 @@ from ts._core.tensor.tensor import Tensor
 from ts.archive import saving
 from ts.errors import ArchiveError
 from ts.export import signature as kinds
+from ts.export.dims import whole_end
 from ts.export.fake import device_of
-from ts.export.files import documents, schema, targets, trees
+from ts.export.files import documents, inner_constants, schema, targets, trees
 from ts.export.files.container import ContainerWriter
 from ts.export.files.schema import Argument
 from ts.export.files.symbols import chosen
 from ts.export.files.tensors import WrittenFolder, meta_of, number_of
+from ts.export.module_calls import ModuleCallSignature
 from ts.export.program import ExportedProgram
 from ts.export.signature import InputKind, InputSpec, OutputKind, OutputSpec
 from ts.fx.graph_module import GraphModule
@@ -44,6 +48,7 @@ _OF_TYPE: Final = {  # of empty lists, by the schema's words for what is in them
 
 def write(program: ExportedProgram, writer: ContainerWriter, opset_version: dict[str, int] | None) -> None:
     """All records of a program."""
+    program = inner_constants.lifted(program)
     text = documents.write(_program(program, opset_version))
     weights, constants = WrittenFolder(writer, "weights"), WrittenFolder(writer, "constants")
     for name, x in program.state_dict.items():
@@ -62,25 +67,25 @@ def write(program: ExportedProgram, writer: ContainerWriter, opset_version: dict
 
 
 def _program(program: ExportedProgram, opset_version: dict[str, int] | None) -> schema.Program:
-    in_spec, out_spec = program.call_spec
+    calls = program.module_call_graph
+    specs = [s for call in calls if call.signature for s in (call.signature.in_spec, call.signature.out_spec)]
     signature = program.graph_signature
     graph = _GraphWriter(program.graph_module, {s.arg.name: s for s in signature.input_specs}).graph()
-    call = schema.CallSignature(
-        [], [], trees.write(in_spec), trees.write(out_spec), _argument_names(program, in_spec)
-    )
-    fields = {name: schema.NamedTuple(f) for name, f in trees.named_tuples(in_spec, out_spec).items()}
+    fields = {name: schema.NamedTuple(f) for name, f in trees.named_tuples(*specs).items()}
     module = schema.GraphModule(
         graph,
         schema.Signature(
             list(map(_input_spec, signature.input_specs)),
             [_output_spec(spec, signature) for spec in signature.output_specs],
         ),
-        [schema.CallEntry("", call)],
-        {},
+        [schema.CallEntry(call.fqn, _call(call.signature)) for call in calls],
+        _lines_of_guards(program),
         fields,
     )
     ranges = {
-        str(s): schema.Range(_end(r.lower), _end(r.upper)) for s, r in program.range_constraints.items()
+        str(s): schema.Range(whole_end(r.lower), whole_end(r.upper))
+        for s, r in program.range_constraints.items()
+        if s not in program.environment.replaced  # the graph has what such a number is equal to
     }
     codes = [check.code for check in program._guards if getattr(check, "code", "")]
     return schema.Program(
@@ -88,27 +93,26 @@ def _program(program: ExportedProgram, opset_version: dict[str, int] | None) -> 
         schema.OPSET_VERSION | (opset_version or {}),
         ranges,
         schema.Version(*schema.SCHEMA_VERSION),
-        [getattr(program, "dialect", "TRAINING")],
+        [program.dialect],
         schema.TORCH_VERSION,
         list(dict.fromkeys(codes)),
     )
 
 
-def _argument_names(program: ExportedProgram, in_spec: Any) -> list[str]:
-    """The names of the arguments by position, then of those by name."""
-    if program._argument_names is not None:
-        return program._argument_names
-    args, kwargs = in_spec.children()
-    return [f"args_{i}" for i in range(args.num_children)] + list(map(str, kwargs.context))
+def _lines_of_guards(program: ExportedProgram) -> dict[str, str]:
+    """Which lines of the program asked for its conditions, beside them: others do not read it."""
+    lines = {check.code: list(check.where) for check in program._guards if check.code and check.where}
+    return {schema.LINES_OF_GUARDS: json.dumps(lines)} if lines else {}
 
 
-def _end(x: Any) -> int | None:
-    """The end of a range; None where it has none, or is no whole number."""
-    try:
-        n = int(x)
-    except (OverflowError, TypeError, ValueError):
+def _call(signature: ModuleCallSignature | None) -> schema.CallSignature | None:
+    """What a call of a module was given and gave."""
+    if signature is None:
         return None
-    return n if x == n else None
+    return schema.CallSignature(
+        list(map(_of_signature, signature.inputs)), list(map(_of_signature, signature.outputs)),
+        trees.write(signature.in_spec), trees.write(signature.out_spec), signature.forward_arg_names,
+    )  # fmt: skip
 
 
 # ---- signature ---------------------------------------------------------------------------------------
@@ -313,6 +317,8 @@ class _GraphWriter:
             return Argument("as_layout", schema.STRIDED)
         if isinstance(x, dtypes.memory_format):
             return Argument("as_memory_format", schema.MEMORY_FORMATS[str(x).rpartition(".")[2]])
+        if isinstance(x, OpOverload):
+            return Argument("as_operator", targets.name_of(x))
         if isinstance(x, devices.device):
             return Argument("as_device", schema.Device(x.type, x.index))
         if isinstance(x, Symbolic):
@@ -353,6 +359,8 @@ class _GraphWriter:
             return Argument("as_optional_tensors", optional)
         if found == {"as_tensor"}:
             return Argument("as_tensors", [x.value for x in written])
+        if element == "Tensor" and "as_tensor" in found and found <= {"as_tensor", "as_sym_int", "as_int"}:
+            return Argument("as_tensors", [self.named(x) for x in written])
         for kind_of_symbol, plain, whole in (
             ("as_sym_int", "as_int", "as_ints"),
             ("as_sym_float", "as_float", "as_floats"),
@@ -369,6 +377,22 @@ class _GraphWriter:
         if found <= {"as_int", "as_float"}:
             return Argument("as_floats", [float(x.value) for x in written])
         raise ArchiveError(f"a list of {', '.join(sorted(found))} cannot be saved")
+
+    def named(self, x: Argument) -> schema.Name:
+        """The name of a tensor or number among tensors; a call makes one of a number without."""
+        if x.kind == "as_tensor":
+            return x.value  # type: ignore[no-any-return]
+        if x.kind == "as_sym_int":
+            return schema.Name(x.value.value)
+        taken = {n.name for n in self.module.graph.nodes} | self.written.sym_int_values.keys()
+        name = next(made for i in itertools.count() if (made := f"number_{i}") not in taken)
+        parts = [
+            schema.NamedArgument(which, Argument("as_int", n), schema.POSITIONAL)
+            for which, n in (("a", x.value), ("b", 0))
+        ]
+        result = self.result(name, x.value)
+        self.written.nodes.append(schema.Node(targets.name_of(operator.add), parts, [result], {}, None, name))
+        return schema.Name(name)
 
     def nested(self, items: list[list[Any]]) -> Argument:
         """Lists of lists."""

@@ -53,7 +53,7 @@ def emit_closure(em: Emitter, node: ast.FunctionDef) -> None:
         return
     inner = em.parsed.inner(node)
     parameters, returns = signature(inner)
-    saved = em.declared_return, em.merged_return, em.loop
+    saved = em.declared_return, em.merged_return, em.merged_return_at, em.loop
     em.declared_return, em.merged_return, em.loop = returns, None, None
     closure = em.insert("prim::Closure")
     block = closure.add_block()
@@ -61,7 +61,7 @@ def emit_closure(em: Emitter, node: ast.FunctionDef) -> None:
         for parameter in parameters:
             scope.types[parameter.name] = parameter.type
         em.statements(node.body)
-    em.declared_return, em.merged_return, em.loop = saved
+    em.declared_return, em.merged_return, em.merged_return_at, em.loop = saved
     em.exits.discard(block)
     closure.destroy()
     em.scope.set(em.range(node), node.name, ClosureValue())

@@ -102,6 +102,7 @@ class Emitter:
         self.compile_callee = compile_callee
         self.declared_return: Type | None = None
         self.merged_return: Type | None = None
+        self.merged_return_at: SourceRange | None = None  # the `return` that made it so
         self.exits: set[Block] = set()  # blocks that end with return, raise, break or continue
         self.calling: ast.Call | None = None  # the call last begun: where a callee is compiled
         self.lines = False  # whether the debugger wants a `prim::Line` before each statement

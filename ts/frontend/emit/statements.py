@@ -321,9 +321,11 @@ def finish(em: Emitter, value: Value, range: SourceRange) -> None:
                 f"Previous return statement returned a value of type {before.repr_str} "
                 f"but this return statement returns a value of type {value.type().repr_str}",
                 range,
+                hints.returned(before, value.type(), em.merged_return_at),
             )
         merged = unified
-    em.merged_return = merged
+    if merged is not em.merged_return:
+        em.merged_return, em.merged_return_at = merged, range
     if merged is ANY and value.type() is not ANY:
         value = em.unchecked_cast(value, ANY)
     if em.lines:

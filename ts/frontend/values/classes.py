@@ -92,6 +92,7 @@ class ClassValue(SugaredValue):
                 f"Tried to lookup unknown attribute on class {self.type.repr_str}. "
                 f"'{name}' is no static method or class, and others need an object",
                 range,
+                hints.similar(name, () if held is not None else _names(self.type)),
             )
         try:
             return FunctionValue(em.compile_callee(function))
@@ -198,6 +199,7 @@ def attribute(em: Emitter, range: SourceRange, value: Value, name: str) -> Sugar
             f"'{type.annotation_str}' object has no attribute or method '{name}'. "
             "An interface has only the methods that it declares",
             range,
+            hints.similar(name, type.methods),
         )
     if name in type.attributes:
         output = em.insert("prim::GetAttr", (value,)).set("name", name).output()
@@ -214,17 +216,26 @@ def attribute(em: Emitter, range: SourceRange, value: Value, name: str) -> Sugar
             return PythonFunction(function, value)
         if inspect.isclass(function):
             return _class_inside(em, range, type.python_class, name)
+    of_class = _inherited(type.python_class, name)
     hint = "Did you forget to initialize an attribute in __init__()?"
     if type.python_class is not None and name in type.python_class.__dict__:
         hint = (
             f"'{name}' is defined as a class attribute which currently is not supported. "
             "Consider converting this to an instance attribute."
         )
+    elif not of_class:
+        of_class = hints.similar(name, _names(type))
     raise CompilationError(
         f"'{type.repr_str}' object has no attribute or method '{name}'. {hint}",
         range,
-        _inherited(type.python_class, name),
+        of_class,
     )
+
+
+def _names(type: ClassType) -> list[str]:
+    """What is called by its name on objects of the class: no operators, which have names that are alike."""
+    names = [*type.attributes, *type.properties, *type.methods, *vars(type.python_class or object)]
+    return [name for name in names if not name.startswith("__")]
 
 
 def _inherited(cls: type | None, name: str) -> str:
@@ -282,6 +293,7 @@ def set_attribute(
             raise CompilationError(
                 f"Tried to set nonexistent attribute: {name}. Did you forget to initialize it in __init__()?",
                 range,
+                hints.similar(name, [*type.attributes, *type.properties]),
             )
         if prop.setter is None:
             raise CompilationError(f"Tried to set read-only attribute: {name}", range)

@@ -181,7 +181,7 @@ class SimpleValue(SugaredValue):
         raise CompilationError(
             f"'{type.repr_str}' object has no attribute or method '{name}'.",
             range,
-            _maybe(em, value) or hints.attribute(value, name, _methods(type)),
+            _maybe(em, value) or hints.attribute(value, name, _names(type)),
         )
 
     def call(
@@ -249,11 +249,18 @@ def _all_have(union: ir.UnionType, method: str) -> bool:
     return all(isinstance(each, OBJECT_TYPES) and method in each.methods for each in union.types)
 
 
-def _methods(type: Type) -> list[str]:
-    """The names of the operators that are methods of a type."""
+def _names(type: Type) -> list[str]:
+    """What values of a type have: fields, and the operators that are methods of it."""
+    if isinstance(type, ir.EnumType):
+        return ["name", "value"]
+    if isinstance(type, TupleType) and type.fields:
+        return list(type.fields)
     names = [name.removeprefix("aten::") for name in registry.names() if name.startswith("aten::")]
     names += [name for names in directory.NAMES.values() for name in names.split() if "::" not in name]
-    return [name for name in names if has_method(f"aten::{name}", type)]
+    names = [name for name in names if has_method(f"aten::{name}", type)]
+    if type is ir.DEVICE:
+        names += _DEVICE_PROPERTIES
+    return [*names, *_PROPERTIES, *_CAST_METHODS, "tolist"] if type.is_subtype_of(TENSOR) else names
 
 
 def _maybe(em: Emitter, value: Value) -> str:

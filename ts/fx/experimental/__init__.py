@@ -1,4 +1,4 @@
-"""What PyTorch has under `torch.fx.experimental`: of it, `optimization`."""
+"""What PyTorch has under `torch.fx.experimental`: of it, `optimization`, `rewriter` and `symbolic_shapes`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from ts.absent import names_for
 
 _absent = names_for(__name__)
-_PARTS = frozenset({"optimization", "rewriter"})
+_PARTS = frozenset({"optimization", "rewriter", "symbolic_shapes"})
 
 
 def __getattr__(name: str) -> Any:

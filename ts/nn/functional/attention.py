@@ -30,7 +30,7 @@ def additive_mask(
                 stacklevel=3,
             )
     if mask.dtype == ts.bool:
-        return ts.zeros(mask.size(), dtype=like.dtype, device=mask.device).masked_fill_(mask, -math.inf)
+        return ts.zeros_like(mask, dtype=like.dtype).masked_fill_(mask, -math.inf)
     return mask
 
 
@@ -78,13 +78,30 @@ def _check_shapes(
     return batched
 
 
+def _apart(x: Tensor, count: int, width: int) -> Tensor:
+    """What lies side by side in the last dimension, each in a memory of its own."""
+    return x.unflatten(-1, [count, width]).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
+
+
 def _projected(
     query: Tensor, key: Tensor, value: Tensor, weight: Tensor, bias: Tensor | None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Query, key and value through the three parts of one weight; at once where they are the same."""
-    if query is key and key is value:
-        parts = ts.chunk(ts.nn.functional.linear(query, weight, bias), 3, -1)
-        return parts[0].contiguous(), parts[1].contiguous(), parts[2].contiguous()
+    width = query.size(-1)
+    if key is value:
+        if query is key:
+            parts = _apart(ts.nn.functional.linear(query, weight, bias), 3, width)
+            return parts[0], parts[1], parts[2]
+        q_weight, kv_weight = weight.split([width, width * 2])
+        if bias is None:
+            q = ts.nn.functional.linear(query, q_weight)
+            both = ts.nn.functional.linear(key, kv_weight)
+        else:
+            q_bias, kv_bias = bias.split([width, width * 2])
+            q = ts.nn.functional.linear(query, q_weight, q_bias)
+            both = ts.nn.functional.linear(key, kv_weight, kv_bias)
+        parts = _apart(both, 2, width)
+        return q, parts[0], parts[1]
     weights = ts.chunk(weight, 3, 0)
     if bias is None:
         q = ts.nn.functional.linear(query, weights[0])
@@ -122,7 +139,7 @@ def _projected_apart(
 
 def _by_head(x: Tensor, rows: int, head_dim: int) -> Tensor:
     """(L, N, E) as (N * heads, L, E / heads)."""
-    return x.reshape(x.size(0), rows, head_dim).transpose(0, 1)
+    return x.view(x.size(0), rows, head_dim).transpose(0, 1)
 
 
 def _fixed(given: Tensor, name: str, rows: int, head_dim: int) -> Tensor:
@@ -247,7 +264,8 @@ def multi_head_attention_forward(
     else:
         v = _fixed(static_v, "static_v", rows, head_dim)
     if add_zero_attn:
-        k, v = ts.constant_pad_nd(k, [0, 0, 0, 1]), ts.constant_pad_nd(v, [0, 0, 0, 1])
+        k = ts.cat([k, ts.zeros([rows, 1, head_dim], dtype=k.dtype, device=k.device)], 1)
+        v = ts.cat([v, ts.zeros([rows, 1, head_dim], dtype=v.dtype, device=v.device)], 1)
         mask, padding = _widened(mask), _widened(padding)
     source_len = k.size(1)
     if padding is not None:
@@ -259,7 +277,7 @@ def multi_head_attention_forward(
             raise AssertionError(
                 f"Expected key_padded_mask.shape[1] to be {source_len}, but got {padding.size(1)}"
             )
-        by_row = padding.reshape(batch, 1, 1, source_len).expand(-1, num_heads, -1, -1)
+        by_row = padding.view(batch, 1, 1, source_len).expand(-1, num_heads, -1, -1)
         by_row = by_row.reshape(rows, 1, source_len)
         if mask is None:
             mask = by_row
@@ -269,16 +287,18 @@ def multi_head_attention_forward(
     if training:
         dropped = dropout_p
     if need_weights:
-        scores = ts.bmm(q * math.sqrt(1.0 / float(head_dim)), k.transpose(1, 2))
-        if mask is not None:
-            scores = scores + mask
+        q = q * math.sqrt(1.0 / float(head_dim))
+        if mask is None:
+            scores = ts.bmm(q, k.transpose(-2, -1))
+        else:
+            scores = ts.baddbmm(mask, q, k.transpose(-2, -1))
         weights = ts.softmax(scores, -1)
         if dropped > 0.0:
             weights = ts.dropout(weights, dropped, True)
         result = ts.bmm(weights, v).transpose(0, 1).reshape(target_len * batch, embed_dim)
         result = ts.nn.functional.linear(result, out_proj_weight, out_proj_bias)
-        result = result.reshape(target_len, batch, result.size(1))
-        weights = weights.reshape(batch, num_heads, target_len, source_len)
+        result = result.view(target_len, batch, result.size(1))
+        weights = weights.view(batch, num_heads, target_len, source_len)
         if average_attn_weights:
             weights = weights.mean(1)
         if not batched:
@@ -288,18 +308,18 @@ def multi_head_attention_forward(
         if shared:
             mask = mask.unsqueeze(0)
         else:
-            mask = mask.reshape(batch, num_heads, mask.size(1), source_len)
+            mask = mask.view(batch, num_heads, mask.size(1), source_len)
     result = ts.scaled_dot_product_attention(
-        q.reshape(batch, num_heads, target_len, head_dim),
-        k.reshape(batch, num_heads, source_len, head_dim),
-        v.reshape(batch, num_heads, source_len, head_dim),
+        q.view(batch, num_heads, target_len, head_dim),
+        k.view(batch, num_heads, source_len, head_dim),
+        v.view(batch, num_heads, source_len, head_dim),
         mask,
         dropped,
         hint,
     )
     result = result.permute(2, 0, 1, 3).reshape(target_len * batch, embed_dim)
     result = ts.nn.functional.linear(result, out_proj_weight, out_proj_bias)
-    result = result.reshape(target_len, batch, result.size(1))
+    result = result.view(target_len, batch, result.size(1))
     if not batched:
         result = result.squeeze(1)
     return result, None

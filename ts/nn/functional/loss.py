@@ -70,6 +70,7 @@ def l1_loss(
     """|x - y|"""
     if not ts.jit.is_scripting():
         _warn_of_sizes(input, target)
+    input, target = ts.broadcast_tensors(input, target)
     if weight is not None:
         return _weighted(ts.abs(ts.sub(input, target)), input, weight, reduction, True)
     return ts.l1_loss(input, target, reduction_code(size_average, reduce, reduction))
@@ -86,6 +87,7 @@ def mse_loss(
     """(x - y)^2"""
     if not ts.jit.is_scripting():
         _warn_of_sizes(input, target)
+    input, target = ts.broadcast_tensors(input, target)
     if weight is not None:
         return _weighted(ts.pow(ts.sub(input, target), 2), input, weight, reduction, True)
     return ts.mse_loss(input, target, reduction_code(size_average, reduce, reduction))
@@ -113,6 +115,7 @@ def smooth_l1_loss(
     """Quadratic up to `beta`, linear beyond."""
     if not ts.jit.is_scripting():
         _warn_of_sizes(input, target)
+    input, target = ts.broadcast_tensors(input, target)
     return ts.smooth_l1_loss(input, target, reduction_code(size_average, reduce, reduction), beta)
 
 
@@ -126,6 +129,7 @@ def huber_loss(
     """`delta` times smooth_l1_loss."""
     if not ts.jit.is_scripting():
         _warn_of_sizes(input, target)
+    input, target = ts.broadcast_tensors(input, target)
     if weight is not None:
         return _weighted(ts.huber_loss(input, target, 0, delta), input, weight, reduction, False)
     return ts.huber_loss(input, target, reduction_code(None, None, reduction), delta)

@@ -115,6 +115,9 @@ class MultiheadAttention(Module):
             if query is key and key is value:
                 query = query.transpose(1, 0)
                 key, value = query, query
+            elif key is value:
+                query, key = query.transpose(1, 0), key.transpose(1, 0)
+                value = key
             else:
                 query, key, value = query.transpose(1, 0), key.transpose(1, 0), value.transpose(1, 0)
         result, weights = F.multi_head_attention_forward(

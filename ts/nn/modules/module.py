@@ -604,7 +604,6 @@ class Module:
             return f"{self._get_name()}({extra})"
         return "\n  ".join([f"{self._get_name()}(", *lines, *children]) + "\n)"
 
-
     def _repr_html_(self) -> str:
         """The tree for notebooks: each module opens and closes, and says how many parameters are in it."""
         import html

@@ -343,9 +343,7 @@ class LSTM(RNNBase):
             for width in [self.state_width(), self.hidden_size]
         ]
 
-    def padded(
-        self, input: Tensor, hx: tuple[Tensor, Tensor] | None
-    ) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    def padded(self, input: Tensor, hx: tuple[Tensor, Tensor] | None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """Over sequences (time, features) or (time, batch, features)."""
         batched = input.dim() == 3
         if not batched:

@@ -25,9 +25,9 @@ from ts.nn.modules.normalization import LayerNorm
 Activation = str | Callable[[Tensor], Tensor]
 
 
-def _causal_mask(size: int, like: Tensor) -> Tensor:
+def _causal_mask(size: int, device: ts.device | None, dtype: ts.dtype | None) -> Tensor:
     """-inf for all that comes later."""
-    return ts.triu(ts.full([size, size], -math.inf, dtype=like.dtype, device=like.device), 1)
+    return ts.triu(ts.full([size, size], -math.inf, dtype=dtype, device=device), 1)
 
 
 def _is_causal(mask: Tensor | None, is_causal: bool | None, size: int) -> bool:
@@ -39,7 +39,7 @@ def _is_causal(mask: Tensor | None, is_causal: bool | None, size: int) -> bool:
         return is_causal
     if mask is None or (not ts.jit.is_scripting() and ts.jit.is_tracing()):
         return False
-    causal = _causal_mask(size, mask)
+    causal = _causal_mask(size, mask.device, mask.dtype)
     if mask.size() != causal.size():
         return False
     return bool(ts.eq(mask, causal).all())
@@ -399,7 +399,7 @@ class Transformer(Module):
         sz: int, device: ts.device | None = None, dtype: ts.dtype | None = None
     ) -> Tensor:
         """A mask that hides all that comes later."""
-        return _causal_mask(sz, ts.empty(0, device=device, dtype=dtype))
+        return _causal_mask(sz, device, dtype)
 
     def _reset_parameters(self) -> None:
         """Draw the matrices anew."""

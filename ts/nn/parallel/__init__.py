@@ -1,6 +1,9 @@
-"""Modules on several devices at once: here they run on one.
+"""Modules in several processes, and on several devices at once, of which there is one.
 
-    model = ts.nn.DataParallel(model)            calls the module; its state dict has the prefix "module."
+model = ts.nn.parallel.DistributedDataParallel(model)     gradients are the mean over the processes
+model = ts.nn.DataParallel(model)                         calls the module
+
+The state dicts of both have the prefix "module."
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from typing import Any
 
 from ts.absent import names_for
 from ts.nn.modules.module import Module
+from ts.nn.parallel.distributed import DistributedDataParallel
 
 
 class DataParallel(Module):
@@ -28,13 +32,5 @@ class DataParallel(Module):
         return self.module(*inputs, **kwargs)
 
 
-class DistributedDataParallel(Module):
-    """A module whose gradients processes would share: there is no group of processes."""
-
-    def __init__(self, module: Module, *args: Any, **kwargs: Any) -> None:
-        raise ValueError(
-            "Default process group has not been initialized, please make sure to call init_process_group."
-        )
-
-
+__all__ = ["DataParallel", "DistributedDataParallel"]
 __getattr__ = names_for(__name__)

@@ -1,7 +1,7 @@
 """All parameters of a module as one vector, and back.
 
-    vector = parameters_to_vector(net.parameters())         (number of all elements,)
-    vector_to_parameters(vector, net.parameters())          written to where they are
+vector = parameters_to_vector(net.parameters())         (number of all elements,)
+vector_to_parameters(vector, net.parameters())          written to where they are
 """
 
 from __future__ import annotations

@@ -157,19 +157,14 @@ def orthogonal(
     if not isinstance(weight, Tensor):
         raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
     if weight.ndim < 2:
-        raise ValueError(
-            f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} dimensions."
-        )
+        raise ValueError(f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} dimensions.")
     if orthogonal_map is None:
         is_square = weight.size(-2) == weight.size(-1)
         orthogonal_map = "matrix_exp" if is_square or weight.is_complex() else "householder"
     if orthogonal_map not in _MAPS:
         raise ValueError(
-            'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". '
-            f"Got: {orthogonal_map}"
+            f'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". Got: {orthogonal_map}'
         )
     step = _Orthogonal(weight, orthogonal_map, use_trivialization)
     parametrize.register_parametrization(module, name, step, unsafe=True)
     return module
-
-

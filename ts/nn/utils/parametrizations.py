@@ -1,7 +1,7 @@
 """Parametrizations that are used often: normalised and orthogonal weights.
 
-    layer = weight_norm(ts.nn.Linear(2, 3))         parametrizations.weight.original0 (lengths), original1
-    layer = spectral_norm(ts.nn.Linear(2, 3))       the weight over its largest singular value
+layer = weight_norm(ts.nn.Linear(2, 3))         parametrizations.weight.original0 (lengths), original1
+layer = spectral_norm(ts.nn.Linear(2, 3))       the weight over its largest singular value
 """
 
 from __future__ import annotations
@@ -63,8 +63,7 @@ class _SpectralNorm(Module):
         super().__init__()
         if n_power_iterations <= 0:
             raise ValueError(
-                "Expected n_power_iterations to be positive, but got "
-                f"n_power_iterations={n_power_iterations}"
+                f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}"
             )
         self.dim = dim if dim >= 0 else dim + weight.dim()
         self.eps = eps

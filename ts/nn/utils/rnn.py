@@ -196,8 +196,7 @@ def pad_sequence(
     """Sequences (length, ...) side by side, filled up: (time, batch, ...), or (batch, time, ...)."""
     if not ts.jit.is_scripting() and not isinstance(sequences, Iterable):
         raise RuntimeError(
-            "pad_sequence: Expected iterable for input sequences, but got arg of type: "
-            f"{type(sequences)}"
+            f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
         )
     if isinstance(sequences, Tensor):
         parts = sequences.unbind(0)

@@ -1,7 +1,7 @@
 """Spectral normalisation: a weight divided by its largest singular value, which power iteration follows.
 
-    layer = spectral_norm(ts.nn.Linear(2, 3))    parameters bias, weight_orig; buffers weight_u, weight_v
-    remove_spectral_norm(layer)                  parameters bias, weight
+layer = spectral_norm(ts.nn.Linear(2, 3))    parameters bias, weight_orig; buffers weight_u, weight_v
+remove_spectral_norm(layer)                  parameters bias, weight
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ class SpectralNorm:
     def __init__(self, name: str, n_power_iterations: int, dim: int, eps: float) -> None:
         if n_power_iterations <= 0:
             raise ValueError(
-                "Expected n_power_iterations to be positive, but got "
-                f"n_power_iterations={n_power_iterations}"
+                f"Expected n_power_iterations to be positive, but got n_power_iterations={n_power_iterations}"
             )
         self.name = name
         self.n_power_iterations = n_power_iterations

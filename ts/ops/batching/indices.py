@@ -8,7 +8,7 @@ import ts
 from ts._core.layers.batch import Call
 from ts._core.tensor.tensor import Tensor
 from ts.ops.batching.rows import batch
-from ts.ops.batching.rules import one_by_one, padded, pointwise
+from ts.ops.batching.rules import aligned, one_by_one, padded, pointwise
 from ts.ops.batching.views import along, behind
 
 
@@ -198,8 +198,17 @@ batch(
     lambda call: call.run(call.values) if not call.is_whole("boundaries") else one_by_one(call),
 )
 batch("searchsorted.Tensor", _searched)
-batch("masked_fill.Tensor masked_fill.Scalar where", pointwise)
+batch("masked_fill.Scalar where", pointwise)
+batch("masked_fill.Tensor", lambda call: _filled(call))
 batch("fill.Tensor fill.Scalar copy", _fill)
+
+
+def _filled(call: Call) -> Any:
+    """The number to fill with may be another one for each of the batch."""
+    if not call.is_whole("value"):
+        return pointwise(call)
+    x, mask, value = aligned(call, range(3))
+    return ts.where(mask, value.to(x.dtype), x)
 
 
 def _scattered(call: Call) -> Any:

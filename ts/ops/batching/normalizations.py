@@ -173,7 +173,5 @@ batch(
 batch("nll_loss_forward nll_loss2d_forward", _nll)
 batch("nll_loss_backward nll_loss2d_backward", _nll_back)
 batch("_fused_rms_norm", _rms_norm)
-batch(
-    "gelu mish softplus log_sigmoid log_sigmoid_forward softshrink hardshrink threshold", pointwise
-)
+batch("gelu mish softplus log_sigmoid log_sigmoid_forward softshrink hardshrink threshold", pointwise)
 batch("_prelu_kernel _prelu_kernel_backward", pointwise)

@@ -9,6 +9,7 @@ import ts
 from ts._core.layers.batch import Call, Same
 from ts._core.tensor.tensor import Tensor
 from ts.ops.batching.rows import batch
+from ts.ops.batching.rules import in_rows
 from ts.ops.batching.views import along, behind
 
 
@@ -17,7 +18,7 @@ def over_all(function: Callable[..., Any]) -> Callable[[Call], Any]:
 
     def rule(call: Call) -> Any:
         x: Tensor = call.values[0]
-        return function(x.reshape(x.shape[0], -1), 1, *call.values[1:])
+        return function(in_rows(x), 1, *call.values[1:])
 
     return rule
 
@@ -29,7 +30,7 @@ def _arg(name: str) -> Callable[[Call], Any]:
         x: Tensor = call.values[0]
         _, dim, keepdim = call.values[:3]
         if dim is None:
-            found = getattr(x.reshape(x.shape[0], -1), name)(1)
+            found = getattr(in_rows(x), name)(1)
             return found.reshape([x.shape[0], *[1] * (x.dim() - 1)]) if keepdim else found
         return along("dim")(call)
 
@@ -40,7 +41,7 @@ def _vector_norm(call: Call) -> Any:
     _, order, dim, keepdim, dtype = call.values
     x: Tensor = call.values[0]
     if dim is None:
-        found = call.run([x.reshape(x.shape[0], -1), order, [1], False, dtype])
+        found = call.run([in_rows(x), order, [1], False, dtype])
         return found.reshape([x.shape[0], *[1] * (x.dim() - 1)]) if keepdim else found
     return along("dim")(call)
 
@@ -48,7 +49,7 @@ def _vector_norm(call: Call) -> Any:
 def _aminmax(call: Call) -> Any:
     if call["dim"] is not None:
         return along("dim")(call)
-    found = call.values[0].reshape(call.size, -1).aminmax(dim=1)
+    found = in_rows(call.values[0]).aminmax(dim=1)
     if not call["keepdim"]:
         return found
     return tuple(x.reshape([call.size, *[1] * call.rank(0)]) for x in found)
@@ -57,12 +58,12 @@ def _aminmax(call: Call) -> Any:
 def _count_nonzero(call: Call) -> Any:
     if call["dim"] is not None:
         return along("dim")(call)
-    return call.run([call.values[0].reshape(call.size, -1), 1])
+    return call.run([in_rows(call.values[0]), 1])
 
 
 def _norm(call: Call) -> Any:
     x, order = call.values[:2]
-    return x.reshape(x.shape[0], -1).norm(2 if order is None else order, 1)
+    return in_rows(x).norm(2 if order is None else order, 1)
 
 
 batch(
@@ -103,7 +104,7 @@ batch("aminmax", _aminmax)
 batch("count_nonzero", _count_nonzero)
 batch("linalg_vector_norm", _vector_norm)
 batch("norm.Scalar", _norm)
-batch("dist", lambda call: (call.expanded(0) - call.expanded(1)).reshape(call.size, -1).norm(call["p"], 1))
+batch("dist", lambda call: in_rows(call.expanded(0) - call.expanded(1)).norm(call["p"], 1))
 batch("trace", lambda call: call.values[0].diagonal(0, 1, 2).sum(1))
 batch("linalg_cross", along("dim"))
 batch("renorm", lambda call: ts.stack([x.renorm(*call.values[1:]) for x in call.values[0].unbind(0)]))

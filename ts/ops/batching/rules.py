@@ -5,12 +5,14 @@ In: a `Call`; out: results with the batch first.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import ts
 from ts._core.layers.batch import Batched, Call, one_of
+from ts._core.tensor import sizes
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.once import warn
 from ts.ops.batching.rows import row_of
@@ -49,9 +51,17 @@ def on_batch(call: Call) -> Any:
         return rule(call)
     if not any("Tensor" in r.kind for r in call.record.operator.signature.returns):
         return answered(call)
-    if call.record.elementwise or call.record.keeps_dtype or call.record.family in _POINTWISE:
-        return pointwise(call)
-    return one_by_one(call)
+    return pointwise(call) if _is_pointwise(call.record) else one_by_one(call)
+
+
+def _is_pointwise(record: Record) -> bool:
+    return bool(record.elementwise or record.keeps_dtype or record.family in _POINTWISE)
+
+
+def has_rule(record: Record) -> bool:
+    """Whether an operator works on all elements at once."""
+    gives_tensors = any("Tensor" in r.kind for r in record.operator.signature.returns)
+    return row_of(record) is not None or not gives_tensors or _is_pointwise(record)
 
 
 def answered(call: Call) -> Any:
@@ -82,6 +92,12 @@ def aligned(call: Call, places: Any) -> list[Any]:
         if call.wholes[i]:
             values[i] = padded(promoted(call, tensors, i), rank + 1)
     return values
+
+
+def in_rows(x: Tensor) -> Tensor:
+    """A batch with all elements of each in one dimension."""
+    length = math.prod(x.shape[1:]) if sizes.known_zero(x.shape[0]) else -1
+    return x.reshape(x.shape[0], length)
 
 
 def padded(x: Tensor, rank: int) -> Tensor:
@@ -184,29 +200,29 @@ def drawn(call: Call) -> tuple[Any, bool]:
     if call.operator.record.variant == "inplace" and call.record.key != "aten::rrelu_with_noise":
         return _drawn_in_place(call)
     if how == "same":
-        return _drawn_once(call) if some else (call.operator.call_list(call.values), False)
+        return _drawn_once(call) if some else (call.run_as_called(call.values), False)
     values = list(call.values)
     if "size" in call.names:
         values[call.at("size")] = [call.size, *call["size"]]
-        return call.operator.call_list(values), True
+        return call.run_as_called(values), True
     places = [i for i, x in enumerate(values) if isinstance(x, Tensor)]
     if not places or call.record.key == "aten::randperm":
-        return stacked([call.operator.call_list(call.values) for _ in range(call.size)]), True
+        return stacked([call.run_as_called(call.values) for _ in range(call.size)]), True
     filled = call.record.family in ("random", "dropout", "functional_forms")
     if filled or call.record.name == "aten::bernoulli":
         values[places[0]] = call.expanded(places[0])
-        return call.operator.call_list(values), True
-    return stacked([call.operator.call_list(element(call, k)) for k in range(call.size)]), True
+        return call.run_as_called(values), True
+    return stacked([call.run_as_called(element(call, k)) for k in range(call.size)]), True
 
 
 def _drawn_once(call: Call) -> tuple[Any, bool]:
     """Numbers for one element, that all have; RuntimeError where they depend on the elements."""
     first = [one_of(x) if call.wholes[i] is True else x for i, x in enumerate(call.values)]
     if call.record.name.endswith("_like"):
-        return call.operator.call_list(first), False
+        return call.run_as_called(first), False
     if call.record.name != "aten::native_dropout":
         raise RuntimeError(SAME_OF_BATCH)
-    scales, mask = call.operator.call_list([ts.ones_like(first[0]), *first[1:]])
+    scales, mask = call.run_as_called([ts.ones_like(first[0]), *first[1:]])
     return (call.values[0] * scales, mask.expand(call.values[0].shape)), True
 
 
@@ -218,12 +234,12 @@ def _drawn_in_place(call: Call) -> tuple[Any, bool]:
         if others:
             raise RuntimeError(SAME_OF_BATCH)
         if not whole:
-            return call.operator.call_list(call.values), False
-        return target.copy_(call.operator.call_list([one_of(target).clone(), *call.values[1:]])), True
+            return call.run_as_called(call.values), False
+        return target.copy_(call.run_as_called([one_of(target).clone(), *call.values[1:]])), True
     if not whole:
         raise RuntimeError(not_of_batch(call) if others else DIFFERENT_IN_ONE)
     tensors = [i for i, x in enumerate(call.values) if isinstance(x, Tensor)]
-    return call.operator.call_list(aligned(call, tensors)), True
+    return call.run_as_called(aligned(call, tensors)), True
 
 
 _ARITHMETIC = frozenset({"add_", "sub_", "mul_", "div_", "copy_", "masked_fill_"})

@@ -78,7 +78,7 @@ def _backward(
         assert running_mean is not None and running_var is not None
         inverse = (running_var.view(per) + eps).rsqrt()
         result = (input - running_mean.view(per)) * inverse
-    none = ts.empty([0], dtype=input.dtype, device=input.device)
+    none = input.new_empty([0])
     of_input, of_weight, of_bias = none, none, none
     if output_mask[0]:
         scaled = grad_out if weight is None else grad_out * weight.view(per)

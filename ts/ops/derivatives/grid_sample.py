@@ -147,7 +147,7 @@ def _gradients(
     for i in range(n):
         d = n - 1 - i
         scaled.append(along[d] * ((sizes[d] - 1) / 2 if align else sizes[d] / 2))
-    none = ts.empty([0], dtype=input.dtype, device=input.device)
+    none = input.new_empty([0])
     return (
         of_input.reshape(input.size()) if output_mask[0] else none,
         ts.stack(scaled, -1).reshape(grid.size()) if output_mask[1] else none,

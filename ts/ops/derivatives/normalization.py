@@ -44,7 +44,7 @@ def _layer_norm_backward(
     last = [d - count for d in range(count)]
     lead = list(range(input.dim() - count))
     result, inverse = normalised(input, last, rstd)
-    none = ts.empty([0], dtype=input.dtype, device=input.device)
+    none = input.new_empty([0])
     of_input, of_weight, of_bias = none, none, none
     if output_mask[0]:
         scaled = grad_out if weight is None else grad_out * weight
@@ -68,7 +68,7 @@ def _rms_norm_backward(
     square = (input * input).mean(last, True)
     inverse = (square + (1 / (rstd * rstd) - square).detach()).rsqrt()
     result = input * inverse
-    none = ts.empty([0], dtype=input.dtype, device=input.device)
+    none = input.new_empty([0])
     of_input, of_weight = none, none
     if output_mask[0]:
         scaled = grad_out if weight is None else grad_out * weight.conj()
@@ -132,7 +132,7 @@ def _group_norm_backward(
     of_group = [n, group, c // group * area]
     result, inverse = normalised(input.reshape(of_group), [2], rstd.unsqueeze(2))
     grad = grad_out.reshape(channels)
-    none = ts.empty([0], dtype=input.dtype, device=input.device)
+    none = input.new_empty([0])
     of_input, of_weight, of_bias = none, none, none
     if output_mask[0]:
         scaled = grad if weight is None else grad * weight.unsqueeze(1)

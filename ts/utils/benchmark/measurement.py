@@ -175,4 +175,3 @@ def ordered_unique(items: Iterable[Any]) -> list[Any]:
 def common_figures(measurements: Sequence[Measurement]) -> int:
     """The figures that all of them have."""
     return min(m.significant_figures for m in measurements)
-

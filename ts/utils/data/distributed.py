@@ -1,6 +1,6 @@
 """PyTorch's place of `DistributedSampler`: the part of a data set that one of several processes reads.
 
-    list(DistributedSampler(range(10), num_replicas=3, rank=1, shuffle=False))      [1, 4, 7, 0]
+list(DistributedSampler(range(10), num_replicas=3, rank=1, shuffle=False))      [1, 4, 7, 0]
 """
 
 from __future__ import annotations

@@ -1,0 +1,61 @@
+"""A parameter server: it keeps the weights; trainers send gradients of their own data, and get new weights.
+
+    python examples/rpc/parameter_server.py [--trainers 2] [--steps 120]
+
+The weights stay in the server: trainers have a handle on them.  What a trainer has the server run is compiled
+code, which it may have limits for.
+"""
+
+import argparse
+
+from processes import run
+
+import ts as torch
+from ts.distributed import rpc
+
+WANTED = [1.0, -2.0, 0.5, 3.0]
+
+
+@torch.jit.script
+def beginning(features: int) -> torch.Tensor:
+    """The weights before the first step."""
+    return torch.zeros(features)
+
+
+@torch.jit.script
+def gradient_of_loss(weights: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Of the mean of squares of what a linear model gets wrong."""
+    return 2 * x.t().mv(x.mv(weights) - y) / x.size(0)
+
+
+def train(weights: rpc.RRef, seed: int, steps: int) -> None:
+    """What a trainer does."""
+    generator = torch.Generator().manual_seed(seed)
+    wanted = torch.tensor(WANTED)
+    for _ in range(steps):
+        x = torch.randn(32, len(WANTED), generator=generator)
+        gradient = gradient_of_loss(weights.to_here(), x, x.mv(wanted))
+        weights.rpc_sync().sub_(gradient, alpha=0.05)  # a method of the tensor, where it is
+
+
+def process(rank: int, trainers: int, steps: int) -> None:
+    """One of the processes: the last is the server."""
+    name = "server" if rank == trainers else f"trainer{rank}"
+    options = rpc.TensorPipeRpcBackendOptions(allow_python=True, limits=torch.limits(seconds=10, bytes="1G"))
+    rpc.init_rpc(name, rank=rank, world_size=trainers + 1, rpc_backend_options=options)
+    if rank == 0:
+        weights = rpc.remote("server", beginning, args=(len(WANTED),))
+        calls = [rpc.rpc_async(f"trainer{k}", train, args=(weights, k, steps)) for k in range(trainers)]
+        torch.futures.wait_all(calls)
+        print(
+            f"weights after {trainers} x {steps} steps: {[round(w, 3) for w in weights.to_here().tolist()]}"
+        )
+    rpc.shutdown()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--trainers", type=int, default=2)
+    parser.add_argument("--steps", type=int, default=120)
+    given = parser.parse_args()
+    run(process, given.trainers + 1, given.trainers, given.steps)

@@ -1,0 +1,53 @@
+"""A server in a process of its own, which strangers and friends may talk to."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.distributed import SECRET
+
+
+@pytest.fixture(scope="session")
+def server():
+    """A process that answers "echo" at `address`; it is there until the last test, whatever they send it."""
+    command = [sys.executable, "-m", "tests.distributed.echo_server", SECRET.hex()]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        process.address = process.stdout.readline().strip()
+        process.port = int(process.address.rpartition(":")[2])
+        yield process
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture(scope="session")
+def world():
+    """Three processes in one group."""
+    from tests.distributed.worlds import World
+
+    made = World(3)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def together():
+    """This process as worker0, with two others."""
+    from tests.distributed import rpc_worker as there
+    from tests.distributed.worlds import free_port
+    from ts.distributed import rpc
+
+    port = free_port()
+    others = [there.start(port, rank, 3) for rank in (1, 2)]
+    rpc.init_rpc("worker0", rank=0, world_size=3, rpc_backend_options=there.options(port))
+    yield others
+    rpc.shutdown(graceful=True, timeout=20)
+    for other in others:
+        try:
+            other.wait(20)
+        finally:
+            other.kill()

@@ -1,0 +1,51 @@
+"""`python -m tests.distributed.echo_server SECRET`: says where it listens, and answers until its standard input ends."""
+
+import asyncio
+import logging
+import sys
+
+from distributed.core import Server, Status
+
+from ts.distributed.comm import Limits, Security
+from ts.distributed.comm.calls import answer
+
+
+async def echo(data=None):
+    return data
+
+
+def fail():
+    raise ValueError("no such thing")
+
+
+async def calls(comm):
+    """Answers calls: with what they hold, when it is told to, or never."""
+    kept = []
+
+    def handle(call, reply):
+        if call == "break":
+            comm.abort()
+            return
+        if call == "all":
+            for each, answer_kept in reversed(kept):
+                answer_kept(each)
+            kept.clear()
+        if call != "never":
+            kept.append((call, reply)) if call[:1] == "k" else reply(call)
+
+    await answer(comm, handle)
+    return Status.dont_reply
+
+
+async def main():
+    logging.disable()
+    server = Server({"echo": echo, "fail": fail, "calls": calls})
+    security = Security(secret=bytes.fromhex(sys.argv[1]), limits=Limits(bytes=1 << 32, frames=100))
+    await server.listen("ts://", **security.get_listen_args("worker"))
+    print(server.address, flush=True)
+    await asyncio.to_thread(sys.stdin.read)
+    await server.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

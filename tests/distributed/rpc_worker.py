@@ -1,0 +1,147 @@
+"""A process that others call: `python -m tests.distributed.rpc_worker PORT RANK WORLD_SIZE [limited]`.
+
+Its functions of Python are here, too: who calls them names this module.
+"""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import ts
+from ts.distributed import rpc
+from ts.distributed.rpc.api import current
+
+
+def start(port, rank, world_size, *more):
+    """Another process of those that meet at a port."""
+    numbers = map(str, (port, rank, world_size))
+    return subprocess.Popen([sys.executable, "-m", "tests.distributed.rpc_worker", *numbers, *more])
+
+
+def eventually(check):
+    """Whether something comes true within some seconds, once nothing is held by accident."""
+    for _ in range(200):
+        gc.collect()
+        if check():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def options(port, **more):
+    given = {"init_method": f"tcp://127.0.0.1:{port}", "allow_python": True} | more
+    return rpc.TensorPipeRpcBackendOptions(**given)
+
+
+def add(a, b):
+    return a + b
+
+
+def fail(number):
+    raise ValueError(f"bad {number}")
+
+
+def fail_in_its_own_way():
+    class Own(Exception):
+        pass
+
+    raise Own("mine")
+
+
+def sleep(seconds, result=None):
+    time.sleep(seconds)
+    return result
+
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def leave():
+    """Go without waiting for anybody."""
+    rpc.shutdown(graceful=False)
+
+
+def same(x):
+    return x
+
+
+def shares_memory(x, y):
+    x[0] = 7
+    return y[0].item()
+
+
+def of(ref):
+    return ref.is_owner(), ref.owner_name(), ref.to_here()
+
+
+def keep(ref):
+    """Hold a handle after the call."""
+    KEPT.append(ref)
+
+
+def let_go():
+    KEPT.clear()
+
+
+KEPT = []
+
+
+def owned():
+    """How many values of this process others refer to."""
+    return len(current().references)
+
+
+def call_on(to, x):
+    return rpc.rpc_sync(to, add, args=(x, 1))
+
+
+def callbacks(to):
+    """A callback that waits for a call in turn."""
+    following = rpc.rpc_async(to, add, args=(1, 2)).then(lambda f: rpc.rpc_sync(to, add, args=(f.wait(), 10)))
+    return following.wait()
+
+
+def in_threads(to, count):
+    with ThreadPoolExecutor(4) as pool:
+        return sum(pool.map(lambda k: rpc.rpc_sync(to, add, args=(k, 0)), range(count)))
+
+
+class Counter:
+    def __init__(self, n=0):
+        self.n = n
+
+    def add(self, k):
+        self.n += k
+        return self.n
+
+    def boom(self):
+        raise KeyError("x")
+
+
+@rpc.functions.async_execution
+def later(to, x):
+    return rpc.rpc_async(to, add, args=(x, 1)).then(lambda f: f.wait() * 10)
+
+
+@rpc.functions.async_execution
+def no_future(x):
+    return x
+
+
+if __name__ == "__main__":
+    port, rank, world_size = map(int, sys.argv[1:4])
+    more = {
+        "allow_python": False,
+        "limits": ts.limits(fuel=100_000),
+        "allowed_ops": ["aten::add", "aten::mul", "aten::gt"],
+    }
+    limited = more if sys.argv[4:] == ["limited"] else {}
+    rpc.init_rpc(
+        f"worker{rank}", rank=rank, world_size=world_size, rpc_backend_options=options(port, **limited)
+    )
+    rpc.shutdown()

@@ -1,0 +1,562 @@
+"""dask's servers, pools and schedulers talk over connections of `ts`, and so do threads."""
+
+import asyncio
+import importlib
+import pickle
+import sys
+import threading
+import time
+from contextlib import asynccontextmanager, suppress
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed", reason="connections need dask.distributed: the extra rpc")
+
+from distributed import Client, Scheduler
+from distributed.comm import CommClosedError, connect, listen
+from distributed.core import ConnectionPool, Server, rpc
+
+from tests.distributed import SECRET
+from tests.distributed.echo_server import calls as answer_calls
+from ts.distributed.comm import Channel, NotAuthenticated, Security, backend
+from ts.distributed.comm.calls import Calls
+
+KNOWN = Security(secret=SECRET)
+HOW = KNOWN.get_connection_args("client")
+
+
+@pytest.fixture(scope="module", params=["ts", "ts+tls"])
+def security(request):
+    """What both ends know, and the scheme that it is for."""
+    if request.param == "ts":
+        return request.param, KNOWN
+    pytest.importorskip("cryptography", reason="certificates are made with cryptography: the extra rpc")
+    return request.param, Security.temporary()
+
+
+@asynccontextmanager
+async def serving(handlers, scheme="ts", security=KNOWN):
+    """A server of dask in this loop."""
+    server = Server(handlers)
+    await server.listen(f"{scheme}://", **security.get_listen_args("worker"))
+    try:
+        yield server
+    finally:
+        await server.close()
+
+
+async def echo(data=None):
+    return data
+
+
+def run(coroutine):
+    return asyncio.run(asyncio.wait_for(coroutine, 60))
+
+
+def test_servers_and_their_callers(security):
+    """Through `rpc` and through a pool, one after the other and many at once; large and small."""
+    scheme, known = security
+    how = known.get_connection_args("client")
+    large = np.random.rand(1 << 20)
+
+    async def main():
+        async with serving({"echo": echo}, scheme, known) as server:
+            assert server.address.startswith(f"{scheme}://127.0.0.1:")
+            async with rpc(server.address, connection_args=how) as far:
+                assert await far.echo(data={"a": [1, None, "b"]}) == {"a": (1, None, "b")}
+                back = await far.echo(data=memoryview(large))
+                np.testing.assert_array_equal(np.frombuffer(back), large)
+            async with ConnectionPool(connection_args=how) as pool:
+                far = pool(server.address)
+                assert await asyncio.gather(*(far.echo(data=each) for each in range(50))) == list(range(50))
+
+    run(main())
+
+
+def test_channels(security):
+    """A thread without a loop."""
+    scheme, known = security
+
+    async def main():
+        async with serving({"echo": echo}, scheme, known) as server:
+            address = server.address
+
+            def thread():
+                channel = Channel(address, **known.get_connection_args("client"))
+                found = [channel.call({"op": "echo", "data": each}) for each in (1, "a", b"b" * 1_000_000)]
+                channel.close()
+                assert channel.closed
+                return found
+
+            assert await asyncio.to_thread(thread) == [1, "a", b"b" * 1_000_000]
+
+    run(main())
+
+
+def test_large_messages_pass_each_other(security):
+    """Both ends send before either reads."""
+    scheme, known = security
+    data = bytes(20_000_000)
+
+    async def both(comm):
+        await comm.write(data)
+        assert len(await comm.read()) == len(data)
+        await comm.write("done")
+
+    async def main():
+        listener = await listen(f"{scheme}://", both, **known.get_listen_args("worker"))
+        comm = await connect(listener.contact_address, **known.get_connection_args("client"))
+        await both(comm)
+        assert await comm.read() == "done"
+        await comm.close()
+        listener.stop()
+
+    run(main())
+
+
+def test_errors_of_handlers_are_texts():
+    """The connection goes on."""
+
+    def fail():
+        raise ValueError("no such thing")
+
+    async def main():
+        async with (
+            serving({"echo": echo, "fail": fail}) as server,
+            rpc(server.address, connection_args=HOW) as far,
+        ):
+            with pytest.raises(Exception, match=r"ValueError\('no such thing'\)"):
+                await far.fail()
+            assert await far.echo(data=1) == 1
+
+    run(main())
+
+
+class Trap:
+    """A pickle that says that it was loaded."""
+
+    loaded = False
+
+    def __reduce__(self):
+        return setattr, (Trap, "loaded", True)
+
+
+def test_pickles_of_answers_are_not_loaded():
+    """dask loads what comes as an error over its own connections."""
+
+    async def trap():
+        exception = pickle.dumps(Trap())
+        return {
+            "status": "uncaught-error",
+            "exception": exception,
+            "traceback": exception,
+            "exception_text": "text",
+        }
+
+    async def main():
+        listener = await listen("ts://", answer_all(await trap()), **KNOWN.get_listen_args("worker"))
+        async with rpc(listener.contact_address, connection_args=HOW) as far:
+            with pytest.raises(Exception, match="text"):
+                await far.anything()
+        listener.stop()
+
+    def answer_all(what):
+        async def handle(comm):
+            await comm.read()
+            comm.stream.send(what)
+            await comm.stream.flushed()
+
+        return handle
+
+    run(main())
+    assert not Trap.loaded
+
+
+@pytest.mark.parametrize("entry", [{"__Pickled__": 1}, {"__Serialized__": 1}, {"__Enum__": "a"}])
+def test_what_means_pickles_to_dask_is_data(entry):
+    """Such dicts come back as they are."""
+
+    async def main():
+        async with serving({"echo": echo}) as server, rpc(server.address, connection_args=HOW) as far:
+            assert await far.echo(data=[entry, pickle.dumps(Trap())]) == (entry, pickle.dumps(Trap()))
+
+    run(main())
+    assert not Trap.loaded
+
+
+def test_what_is_no_data_is_refused_where_it_is_sent():
+    """And the connection can be used for the next message."""
+
+    async def main():
+        async with serving({"echo": echo}) as server, rpc(server.address, connection_args=HOW) as far:
+            with pytest.raises(TypeError, match="can not serialize 'object'"):
+                await far.echo(data=object())
+            assert await far.echo(data=1) == 1
+
+    run(main())
+
+
+def test_another_secret():
+    """The caller is told at once, not after it has tried for as long as dask tries."""
+
+    async def main():
+        async with serving({"echo": echo}) as server:
+            other = Security(secret=bytes(32)).get_connection_args("client")
+            with pytest.raises(CommClosedError, match="does not know the secret"):
+                await connect(server.address, **other)
+            with pytest.raises(NotAuthenticated):
+                await asyncio.to_thread(lambda: Channel(server.address, **other))
+
+    run(main())
+
+
+def test_strangers_have_little_time(security, monkeypatch):
+    """Those who say nothing, and those who say it slowly; callers do not wait for ever either."""
+    scheme, known = security
+    monkeypatch.setattr(backend, "PATIENCE", 0.5)
+
+    async def main():
+        async with serving({"echo": echo}, scheme, known) as server:
+            silent, slow = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(2)]
+            slow[1].write(b"a")
+            start = time.monotonic()
+            for reader, writer in (silent, slow):
+                with suppress(ConnectionError):
+                    await reader.read()
+                writer.close()
+            assert 0.3 < time.monotonic() - start < 20
+        deaf = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
+        address = f"{scheme}://127.0.0.1:{deaf.sockets[0].getsockname()[1]}"
+        how = known.get_connection_args("client")
+        with pytest.raises(OSError, match="Timed out"):
+            await connect(address, timeout=1, **how)
+        with pytest.raises(TimeoutError):
+            await asyncio.to_thread(lambda: Channel(address, **how, timeout=0.3))
+        deaf.close()
+
+    run(main())
+
+
+def test_certificates_of_others():
+    """Neither end talks to one with a certificate of another authority."""
+    pytest.importorskip("cryptography", reason="certificates are made with cryptography: the extra rpc")
+    ours, theirs = Security.temporary(), Security.temporary()
+
+    async def main():
+        async with serving({"echo": echo}, "ts+tls", ours) as server:
+            with pytest.raises(OSError):
+                await connect(server.address, timeout=3, **theirs.get_connection_args("client"))
+            with pytest.raises(OSError):
+                await asyncio.to_thread(
+                    lambda: Channel(server.address, **theirs.get_connection_args("client"))
+                )
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            writer.write(b"no TLS at all".ljust(1000))
+            with suppress(ConnectionError):
+                await reader.read()
+            writer.close()
+            async with rpc(server.address, connection_args=ours.get_connection_args("client")) as far:
+                assert await far.echo(data=1) == 1
+
+    run(main())
+
+
+def test_encryption_that_is_required():
+    """There is none without TLS."""
+    strict = Security(require_encryption=True, secret=SECRET)
+
+    async def main():
+        with pytest.raises(RuntimeError, match="encryption is required"):
+            await listen("ts://", echo, **strict.get_listen_args("worker"))
+        with pytest.raises(RuntimeError, match="encryption is required"):
+            await connect("ts://127.0.0.1:1", **strict.get_connection_args("client"))
+
+    run(main())
+
+
+def test_an_end_that_goes_is_noticed():
+    """By whoever reads, by whoever writes, and by who waits for an answer."""
+    gone = asyncio.Event()
+
+    async def leave(comm):
+        comm.abort()
+        gone.set()
+
+    async def main():
+        listener = await listen("ts://", leave, **KNOWN.get_listen_args("worker"))
+        comm = await connect(listener.contact_address, **HOW)
+        await gone.wait()
+        with pytest.raises(CommClosedError):
+            await comm.read()
+        assert comm.closed()
+        with pytest.raises(CommClosedError):
+            await comm.write(1)
+        comm = await connect(listener.contact_address, **HOW)
+        with pytest.raises(ConnectionError):
+            await Calls(comm).ask(1)
+        listener.stop()
+
+    run(main())
+
+
+def test_comms_that_nobody_holds_are_closed():
+    """The other end learns of it."""
+    over = []
+
+    async def wait_for_end(comm):
+        with pytest.raises(CommClosedError):
+            await comm.read()
+        over.append(True)
+
+    async def main():
+        listener = await listen("ts://", wait_for_end, **KNOWN.get_listen_args("worker"))
+        comm = await connect(listener.contact_address, **HOW)
+        del comm
+        while not over:
+            await asyncio.sleep(0.01)
+        listener.stop()
+
+    run(main())
+
+
+@asynccontextmanager
+async def calling(scheme="ts", security=KNOWN):
+    """Calls of a server in this loop, and their connection."""
+    async with serving({"calls": answer_calls}, scheme, security) as server:
+        comm = await connect(server.address, **security.get_connection_args("client"))
+        await comm.write({"op": "calls", "reply": False})
+        yield Calls(comm), comm
+        await comm.close()
+
+
+def test_many_calls_over_one_connection(security):
+    """From many threads and from the loop; answers find their calls."""
+
+    async def main():
+        async with calling(*security) as (calls, _):
+            await many(calls)
+
+    async def many(calls):
+        found = {}
+
+        def thread(number):
+            futures = [calls.call([number, each, b"x" * (each * 100)]) for each in range(100)]
+            found[number] = [future.result() for future in futures]
+
+        threads = [threading.Thread(target=thread, args=(number,)) for number in range(8)]
+        for each in threads:
+            each.start()
+        assert await asyncio.gather(*(calls.ask(each) for each in ("a", "b", "c"))) == ["a", "b", "c"]
+        while any(each.is_alive() for each in threads):
+            await asyncio.sleep(0.01)
+        for number, answers in found.items():
+            assert answers == [(number, each, b"x" * (each * 100)) for each in range(100)]
+        later = [calls.call(f"k{each}") for each in range(5)]  # kept, and answered from the last to the first
+        await calls.ask("all")
+        assert [each.result(timeout=0) for each in later] == [f"k{each}" for each in range(5)]
+
+    run(main())
+
+
+@pytest.mark.parametrize("by", ["here", "there"])
+def test_a_connection_that_breaks_while_threads_call(security, by):
+    """Each of them has an answer or an error, and none of them hangs."""
+
+    async def main():
+        async with calling(*security) as (calls, comm):
+            ends = []
+
+            def thread():
+                count = 0
+                try:
+                    while True:
+                        calls.call(b"x" * 20_000).result(timeout=30)
+                        count += 1
+                except ConnectionError:
+                    ends.append(count)
+
+            threads = [asyncio.create_task(asyncio.to_thread(thread)) for _ in range(4)]
+            await calls.ask("a")
+            await asyncio.sleep(0.1)
+            if by == "here":
+                comm.abort()
+            else:
+                calls.call("break")
+            await asyncio.gather(*threads)
+            assert len(ends) == 4
+
+    run(main())
+
+
+def test_calls_whose_connection_breaks():
+    """Those that wait fail at once, later ones too."""
+
+    async def main():
+        async with calling() as (calls, comm):
+            broken(calls, comm)
+
+    def broken(calls, comm):
+        waiting = [calls.call("never") for _ in range(3)]
+        assert not any(each.done() for each in waiting)
+        cancelled = calls.call("never")
+        cancelled.cancel()
+        comm.abort()
+        for each in waiting:
+            with pytest.raises(ConnectionError, match="closed"):
+                each.result(timeout=0)
+        with pytest.raises(ConnectionError):
+            calls.call("more")
+
+    run(main())
+
+
+def test_without_dask(monkeypatch):
+    """Who imports it is told what to install."""
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    for name in [name for name in sys.modules if name.startswith("ts.distributed.comm")]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(ImportError, match=r"pip install 'torchscript-ts\[rpc\]'"):
+        importlib.import_module("ts.distributed.comm")
+
+
+def test_a_channel_waits_no_longer_than_it_should(server):
+    """An answer that comes later is nobody's: the channel is closed."""
+    channel = Channel(server.address, **HOW)
+    channel.send({"op": "calls", "reply": False})
+    with pytest.raises(TimeoutError):
+        channel.call([0, "never"], timeout=0.1)
+    assert channel.closed
+
+
+def test_a_reader_that_is_behind():
+    """Messages that nobody reads stay with the sender."""
+
+    async def main():
+        listener = await listen("ts://", slow, **KNOWN.get_listen_args("worker"))
+        comm = await connect(listener.contact_address, **HOW)
+        writer = asyncio.create_task(write(comm))
+        await asyncio.sleep(0.3)
+        assert not writer.done()
+        may_read.set()
+        await writer
+        assert await comm.read() == 500
+        listener.stop()
+
+    async def write(comm):
+        for _ in range(500):
+            await comm.write(b"x" * 100_000)
+
+    async def slow(comm):
+        await may_read.wait()
+        count = 0
+        while count < 500:
+            assert len(await comm.read()) == 100_000
+            count += 1
+        await comm.write(count)
+
+    may_read = asyncio.Event()
+    run(main())
+
+
+def test_a_reader_that_is_behind_with_large_messages():
+    """A few of them are enough."""
+
+    async def main():
+        listener = await listen("ts://", slow, **KNOWN.get_listen_args("worker"))
+        comm = await connect(listener.contact_address, **HOW)
+        sent = 0
+
+        async def write():
+            nonlocal sent
+            for sent in range(1, 16):
+                await comm.write(bytes(16 << 20))
+
+        writer = asyncio.create_task(write())
+        await asyncio.sleep(0.5)
+        assert sent < 10
+        may_read.set()
+        await writer
+        assert await comm.read() == 15
+        listener.stop()
+
+    async def slow(comm):
+        await may_read.wait()
+        for count in range(1, 16):
+            assert len(await comm.read()) == 16 << 20
+        await comm.write(count)
+
+    may_read = asyncio.Event()
+    run(main())
+
+
+NOTHING_TO_TELL = {
+    "task_counts": {}, "bandwidth": {"total": 1, "workers": {}, "types": {}}, "digests_total_since_heartbeat": {},
+    "managed_bytes": 0, "spilled_bytes": {"memory": 0, "disk": 0}, "transfer": {}, "event_loop_interval": 0.02,
+    "cpu": 0.0, "memory": 0, "time": 0.0, "host_net_io": {}, "host_disk_io": {}, "num_fds": 0,
+}  # fmt: skip
+
+
+def test_a_scheduler_of_dask_keeps_names():
+    """Of servers that are no workers of dask's, and learns at once when one of them has gone. It is asked nothing
+    but what it may be asked: some of its handlers load pickles."""
+    allowed = {"identity", "register-worker", "heartbeat_worker"}
+
+    async def join(server, scheduler, name):
+        comm = await connect(scheduler, **HOW)
+        await comm.write(
+            {
+                "op": "register-worker", "reply": False, "address": server.address, "status": "running", "nthreads": 1,
+                "name": name, "now": time.time(), "resources": {}, "memory_limit": None, "local_directory": "",
+                "services": {}, "nanny": None, "versions": {}, "metrics": NOTHING_TO_TELL, "extra": {},
+                "stimulus_id": name, "server_id": server.id,
+            }
+        )  # fmt: skip
+        assert (await comm.read())["status"] == "OK"
+        return comm
+
+    async def main():
+        scheduler = Scheduler(
+            host="127.0.0.1", port=0, protocol="ts", security=KNOWN, dashboard_address="127.0.0.1:0"
+        )
+        scheduler.handlers = {name: scheduler.handlers[name] for name in allowed}
+        async with scheduler, serving({"echo": echo}) as one, serving({"echo": echo}) as other:
+            comms = [
+                await join(server, scheduler.address, name)
+                for server, name in ((one, "one"), (other, "other"))
+            ]
+            async with rpc(scheduler.address, connection_args=HOW) as far:
+                found = {each["name"]: address for address, each in (await far.identity())["workers"].items()}
+                assert found == {"one": one.address, "other": other.address}
+                beat = {"now": time.time(), "metrics": NOTHING_TO_TELL, "executing": {}, "extensions": {}}
+                assert (await far.heartbeat_worker(address=one.address, **beat))["status"] == "OK"
+                assert await far.run_function(function=pickle.dumps(Trap())) is None
+                comms[0].abort()
+                while one.address in scheduler.workers:
+                    await asyncio.sleep(0.01)
+                assert (await far.heartbeat_worker(address=one.address, **beat))["status"] == "missing"
+
+    run(main())
+    assert not Trap.loaded
+
+
+def test_a_scheduler_of_dask_knows_its_clients():
+    """Its own messages to register and to look are plain data; tasks are not, and none can be sent."""
+
+    async def main():
+        async with (
+            Scheduler(
+                host="127.0.0.1",
+                port=0,
+                protocol="ts",
+                security=KNOWN,
+                dashboard=False,
+                dashboard_address="127.0.0.1:0",
+            ) as scheduler,
+            Client(scheduler.address, security=KNOWN, asynchronous=True) as client,
+        ):
+            assert client.status == "running"
+            assert (await client.scheduler.identity())["type"] == "Scheduler"
+            assert client.id in scheduler.clients
+
+    run(main())

@@ -1,0 +1,163 @@
+"""Processes that die, leave, come late or not at all: the others are told, at once or when the time is over."""
+
+import contextlib
+import datetime
+import time
+
+import pytest
+
+pytest.importorskip("distributed", reason="process groups need dask.distributed: the extra rpc")
+
+import ts
+import ts.distributed as dist
+from tests.distributed.worlds import World
+
+
+def fails(call, says, within=10.0):
+    """The call fails with a text, long before the group's time-out."""
+    start = time.monotonic()
+    with pytest.raises(dist.DistError, match=says):
+        call()
+    assert time.monotonic() - start < within
+
+
+def loses_rank_2(function, size):
+    """Calls until one fails because rank 2 is gone; later ones fail at once."""
+    x = ts.ones(size)
+
+    def forever():
+        while True:
+            x.fill_(1)
+            function(x)
+
+    fails(forever, "rank 2", within=30.0)
+    fails(lambda: dist.all_reduce(x), "rank 2", within=1.0)
+    fails(lambda: dist.recv(x, 2), "rank 2", within=1.0)
+    fails(lambda: dist.recv(x), "rank 2", within=1.0)
+    fails(dist.barrier, "rank 2", within=1.0)
+    pair = dist.new_group([0, 1])
+    dist.all_reduce(x.fill_(1), group=pair)  # those who are left go on
+    assert x.eq(2).all()
+
+
+def all_reduce(x):
+    dist.all_reduce(x)
+
+
+def in_a_ring(x):
+    me = dist.get_rank()
+    work = dist.isend(x, (me + 1) % 3)
+    dist.recv(x, (me - 1) % 3)
+    work.wait()
+
+
+def meanwhile(x):
+    dist.all_reduce(x, async_op=True).wait()
+
+
+def until_killed(function, size):
+    x = ts.ones(size)
+    while True:
+        function(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "size"),
+    [
+        (all_reduce, 5),
+        (all_reduce, 2_000_000),
+        pytest.param(in_a_ring, 100_000, marks=pytest.mark.long),
+        pytest.param(meanwhile, 100_000, marks=pytest.mark.long),
+        pytest.param(all_reduce, 50_000, marks=pytest.mark.long),
+    ],
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
+def test_a_process_is_killed(function, size):
+    """In the middle of calls: nobody waits for the time-out, which is a minute."""
+    world = World(3)
+    try:
+        assert world.run(dist.is_initialized) == [True] * 3
+        world.begin(until_killed, function, size, ranks=[2])
+        world.begin(loses_rank_2, function, size, ranks=[0, 1])
+        time.sleep(0.3)
+        world.kill(2)
+        world.results(ranks=[0, 1])
+    finally:
+        world.close()
+
+
+def leaves():
+    dist.destroy_process_group()
+
+
+def is_left():
+    x = ts.empty(3)
+    assert dist.recv(x, 0) == 0 and x.eq(1).all()  # what it had sent arrives
+    fails(dist.barrier, "rank 0 has left")
+
+
+def sends_and_leaves():
+    dist.send(ts.ones(3), 1)
+    dist.destroy_process_group()
+
+
+def takes_too_long():
+    if dist.get_rank() == 0:
+        with pytest.raises(
+            dist.DistBackendError,
+            match=r"Timed out waiting 2000ms for all_reduce to complete: rank 1 did not come",
+        ):
+            dist.all_reduce(ts.ones(1))
+        with pytest.raises(dist.DistBackendError, match="Timed out waiting 200ms for recv operation"):
+            dist.irecv(ts.ones(1), 1, tag=9).wait(datetime.timedelta(seconds=0.2))
+        dist.barrier()
+    else:
+        time.sleep(2.5)
+        with contextlib.suppress(dist.DistBackendError):  # unless all that it needs was there already
+            dist.all_reduce(ts.ones(1))
+        dist.barrier()
+
+
+def again(port):
+    import os
+
+    for each in range(2):
+        os.environ["MASTER_PORT"] = str(port)
+        dist.init_process_group("gloo")
+        x = ts.ones(1)
+        dist.all_reduce(x)
+        assert x.item() == 2
+        dist.destroy_process_group()
+
+
+def comes_alone(port):
+    import os
+
+    os.environ["MASTER_PORT"] = str(port)
+    start = time.monotonic()
+    with pytest.raises(dist.DistError, match=r"not all processes|the first process is not at"):
+        dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=0.5))
+    assert time.monotonic() - start < 5
+    assert not dist.is_initialized()
+
+
+def test_late_and_gone():
+    """A process that is late, one that leaves; groups that begin again at the same place; one that waits alone."""
+    from tests.distributed.worlds import free_port
+
+    world = World(2, timeout=2)
+    try:
+        world.run(takes_too_long)
+        world.begin(is_left, ranks=[1])
+        world.run(sends_and_leaves, ranks=[0])
+        world.results([1])
+        world.run(leaves, ranks=[1])
+    finally:
+        world.close()
+    world = World(2, joins=False)
+    try:
+        world.run(again, free_port())
+        world.run(comes_alone, free_port(), ranks=[0])
+        world.run(comes_alone, free_port(), ranks=[1])
+    finally:
+        world.close()

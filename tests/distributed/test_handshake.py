@@ -1,0 +1,118 @@
+"""Who does not know the secret gets nowhere, whatever they have heard before."""
+
+import pytest
+
+pytest.importorskip("distributed", reason="connections need dask.distributed: the extra rpc")
+
+from tests.distributed import SECRET
+from ts.distributed.comm import Channel, Security
+from ts.distributed.comm.handshake import MAGIC, REFUSED, NotAuthenticated, connector, listener
+
+
+def talk(first, second):
+    """What two ends say to each other, until one has no more to say."""
+    said, heard = [], b""
+    speaker, other = first, second
+    (data, want), (_, other_want) = next(first), next(second)
+    said.append(data)
+    while True:
+        speaker, other = other, speaker
+        assert len(data) == other_want
+        try:
+            data, other_want = speaker.send(data)
+        except StopIteration:
+            return said
+        said.append(data)
+        want, other_want = other_want, want
+
+
+def refuses(steps, data):
+    """Whether an end does not believe what it is sent; the listener says so first."""
+    try:
+        said = steps.send(data)
+        if said == (REFUSED, 0):
+            steps.send(b"")
+    except NotAuthenticated:
+        return True
+    return False
+
+
+def test_both_ends_know():
+    """Three messages, and none of them the secret."""
+    said = talk(listener(SECRET), connector(SECRET))
+    assert [len(each) for each in said] == [len(MAGIC) + 32, 64, 32]
+    assert SECRET not in b"".join(said)
+
+
+def test_no_two_are_the_same():
+    """Nonces are new each time."""
+    first, second = (talk(listener(SECRET), connector(SECRET)) for _ in range(2))
+    assert all(one != other for one, other in zip(first, second))
+
+
+@pytest.mark.parametrize("theirs", [b"another secret, of 32 bytes......", b"", SECRET[:-1], SECRET + b"\0"])
+def test_another_secret(theirs):
+    """The listener finds out first, and says so."""
+    with pytest.raises(NotAuthenticated, match="does not know the secret"):
+        talk(listener(SECRET), connector(theirs))
+
+
+def test_a_recorded_connector_is_not_believed():
+    """Its proof is of another nonce."""
+    said = talk(listener(SECRET), connector(SECRET))
+    again = listener(SECRET)
+    next(again)
+    assert refuses(again, said[1])
+
+
+def test_a_recorded_listener_is_not_believed():
+    """Nor is its proof, when it says the same again."""
+    said = talk(listener(SECRET), connector(SECRET))
+    again = connector(SECRET)
+    next(again)
+    again.send(said[0])
+    assert refuses(again, said[2])
+
+
+def test_what_is_sent_back_proves_nothing():
+    """Neither end believes what it said itself."""
+    one = listener(SECRET)
+    greeting, _ = next(one)
+    assert refuses(one, greeting[len(MAGIC) :] + bytes(32))
+    other = connector(SECRET)
+    next(other)
+    answer, _ = other.send(MAGIC + bytes(32))
+    assert refuses(other, answer[32:])
+
+
+def test_a_listener_does_not_prove_itself_to_another_listener():
+    """Roles are part of a proof: what one listener wants, another one does not say."""
+    one, other = listener(SECRET), listener(SECRET)
+    greeting, _ = next(one)
+    next(other)
+    assert refuses(other, greeting[len(MAGIC) :] + bytes(32))
+
+
+def test_another_protocol():
+    """The connector says so."""
+    one = connector(SECRET)
+    next(one)
+    with pytest.raises(NotAuthenticated, match="another protocol"):
+        one.send(b"HTTP/1.1 400 Bad Request".ljust(len(MAGIC) + 32))
+
+
+def test_there_is_no_connection_without_means():
+    """Neither a short secret, nor none, nor none of TLS."""
+    with pytest.raises(ValueError, match="at least 16 bytes"):
+        Security(secret=b"short")
+    with pytest.raises(ValueError, match="needs a shared secret"):
+        Channel("ts://127.0.0.1:1")
+    with pytest.raises(ValueError, match="needs certificates"):
+        Channel("ts+tls://127.0.0.1:1", secret=SECRET)
+
+
+def test_a_secret_is_not_shown():
+    """Not where security is printed."""
+    assert SECRET.hex() not in repr(Security(secret=SECRET)) and repr(SECRET) not in repr(
+        Security(secret=SECRET)
+    )

@@ -1,0 +1,283 @@
+"""Whatever strangers and friends send to a port: their connection ends, the process lives, and its memory stays."""
+
+import random
+import socket
+import struct
+import time
+
+import pytest
+
+pytest.importorskip("distributed", reason="connections need dask.distributed: the extra rpc")
+
+import psutil
+
+from tests.distributed import SECRET
+from tests.distributed.test_messages import MALFORMED, prelude, sent
+from ts.distributed.comm import Channel
+from ts.distributed.comm.backend import STRANGERS
+from ts.distributed.comm.channel import HELLO
+from ts.distributed.comm.handshake import MAGIC, REFUSED, connector
+
+MUCH = (
+    64 << 20
+)  # bytes by which memory may differ: what Python and dask keep of errors they have shown before
+
+
+def stranger(server):
+    """A connection, and nothing said."""
+    sock = socket.create_connection(("127.0.0.1", server.port), timeout=20)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return sock
+
+
+def exactly(sock, count):
+    data = b""
+    while len(data) < count:
+        more = sock.recv(count - len(data))
+        if not more:
+            raise ConnectionError("it was closed")
+        data += more
+    return data
+
+
+def friend(server):
+    """A connection that has proved to know the secret; the server's next bytes are its first message."""
+    sock, steps = stranger(server), connector(SECRET)
+    data, want = next(steps)
+    try:
+        while True:
+            sock.sendall(data)
+            data, want = steps.send(exactly(sock, want))
+    except StopIteration:
+        return sock
+
+
+def is_closed(sock):
+    """Whether the other end closes the connection, whatever it says before."""
+    try:
+        while sock.recv(65536):
+            pass
+    except ConnectionError:
+        return True  # it did not even read everything
+    finally:
+        sock.close()
+    return True
+
+
+def send(sock, data):
+    """Send what the other end may have stopped reading."""
+    try:
+        sock.sendall(data)
+    except ConnectionError:
+        return
+
+
+def works(server):
+    """Whether the server answers."""
+    channel = Channel(server.address, secret=SECRET)
+    assert channel.call({"op": "echo", "data": 7}, timeout=20) == 7
+    channel.close()
+
+
+def memory(server):
+    return psutil.Process(server.pid).memory_info().rss
+
+
+@pytest.fixture(autouse=True)
+def unharmed(server):
+    """It lives, and is as large as before."""
+    works(server)
+    before = memory(server)
+    yield
+    works(server)
+    assert memory(server) < before + MUCH
+
+
+@pytest.mark.parametrize(
+    "data", [b"GET / HTTP/1.1\r\n\r\n".ljust(64), bytes(64), MAGIC.ljust(64), sent(HELLO).ljust(64)]
+)
+def test_strangers(server, data):
+    """What is no proof ends the connection."""
+    sock = stranger(server)
+    sock.sendall(data)
+    assert is_closed(sock)
+
+
+def test_a_recorded_session(server):
+    """What a friend said, word for word, opens nothing the second time."""
+    steps, said = connector(SECRET), []
+    sock = stranger(server)
+    data, want = next(steps)
+    try:
+        while True:
+            said.append(data)
+            sock.sendall(data)
+            data, want = steps.send(exactly(sock, want))
+    except StopIteration:
+        said.append(sent(HELLO) + sent({"op": "echo", "data": 1}))
+        sock.sendall(said[-1])
+        assert exactly(sock, len(sent(HELLO) + sent(1))) == sent(HELLO) + sent(1)
+    sock.close()
+    again = stranger(server)
+    send(again, b"".join(said))
+    heard = b""
+    try:
+        while more := again.recv(1000):
+            heard += more
+    except ConnectionError:
+        pass  # it did not read the rest
+    again.close()
+    assert heard.startswith(MAGIC) and heard[len(MAGIC) + 32 :] in (b"", REFUSED)
+
+
+def test_a_listener_is_not_asked_by_its_own_words(server):
+    """Sent back, they are no proof."""
+    sock = stranger(server)
+    greeting = exactly(sock, len(MAGIC) + 32)
+    sock.sendall(greeting[len(MAGIC) :] + greeting[-32:])
+    assert is_closed(sock)
+
+
+def test_many_strangers_at_once(server):
+    """Only so many may stand at the door; a friend still comes in."""
+    waiting = [stranger(server) for _ in range(3 * STRANGERS)]
+    works(server)
+    for sock in waiting[: 2 * STRANGERS]:
+        assert is_closed(sock)
+    for sock in waiting[2 * STRANGERS :]:
+        sock.close()
+
+
+@pytest.mark.parametrize("data", MALFORMED.values(), ids=MALFORMED)
+@pytest.mark.parametrize("first", [b"", sent(HELLO)], ids=["first", "later"])
+def test_malformed_messages(server, data, first):
+    """From one who knows the secret, instead of the first message and instead of a later one."""
+    sock = friend(server)
+    send(sock, first + data)
+    assert is_closed(sock)
+
+
+@pytest.mark.parametrize(
+    "message", [1, [], {}, {"op": None}, {"op": []}, {"op": "echo", "op2": 1}, {"reply": True}]
+)
+def test_messages_of_no_meaning(server, message):
+    """They are data, and nothing else."""
+    sock = friend(server)
+    sock.sendall(sent(HELLO) + sent(message))
+    sock.shutdown(socket.SHUT_WR)
+    assert is_closed(sock)
+
+
+@pytest.mark.parametrize("message", [1, [], {}, {"compression": "zlib"}])
+def test_greetings_of_no_meaning(server, message):
+    """As above, for the first that dask's ends tell each other."""
+    sock = friend(server)
+    sock.sendall(sent(message))
+    sock.shutdown(socket.SHUT_WR)
+    assert is_closed(sock)
+
+
+def test_truncated_messages(server):
+    """Closed in the middle of anything."""
+    whole = sent({"op": "echo", "data": b"x" * 10_000})
+    for end in (1, 7, 8, 12, 16, 20, 100, len(whole) - 1):
+        sock = friend(server)
+        sock.sendall(sent(HELLO) + whole[:end])
+        sock.shutdown(socket.SHUT_WR)
+        assert is_closed(sock)
+
+
+def test_announced_sizes_cost_nothing(server):
+    """A hundred messages of two gigabytes are on their way, and do not come."""
+    before = memory(server)
+    socks = []
+    for _ in range(100):
+        sock = friend(server)
+        sock.sendall(sent(HELLO) + prelude(b"\xc0", (2**31,)) + b"some of it")
+        socks.append(sock)
+    works(server)
+    assert memory(server) < before + MUCH
+    for sock in socks:
+        sock.close()
+
+
+def test_senders_who_are_slow(server):
+    """A byte at a time; others do not wait for them."""
+    sock = friend(server)
+    for byte in sent(HELLO) + sent({"op": "echo", "data": "ab"}):
+        sock.sendall(bytes([byte]))
+        time.sleep(0.001)
+    works(server)
+    assert exactly(sock, len(sent(HELLO) + sent("ab"))) == sent(HELLO) + sent("ab")
+    sock.close()
+
+
+def garbage(seed):
+    """A message, and what happened to it on its way."""
+    chance = random.Random(seed)
+    kind = chance.randrange(4)
+    if kind == 0:
+        return chance.randbytes(chance.randrange(1, 200))
+    if kind == 1:
+        head = chance.randbytes(chance.randrange(40))
+        return prelude(head, [chance.randrange(9) for _ in range(chance.randrange(3))])
+    whole = bytearray(
+        sent({"op": "echo", "data": [chance.random(), b"x" * chance.randrange(5000)], "a": None})
+    )
+    if kind == 2:
+        return bytes(whole[: chance.randrange(len(whole))])
+    for _ in range(chance.randrange(1, 4)):
+        whole[chance.randrange(min(len(whole), 64))] = chance.randrange(256)
+    return bytes(whole)
+
+
+def throw(server, seeds):
+    """Each on a connection of a friend, some of which are used until they break."""
+    sock, before = None, memory(server)
+    for seed in seeds:
+        if sock is None:
+            sock = friend(server)
+            sock.sendall(sent(HELLO))
+        try:
+            sock.sendall(garbage(seed))
+            if seed % 3 == 0:
+                sock.shutdown(socket.SHUT_WR)
+                assert is_closed(sock)
+                sock = None
+        except OSError:
+            sock.close()
+            sock = None
+        if seed % 1000 == 0:
+            works(server)
+            assert memory(server) < before + MUCH
+    if sock is not None:
+        sock.close()
+
+
+def test_garbage(server):
+    """Of friends."""
+    throw(server, range(2_000))
+
+
+@pytest.mark.long
+def test_much_garbage(server):
+    """As above."""
+    throw(server, range(100_000))
+
+
+def test_garbage_of_strangers(server):
+    """It is not even looked at."""
+    chance = random.Random(0)
+    for _ in range(500):
+        sock = stranger(server)
+        send(sock, chance.randbytes(chance.choice((64, 200, 5000))))
+        assert is_closed(sock)
+
+
+def test_resets(server):
+    """Connections that end in the hardest way, at any point."""
+    for end in range(0, 200, 5):
+        sock = friend(server)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        sock.sendall((sent(HELLO) + sent({"op": "echo", "data": b"x" * 5000}))[:end])
+        sock.close()

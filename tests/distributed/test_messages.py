@@ -1,0 +1,211 @@
+"""Messages are what they were on the other side, in whatever pieces they arrive; what is no message is refused."""
+
+import random
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+pytest.importorskip("distributed", reason="connections need dask.distributed: the extra rpc")
+
+import msgpack
+
+from ts.distributed.comm.messages import INLINE, STAGING, Limits, MalformedMessage, Reader, pack
+
+
+def read(data, limits=None, pieces=lambda: STAGING):
+    """The messages in some bytes, which arrive in pieces."""
+    reader, messages, at = Reader(limits), [], 0
+    while at < len(data):
+        target = reader.target()
+        piece = data[at : at + min(len(target), pieces())]
+        target[: len(piece)] = piece
+        messages += reader.received(len(piece))
+        at += len(piece)
+    return messages
+
+
+def sent(message):
+    return b"".join(pack(message))
+
+
+def received(message, pieces=lambda: STAGING):
+    (found,) = read(sent(message), pieces=pieces)
+    return found
+
+
+def plain(value):
+    """What a message is equal to when it has arrived: lists are tuples, memory is bytes."""
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return tuple(plain(each) for each in value)
+    return bytes(value) if isinstance(value, (bytes, bytearray, memoryview)) else value
+
+
+long_bytes = st.integers(INLINE - 2, 3 * STAGING).map(lambda size: bytes([size % 256]) * size)
+leaves = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False)
+    | st.text()
+    | st.binary()
+    | long_bytes
+)
+messages = st.recursive(leaves, lambda each: st.lists(each) | st.dictionaries(st.text(), each), max_leaves=12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(messages, st.integers(0, 2**32))
+def test_random_messages_arrive(message, seed):
+    """In pieces of any size."""
+    sizes = random.Random(seed)
+    found = received(message, lambda: sizes.choice((1 + sizes.randrange(9), 1 + sizes.randrange(STAGING))))
+    assert plain(found) == plain(message)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(messages, max_size=5))
+def test_one_piece_holds_many_messages(several):
+    """And the beginning of the next one."""
+    assert plain(read(b"".join(map(sent, several)))) == plain(several)
+
+
+def test_a_view_is_sent_as_it_is():
+    """The buffer is the array's own memory."""
+    array = np.arange(10_000.0)
+    _, frame = pack({"data": memoryview(array)})
+    assert np.shares_memory(np.frombuffer(frame), array)
+    found = received({"data": memoryview(array)})["data"]
+    assert not found.readonly
+    np.testing.assert_array_equal(np.frombuffer(found), array)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(60_000.0)[::2],
+        np.asfortranarray(np.random.rand(99, 77)),
+        np.ones((0, 3)),
+        np.float32(3),
+        np.zeros((2, 1, 4)),
+    ],
+    ids=["steps", "columns first", "empty", "one", "small"],
+)
+def test_views_of_every_layout_arrive(array):
+    """Rows first, as `tobytes` has them."""
+    assert bytes(received([memoryview(array)])[0]) == array.tobytes()
+
+
+def test_frames_do_not_share_memory():
+    """Each lives as long as it is held."""
+    first, second = received([b"a" * 5000, b"b" * 5000])
+    first[:] = b"c" * 5000
+    assert bytes(second) == b"b" * 5000
+
+
+@pytest.mark.parametrize(
+    "message", [{1: 2}, {b"a": 1}, {1, 2}, object(), 2**64, 1j, [np.float32], {"a": {None: 1}}]
+)
+def test_what_is_no_data_is_not_sent(message):
+    """The sender is told."""
+    with pytest.raises((TypeError, OverflowError)):
+        pack(message)
+
+
+def test_deep_messages_are_not_sent():
+    """Neither end follows them for ever."""
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    with pytest.raises(ValueError, match="nested"):
+        pack(deep)
+
+
+def prelude(head=b"", lengths=(), size=None, frames=None):
+    count = len(lengths) if frames is None else frames
+    return struct.pack(f"<II{len(lengths)}Q", len(head) if size is None else size, count, *lengths) + head
+
+
+MALFORMED = {
+    "no head": prelude(b""),
+    "a byte that msgpack has not": prelude(b"\xc1"),
+    "half a value": prelude(b"\xda\xff\xff"),
+    "two values": prelude(b"\x01\x02"),
+    "text that is none": prelude(b"\xa2\xff\xff"),
+    "an extension": prelude(b"\xd4\x05a"),
+    "an empty extension": prelude(b"\xc7\x00\x05"),
+    "a time": prelude(b"\xd6\xff\x00\x00\x00\x00"),
+    "a number for a name": prelude(b"\x81\x01\x02"),
+    "bytes for a name": prelude(b"\x81\xc4\x01a\x02"),
+    "a list for a name": prelude(b"\x81\x90\x02"),
+    "a frame that is not there": prelude(b"\x81\xc4\x00\x00"),
+    "a frame before the first": prelude(b"\x81\xc4\x00\xff", (0,)),
+    "a frame of no number": prelude(b"\x81\xc4\x00\xa1a", (0,)),
+    "a frame and more": prelude(b"\x82\xc4\x00\x00\xa1a\x00", (0,)),
+    "a long list": prelude(b"\xdd\xff\xff\xff\xff"),
+    "lists in lists, all long": prelude(b"\xdd\x00\x01\x00\x00" * 20_000),
+    "a deep list": prelude(b"\x91" * 5000 + b"\xc0"),
+    "a large head": prelude(b"", size=2**32 - 1),
+    "many frames": prelude(b"", frames=2**32 - 1),
+    "one frame too many": prelude(b"", frames=101),
+    "a large frame": prelude(b"\xc0", (2**63,)),
+    "frames that are large together": prelude(b"\xc0", (2**31,) * 3),
+    "sums that wrap around": prelude(b"\xc0", (2**63, 2**63)),
+}
+
+
+@pytest.mark.parametrize("data", MALFORMED.values(), ids=MALFORMED)
+def test_malformed(data):
+    """Refused, without the memory that it announces."""
+    with pytest.raises(MalformedMessage):
+        read(data, Limits(bytes=2**32, frames=100))
+
+
+@given(st.binary(max_size=300))
+def test_random_bytes(data):
+    """A message, no message yet, or none at all; never anything else."""
+    try:
+        read(data, Limits(bytes=10_000))
+    except MalformedMessage:
+        return
+
+
+def test_garbage():
+    """As above, of many lengths and many beginnings."""
+    chance = random.Random(0)
+    for _ in range(10_000):
+        head = chance.randbytes(chance.randrange(30))
+        frames = [chance.randrange(20) for _ in range(chance.randrange(3))]
+        try:
+            read(prelude(head, frames) + chance.randbytes(sum(frames)))
+        except MalformedMessage:
+            continue
+
+
+@given(st.data())
+def test_damaged_messages(data):
+    """One byte is another one."""
+    whole = bytearray(sent({"a": [1, 2.0, "text", b"x" * 5000], "b": None}))
+    whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        read(bytes(whole), Limits(bytes=10_000))
+    except MalformedMessage:
+        return
+
+
+@given(st.integers(0, 99))
+def test_truncated_messages_are_waited_for(part):
+    """They are no error, and no message."""
+    whole = sent({"a": [1, b"x" * 10_000]})
+    assert read(whole[: len(whole) * part // 100]) == []
+
+
+def test_the_head_holds_no_placeholder():
+    """What stands for a frame cannot be said in a message."""
+    assert msgpack.unpackb(pack([b"a" * 5000])[0][16:], strict_map_key=False) == [{b"": 0}]
+    with pytest.raises(TypeError, match="names in a message are of type str"):
+        pack([{b"": 0}, b"a" * 5000])

@@ -1,0 +1,18 @@
+"""The program of docs/distributed.md."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("distributed", reason="process groups need dask.distributed: the extra rpc")
+
+SNIPPET = Path(__file__).parents[2] / "docs" / "snippets" / "several_processes.py"
+
+
+def test_the_program_trains():
+    """In two processes, which end with the same weights."""
+    run = subprocess.run([sys.executable, str(SNIPPET)], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0 and run.stderr == "", run.stderr
+    assert run.stdout.startswith("loss ") and 0 <= float(run.stdout.split()[1]) < 1

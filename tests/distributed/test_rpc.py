@@ -1,0 +1,323 @@
+"""Calls between processes: this one is worker0 of four, of which worker3 allows little."""
+
+import time
+
+import pytest
+
+import ts
+
+pytest.importorskip("distributed", reason="rpc needs dask.distributed")
+from tests.distributed import rpc_worker as there
+from tests.distributed.rpc_worker import eventually, start
+from tests.distributed.worlds import free_port
+from ts.distributed import rpc
+from ts.distributed.rpc.api import current
+
+COUNT = 4
+
+
+@pytest.fixture(scope="module", autouse=True)
+def workers():
+    port = free_port()
+    others = [start(port, rank, COUNT, *(["limited"] if rank == 3 else [])) for rank in range(1, COUNT)]
+    rpc.init_rpc("worker0", rank=0, world_size=COUNT, rpc_backend_options=there.options(port))
+    yield others
+    rpc.shutdown()
+    assert [other.wait(30) for other in others] == [0] * len(others)
+
+
+@ts.jit.script
+def scripted(x: ts.Tensor, n: int) -> ts.Tensor:
+    for k in range(n):
+        x = x * 2 + k
+    return x
+
+
+@ts.jit.script
+def endless(n: int) -> int:
+    while n > 0:
+        n += 1
+    return n
+
+
+@ts.jit.script
+def subtracts(x: ts.Tensor) -> ts.Tensor:
+    return x - 1
+
+
+@ts.jit.script
+def fails(x: ts.Tensor, i: int) -> ts.Tensor:
+    if i > 2:
+        raise ValueError("more than two")
+    return x[i]
+
+
+# ---- calls
+
+
+def test_names():
+    assert rpc.get_worker_info() == rpc.WorkerInfo("worker0", 0)
+    assert repr(rpc.get_worker_info("worker1")) == "WorkerInfo(id=1, name=worker1)"
+    for to in ("worker1", 1, rpc.get_worker_info("worker1")):
+        assert rpc.rpc_sync(to, there.add, args=(1, 2)) == 3
+    with pytest.raises(RuntimeError, match="name:worker0,rank:0 could not find destination name nobody"):
+        rpc.rpc_sync("nobody", there.add, args=(1, 2))
+
+
+@pytest.mark.parametrize("to", ["worker0", "worker1"])
+def test_callees(to):
+    x = ts.arange(3.0)
+    assert rpc.rpc_sync(to, ts.add, args=(x, 1), kwargs={"alpha": 2}).tolist() == [2, 3, 4]
+    assert rpc.rpc_sync(to, ts.ops.aten.mul, args=(x, 2)).tolist() == [0, 2, 4]
+    assert rpc.rpc_sync(to, ts.ops.aten.mul.Tensor, args=(x, x)).tolist() == [0, 1, 4]
+    assert rpc.rpc_sync(to, scripted, args=(x, 3)).tolist() == scripted(x, 3).tolist()
+    assert rpc.rpc_async(to, scripted, args=(x,), kwargs={"n": 3}).wait().tolist() == scripted(x, 3).tolist()
+    assert rpc.remote(to, scripted, args=(x, 2)).to_here().tolist() == scripted(x, 2).tolist()
+    module = ts.jit.script(ts.nn.Linear(3, 2))
+    ts.testing.assert_close(rpc.rpc_sync(to, module, args=(x,)), module(x))
+
+
+def test_code_travels_once():
+    peer = current().peer("worker2")
+
+    @ts.jit.script
+    def once(x: int) -> int:
+        return x * 3
+
+    for k in range(3):
+        assert rpc.rpc_sync("worker2", once, args=(k,)) == 3 * k
+    (digest,) = [d for d in peer.codes if d == current()._sent.name(once)[1]]
+    for ask in (
+        rpc.rpc_sync,
+        lambda *a, **k: rpc.rpc_async(*a, **k).wait(),
+        lambda *a, **k: rpc.remote(*a, **k).to_here(),
+    ):
+        rpc.rpc_sync("worker2", forget_code, args=(digest,))  # it asks for the code again
+        assert ask("worker2", once, args=(5,)) == 15
+
+
+def forget_code(digest):
+    current()._known._loaded.pop(digest, None)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None, True, -3, 2**63 - 1, -(2**63), 2**63, -(2**200), 1.5, float("inf"), 2 - 3j, "", "text", b"", b"bytes" * 3000,
+        [], (), {}, set(), {1, (2,)}, frozenset({3}), [1, (2, [3])], {"a": 1, 2: (3,), (4, 5): None}, ts.Size([2, 3]), ts.float64, ts.strided,
+        ts.channels_last, ts.device("cpu"), slice(1, None, 2), slice(None),
+    ],
+    ids=lambda value: repr(value)[:20],
+)  # fmt: skip
+def test_values(value):
+    found = rpc.rpc_sync("worker1", there.same, args=(value,))
+    assert found == value and type(found) is type(value)
+
+
+@pytest.mark.parametrize(
+    "dtype", [ts.float32, ts.bfloat16, ts.int64, ts.bool, ts.complex64, ts.float8_e4m3fn], ids=str
+)
+@pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 3), (70, 33)])
+def test_tensors(dtype, shape):
+    x = (ts.rand(shape) * 3).to(dtype)
+    found = rpc.rpc_sync("worker1", there.same, args=(x,))
+    assert found.dtype == dtype and found.shape == x.shape and (not x.numel() or found.stride() == x.stride())
+    assert ts.equal(found.float(), x.float())
+
+
+def test_layouts_and_shared_memory():
+    x = ts.arange(12.0).reshape(3, 4)
+    for each in (
+        x.t(),
+        x[1:, ::2],
+        x.expand(2, 3, 4),
+        x[:, :1],
+        x[1],
+        x.flip(0),
+        ts.complex(x, x).conj(),
+        x.view(ts.int32),
+    ):
+        found = rpc.rpc_sync("worker1", there.same, args=(each,))
+        assert ts.equal(found, each) and found.shape == each.shape
+    assert rpc.rpc_sync("worker1", there.shares_memory, args=(x[0], x[0])) == 7
+    assert rpc.rpc_sync("worker1", there.shares_memory, args=(x[0], x[1])) == 4
+    assert x[0, 0] == 0  # the sender's stays as it was
+
+
+def test_gradients_and_parameters():
+    x = rpc.rpc_sync("worker1", there.same, args=(ts.ones(2, requires_grad=True) * 2,))
+    assert x.requires_grad and x.is_leaf
+    weight = rpc.rpc_sync("worker1", there.same, args=(ts.nn.Parameter(ts.ones(2)),))
+    assert isinstance(weight, ts.nn.Parameter) and weight.requires_grad
+
+
+def test_what_cannot_travel():
+    loop = []
+    loop.append(loop)
+    for value in (object(), lambda: 1, ts.nn.Linear(2, 2), there.Counter()):
+        with pytest.raises(TypeError, match="cannot travel to another process"):
+            rpc.rpc_sync("worker1", there.same, args=(value,))
+    with pytest.raises(ValueError, match="nested too deeply, or contains itself"):
+        rpc.rpc_sync("worker1", there.same, args=(loop,))
+    with pytest.raises(TypeError, match=r"tests\.distributed\.rpc_worker\.Counter cannot travel"):
+        rpc.rpc_sync("worker1", there.Counter, args=(1,))
+    with pytest.raises(TypeError, match="function should be callable"):
+        rpc.rpc_sync("worker1", 3)
+    with pytest.raises(AttributeError, match="Can't pickle local object"):
+        rpc.rpc_sync("worker1", lambda: 1)
+
+
+# ---- errors
+
+
+def test_errors():
+    for ask in (
+        rpc.rpc_sync,
+        lambda *a, **k: rpc.rpc_async(*a, **k).wait(),
+        lambda *a, **k: rpc.remote(*a, **k).to_here(),
+    ):
+        with pytest.raises(
+            ValueError, match=r"(?s)On WorkerInfo\(id=1, name=worker1\):\nValueError\('bad 7'\)\nTraceback"
+        ):
+            ask("worker1", there.fail, args=(7,))
+        with pytest.raises(RuntimeError, match=r"Own.*mine"):
+            ask("worker1", there.fail_in_its_own_way)
+        with pytest.raises(RuntimeError, match=r"The size of tensor a \(2\) must match"):
+            ask("worker1", ts.add, args=(ts.ones(2), ts.ones(3)))
+        with pytest.raises(ts.jit.Error, match="more than two"):
+            ask("worker1", fails, args=(ts.ones(2), 3))
+        with pytest.raises(RuntimeError, match="out of range"):
+            ask("worker1", fails, args=(ts.ones(2), 2))
+        with pytest.raises(TypeError, match="missing 1 required positional argument"):
+            ask("worker1", there.add, args=(1,))
+
+
+def test_time_limits():
+    began = time.monotonic()
+    for ask in (rpc.rpc_sync, lambda *a, **k: rpc.rpc_async(*a, **k).wait()):
+        with pytest.raises(RuntimeError, match=r"RPC ran for more than set timeout \(200 ms\)"):
+            ask("worker1", there.sleep, args=(1.5,), timeout=0.2)
+    with pytest.raises(RuntimeError, match=r"more than set timeout \(200 ms\)"):
+        rpc.remote("worker1", there.sleep, args=(1.5,)).to_here(timeout=0.2)
+    assert time.monotonic() - began < 20
+    with pytest.raises(ValueError, match="should not be negative"):
+        rpc.rpc_sync("worker1", there.add, args=(1, 2), timeout=-3)
+    assert rpc.rpc_sync("worker1", there.sleep, args=(0.01, 5), timeout=0) == 5
+
+
+# ---- calls of calls
+
+
+def test_calls_that_call():
+    assert rpc.rpc_sync("worker1", there.call_on, args=("worker2", 5)) == 6
+    assert rpc.rpc_sync("worker1", there.call_on, args=("worker0", 5)) == 6  # back to this process
+    assert rpc.rpc_sync("worker1", there.callbacks, args=("worker2",)) == 13
+    assert there.callbacks("worker1") == 13
+    assert there.in_threads("worker1", 40) == sum(range(40))
+
+
+def test_asynchronous_functions():
+    for to, on in (("worker1", "worker2"), ("worker1", "worker0"), ("worker0", "worker1")):
+        assert rpc.rpc_sync(to, there.later, args=(on, ts.ones(1))).tolist() == [20]
+        assert rpc.rpc_async(to, there.later, args=(on, 1)).wait() == 20
+        assert rpc.remote(to, there.later, args=(on, 1)).to_here() == 20
+    with pytest.raises(
+        RuntimeError, match=r"must return a torch\.futures\.Future object, but got builtins\.int"
+    ):
+        rpc.rpc_sync("worker1", there.no_future, args=(1,))
+
+
+def test_many_calls_in_flight():
+    futures = [rpc.rpc_async(1 + k % 2, there.add, args=(k, 1)) for k in range(1000)]
+    assert ts.futures.wait_all(futures) == list(range(1, 1001))
+
+
+# ---- references
+
+
+def test_handles():
+    ref = rpc.remote("worker1", there.add, args=(1, 2))
+    assert (ref.to_here(), ref.is_owner(), ref.owner(), ref.owner_name()) == (
+        3,
+        False,
+        rpc.WorkerInfo("worker1", 1),
+        "worker1",
+    )
+    assert ref.confirmed_by_owner() and repr(ref).startswith(
+        "UserRRef(RRefId = GloballyUniqueId(created_on=0, local_id="
+    )
+    with pytest.raises(
+        RuntimeError, match=r"can't call localValue\(\) on user WorkerInfo\(id=0, name=worker0\)"
+    ):
+        ref.local_value()
+    with pytest.raises(RuntimeError, match="can only be pickled when using RPC"):
+        __import__("pickle").dumps(ref)
+    own = rpc.RRef(ts.ones(2))
+    assert own.is_owner() and own.local_value() is own.to_here() and repr(own).startswith("OwnerRRef(")
+
+
+def test_handles_that_are_passed_on():
+    ref, own = rpc.remote("worker1", there.add, args=(1, 2)), rpc.RRef(5)
+    assert rpc.rpc_sync("worker1", there.of, args=(ref,)) == (True, "worker1", 3)
+    assert rpc.rpc_sync("worker2", there.of, args=(ref,)) == (False, "worker1", 3)
+    assert rpc.rpc_sync("worker2", there.of, args=(own,)) == (False, "worker0", 5)
+    back = rpc.rpc_sync("worker2", there.same, args=(ref,))
+    assert back.to_here() == 3 and rpc.rpc_sync("worker2", there.same, args=(own,)).local_value() == 5
+
+
+def test_values_live_as_long_as_somebody_needs_them():
+    assert eventually(lambda: rpc.rpc_sync("worker1", there.owned) == 0)
+    ref = rpc.remote("worker1", there.add, args=(1, 2))
+    rpc.rpc_sync("worker2", there.keep, args=(ref,))
+    del ref
+    time.sleep(0.3)
+    assert rpc.rpc_sync("worker1", there.owned) == 1  # worker2 needs it
+    rpc.rpc_sync("worker2", there.let_go)
+    assert eventually(lambda: rpc.rpc_sync("worker1", there.owned) == 0)
+    assert eventually(lambda: not current().references._kept)
+    before = len(current().references)
+    own = rpc.RRef(1)
+    assert len(current().references) == before + 1
+    del own
+    assert eventually(lambda: len(current().references) == before)
+
+
+def test_methods_of_values():
+    counter = rpc.remote("worker1", there.Counter, args=(5,))
+    assert counter.rpc_sync().add(3) == 8
+    assert counter.rpc_async().add(1).wait() == 9
+    assert counter.remote().add(1).to_here() == 10
+    with pytest.raises(KeyError, match="On WorkerInfo"):
+        counter.rpc_sync().boom()
+    assert rpc.RRef(there.Counter(1)).rpc_sync().add(1) == 2
+    assert rpc.remote("worker3", ts.add, args=(ts.ones(2), 1)).rpc_sync().sum() == 4
+
+
+# ---- what a process does not allow
+
+
+def test_a_process_that_allows_little():
+    assert rpc.rpc_sync("worker3", ts.add, args=(1, 2)) == 3
+    assert rpc.rpc_sync("worker3", scripted, args=(ts.ones(1), 2)).tolist() == [5]
+    with pytest.raises(PermissionError, match="runs no functions of Python"):
+        rpc.rpc_sync("worker3", there.add, args=(1, 2))
+    with pytest.raises(PermissionError, match="operator aten::sub is not allowed"):
+        rpc.rpc_sync("worker3", ts.sub, args=(1, 2))
+    with pytest.raises(ts.errors.CompilationError, match="aten::sub"):
+        rpc.rpc_sync("worker3", subtracts, args=(ts.ones(1),))
+    with pytest.raises(ts.errors.LimitExceeded, match="fuel"):
+        rpc.rpc_sync("worker3", endless, args=(1,))
+    with pytest.raises(PermissionError, match="method of Python"):
+        rpc.remote("worker3", ts.ops.aten.add.int, args=(1, 2)).rpc_sync().bit_length()
+    own = current().options
+    own.allow_python, current()._sent.allow_python = False, False
+    try:
+        with pytest.raises(PermissionError, match=r"rpc_worker\.add is a function of Python: script it"):
+            rpc.rpc_sync("worker1", there.add, args=(1, 2))
+    finally:
+        own.allow_python, current()._sent.allow_python = True, True
+
+
+def test_this_process_is_one_already():
+    with pytest.raises(RuntimeError, match="RPC is already initialized"):
+        rpc.init_rpc("worker9", rank=0, world_size=1, rpc_backend_options=there.options(1))

@@ -1,0 +1,25 @@
+"""The programs of examples/rpc, each as its one command."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("distributed", reason="rpc needs dask.distributed")
+EXAMPLES = Path(__file__).parents[2] / "examples" / "rpc"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("batches.py", "pi is about 3.1"),
+        ("parameter_server.py", "weights after 2 x 120 steps: [1.0, -2.0, 0.5, 3.0]"),
+    ],
+)
+def test_examples(name, told):
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / name], capture_output=True, text=True, timeout=240, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(told)

@@ -1,0 +1,307 @@
+"""Processes that die, stop, or never come; ports that strangers send to: nobody waits longer than it said."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+import ts
+
+pytest.importorskip("distributed", reason="rpc needs dask.distributed")
+from tests.distributed import rpc_worker as there
+from tests.distributed.rpc_worker import eventually, start
+from tests.distributed.worlds import free_port
+from ts.distributed import rpc
+from ts.distributed.comm import Channel, Security
+from ts.distributed.rendezvous import Meeting, Place, RendezvousError, meeting_place
+from ts.distributed.rpc.api import current
+
+
+def test_a_process_that_dies_in_the_middle(together):
+    rpc.rpc_sync("worker1", there.add, args=(1, 2))
+    sleeping = [rpc.rpc_async("worker1", there.sleep, args=(60,)) for _ in range(3)]
+    ref = rpc.remote("worker1", there.add, args=(1, 2))
+    assert ref.to_here() == 3
+    own = rpc.RRef(5)
+    rpc.rpc_sync("worker1", there.keep, args=(own,))
+    assert eventually(lambda: not current().references._kept)
+    began = time.monotonic()
+    with pytest.raises(
+        RuntimeError,
+        match=r"WorkerInfo\(id=1, name=worker1\) is gone.*during tests\.distributed\.rpc_worker die",
+    ):
+        rpc.rpc_sync("worker1", there.die)
+    for future in sleeping:
+        with pytest.raises(RuntimeError, match=r"name=worker1\) is gone.* during .*sleep"):
+            future.wait()
+    with pytest.raises(RuntimeError, match="is gone"):
+        ref.to_here()
+    with pytest.raises(RuntimeError, match="is gone"):
+        rpc.rpc_sync("worker1", there.add, args=(1, 2))
+    with pytest.raises(RuntimeError, match="is gone"):
+        rpc.remote("worker1", there.add, args=(1, 2)).to_here()
+    assert time.monotonic() - began < 30
+    assert rpc.rpc_sync("worker2", there.add, args=(1, 2)) == 3  # the others go on
+    agent = current()
+    assert agent._connections[1] == 0
+    agent._forget(1)
+    del own
+    assert not len(agent.references)
+    assert together[0].wait(10) == -signal.SIGKILL
+
+
+def test_a_process_that_stops(together):
+    rpc.rpc_sync("worker1", there.add, args=(1, 2))
+    os.kill(together[0].pid, signal.SIGSTOP)
+    try:
+        for ask in (rpc.rpc_sync, lambda *a, **k: rpc.rpc_async(*a, **k).wait()):
+            with pytest.raises(RuntimeError, match=r"more than set timeout \(300 ms\)"):
+                ask("worker1", there.add, args=(1, 2), timeout=0.3)
+    finally:
+        os.kill(together[0].pid, signal.SIGCONT)
+    assert rpc.rpc_sync("worker1", there.add, args=(1, 2)) == 3
+
+
+def test_strangers(together):
+    """Who does not know the secret is heard by nobody; who does, and sends nonsense, gets errors."""
+    address = current().peers[1].address
+    port = int(address.rpartition(":")[2])
+    for data in (b"", b"GET / HTTP/1.0\r\n\r\n", os.urandom(4096)):
+        with socket.create_connection(("127.0.0.1", port)) as stranger:
+            stranger.sendall(data)
+    with pytest.raises(ConnectionError):
+        Channel(address, secret=b"x" * 32)
+    how = current()._meeting.security.get_connection_args("worker")
+    nonsense = [
+        1, None, [], ["call"], ["call", 1, 2, 3, 4], ["call", ["operator", "aten::nothing"], [1], [], None],
+        ["call", ["operator", "aten::add"], 3, [], None], ["call", ["operator", "aten::add"], [3, 0, 9], [], None],
+        ["call", ["operator", "aten::add"], [1, [1, [3, 6, 0, 0, 0, [2**40], [1]]], [2]], [b"1234"], None],
+        ["call", ["code", "0" * 64, "forward"], [1, [1], [2]], [], b"no archive"],
+        ["call", ["code", "0" * 64, "__init__"], [1, [1], [2]], [], None],
+        ["call", ["python", "os", "system"], [1, [1, {}], [2]], [], None],
+        ["remote", ["operator", "aten::add"], [1, [1], [2]], [], None, "x", [1, 2], 0],
+        ["method", [0, 99], "x", [1, [1], [2]], []], ["fetch", [0, 99]], ["fetch", "x"], ["drop", [0, 99], [0, 1]],
+        ["need", [0, 99], [0, 1], 0], ["confirmed", [0, 99]], ["hello", "x"], ["bye"],
+    ]  # fmt: skip
+    for message in nonsense:
+        channel = Channel(address, **how)
+        try:
+            assert channel.call([0, message], 10)[1][0] in ("failed", "unknown", "value")
+        finally:
+            channel.close()
+    assert rpc.rpc_sync("worker1", there.add, args=(1, 2)) == 3
+
+
+def test_what_is_no_value():
+    from ts.distributed.values import MalformedValue, Travel, unpack
+
+    travel = Travel(rpc.RRef, None, None)
+    for data in (
+        (99,),
+        (),
+        ([],),
+        {"a": 1},
+        (2, 1),
+        (5, "x"),
+        (5, None),
+        (8, "nowhere"),
+        (7, 99),
+        (4,),
+        (12, 1, 2),
+        (2, (0,), 1),
+    ):
+        with pytest.raises(MalformedValue):
+            unpack((data, ()), travel)
+    tensor = (3, 6, 0, 0, 0, (2,), (1,))
+    assert unpack((tensor, (bytes(8),)), travel).tolist() == [0, 0]
+    for k, wrong in (
+        (1, 99),
+        (1, None),
+        (2, 9),
+        (3, 1),
+        (3, -1),
+        (4, 1),
+        (4, -1),
+        (5, (3,)),
+        (5, (-1,)),
+        (5, 2),
+        (6, (2,)),
+        (6, ()),
+        (6, (-1,)),
+    ):
+        with pytest.raises(MalformedValue):
+            unpack(((*tensor[:k], wrong, *tensor[k + 1 :]), (bytes(8),)), travel)
+    deep = ()
+    for _ in range(100_000):
+        deep = (0, deep)
+    with pytest.raises(MalformedValue):
+        unpack((deep, ()), travel)
+
+
+# ---- processes that never come together
+
+
+def test_nobody_comes():
+    place = Place("127.0.0.1", free_port(), 0, 2)
+    with pytest.raises(RendezvousError, match="not all processes came to join in 1 s"):
+        Meeting(place, "one", "nowhere", timeout=1)
+    with pytest.raises(RendezvousError, match="the first process is not at 127"):
+        Meeting(place._replace(rank=1), "two", "nowhere", timeout=0.5)
+
+
+def test_processes_that_do_not_fit():
+    place = Place("127.0.0.1", free_port(), 0, 1)
+    meeting = Meeting(place, "one", "nowhere", timeout=5)
+    try:
+        for wrong, told in (
+            (Place("127.0.0.1", place.port, 1, 2), "expects 1 processes"),
+            (place, "is a process of rank 0 already"),
+        ):
+            with pytest.raises(RendezvousError, match=told):
+                Meeting(
+                    wrong._replace(rank=wrong.rank), "two", "nowhere", timeout=5
+                ) if wrong.rank else _again(wrong)
+        with pytest.raises(RendezvousError):
+            Meeting(Place("127.0.0.1", place.port, 1, 2), "two", "x", Security(secret=b"y" * 32), timeout=1)
+    finally:
+        meeting.close()
+
+
+def _again(place):
+    """A second process of rank 0, which does not listen."""
+    from ts.distributed.loop import run
+    from ts.distributed.rendezvous import _connected
+
+    calls, _ = run(_connected(place, None, time.monotonic() + 5))
+    found, told = calls.call(["join", 0, "two", "nowhere", 1]).result(5)
+    raise RendezvousError(told) if not found else AssertionError(told)
+
+
+def test_where_to_meet(monkeypatch):
+    for name in ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+    assert meeting_place("tcp://127.0.0.1:5?rank=1&world_size=2") == ("127.0.0.1", 5, 1, 2)
+    with pytest.raises(ValueError, match="environment variable MASTER_ADDR expected, but not set"):
+        meeting_place("env://", 0, 1)
+    monkeypatch.setenv("MASTER_ADDR", "localhost")
+    monkeypatch.setenv("MASTER_PORT", "7")
+    with pytest.raises(ValueError, match="environment variable RANK expected"):
+        meeting_place(None)
+    monkeypatch.setenv("RANK", "1")
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    assert meeting_place(None) == ("localhost", 7, 1, 3)
+    with pytest.raises(ValueError, match="rank 3 is not one of 3 processes"):
+        meeting_place(None, 3, 3)
+    with pytest.raises(RuntimeError, match="No rendezvous handler for etcd"):
+        meeting_place("etcd://x")
+
+
+def test_secrets(tmp_path, monkeypatch):
+    from ts.distributed import secret
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.delenv("TS_RPC_SECRET", raising=False)
+    assert secret.shared("127.0.0.1", 7) is None
+    made = secret.offered("localhost", 7)
+    assert secret.shared("127.0.0.1", 7) == made and len(made) == 32
+    (folder,) = tmp_path.iterdir()
+    assert folder.stat().st_mode & 0o077 == 0 and (folder / "7").stat().st_mode & 0o077 == 0
+    secret.withdraw(7, b"another")
+    assert secret.shared("127.0.0.1", 7) == made
+    secret.withdraw(7, made)
+    assert secret.shared("127.0.0.1", 7) is None
+    with pytest.raises(secret.NoSecret, match="which is not this machine alone"):
+        secret.offered("192.0.2.1", 7)
+    folder.chmod(0o755)
+    with pytest.raises(secret.NoSecret, match="is not a folder of this user alone"):
+        secret.offered("127.0.0.1", 7)
+    monkeypatch.setenv("TS_RPC_SECRET", "sixteen letters or more")
+    assert secret.offered("192.0.2.1", 7) == secret.shared("192.0.2.1", 7) == b"sixteen letters or more"
+
+
+def test_before_and_after():
+    for call in (
+        rpc.get_worker_info,
+        rpc.shutdown,
+        lambda: rpc.rpc_sync("x", there.add),
+        lambda: rpc.RRef(1),
+    ):
+        with pytest.raises(
+            RuntimeError,
+            match=r"RPC has not been initialized. Call torch\.distributed\.rpc\.init_rpc first\.",
+        ):
+            call()
+    for name in ("", "a b", "x" * 200, 3):
+        with pytest.raises(RuntimeError, match="Worker name must match"):
+            rpc.init_rpc(name, rank=0, world_size=1)
+    with pytest.raises(TypeError, match="must be an instance of RpcBackendOptions"):
+        rpc.init_rpc("x", rank=0, world_size=1, rpc_backend_options={})
+
+
+def test_one_process_after_another():
+    """What one agent leaves keeps nothing from the next."""
+    for _ in range(3):
+        rpc.init_rpc("alone", rank=0, world_size=1, rpc_backend_options=there.options(free_port()))
+        assert rpc.rpc_sync("alone", ts.add, args=(1, 2)) == 3
+        rpc.shutdown()
+
+
+def test_a_fork_is_none_of_the_processes(together):
+    ref = rpc.remote("worker1", there.add, args=(1, 2))
+    assert ref.to_here() == 3
+    child = os.fork()
+    if not child:
+        with pytest.raises(RuntimeError, match="has not been initialized"):
+            rpc.rpc_sync("worker1", there.add, args=(1, 2))
+        del ref  # which tells nobody
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert ref.to_here() == 3 and rpc.rpc_sync("worker1", there.add, args=(1, 2)) == 3
+
+
+def test_a_process_that_ends_without_a_word():
+    """It ends at once, and the others are told."""
+    port = free_port()
+    code = f"""
+import os, sys
+from tests.distributed import rpc_worker as there
+from ts.distributed import rpc
+rpc.init_rpc("worker1", rank=1, world_size=2, rpc_backend_options=there.options({port}))
+print(rpc.rpc_sync("worker0", there.add, args=(1, 2)), flush=True)
+"""
+    other = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    rpc.init_rpc("worker0", rank=0, world_size=2, rpc_backend_options=there.options(port))
+    assert other.communicate(timeout=60)[0] == "3\n" and other.returncode == 0
+    with pytest.raises(RuntimeError, match="is gone"):
+        rpc.rpc_sync("worker1", there.add, args=(1, 2))
+    rpc.shutdown(timeout=20)
+
+
+def test_who_leaves_without_waiting_is_gone(together):
+    sleeping = rpc.rpc_async("worker1", there.sleep, args=(60,))
+    rpc.rpc_async("worker1", there.leave)
+    with pytest.raises(RuntimeError, match=r"name=worker1\) is gone"):
+        sleeping.wait()
+    with pytest.raises(RuntimeError, match="is gone"):
+        rpc.rpc_sync("worker1", there.add, args=(1, 2))
+    together[0].kill()
+
+
+def test_the_end_waits_for_calls_in_flight():
+    port = free_port()
+    other = start(port, 1, 2)
+    rpc.init_rpc("worker0", rank=0, world_size=2, rpc_backend_options=there.options(port))
+    futures = [rpc.rpc_async("worker1", there.sleep, args=(0.3, k)) for k in range(20)]
+    rpc.shutdown()
+    assert all(future.done() for future in futures) and [f.wait() for f in futures] == list(range(20))
+    assert other.wait(20) == 0
+
+
+def test_without_the_extra():
+    code = "import sys; sys.modules['distributed'] = None\nfrom ts.distributed import rpc"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "pip install 'torchscript-ts[rpc]'" in found.stderr

@@ -1,0 +1,153 @@
+"""Operators on tensors whose sizes are symbols, compared with their results on tensors with elements.
+
+    call = Call(record, arguments)      runs the operator with a symbol for each length of 2 and more
+    call.differences()                  what is not as the operator gives it for the example
+    call.differences_elsewhere()        likewise at other sizes that the conditions of the call allow
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import sympy
+
+import ts
+from tests import samples
+from ts._core.tensor.symbols import Symbolic
+from ts.export.environment import Environment, Source
+from ts.export.fake import fake
+from ts.export.nodes import symbol_of
+from ts.export.recorder import Recorder
+
+DTYPES = (ts.float32, ts.int64, ts.bool)
+
+
+def tensors(x: Any) -> list[ts.Tensor]:
+    """The tensors among values, and in lists of them."""
+    if isinstance(x, ts.Tensor):
+        return [x]
+    return [t for y in x for t in tensors(y)] if isinstance(x, list | tuple) else []
+
+
+def sample(record: Any) -> Any | None:
+    """The first dtype of which the operator takes tensors; None where it takes none."""
+    for dtype in DTYPES:
+        given = samples.arguments(record, dtype)
+        if given is None or not tensors(given):
+            continue
+        try:
+            samples.operator(record)(*given)
+        except samples.REFUSALS:
+            continue
+        return dtype
+    return None
+
+
+class Call:
+    """One operator on fake tensors."""
+
+    def __init__(self, record: Any, dtype: Any) -> None:
+        self.record, self.dtype = record, dtype
+        self.environment = Environment()
+        self.symbols: list[Any] = []
+        self.shapes: list[tuple[Any, ...]] = []
+        self.recorder = Recorder(self.environment)
+        arguments = [self._fake(x) for x in samples.arguments(record, dtype) or []]
+        with self.recorder.recording():
+            self.results = tensors(self.recorder.run(samples.operator(record), arguments))
+        self.recorder.look_at_squeezed()
+
+    def _fake(self, x: Any) -> Any:
+        if isinstance(x, list | tuple):
+            return type(x)(map(self._fake, x))
+        if not isinstance(x, ts.Tensor):
+            return x
+        name = f"x{len(self.shapes)}"
+        shape = []
+        for d, n in enumerate(x.shape):
+            if n > 1:
+                symbol = self.environment.size(Source(name, d), n)
+                self.symbols.append(symbol)
+                shape.append(symbol_of(symbol, self.environment))
+            else:
+                shape.append(n)
+        made = fake(x, shape)
+        self.recorder.placeholder(name, made)
+        self.shapes.append(made.array.shape)
+        return made
+
+    def differences(self) -> list[str]:
+        """What of the results is not as it is on the example's tensors."""
+        return self._compare(self.environment.hints, samples.arguments(self.record, self.dtype))
+
+    def differences_elsewhere(self) -> list[str]:
+        """What is not as it is at other sizes; sizes that the operator refuses are left out."""
+        found = []
+        for sizes in self._others():
+            shapes = iter(self.shapes)
+            given = [self._resized(x, sizes, shapes) for x in samples.arguments(self.record, self.dtype) or []]
+            found += self._compare(sizes, given)
+        return found
+
+    def _value(self, n: Any, sizes: dict[Any, int]) -> int | None:
+        """A size as a number; None where it follows from elements."""
+        if not isinstance(n, Symbolic):
+            return int(n)
+        found = self.environment.simplify(n.node.expr).subs(sizes)
+        return int(found) if found.is_number else None
+
+    def _compare(self, sizes: dict[Any, int], given: Any) -> list[str]:
+        try:
+            wanted = tensors(samples.operator(self.record)(*given))
+        except samples.REFUSALS + (ArithmeticError,):
+            return []
+        shapes = [tuple(x.shape) for x in tensors(given)]
+        if len(wanted) != len(self.results):
+            return [f"{shapes}: {len(self.results)} results, not {len(wanted)}"]
+        found = []
+        for x, made in zip(wanted, self.results, strict=True):
+            shape = [self._value(n, sizes) for n in made.array.shape]
+            steps = [self._value(n, sizes) for n in made.array.strides]
+            item = made.array.itemsize
+            same = len(shape) == x.ndim and all(n is None or n == m for n, m in zip(shape, x.shape, strict=False))
+            lies = not same or not x.numel() or all(
+                m < 2 or n is None or n == s * item for n, s, m in zip(steps, x.stride(), x.shape, strict=True)
+            )  # fmt: skip
+            if not same or not lies or x.dtype != made.dtype:
+                told = [None if n is None else n // item for n in steps]
+                found.append(f"{shapes}: {shape} {told} {made.dtype}, not {list(x.shape)} {x.stride()} {x.dtype}")
+        return found
+
+    def _others(self) -> Iterator[dict[Any, int]]:
+        """Other sizes that nothing forbids."""
+        environment = self.environment
+        hints = environment.hints
+        free = [s for s in self.symbols if s not in environment.replaced]
+        wanted = [{s: change(hints[s]) for s in free} for change in (lambda n: n + 1, lambda n: 2 * n)]
+        wanted += [{s: least if s is t else hints[s] for s in free} for t in free for least in (0, 1, hints[t] + 1)]
+        for sizes in wanted:
+            try:
+                conditions = [environment.simplify(g.condition).subs(sizes) for g in environment.guards]
+                whole = {s: environment.simplify(s).subs(sizes) for s in self.symbols}
+            except ZeroDivisionError:  # the condition fails
+                continue
+            if all(c == sympy.true for c in conditions) and all(map(self._allows, whole, whole.values())):
+                yield {s: int(n) for s, n in whole.items()}
+
+    def _allows(self, symbol: Any, n: Any) -> bool:
+        environment = self.environment
+        ends = environment.ranges[symbol]
+        least = environment.least_in_calls.get(symbol, 0 if symbol in environment.small else ends.low)
+        return bool(n.is_Integer) and least <= n <= ends.high
+
+    def _resized(self, x: Any, sizes: dict[Any, int], shapes: Iterator[tuple[Any, ...]]) -> Any:
+        """Tensors of these sizes, with the example's elements again and again."""
+        if isinstance(x, list | tuple):
+            return type(x)(self._resized(y, sizes, shapes) for y in x)
+        if not isinstance(x, ts.Tensor):
+            return x
+        shape = [self._value(n, sizes) for n in next(shapes)]
+        made = ts.from_numpy(np.resize(x.detach().numpy(), shape).copy())
+        return made.requires_grad_(x.requires_grad)

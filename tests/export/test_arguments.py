@@ -1,0 +1,147 @@
+"""What exports and their programs say of arguments that they do not take, and what fixes they suggest."""
+
+import math
+import re
+
+import pytest
+
+import ts
+from ts import nn
+from ts.errors import ConstraintViolationError, UserError
+from ts.export import AdditionalInputs, Dim, export
+from ts.export.dynamic_shapes import refine_dynamic_shapes_from_suggested_fixes as refined
+
+
+class Adds(nn.Module):
+    def forward(self, x, y):
+        return x + y
+
+
+class Adds1(nn.Module):
+    def forward(self, x):
+        return x + 1
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "got", "expected"),
+    [
+        ((), {"x": 1}, ["x"], []),
+        ((), {"y": 1}, ["y"], ["x"]),
+        ((1,), {}, [], ["x"]),
+    ],
+)
+def test_keywords(args, kwargs, got, expected):
+    x = ts.ones(3)
+    example = ((), {"x": x}) if expected else ((x,), {})
+    told = f"Ran into a kwarg keyword mismatch: Got the following keywords {got} but expected {expected}"
+    with pytest.raises(ValueError, match=f"^{re.escape(told)}$"):
+        export(Adds1(), *example).module()(*(x for _ in args), **dict.fromkeys(kwargs, x))
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(math.nan, "math.isnan(y)"), (math.inf, "y == math.inf"), (-math.inf, "y == -math.inf")],
+)
+def test_floats_without_a_value(value, told):
+    program = export(Adds(), (ts.ones(2), value)).module()
+    assert str(program(ts.zeros(1).expand(2), value).tolist()) == str([value, value])
+    for other in (2.0, "nan"):
+        with pytest.raises(AssertionError, match=f"^Guard failed: {re.escape(told)}$"):
+            program(ts.ones(2), other)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+@pytest.mark.parametrize(
+    ("dim", "said"), [(Dim.DYNAMIC, "None, max=None"), (Dim.DYNAMIC(min=1, max=5), "1, max=5")]
+)
+def test_sizes_that_are_always_fixed(n, dim, said):
+    told = (
+        f"- Received user-specified dim hint Dim.DYNAMIC(min={said}), but export 0/1 specialized due to hint of "
+        f"{n} for dimension inputs['x'].shape[1]."
+    )
+    with pytest.raises(ValueError, match=re.escape(told)):
+        export(Adds1(), (ts.ones(2, n),), dynamic_shapes={"x": (None, dim)})
+    assert export(Adds1(), (ts.ones(2, n),), dynamic_shapes={"x": (None, Dim.AUTO)}).range_constraints == {}
+
+
+def test_sizes_out_of_their_range():
+    for dim, told in (
+        (Dim("n", min=5), "5, int_oo"),
+        (Dim("n", min=5, max=9), "5, 9"),
+        (2 * Dim("n", min=5), "10, int_oo"),
+    ):
+        with pytest.raises(ConstraintViolationError, match=rf"^3 not in range \[{told}\]$"):
+            export(Adds1(), (ts.ones(3),), dynamic_shapes={"x": {0: dim}})
+
+
+@pytest.mark.parametrize("value", [2.5, "text"])
+def test_numbers_and_texts_that_cannot_vary(value):
+    with pytest.raises(
+        UserError, match=r"Cannot associate shape DimHint\(AUTO\) specified at `dynamic_shapes\['y'\]`"
+    ):
+        export(Adds(), (ts.ones(2), value), dynamic_shapes={"x": None, "y": Dim.AUTO})
+
+
+def test_dims_are_shown():
+    n = Dim("n")
+    assert [repr(x) for x in (n, n - 1, 2 * n, 2 * n + 1)] == ["Dim('n', min=0)", "n - 1", "2*n", "2*n + 1"]
+    assert repr(Dim("n", min=2)) == "Dim('n')" and repr(Dim("n", min=3, max=5)) == "Dim('n', min=3, max=5)"
+    assert repr(Dim.AUTO(max=5)) == "DimHint(AUTO, max=5)"
+
+
+def test_additional_inputs():
+    program = export(Adds1(), (ts.ones(3),))
+    for x, told in (
+        (ts.ones(4), r"Expected input at \*args\[0\].shape\[0\] to be equal to 3, but got 4. If you meant"),
+        (ts.ones(3, 1), r"Unexpected number of dimensions in input at \*args\[0\].shape"),
+    ):
+        inputs = AdditionalInputs()
+        inputs.add((ts.ones(3),))
+        inputs.verify(program)
+        inputs.add((x,))
+        with pytest.raises(RuntimeError, match=told):
+            inputs.verify(program)
+
+
+class Asks(nn.Module):
+    def forward(self, x, y, z):
+        if x.shape[0] <= 7 or y.shape[0] % 3:
+            raise ValueError("too small")
+        return (x + z[1:]).sum() + y.sum()
+
+
+def test_suggested_fixes_are_dims():
+    args = ts.ones(9), ts.ones(6), ts.ones(10)
+    shapes = {"x": {0: Dim("a")}, "y": [Dim("b")], "z": (Dim("c"),)}
+    with pytest.raises(UserError, match="Suggested fixes") as error:
+        export(Asks(), args, dynamic_shapes=shapes)
+    better = refined(str(error.value), shapes)
+    assert str(better) == "{'x': {0: Dim('a', min=8)}, 'y': [3*_b], 'z': (a + 1,)}"
+    program = export(Asks(), args, dynamic_shapes=better).module()
+    assert program(ts.ones(20), ts.ones(3), ts.ones(21)).item() == 43
+
+
+def test_suggested_fixes_are_read():
+    a, b = Dim("a"), Dim("b", max=30)
+    for fixes, shapes, expected in (
+        ("a = 4", {"x": (a, 2 * a + 1, b, None)}, "{'x': (4, 9, Dim('b', min=0, max=30), None)}"),
+        (
+            "a = b",
+            ({0: a}, [b, Dim.AUTO]),
+            "({0: Dim('b', min=0, max=30)}, [Dim('b', min=0, max=30), DimHint(AUTO)])",
+        ),
+    ):
+        assert str(refined(f"Suggested fixes:\n  {fixes}\n\nThe error", shapes)) == expected
+    for told, why in (
+        ("no", "Suggested fixes not found"),
+        ("Suggested fixes:\n  a = f(2)", "cannot read 'f"),
+        ("Suggested fixes:\n  a = a + 1", "by itself"),
+        ("Suggested fixes:\n  a = )", "cannot read"),
+    ):
+        with pytest.raises(UserError, match=why):
+            refined(told, {0: a})
+
+
+def test_names_that_are_not_there():
+    with pytest.raises(NotImplementedError, match=r"this part of `torch\.export`"):
+        ts.export.dynamic_shapes.Constraint()

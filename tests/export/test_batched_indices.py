@@ -1,0 +1,94 @@
+"""`r[i]` inside of `vmap`, where `i` is another number for each element of the batch: an index, never a number."""
+
+import pytest
+
+import ts
+
+pytest.importorskip("sympy")
+from ts._higher_order_ops import map
+from ts.func import vmap
+
+
+def _put(r, i):
+    r = r.clone()
+    r[i] = 9.0
+    return r
+
+
+def _put_row(r, i):
+    r = r.clone().reshape(2, 2)
+    r[:, i % 2] = r[0] * 2
+    r[i % 2, 1] += 7
+    return r
+
+
+def _put_into_view(r, i):
+    r = r.clone().reshape(2, 2)
+    r[i % 2].mul_(0)  # of a batched index a copy, else a view
+    return r
+
+
+INDEXED = {
+    "alone": lambda r, i: r[i],
+    "computed": lambda r, i: r[(i + 1) % 3] * 2,
+    "row": lambda r, i: r.reshape(2, 2)[i % 2],
+    "column": lambda r, i: r.reshape(2, 2)[:, i % 2],
+    "last": lambda r, i: r.reshape(2, 2)[..., i % 2],
+    "two": lambda r, i: r.reshape(2, 2)[i % 2, i % 2],
+    "with a number": lambda r, i: r.reshape(2, 2)[i % 2, 1],
+    "with a slice": lambda r, i: r.reshape(2, 2)[i % 2, 1:],
+    "with None": lambda r, i: r[None, i],
+    "in a branch": lambda r, i: ts.cond(r.sum() > 20, lambda r, i: r[i] * 2, lambda r, i: r[0] + i, (r, i)),
+    "in a map": lambda r, i: map(lambda row: row[i % 2] * 2, r.reshape(2, 2)),
+    "nested": lambda r, i: vmap(lambda j: r[j % 4] + r[i])(ts.arange(5)),
+}
+WRITTEN = {"put": _put, "rows": _put_row, "views": _put_into_view}
+
+
+class Batched(ts.nn.Module):
+    def __init__(self, function, in_dims):
+        super().__init__()
+        self.function, self.in_dims = function, in_dims
+
+    def forward(self, r, i):
+        return vmap(self.function, in_dims=self.in_dims)(r, i)
+
+
+def check(function, in_dims, decomposed=True):
+    """What eager `vmap` gives, which programs give, too, and its arguments."""
+    rows, indices = ts.arange(12.0).reshape(3, 4), ts.tensor([0, 2, 1])
+    args = rows if in_dims[0] == 0 else rows[1], indices if in_dims[1] == 0 else indices[1]
+    module = Batched(function, in_dims)
+    wanted = module(*args)
+    program = ts.export.export(module, args)
+    for made in (program, *([program.run_decompositions()] if decomposed else [])):
+        ts.testing.assert_close(made.module()(*args), wanted)
+    return wanted, args
+
+
+@pytest.mark.parametrize("in_dims", [(0, 0), (None, 0), (0, None)], ids=["both", "indices", "rows"])
+@pytest.mark.parametrize("name", INDEXED)
+def test_read(name, in_dims):
+    """What a loop over the elements gives; control flow in a batch has no decomposition."""
+    function = INDEXED[name]
+    wanted, (r, i) = check(function, in_dims, name not in ("in a branch", "in a map"))
+    each = [function(r[k] if in_dims[0] == 0 else r, i[k] if in_dims[1] == 0 else i) for k in range(3)]
+    ts.testing.assert_close(wanted, ts.stack(each))
+
+
+@pytest.mark.parametrize("in_dims", [(0, 0), (0, None)], ids=["both", "rows"])
+@pytest.mark.parametrize("name", WRITTEN)
+def test_written(name, in_dims):
+    check(WRITTEN[name], in_dims)
+
+
+def test_slices_by_a_size():
+    """Beside numbers that are the same for the batch decompositions have operators without a record."""
+    wanted, (r, i) = check(lambda r, i: r[i:], (0, None))
+    assert ts.equal(wanted, r[:, int(i) :])
+
+
+def test_an_end_of_a_slice_is_refused():
+    """As in PyTorch, where the program runs."""
+    with pytest.raises(RuntimeError, match=r"\.item\(\) on a Tensor"):
+        check(lambda r, i: r[i:], (0, 0))

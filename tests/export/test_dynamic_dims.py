@@ -1,0 +1,114 @@
+"""Sizes that are said to vary without a name: they may be equal to others, and refuse only to be a number."""
+
+import pytest
+
+import ts
+from tests.export.functions import Function
+from ts import nn
+from ts.export import Dim, export
+
+pytest.importorskip("sympy")
+
+AUTO, DYNAMIC = Dim.AUTO, Dim.DYNAMIC
+FREE = [(AUTO, DYNAMIC), (DYNAMIC, AUTO), (DYNAMIC, DYNAMIC), (AUTO, Dim("b")), (DYNAMIC, Dim("b"))]
+
+
+def _ranges(program):
+    return sorted(str(r) for r in program.range_constraints.values())
+
+
+@pytest.mark.parametrize("dims", FREE, ids=str)
+@pytest.mark.parametrize("function", [lambda x, y: x + y, lambda x, y: ts.cat([x, y], 1)])
+def test_equal_sizes(function, dims):
+    """Two sizes that have to be equal are one; calls of others are refused."""
+    first, second = dims
+    program = export(Function(function), (ts.ones(4, 3), ts.ones(4, 3)), dynamic_shapes=({0: first}, {0: second}))
+    assert _ranges(program) == ["VR[2, int_oo]"]
+    x = ts.rand(7, 3)
+    assert ts.equal(program.module()(x, x + 1), function(x, x + 1))
+    with pytest.raises(AssertionError, match="Guard failed"):
+        program.module()(x, ts.ones(6, 3))
+
+
+@pytest.mark.parametrize(
+    ("function", "ranges"),
+    [
+        (lambda x, y: x + y if x.shape[0] > 4 else x - y, ["VR[5, int_oo]"]),
+        (lambda x, y: x + y if x.shape[0] < 9 else x - y, ["VR[2, 8]"]),
+        (lambda x, y: x + y if x.shape[0] % 2 == 0 else x - y, ["VR[2, int_oo]"]),
+        (lambda x, y: x[1:] + y[:-1], ["VR[2, int_oo]"]),
+    ],
+)
+def test_conditions(function, ranges):
+    """What a program asks of such a size holds for it."""
+    program = export(
+        Function(function), (ts.ones(6, 3), ts.ones(6, 3)), dynamic_shapes=({0: DYNAMIC}, {0: DYNAMIC})
+    )
+    assert _ranges(program) == ranges
+
+
+def test_sizes_that_follow_from_others():
+    """Of two sizes the second is twice the first."""
+
+    def function(x, y):
+        return ts.cat([x, x]) + y
+
+    program = export(
+        Function(function), (ts.ones(3, 2), ts.ones(6, 2)), dynamic_shapes=({0: DYNAMIC}, {0: DYNAMIC})
+    )
+    assert _ranges(program) == ["VR[2, int_oo]", "VR[4, int_oo]"]
+    assert program.module()(ts.ones(5, 2), ts.ones(10, 2)).shape == (10, 2)
+
+
+@pytest.mark.parametrize("dim", [DYNAMIC, Dim("b")], ids=str)
+def test_numbers(dim):
+    """A number is refused."""
+    with pytest.raises(ts.errors.UserError, match=r"specialized it to be a constant \(4\)"):
+        export(Function(lambda x, y: x + y), (ts.ones(4), ts.ones(4)), dynamic_shapes=({0: dim}, None))
+
+
+def test_names_keep_their_range():
+    """A name that is equal to a size without one keeps what was said of it; two names are not one."""
+    args = ts.ones(6), ts.ones(6)
+
+    def function(x, y):
+        return x + y if x.shape[0] > 4 else x - y
+
+    for first in (AUTO, DYNAMIC):
+        with pytest.raises(ts.errors.UserError, match=r"b = Dim\('b', min=5\)"):
+            export(Function(function), args, dynamic_shapes=({0: first}, {0: Dim("b")}))
+    program = export(
+        Function(lambda x, y: x + y), args, dynamic_shapes=({0: Dim("b", min=3, max=20)}, {0: DYNAMIC(max=9)})
+    )
+    assert _ranges(program) == ["VR[3, 9]"]
+    with pytest.raises(ts.errors.UserError, match="c = b"):
+        export(Function(lambda x, y: x + y), args, dynamic_shapes=({0: Dim("b")}, {0: Dim("c")}))
+
+
+def test_multiples_of_a_size_that_no_argument_has():
+    """Its range begins at two, that of the argument where it was said; what has to divide it is looked at last."""
+    dims = {0: 4 * Dim("quarter", max=20)}
+    program = export(nn.ReLU(), (ts.rand(8, 2),), dynamic_shapes=(dims,))
+    assert {str(k): str(r) for k, r in program.range_constraints.items()} == {
+        "4*s0": "VR[0, 80]", "s0": "VR[2, 20]",
+    }  # fmt: skip
+    assert program.module()(ts.zeros(4, 2)).shape == (4, 2)
+    refused = {(84, 2): "<= 80", (83, 2): "<= 80", (1, 8, 2): r"size\(\)\[1\] == 2", (6, 2): "% 4 == 0"}
+    for shape, condition in refused.items():
+        with pytest.raises(AssertionError, match=f"Guard failed: .*{condition}"):
+            program.module()(ts.zeros(shape))
+
+
+def test_sizes_stand_in_the_order_of_the_arguments():
+    """Behind the arguments, in whichever order the program uses them."""
+
+    def function(x, y):
+        return ts.full((y.shape[1],), 1.0), x.new_zeros(y.shape[0], x.shape[1]), x.shape[0] * 2
+
+    dims = {0: AUTO, 1: AUTO}
+    program = export(Function(function), (ts.rand(4, 3), ts.rand(5, 6)), dynamic_shapes=(dims, dims))
+    sizes = [str(n.args) for n in program.graph.nodes if n.op == "call_function"][:4]
+    places = [tuple(n.args[1:]) for n in program.graph.nodes if str(n.target) == "aten.sym_size.int"]
+    assert places == [(0,), (1,), (0,), (1,)]
+    assert [x[1:6] for x in sizes] == [x[1:6] for x in sorted(sizes)]
+    assert program.module()(ts.rand(2, 7), ts.rand(8, 9))[1].shape == (8, 7)

@@ -1,0 +1,73 @@
+"""Slices whose ends are sizes or arguments that may vary: they count from the end where they are negative."""
+
+import pytest
+
+import ts
+from tests.export.functions import Function
+from ts.export import Dim, export
+
+
+def rows(n):
+    return ts.arange(float(n))
+
+
+FROM_THE_END = {
+    "-s:": lambda x, y: x[-y.shape[0] :],
+    ":-s": lambda x, y: x[: -y.shape[0]],
+    "s-5:": lambda x, y: x[y.shape[0] - 5 :],
+    ":s-5": lambda x, y: x[: y.shape[0] - 5],
+    "-s:-1": lambda x, y: x[-y.shape[0] : -1],
+    "-s:2-s": lambda x, y: x[-y.shape[0] : 2 - y.shape[0]],
+    "6-s:": lambda x, y: x[6 - y.shape[0] :],
+    "-s::2": lambda x, y: x[-y.shape[0] :: 2],
+}
+
+
+@pytest.mark.parametrize("text", FROM_THE_END)
+def test_ends_that_are_negative(text):
+    """Their lengths are those of the results, in the example and elsewhere, or a condition says no."""
+    function = FROM_THE_END[text]
+
+    def of_lengths(x, y):
+        return function(x, y), function(x, y).shape[0]
+
+    module = export(Function(of_lengths), (rows(12), rows(4)), dynamic_shapes=(None, {0: Dim.AUTO})).module()
+    ran = 0
+    for n in range(2, 16):
+        x, y = rows(12), rows(n)
+        try:
+            found, length = module(x, y)
+        except AssertionError as error:
+            assert "Guard failed" in str(error) and n != 4
+            continue
+        ran += 1
+        assert found.tolist() == function(x, y).tolist()
+        assert length == len(found)
+    assert ran > 2
+
+
+def test_as_many_as_there_are():
+    """A size from the end is at most the whole length."""
+    program = export(
+        Function(lambda x, y: x[-y.shape[0] :].shape[0]), (rows(12), rows(4)),
+        dynamic_shapes=(None, {0: Dim.AUTO}),
+    )  # fmt: skip
+    assert [int(r.upper) for r in program.range_constraints.values()] == [12]
+    with pytest.raises(AssertionError, match=r"Guard failed: b\.size\(\)\[0\] <= 12"):
+        program.module()(rows(12), rows(13))
+
+
+def test_last_keys_of_a_query():
+    """Both lengths vary: the last of one as many as the other has, and those before."""
+
+    def both(k, q):
+        return k[:, -q.shape[1] :] + q, k[:, : -q.shape[1]]
+
+    module = export(
+        Function(both), (ts.ones(2, 9), ts.ones(2, 4)), dynamic_shapes=({1: Dim.AUTO}, {1: Dim.AUTO})
+    ).module()
+    k, q = ts.arange(16.0).reshape(2, 8), ts.ones(2, 3)
+    for found, wanted in zip(module(k, q), both(k, q), strict=True):
+        assert found.tolist() == wanted.tolist()
+    with pytest.raises(AssertionError, match="Guard failed"):
+        module(ts.ones(2, 3), ts.ones(2, 4))

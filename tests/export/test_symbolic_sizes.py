@@ -1,0 +1,77 @@
+"""Shape rules of records, with a symbol for each size: results are as those of tensors with elements."""
+
+import re
+
+import pytest
+
+from tests.export.symbolic_sizes import Call, sample
+from tests.test_operators import RECORDS
+from ts.export.truths import TRUTHS
+from ts.ops.shapes import Refusal
+
+PARTS = 4
+# What cannot run without elements though no rule says so, and why.
+EXCUSED = {
+    "aten::backward": "computes gradients, which an export refuses",
+    "aten::backward.TensorList": "computes gradients, which an export refuses",
+    "aten::retain_grad": "is about gradients, which an export refuses",
+    "aten::one_hot": "as many classes as the largest element says, where nobody says how many",
+    "profiler::_record_function_exit": "a number that names a block, which elements tell",
+    "aten::cpu": "moves elements; `x.cpu()` is recorded as a conversion",
+    "aten::_to_cpu": "moves elements; `x.cpu()` is recorded as a conversion",
+}
+# Quantized tensors know their scale beside their elements, as fake tensors do not: programs with them are not exported.
+QUANTIZED = re.compile(r"quantized::|aten::(quantized?_|q_|int_repr|fake_quantize|dequantize|_make_per)")
+
+
+def needs_elements(record):
+    """Whether a record's rule says that elements decide what it gives."""
+    return isinstance(record.shape, Refusal) and record.shape.rule is None
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_record(part):
+    wrong = {}
+    for record in RECORDS[part::PARTS]:
+        if record.variant == "out" or record.key in EXCUSED or QUANTIZED.match(record.key):
+            continue
+        if record.name in TRUTHS:  # others are recorded in their place
+            continue
+        if (dtype := sample(record)) is None:
+            continue
+        if needs_elements(record):
+            with pytest.raises((RuntimeError, NotImplementedError)):
+                Call(record, dtype)
+            continue
+        try:
+            found = Call(record, dtype).differences()
+        except Exception as error:
+            found = [f"{type(error).__name__}: {error}"]
+        if found:
+            wrong[record.key] = found
+    assert wrong == {}
+
+
+# Results that lose a dimension of one place, which the program refuses only where something goes on with them.
+SQUEEZED = re.compile(r"aten::squeeze(_copy)?(\.|$)")
+
+
+# What is left out: a pseudo-inverse of nothing has no batch, whatever tolerances it is given (as in PyTorch).
+OF_NOTHING = {"aten::linalg_pinv.rcond_tensor"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(PARTS))
+def test_elsewhere(part):
+    """At other sizes than those of the example, too."""
+    wrong = {}
+    for record in RECORDS[part::PARTS]:
+        if record.variant == "out" or record.key in EXCUSED or record.name in TRUTHS:
+            continue
+        if QUANTIZED.match(record.key) or SQUEEZED.match(record.key) or record.key in OF_NOTHING:
+            continue
+        if needs_elements(record) or (dtype := sample(record)) is None:
+            continue
+        if found := Call(record, dtype).differences_elsewhere():
+            wrong[record.key] = found
+    assert wrong == {}

@@ -1,0 +1,78 @@
+"""`.pt2` files that somebody has changed are loaded, or refused by ArchiveError, and soon; what is loaded can be used."""
+
+import json
+
+import pytest
+
+from tests.fuzz import exported_changes, exported_files, how_many
+from ts.cli.main import main
+
+COMMANDS = ("info", "graph", "code", "check", "explain-shapes", "run")
+
+
+def test_changed_files():
+    found = exported_files.problems(0, how_many(40))
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(4))
+def test_more_changed_files(part):
+    found = exported_files.problems(1000 + 500 * part, 1500 + 500 * part)
+    assert not found, "\n".join(found)
+
+
+def hostile(number):
+    """A file for each hostile size in each of some places, and for each condition and text of lines."""
+    records = exported_files.originals()[number]
+    text = records[exported_files.RECORD]
+    places = [path for path, _ in exported_changes._places(json.loads(text)) if path[-1] == "expr_str"]
+    for size in exported_changes.SIZES:
+        for chosen in (places[:1], places[len(places) // 2 :][:1], places):
+            tree = json.loads(text)
+            for path in chosen:
+                exported_changes._set(tree, path, size)
+            yield size, tree
+        yield size, json.loads(text) | {"range_constraints": {size: {"min_val": 2, "max_val": None}}}
+    for condition in exported_changes.CONDITIONS:
+        yield condition, json.loads(text) | {"guards_code": [condition]}
+    for lines in exported_changes.LINES:
+        tree = json.loads(text)
+        tree["graph_module"]["metadata"]["ts.lines_of_guards"] = lines
+        yield lines, tree
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_hostile_sizes_and_conditions(number):
+    """Every one of them, where random changes would meet a few."""
+    records = exported_files.originals()[number]
+    taken = 0
+    for text, tree in hostile(number):
+        try:
+            taken += exported_files.check_file(exported_files.zipped(records | {exported_files.RECORD: exported_changes.written(tree)}))
+        except Exception as error:
+            raise AssertionError(f"{text[:300]}: {error!r}") from error
+    assert taken > 20
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_command_line_says_what_is_wrong(command, tmp_path, capsys):
+    """In one line, or it does what was asked."""
+    path = tmp_path / "changed.pt2"
+    codes = set()
+    for seed in range(60):
+        path.write_bytes(exported_files.file_of(seed))
+        code = main([command, str(path)])
+        said = capsys.readouterr().err
+        assert code in (0, 1, 2) and "Traceback" not in said, (seed, said)
+        assert (code == 0) or said, seed
+        codes.add(code)
+    assert {0, 1} & codes
+
+
+def test_changes_leave_something_to_load():
+    """A fuzz whose files were all refused at once would find nothing wrong."""
+    taken = sum(exported_files.loaded(exported_files.file_of(seed)) is not None for seed in range(20))
+    assert 2 < taken < 18

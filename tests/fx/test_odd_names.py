@@ -1,0 +1,27 @@
+"""Names in graphs that are no words of Python."""
+
+import pytest
+
+import ts
+from ts import fx
+
+
+def together(x, **more):
+    return x + sum(more.values())
+
+
+def test_arguments_by_names_that_are_no_words():
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    graph.output(graph.call_function(together, (x,), {"a": x, "b-c": x, "class": 2, "y=exit(), z": 3}))
+    module = fx.GraphModule(ts.nn.Module(), graph)
+    assert "together(x, a = x, **{'b-c': x, 'class': 2, 'y=exit(), z': 3})" in module.code
+    assert module(ts.ones(2)).tolist() == [8, 8]
+
+
+@pytest.mark.parametrize("name", ["a-b", "x): exit() #", "class", ""])
+def test_names_of_parameters(name):
+    graph = fx.Graph()
+    graph.output(graph.placeholder(name))
+    with pytest.raises(ValueError, match="no name of a parameter"):
+        fx.GraphModule(ts.nn.Module(), graph)

@@ -1,0 +1,100 @@
+"""Operators that write, without writing: what `run_decompositions` makes of those of libraries.
+
+    operators.auto_functionalized_v2(mine.bump.default, k=3, _x_base_index=0, _all_bases=[y])
+
+gives what the operator gives (None where it gives nothing), and what it leaves in copies of the bases.  An
+argument that is written is told by where it lies in a base:
+
+    _x_base_index=0                                   the base itself; None for an argument that is None
+    _x_alias=True                                     the same memory
+    _x_slice_dim=0, _x_slice_start=1, _x_slice_end=3  some of its rows
+    _x_size=[2], _x_stride=[2], _x_storage_offset=1   other views
+    _xs_length=2, _xs_0_base_index=0, ...             several
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ts._core.tensor.tensor import Tensor
+from ts._higher_order_ops.operator import HigherOrderOperator
+
+
+class _AutoFunctionalized(HigherOrderOperator):
+    """An operator on copies of what it writes."""
+
+    name = "auto_functionalized_v2"
+
+    def __call__(self, *args: Any, **given: Any) -> tuple[Any, ...]:
+        (operator,) = args
+        parameters = _parameters(operator)
+        bases = [x.clone() for x in given.pop("_all_bases")]
+        arguments = {
+            p.name: _argument(f"_{p.name}", given, bases) if p.written else given[p.name] for p in parameters
+        }
+        found = operator(**arguments)
+        return (*(found if isinstance(found, tuple) else (found,)), *bases)
+
+
+def _parameters(operator: Any) -> Any:
+    from ts.ops.namespace import OpOverload
+
+    found = operator.operator.signature.parameters if isinstance(operator, OpOverload) else ()
+    if not any(p.written for p in found):
+        raise TypeError(f"{operator!r} is no operator that writes to its arguments")
+    return found
+
+
+def _argument(name: str, given: Mapping[str, Any], bases: Sequence[Tensor]) -> Any:
+    """An argument that is written: a view of a base, or several."""
+    length = given.get(f"{name}_length")
+    if length is not None:
+        return [_argument(f"{name}_{k}", given, bases) for k in range(length)]
+    index = given[f"{name}_base_index"]
+    if index is None:
+        return None
+    base = bases[index]
+    if f"{name}_slice_dim" in given:
+        dim, start, end = (given[f"{name}_slice_{part}"] for part in ("dim", "start", "end"))
+        return base.narrow(dim, start, end - start)
+    if f"{name}_size" in given:
+        size, stride, offset = (given[f"{name}_{part}"] for part in ("size", "stride", "storage_offset"))
+        return base.as_strided(size, stride, base.storage_offset() + offset)
+    return base.view(base.shape) if f"{name}_alias" in given else base
+
+
+Equal = Callable[[Any, Any], bool]
+
+
+def described(name: str, index: int, view: Tensor, base: Tensor, equal: Equal) -> dict[str, Any]:
+    """How an argument is told that is a view of a base; `equal` says which sizes are."""
+    found: dict[str, Any] = {f"{name}_base_index": index}
+    if view is base:
+        return found
+    offset = view.storage_offset() - base.storage_offset()
+    if _same(view.stride(), base.stride(), equal):
+        changed = [d for d, (n, m) in enumerate(zip(view.shape, base.shape, strict=True)) if not equal(n, m)]
+        if not changed and equal(offset, 0):
+            return found | {f"{name}_alias": True}
+        if len(changed) == 1:
+            (dim,) = changed
+            start = offset // base.stride(dim)
+            if equal(start * base.stride(dim), offset):
+                end = start + view.shape[dim]
+                return found | {
+                    f"{name}_slice_dim": dim, f"{name}_slice_start": start, f"{name}_slice_end": end,
+                }  # fmt: skip
+    return found | {
+        f"{name}_size": tuple(view.shape), f"{name}_stride": tuple(view.stride()),
+        f"{name}_storage_offset": offset,
+    }  # fmt: skip
+
+
+def _same(left: Sequence[Any], right: Sequence[Any], equal: Equal) -> bool:
+    return len(left) == len(right) and all(map(equal, left, right))
+
+
+auto_functionalized_op = _AutoFunctionalized()
+
+__all__ = ["auto_functionalized_op", "described"]

@@ -1,0 +1,52 @@
+"""Graphs that run with gradients or autocast switched: what blocks in an exported program become.
+
+    operators.wrap_with_set_grad_enabled(False, graph, x)                             with ts.no_grad():
+    operators.wrap_with_autocast("cpu", ts.bfloat16, True, False, graph, x)           with ts.autocast("cpu"):
+
+While somebody records, the function runs inside of the block: what it does is noted with that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ts._higher_order_ops.operator import HigherOrderOperator
+from ts.amp.autocast_mode import autocast
+from ts.autograd.grad_mode import set_grad_enabled
+
+
+class _WrapWithSetGradEnabled(HigherOrderOperator):
+    """A function with gradients on or off."""
+
+    name = "wrap_with_set_grad_enabled"
+
+    def run(self, enabled: bool, function: Callable[..., Any], *operands: Any) -> Any:
+        """function(*operands) with that"""
+        with set_grad_enabled(enabled):
+            return function(*operands)
+
+
+class _WrapWithAutocast(HigherOrderOperator):
+    """A function inside of autocast."""
+
+    name = "wrap_with_autocast"
+
+    def run(
+        self,
+        device_type: str,
+        dtype: Any,
+        enabled: bool,
+        cache_enabled: bool | None,
+        function: Callable[..., Any],
+        *operands: Any,
+    ) -> Any:
+        """function(*operands) inside of it"""
+        with autocast(device_type, dtype, enabled, cache_enabled):
+            return function(*operands)
+
+
+set_grad_op = _WrapWithSetGradEnabled()
+autocast_op = _WrapWithAutocast()
+
+__all__ = ["autocast_op", "set_grad_op"]

@@ -1,0 +1,12 @@
+"""Tensors that stand for others: `torch._subclasses`."""
+
+from ts._subclasses.fake_tensor import (
+    DynamicOutputShapeException,
+    FakeTensor,
+    FakeTensorMode,
+    UnsupportedFakeTensorException,
+)
+from ts.absent import names_for
+
+__all__ = ["DynamicOutputShapeException", "FakeTensor", "FakeTensorMode", "UnsupportedFakeTensorException"]
+__getattr__ = names_for(__name__)

@@ -1,0 +1,53 @@
+"""Operators on functions among fake tensors: which branch is taken and how often a loop runs nobody knows.
+
+    cond           both branches run; the result is of the shape that both give, with the gradients of either
+    while_loop     the body runs once; what is carried keeps its shape
+
+Functions that PyTorch refuses are refused, as in eager code and in exports.  `map` and `scan` run as they
+are.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts._higher_order_ops.cond import check_branches, check_calls
+from ts._higher_order_ops.preview import Preview
+from ts._higher_order_ops.while_loop import check_functions
+from ts.errors import DynamicOutputShapeException
+from ts.utils import _pytree as pytree
+
+
+def _cond(pred: Any, true_fn: Any, false_fn: Any, operands: Any) -> Any:
+    check_calls(true_fn, false_fn, operands)
+    preview = Preview()
+    first, second = (preview.outcome(f, operands) for f in (true_fn, false_fn))
+    check_branches(first, second, preview.like(pred), list(map(preview.like, pytree.tree_leaves(operands))))
+    for a, b in zip(first.leaves, second.leaves, strict=True):
+        if (a.shape != b.shape) if isinstance(a, Tensor) else a != b:
+            raise DynamicOutputShapeException("cond: its branches give other sizes")
+    leaves, spec = pytree.tree_flatten(true_fn(*operands))
+    others = pytree.tree_leaves(false_fn(*operands))
+    condition = pred.reshape(())
+    return pytree.tree_unflatten(
+        [
+            ts.where(condition, a, b) if isinstance(a, Tensor) else a
+            for a, b in zip(leaves, others, strict=True)
+        ],
+        spec,
+    )
+
+
+def _while_loop(cond_fn: Any, body_fn: Any, carried: Any, additional: Any) -> Any:
+    if any(not isinstance(x, Tensor) for x in carried):
+        raise DynamicOutputShapeException("while_loop: it carries numbers")
+    preview = Preview()
+    given = [preview.fresh(x) for x in carried]
+    first, second = (preview.outcome(f, [*given, *additional]) for f in (cond_fn, body_fn))
+    check_functions(first, second, given)
+    return body_fn(*carried, *additional)
+
+
+RULES: Final = {"cond": _cond, "while_loop": _while_loop}

@@ -1,0 +1,487 @@
+"""Programs on tensors without elements: what a model is, without the memory that it takes.
+
+    with ts.fake():
+        model = Huge()                      parameters with shapes, dtypes and devices, and no memory
+        y = model(ts.empty(8, 4096, device="cuda"))
+    sum(p.nbytes for p in model.parameters())
+
+Operators run on the meta device; their results show the device that the program asked for, which need not be
+there.  What follows from elements is refused.  Inside of the block the mode sees all operators, and lets
+tensors that they make have no elements; outside of it those that meet such a tensor come here as well
+(`ts._core.layers.levels`), and so do the formulas of gradients:
+
+    tensor -> history -> layer: Fake(device, mode)        array: of the meta device
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from types import TracebackType
+from typing import Any, ClassVar
+
+import ts
+from ts import devices, dtypes
+from ts._core.autograd.engine import reaches_all_leaves
+from ts._core.layers import levels
+from ts._core.tensor.tensor import Tensor, layer_of, rebind_array, set_layer
+from ts._core.thread.context import TracedBy, current_tracer
+from ts._core.value.objects import Object
+from ts._subclasses import constants, control_flow
+from ts.absent import names_for
+from ts.errors import DataDependentOutputException, DynamicOutputShapeException, UserError
+from ts.export import scripts
+from ts.export.fake import Fake, device_of, is_fake, tensors_in
+from ts.export.fake import fake as fake_of
+from ts.ops.derivatives.formulas import Inputs
+from ts.ops.shapes import Refusal
+from ts.tracing.types import arguments_of_to
+from ts.tracing.without_elements import WithoutElements
+
+__all__ = [
+    "DataDependentOutputException",
+    "DynamicOutputShapeException",
+    "FakeTensor",
+    "FakeTensorDeviceMismatchError",
+    "FakeTensorMode",
+    "UnsupportedFakeTensorException",
+]
+__getattr__ = names_for(__name__)
+
+
+class UnsupportedFakeTensorException(RuntimeError):
+    """There is no fake tensor for such a tensor."""
+
+
+class FakeTensorDeviceMismatchError(RuntimeError):
+    """Tensors of several devices meet."""
+
+
+class _FakeOfMode(Fake):
+    """What a fake tensor of a mode shows; while there are any, operators of the thread look for them."""
+
+    alive: ClassVar = 0
+    entered: ClassVar = 0  # blocks of modes
+
+    def __init__(self, inner: Tensor, device: devices.device, mode: FakeTensorMode) -> None:
+        super().__init__(inner, device, mode)
+        _FakeOfMode.alive += 1
+
+    def __del__(self) -> None:
+        _FakeOfMode.alive -= 1
+        if _FakeOfMode.alive == _FakeOfMode.entered == 0:
+            _FakeOfMode.look()
+
+    @staticmethod
+    def look() -> None:
+        """Look for fake tensors as long as there may be any."""
+        levels.expect_fakes(_FakeOfMode.alive > 0 or _FakeOfMode.entered > 0)
+
+
+@contextmanager
+def _bare(values: list[Any]) -> Iterator[None]:
+    """Within it, fake tensors show the meta device that they are on: kernels ask for it."""
+    layers = [(x, layer_of(x)) for x in tensors_in(values) if is_fake(x)]
+    for x, _ in layers:
+        set_layer(x, None)
+    try:
+        yield
+    finally:
+        for x, layer in layers:
+            set_layer(x, layer)
+
+
+def _numbered(place: devices.device) -> devices.device:
+    """A device with its number: the first, where none was said."""
+    return devices.device("cuda", 0) if place.type == "cuda" and place.index is None else place
+
+
+def _check_written(values: list[Any], name: str) -> None:
+    """RuntimeError where a tensor with elements would be written to."""
+    if any(not x.is_meta or getattr(layer_of(x), "of_real", False) for x in tensors_in(values)):
+        raise RuntimeError(f"{name} writes to a tensor with elements, among tensors without")
+
+
+@cache
+def _crosses_devices(op: Any) -> bool:
+    """Whether an operator's tensors may be on several devices: copies, indices, lengths, lists of tensors."""
+    record = op.record
+    if record.whole or record.of_program or record.family in ("foreach", "fused_steps"):
+        return True
+    return isinstance(record.shape, Refusal) or any(p.kind == "Tensor?[]" for p in op.signature.parameters)
+
+
+def _place(op: Any, values: list[Any]) -> devices.device:
+    """The device of what an operator makes; FakeTensorDeviceMismatchError where its tensors are on several.
+
+    Tensors of the meta device are what operators saved of their own: they stand for what the others do.
+    """
+    for p, x in zip(op.signature.parameters, values, strict=True):
+        if p.kind == "Device" and x is not None:
+            return devices.as_device(x)
+    chosen: Tensor | None = None
+    tensors = [x for x in tensors_in(values) if device_of(x).type != "meta"] or list(tensors_in(values))
+    for x in tensors:
+        if chosen is None or (device_of(chosen).type == "cpu" and chosen.ndim == 0):
+            chosen = x
+    if chosen is None:
+        return devices.CPU
+    place = device_of(chosen)
+    if _crosses_devices(op):
+        return place
+    for x in tensors:
+        if device_of(x) != place and not (device_of(x).type == "cpu" and x.ndim == 0):
+            raise FakeTensorDeviceMismatchError(
+                "Expected all tensors to be on the same device, but found at least two devices, "
+                f"{place} and {device_of(x)}!"
+            )
+    return place
+
+
+@cache
+def _runs_others(op: Any) -> bool:
+    """Whether an operator runs others, which may make tensors on the device of their arguments."""
+    if op.record is None:  # `sym_size` and its like, as programs call them
+        return False
+    row = Inputs(op.record).derivative
+    return op.record.whole or (row is not None and bool(row.decomposition))
+
+
+class _Stands(ts.autograd.Function):
+    """A fake tensor in the place of one with elements; its gradient is that one's."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, mode: FakeTensorMode) -> Tensor:
+        ctx.is_leaf = x.is_leaf
+        return mode.without_history(x)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Any:
+        if ctx.is_leaf and reaches_all_leaves() and not isinstance(current_tracer(), FakeTensorMode):
+            raise RuntimeError(
+                "backward() would add a gradient without elements to that of a tensor with elements, which "
+                "it does within `with ts.fake():` alone"
+            )
+        return gradient, None
+
+
+def _named(op: Any) -> str:
+    """An operator as PyTorch's errors name it: aten.equal.default"""
+    return f"{op.name.replace('::', '.')}.{op.overload or 'default'}"
+
+
+class _FakeTensorMeta(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return is_fake(instance)
+
+
+class FakeTensor(metaclass=_FakeTensorMeta):
+    """The class of fake tensors, for `isinstance`: they are Tensors that stand for others."""
+
+
+class _Block:
+    """A block of a mode that is entered."""
+
+    def __init__(self, mode: FakeTensorMode, before: Any) -> None:
+        self.mode = mode
+        self.before = before  # who saw the thread's operators before
+
+
+_of_thread = threading.local()
+
+
+def _blocks() -> list[_Block]:
+    """The blocks of modes that the thread is in."""
+    if not hasattr(_of_thread, "blocks"):
+        _of_thread.blocks = []
+    return _of_thread.blocks  # type: ignore[no-any-return]
+
+
+def _let_see(recorder: Any) -> None:
+    """Let somebody see the thread's operators, or nobody, until somebody else does."""
+    TracedBy(recorder).__enter__()
+
+
+class FakeTensorMode(WithoutElements):
+    """A context manager: within it, tensors that are made have no elements, and operators compute shapes.
+
+    allow_non_fake_inputs    whether tensors of outside may be arguments; they are read as fake ones, and
+                             cannot be written to
+    """
+
+    refuses_traces = (
+        "a trace runs its example, which has no elements within `ts.fake`: call ts.jit.trace outside"
+    )
+
+    def __init__(self, *, allow_non_fake_inputs: bool = False, **_: Any) -> None:
+        self.allow_non_fake_inputs = allow_non_fake_inputs
+
+    def __enter__(self) -> FakeTensorMode:
+        recorder = current_tracer()
+        if (refusal := getattr(recorder, "refuses_fakes", None)) is not None:
+            raise UserError(refusal)
+        _FakeOfMode.entered += 1
+        _FakeOfMode.look()
+        _blocks().append(_Block(self, recorder))
+        _let_see(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        blocks = _blocks()
+        k = max(k for k, block in enumerate(blocks) if block.mode is self)
+        before = blocks.pop(k).before
+        if k == len(blocks):
+            _let_see(before)
+        else:  # it ends before one that began later, which goes on
+            blocks[k].before = before
+        _FakeOfMode.entered -= 1
+        _FakeOfMode.look()
+
+    def from_tensor(self, tensor: Tensor, **_: Any) -> Tensor:
+        """A fake tensor for a real one."""
+        made = tensor if is_fake(tensor) else self._faked(tensor)
+        _FakeOfMode.look()
+        return made
+
+    def _faked(self, x: Tensor) -> Tensor:
+        made = self.without_history(x)
+        if isinstance(x, ts.nn.Parameter):
+            return self.unrecorded(ts.nn.Parameter, made, x.requires_grad)  # type: ignore[no-any-return]
+        return made.requires_grad_(x.requires_grad)
+
+    def without_history(self, x: Tensor) -> Tensor:
+        """A fake tensor like this one, to which no gradient leads."""
+        with TracedBy(None), ts.no_grad():
+            made = fake_of(x).detach()
+            set_layer(made, _FakeOfMode(layer_of(made).inner, device_of(x), self))
+        return made
+
+    def like(self, x: Any) -> Any:
+        """The fake tensor for one of the program, whose gradients lead there; other values as they are."""
+        if isinstance(x, list):
+            return [self.like(y) for y in x]
+        if not isinstance(x, Tensor) or x.is_meta:
+            return x
+        if not self.allow_non_fake_inputs:
+            raise AssertionError(
+                "Please convert all Tensors to FakeTensors first or instantiate FakeTensorMode with "
+                "'allow_non_fake_inputs'."
+            )
+        if x.requires_grad and ts.is_grad_enabled():
+            with TracedBy(None):
+                made: Tensor = _Stands.apply(x, self)
+        else:
+            made = self.without_history(x)
+        layer_of(made).of_real = True
+        return made
+
+    # ---- operators
+
+    def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
+        """An operator's result, without elements."""
+        with TracedBy(None):
+            op, values, _ = operators.resolve(args, kwargs or {})
+        result = self.run(op, values)
+        if (kwargs or {}).get("requires_grad") is True and isinstance(result, Tensor):
+            result.requires_grad_()
+        return operators.for_python(op, result) if hasattr(operators, "for_python") else result
+
+    def run(self, op: Any, values: list[Any]) -> Any:
+        """The same of one overload."""
+        self._check(op, values)
+        has_tensors = next(tensors_in(values), None) is not None
+        given = [self.like(x) for x in values]
+        inside = any(layer_of(x) is not None and not is_fake(x) for x in tensors_in(given))  # of a transform
+        if inside or (any(is_fake(x) for x in tensors_in(given)) and not _runs_others(op)):
+            with TracedBy(None):
+                return op.call_list(given)
+        place, known = _numbered(_place(op, given)), constants.known(given)
+        given = [
+            devices.device("meta") if p.kind == "Device" and (x is not None or not has_tensors) else x
+            for p, x in zip(op.signature.parameters, given, strict=True)
+        ]
+        with TracedBy(None), _bare(given):
+            result = _run_bare(op, given, known)
+        found = self._standing(op, given, result, place)
+        if op.name == "aten::scalar_tensor":  # of a number, as `ts.tensor`
+            on_cpu = [
+                devices.CPU if p.kind == "Device" else x
+                for p, x in zip(op.signature.parameters, given, strict=True)
+            ]
+            layer_of(found).constant = constants.Constant(constants.computed(op, on_cpu))
+        return found
+
+    def _check(self, op: Any, values: list[Any]) -> None:
+        for p, x in zip(op.signature.parameters, values, strict=True):
+            if p.written:
+                _check_written([x], op.name)
+
+    def computed(self, op: Any, values: list[Any]) -> Any:
+        """What an operator makes of fake tensors, without a history."""
+        self._check(op, values)
+        if any(not x.is_meta for x in tensors_in(values)):
+            with TracedBy(None):
+                return op.call_list([self.like(x) for x in values])
+        place, known = _numbered(_place(op, values)), constants.known(values)
+        given = [
+            devices.device("meta") if p.kind == "Device" and x is not None else x
+            for p, x in zip(op.signature.parameters, values, strict=True)
+        ]
+        with TracedBy(None), levels.unwatched(), ts.no_grad(), _bare(given):
+            result = _run_bare(op, given, known)
+        return self._standing(op, given, result, place)
+
+    def _standing(self, op: Any, given: list[Any], result: Any, place: devices.device) -> Any:
+        """The result, whose tensors stand for some on this device, and may be of ones with elements."""
+        of_real = any(
+            p.alias and getattr(layer_of(x), "of_real", False)
+            for p, value in zip(op.signature.parameters, given, strict=True)
+            for x in tensors_in([value])
+        )
+        self._stand(result, place)
+        for x in tensors_in([result]) if of_real else ():
+            if is_fake(x):
+                layer_of(x).of_real = True
+        constants.carry(op, given, result)
+        return result
+
+    def _stand(self, found: Any, place: devices.device) -> None:
+        """Let tensors of the meta device stand for some on another device, unless they do."""
+        for x in tensors_in([found]):
+            if layer_of(x) is None and place.type != "meta":
+                with TracedBy(None), levels.unwatched(), ts.no_grad():
+                    set_layer(x, _FakeOfMode(x.detach(), place, self))
+
+    def put(self, x: Tensor, index: Any, value: Any) -> None:
+        """x[index] = value"""
+        _check_written([x], "x[...] = ...")
+        if not isinstance(value, Tensor):
+            value = ts.tensor(value, dtype=x.dtype, device=device_of(x))
+        super().put(x, index, value)
+
+    def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
+        """x.to(...): on another device without one."""
+        given = arguments_of_to(args, dict(kwargs))
+        x, other = self.like(x), given.get("other")
+        dtype, device = given.get("dtype"), given.get("device")
+        if other is not None:
+            dtype, device = other.dtype, device_of(other)
+        dtype = x.dtype if dtype is None else dtypes.as_dtype(dtype)
+        place = device_of(x) if device is None else _numbered(devices.as_device(device))
+        if dtype is x.dtype and place == device_of(x) and not given.get("copy"):
+            return x
+        with TracedBy(None):
+            made = x.clone() if dtype is x.dtype else x.to(dtype, copy=True)
+        if place != device_of(made):
+            layer_of(made).stands_on = place
+        return made
+
+    # ---- what leaves tensors and comes to them
+
+    def constructed(self, x: Tensor, function: str) -> None:
+        """A tensor of numbers of Python: without them from now on."""
+        made = self.without_history(x)
+        layer = layer_of(made)
+        if x.array.size <= constants.MOST_ELEMENTS:
+            with TracedBy(None), levels.unwatched(), ts.no_grad():
+                layer.constant = constants.Constant(x.clone().detach())
+        rebind_array(x, made.array)
+        set_layer(x, layer)
+
+    def tensor_of_symbols(self, data: Any, dtype: Any = None, device: Any = None) -> Tensor | None:
+        """A tensor of numbers on a device that need not be there; None on others."""
+        place = None if device is None else _numbered(devices.as_device(device))
+        if place is None or place.type in ("cpu", "meta"):
+            return None
+        made: Tensor = ts.tensor(data, dtype=dtype)
+        layer_of(made).stands_on = place
+        return made
+
+    def listed(self, x: Tensor) -> Any:
+        """x.tolist() of a fake tensor, where its numbers are known; None for one with elements."""
+        if not is_fake(x):
+            return None
+        found = constants.constant_of(x)
+        return self.element(x) if found is None else self.unrecorded(found.tensor.tolist)
+
+    def escape(self, x: Tensor, kind: str, number: Any) -> None:
+        """A tensor becomes a value of Python: those with elements may."""
+
+    def element(self, x: Tensor) -> Any:
+        """The only element of a fake tensor, where it is known."""
+        found = constants.constant_of(x)
+        if found is not None:
+            return constants.number(found)
+        raise DataDependentOutputException("aten._local_scalar_dense.default")
+
+    # ---- functions and control flow
+
+    def higher_order(self, operator: Any, args: tuple[Any, ...]) -> Any:
+        """An operator on functions: of one that follows from elements, what it gives whatever they are."""
+        rule = control_flow.RULES.get(operator.name)
+        return operator.run(*args) if rule is None else rule(*args)
+
+    def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A scripted function: what it is written as runs; of methods and archives, the compiler's graph."""
+        written = getattr(function, "__wrapped__", None)
+        if written is None or (args and isinstance(args[0], Object)):
+            return scripts.call(self, function, args, kwargs)
+        return written(*args, **kwargs)
+
+    # ---- what graphs of the compiler ask for
+
+    line: Any = None  # of a compiled function that runs
+
+    def paused(self) -> TracedBy:
+        """A context manager: within it, tensors have elements."""
+        return TracedBy(None)
+
+    def of_tensors(self, op: Any) -> Any:
+        """The overload itself: numbers need not become tensors."""
+        return op
+
+    def is_state(self, x: Tensor) -> bool:
+        """A tensor that a script replaces is written."""
+        return True
+
+
+def _run_bare(op: Any, given: list[Any], known: list[Any] | None) -> Any:
+    """The result on tensors of the meta device; a number that is asked for of those that are known."""
+    try:
+        return op.call_list(given)
+    except (NotImplementedError, RuntimeError) as error:
+        found = _of_elements(op, error)
+    if known is None or not isinstance(found, DataDependentOutputException):
+        raise found
+    return constants.computed(op, known)
+
+
+def _of_elements(op: Any, error: Exception) -> Exception:
+    """The error of an operator that has no answer without elements; other errors as they are."""
+    if not isinstance(error, NotImplementedError) and "meta tensors" not in str(error):
+        return error
+    if any("Tensor" in r.kind for r in op.signature.returns):
+        return DynamicOutputShapeException(f"{op.name}: {error}")
+    return DataDependentOutputException(_named(op))
+
+
+def _run(op: Any, values: list[Any]) -> Any:
+    """An operator of which some arguments are fake tensors, wherever it is called."""
+    mode = next(layer_of(x).mode for x in tensors_in(values) if is_fake(x) and layer_of(x).mode is not None)
+    return mode.computed(op, values)
+
+
+levels.set_run_of_fakes(_run)
+
+
+def fake() -> FakeTensorMode:
+    """A context manager: within it, modules and tensors are made without memory; operators compute shapes.
+
+    Tensors with elements may be arguments; what follows from elements (`x.item()`) raises
+    DataDependentOutputException. Gradients have shapes as well.
+    """
+    return FakeTensorMode(allow_non_fake_inputs=True)

@@ -1,0 +1,56 @@
+"""`ts explain-shapes`: the symbols of an exported program, what holds for each, and which lines asked."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ts.cli.bounds import add_limits, limited
+from ts.cli.problems import ProgramError, UsageError
+from ts.cli.targets import is_exported, target
+
+if TYPE_CHECKING:
+    from ts.export.explained import Condition
+
+
+def arguments(parser: argparse.ArgumentParser, command: str) -> str:
+    """The words of the command, and its examples."""
+    parser.add_argument("target", metavar="PROGRAM.pt2")
+    add_limits(parser)
+    return """\
+examples:
+  ts explain-shapes model.pt2
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what is known of each symbol."""
+    path = target(options.target).path
+    if not is_exported(path):
+        raise UsageError(f"{path} is no exported program: ts.export.save writes them")
+    from ts.cli.exported import load_exported
+    from ts.export.explained import explained
+    from ts.export.files.symbols import require_sympy
+    from ts.export.shape_check import ShapeError
+
+    with limited(options, strange=True):
+        program = load_exported(path).program
+        if not program.range_constraints:
+            print("no size varies")
+            return 0
+        require_sympy()
+        try:
+            symbols = explained(program)
+        except ShapeError as error:
+            raise ProgramError(str(error)) from None
+    for symbol in symbols:
+        print(f"{symbol.name}  {', '.join(symbol.found)}: {symbol.range}")
+        for line in _lines(symbol.conditions):
+            print(f"    {line}")
+    return 0
+
+
+def _lines(conditions: list[Condition]) -> Iterator[str]:
+    for text, where in conditions:
+        yield text if where is None else f"{text}    {where.file}:{where.line}  {where.text}"

@@ -1,0 +1,532 @@
+"""What all processes of a group do together with tensors, under PyTorch's names.
+
+    all_reduce(x)                               x is the sum of all processes' x, in each of them
+    work = all_reduce(x, async_op=True)         the same, while this process does something else
+    work.wait()
+
+All call the same function, with tensors of one dtype and as many elements; who does not is an error for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+
+from ts import dtypes
+from ts._core.tensor.tensor import Tensor, layer_of
+from ts.distributed import exchanges
+from ts.distributed.calls import Call, memory_of
+from ts.distributed.groups import ProcessGroup, find, member_of, place_of
+from ts.distributed.reduce_op import ReduceOp, check_op
+from ts.distributed.work import Work
+
+
+def check_tensor(tensor: Any, name: str) -> None:
+    """TypeError where an argument is no tensor; RuntimeError where its memory cannot be sent."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(
+            f"Invalid function argument. Expected parameter `{name}` of type torch.Tensor\n"
+            f"             but got {type(tensor)} instead."
+        )
+    if tensor.device.type != "cpu":
+        raise RuntimeError(f"No backend type associated with device type {tensor.device.type}")
+    layer = layer_of(tensor)
+    if layer is not None:
+        layer.check_elements()
+
+
+def check_tensors(tensors: Any, name: str) -> None:
+    """As above, of a list."""
+    if not isinstance(tensors, (list, tuple)) or not all(isinstance(each, Tensor) for each in tensors):
+        raise TypeError(
+            f"Invalid function argument. Expected parameter `{name}` of type List[torch.Tensor]\n"
+            f"             but got {type(tensors)} with elements of type "
+            f"{[type(each) for each in tensors] if isinstance(tensors, (list, tuple)) else []}."
+        )
+    for each in tensors:
+        check_tensor(each, name)
+
+
+def _same_dtype(*tensors: Tensor) -> None:
+    first = tensors[0].dtype
+    for each in tensors:
+        if each.dtype != first:
+            raise ValueError(f"Invalid usage of tensors with different dtypesFound {first} and  {each.dtype}")
+
+
+class Lent:
+    """The elements of tensors as flat arrays; what is written to those of others is brought back."""
+
+    def __init__(self) -> None:
+        self._back: list[tuple[Any, Any]] = []
+
+    def read(self, tensor: Tensor) -> Any:
+        """The elements, to read."""
+        return np.ascontiguousarray(tensor.detach().array).reshape(-1)
+
+    def write(self, tensor: Tensor) -> Any:
+        """The elements, to write."""
+        array = tensor.detach().array
+        if array.flags.c_contiguous:
+            return array.reshape(-1)
+        flat = np.ascontiguousarray(array)
+        self._back.append((array, flat))
+        return flat.reshape(-1)
+
+    def give_back(self) -> None:
+        """Bring back what was written to copies."""
+        for array, flat in self._back:
+            np.copyto(array, flat)
+
+
+def _run(
+    group: ProcessGroup,
+    function: str,
+    tensor: Tensor | None,
+    body: Callable[[Call], None],
+    lent: Lent,
+    async_op: bool,
+    result: Any,
+    op: ReduceOp | None = None,
+    timeout: float | None = None,
+) -> Work | None:
+    def make() -> Call:
+        return Call(group, function, tensor, op, timeout)
+
+    def all_of_it(call: Call) -> None:
+        body(call)
+        lent.give_back()
+
+    if not async_op:
+        group.turns.run(make, all_of_it)
+        return None
+    from ts.distributed.work import Collective
+
+    return Collective(group.turns.start(make, all_of_it), result)
+
+
+def all_reduce(
+    tensor: Tensor, op: Any = ReduceOp.SUM, group: ProcessGroup | None = None, async_op: bool = False
+) -> Work | None:
+    """Reduce the tensors of all processes; each has the result in its own."""
+    check_tensor(tensor, "tensor")
+    here = find(group, "all_reduce")
+    if here is None:
+        return None
+    reduction, lent = check_op(op, tensor, "all_reduce"), Lent()
+    array = lent.write(tensor)
+
+    def body(call: Call) -> None:
+        exchanges.all_reduce(call, array, reduction)
+
+    return _run(here, "all_reduce", tensor, body, lent, async_op, [tensor], reduction)
+
+
+def all_reduce_coalesced(
+    tensors: Sequence[Tensor],
+    op: Any = ReduceOp.SUM,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Several tensors as one."""
+    check_tensors(tensors, "tensor")
+    _same_dtype(*tensors)
+    here = find(group, "all_reduce_coalesced")
+    if here is None:
+        return None
+    reduction, lent = check_op(op, tensors[0], "all_reduce_coalesced"), Lent()
+    arrays = [lent.write(each) for each in tensors]
+
+    def body(call: Call) -> None:
+        for each in arrays:
+            exchanges.all_reduce(call, each, reduction)
+
+    return _run(here, "all_reduce_coalesced", tensors[0], body, lent, async_op, list(tensors), reduction)
+
+
+def reduce(
+    tensor: Tensor,
+    dst: int | None = None,
+    op: Any = ReduceOp.SUM,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+    group_dst: int | None = None,
+) -> Work | None:
+    """Reduce the tensors of all processes to that of one."""
+    check_tensor(tensor, "tensor")
+    here = find(group, "reduce")
+    if here is None:
+        return None
+    to = place_of(here, dst, group_dst)
+    reduction, lent = check_op(op, tensor, "reduce"), Lent()
+    array = lent.write(tensor) if here.rank() == to else lent.read(tensor)
+
+    def body(call: Call) -> None:
+        exchanges.reduce(call, array, reduction, to)
+
+    return _run(here, "reduce", tensor, body, lent, async_op, [tensor], reduction)
+
+
+def broadcast(
+    tensor: Tensor,
+    src: int | None = None,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+    group_src: int | None = None,
+) -> Work | None:
+    """Give all processes the elements of one's tensor."""
+    check_tensor(tensor, "tensor")
+    here = find(group, "broadcast")
+    if here is None:
+        return None
+    source, lent = place_of(here, src, group_src), Lent()
+    memory = memory_of(lent.read(tensor) if here.rank() == source else lent.write(tensor))
+
+    def body(call: Call) -> None:
+        exchanges.broadcast(call, memory, source)
+
+    return _run(here, "broadcast", tensor, body, lent, async_op, [tensor])
+
+
+def _check_gathered(tensors: Sequence[Tensor], tensor: Tensor, size: int, what: str) -> None:
+    if len(tensors) != size:
+        raise RuntimeError(
+            f"ProcessGroupGloo::{what}: invalid output tensor list at index 0 (expected length {size}, got "
+            f"{len(tensors)})"
+        )
+    for at, each in enumerate(tensors):
+        if each.shape != tensor.shape:
+            ours, theirs = ("(" + ", ".join(map(str, shape)) + ")" for shape in (tensor.shape, each.shape))
+            raise RuntimeError(
+                f"ProcessGroupGloo::{what}: invalid tensor size at index {at} (expected {ours}, got {theirs})"
+            )
+
+
+def all_gather(
+    tensor_list: list[Tensor], tensor: Tensor, group: ProcessGroup | None = None, async_op: bool = False
+) -> Work | None:
+    """Give all processes the tensors of each."""
+    check_tensors(tensor_list, "tensor_list")
+    check_tensor(tensor, "tensor")
+    _same_dtype(tensor, *tensor_list)
+    here = find(group, "all_gather")
+    if here is None:
+        return None
+    _check_gathered(tensor_list, tensor, here.size(), "allgather")
+    lent = Lent()
+    ours, outputs = memory_of(lent.read(tensor)), [memory_of(lent.write(each)) for each in tensor_list]
+
+    def body(call: Call) -> None:
+        exchanges.all_gather(call, ours, outputs)
+
+    return _run(here, "all_gather", tensor, body, lent, async_op, [tensor_list])
+
+
+def all_gather_coalesced(
+    output_tensor_lists: list[list[Tensor]],
+    input_tensor_list: list[Tensor],
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Several tensors of each process; the lists are by process."""
+    check_tensors(input_tensor_list, "tensor_list")
+    here = find(group, "all_gather_coalesced")
+    if here is None:
+        return None
+    lent = Lent()
+    ours = [memory_of(lent.read(each)) for each in input_tensor_list]
+    for each in output_tensor_lists:
+        check_tensors(each, "output_tensor_lists")
+    rows = [[memory_of(lent.write(each)) for each in row] for row in output_tensor_lists]
+
+    def body(call: Call) -> None:
+        for each, outputs in zip(ours, zip(*rows, strict=True), strict=True):
+            exchanges.all_gather(call, each, outputs)
+
+    first = input_tensor_list[0]
+    return _run(here, "all_gather_coalesced", first, body, lent, async_op, output_tensor_lists)
+
+
+def all_gather_into_tensor(
+    output_tensor: Tensor, input_tensor: Tensor, group: ProcessGroup | None = None, async_op: bool = False
+) -> Work | None:
+    """Give all processes the tensors of each, behind each other or stacked in one."""
+    check_tensor(output_tensor, "output_tensor")
+    check_tensor(input_tensor, "input_tensor")
+    here = find(group, "all_gather_into_tensor")
+    if here is None:
+        return None
+    if output_tensor.dtype != input_tensor.dtype:
+        raise RuntimeError(
+            "ProcessGroupGloo::allgather: invalid tensor type at index 0 (expected "
+            f"{input_tensor.dtype}, got {output_tensor.dtype})"
+        )
+    if output_tensor.numel() != input_tensor.numel() * here.size():
+        raise RuntimeError(
+            f"output tensor size must be equal to world_size times input tensor size: found "
+            f"{output_tensor.numel()} elements for {here.size()} times {input_tensor.numel()}"
+        )
+    lent = Lent()
+    ours, output = memory_of(lent.read(input_tensor)), memory_of(lent.write(output_tensor))
+    outputs = _split(output, [len(ours)] * here.size())
+
+    def body(call: Call) -> None:
+        exchanges.all_gather(call, ours, outputs)
+
+    return _run(here, "all_gather", input_tensor, body, lent, async_op, [output_tensor])
+
+
+def _split(memory: Any, sizes: Sequence[int]) -> list[Any]:
+    ends = [sum(sizes[: at + 1]) for at in range(len(sizes))]
+    return [memory[end - size : end] for end, size in zip(ends, sizes, strict=True)]
+
+
+def _check_list(
+    here: ProcessGroup,
+    name: str,
+    tensor: Tensor,
+    tensors: list[Tensor] | None,
+    kind: str,
+    side: str,
+    place: int,
+) -> None:
+    """Only the process at `place` has a list, of a tensor for each process."""
+    if here.rank() != place:
+        if tensors:
+            raise ValueError(f"Argument ``{name}_list`` must NOT be specified on non-{side} ranks.")
+        return
+    if not tensors:
+        raise ValueError(f"Argument ``{name}_list`` must be specified on {side} rank.")
+    if len(tensors) != here.size():
+        raise RuntimeError(
+            f"ProcessGroupGloo::{name}: Incorrect {kind} list size {len(tensors)}. {kind.capitalize()} list "
+            f"size should be {here.size()}, same as size of the process group."
+        )
+    _check_gathered(tensors, tensor, here.size(), name)
+
+
+def gather(
+    tensor: Tensor,
+    gather_list: list[Tensor] | None = None,
+    dst: int | None = None,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+    group_dst: int | None = None,
+) -> Work | None:
+    """Give one process the tensors of each."""
+    check_tensor(tensor, "tensor")
+    if gather_list:
+        check_tensors(gather_list, "gather_list")
+        _same_dtype(tensor, *gather_list)
+    here = find(group, "gather")
+    if here is None:
+        return None
+    to, lent = place_of(here, 0 if dst is None and group_dst is None else dst, group_dst), Lent()
+    _check_list(here, "gather", tensor, gather_list, "output", "destination", to)
+    outputs = [memory_of(lent.write(each)) for each in gather_list] if gather_list else None
+    ours = memory_of(lent.read(tensor))
+
+    def body(call: Call) -> None:
+        exchanges.gather(call, ours, outputs, to)
+
+    return _run(here, "gather", tensor, body, lent, async_op, [gather_list or []])
+
+
+def scatter(
+    tensor: Tensor,
+    scatter_list: list[Tensor] | None = None,
+    src: int | None = None,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+    group_src: int | None = None,
+) -> Work | None:
+    """Give each process one of the tensors that one has."""
+    check_tensor(tensor, "tensor")
+    if scatter_list:
+        check_tensors(scatter_list, "scatter_list")
+        _same_dtype(tensor, *scatter_list)
+    here = find(group, "scatter")
+    if here is None:
+        return None
+    source, lent = place_of(here, 0 if src is None and group_src is None else src, group_src), Lent()
+    _check_list(here, "scatter", tensor, scatter_list, "input", "source", source)
+    inputs = [memory_of(lent.read(each)) for each in scatter_list] if scatter_list else None
+    output = memory_of(lent.write(tensor))
+
+    def body(call: Call) -> None:
+        exchanges.scatter(call, inputs, output, source)
+
+    return _run(here, "scatter", tensor, body, lent, async_op, [tensor])
+
+
+def reduce_scatter(
+    output: Tensor,
+    input_list: list[Tensor],
+    op: Any = ReduceOp.SUM,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Reduce a list of tensors, a result for each process."""
+    check_tensor(output, "output")
+    check_tensors(input_list, "input_list")
+    _same_dtype(output, *input_list)
+    here = find(group, "reduce_scatter")
+    if here is None:
+        return None
+    if len(input_list) != here.size():
+        raise RuntimeError("invalid input tensor list size, must be world size")
+    for at, each in enumerate(input_list):
+        if each.numel() != output.numel():
+            raise RuntimeError(
+                f"reduce_scatter: input {at} has {each.numel()} elements, the output {output.numel()}"
+            )
+    lent = Lent()
+    return _reduce_scatter(here, output, [lent.read(each) for each in input_list], op, lent, async_op)
+
+
+def reduce_scatter_tensor(
+    output: Tensor,
+    input: Tensor,
+    op: Any = ReduceOp.SUM,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
+    """The same, of the parts of one tensor."""
+    check_tensor(output, "output")
+    check_tensor(input, "input")
+    _same_dtype(output, input)
+    here = find(group, "reduce_scatter_tensor")
+    if here is None:
+        return None
+    if output.numel() * here.size() != input.numel():
+        raise RuntimeError(
+            f"input tensor must be the same size as output size times world size: found {input.numel()} "
+            f"elements for {here.size()} times {output.numel()}"
+        )
+    lent = Lent()
+    parts = _split(lent.read(input), [output.numel()] * here.size())
+    return _reduce_scatter(here, output, parts, op, lent, async_op)
+
+
+def _reduce_scatter(
+    here: ProcessGroup, output: Tensor, parts: list[Any], op: Any, lent: Lent, async_op: bool
+) -> Work | None:
+    reduction = check_op(op, output, "reduce_scatter")
+    array = lent.write(output)
+
+    def body(call: Call) -> None:
+        exchanges.reduce_scatter(call, parts, array, reduction)
+
+    return _run(here, "reduce_scatter", output, body, lent, async_op, [output], reduction)
+
+
+def all_to_all(
+    output_tensor_list: list[Tensor],
+    input_tensor_list: list[Tensor],
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
+    """Give each process one of this one's tensors, and have one of each."""
+    check_tensors(output_tensor_list, "output_tensor_list")
+    check_tensors(input_tensor_list, "input_tensor_list")
+    _same_dtype(*output_tensor_list, *input_tensor_list)
+    here = find(group, "all_to_all")
+    if here is None:
+        return None
+    for what, tensors in (("input", input_tensor_list), ("output", output_tensor_list)):
+        if len(tensors) != here.size():
+            raise RuntimeError(
+                f"ProcessGroupGloo::alltoall: {what} tensor list size {len(tensors)} does not match world "
+                f"size {here.size()}"
+            )
+    lent = Lent()
+    inputs = [memory_of(lent.read(each)) for each in input_tensor_list]
+    outputs = [memory_of(lent.write(each)) for each in output_tensor_list]
+    return _all_to_all(here, inputs, outputs, lent, async_op, output_tensor_list, input_tensor_list[0].dtype)
+
+
+def all_to_all_single(
+    output: Tensor,
+    input: Tensor,
+    output_split_sizes: Sequence[int] | None = None,
+    input_split_sizes: Sequence[int] | None = None,
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+) -> Work | None:
+    """The same, of parts of one tensor along its first dimension: equal ones where no sizes are given."""
+    check_tensor(output, "output")
+    check_tensor(input, "input")
+    _same_dtype(output, input)
+    here = find(group, "all_to_all_single")
+    if here is None:
+        return None
+    lent = Lent()
+    inputs = _split(memory_of(lent.read(input)), _row_bytes(input, input_split_sizes, here.size()))
+    outputs = _split(memory_of(lent.write(output)), _row_bytes(output, output_split_sizes, here.size()))
+    return _all_to_all(here, inputs, outputs, lent, async_op, [output], input.dtype)
+
+
+def _row_bytes(tensor: Tensor, sizes: Sequence[int] | None, count: int) -> list[int]:
+    rows = tensor.size(0) if tensor.dim() else 1
+    if not sizes:
+        if rows % count:
+            raise RuntimeError("Tensor's dim 0 does not divide equally across group size")
+        sizes = [rows // count] * count
+    elif len(sizes) != count:
+        raise RuntimeError("Number of tensor splits not equal to group size")
+    elif sum(sizes) != rows:
+        raise RuntimeError("Split sizes doesn't match total dim 0 size")
+    step = tensor.numel() * tensor.dtype.itemsize // max(rows, 1)
+    return [each * step for each in sizes]
+
+
+def _all_to_all(
+    here: ProcessGroup,
+    inputs: list[Any],
+    outputs: list[Any],
+    lent: Lent,
+    async_op: bool,
+    result: list[Tensor],
+    dtype: dtypes.dtype,
+) -> Work | None:
+    def body(call: Call) -> None:
+        call.label = call.label._replace(elements=0)  # each has parts of its own sizes
+        exchanges.all_to_all(call, inputs, outputs)
+
+    return _run(here, "all_to_all", result[0], body, lent, async_op, result)
+
+
+def barrier(
+    group: ProcessGroup | None = None,
+    async_op: bool = False,
+    device_ids: Any = None,
+    timeout: timedelta | None = None,
+) -> Work | None:
+    """Wait until all processes have come."""
+    here = find(group, "barrier")
+    if here is None:
+        return None
+    seconds = None if timeout is None else timeout.total_seconds()
+    return _run(here, "barrier", None, exchanges.barrier, Lent(), async_op, [], None, seconds)
+
+
+def monitored_barrier(
+    group: ProcessGroup | None = None, timeout: timedelta | None = None, wait_all_ranks: bool = False
+) -> None:
+    """Wait until all have come; the first process says who did not."""
+    if find(group, "monitored_barrier") is None:
+        return
+    here = member_of(group)
+    seconds = here.timeout if timeout is None else timeout.total_seconds()
+
+    def body(call: Call) -> None:
+        exchanges.monitored_barrier(call, wait_all_ranks)
+
+    _run(here, "monitored_barrier", None, body, Lent(), False, [], None, seconds)
+
+
+all_gather_single = all_gather_into_tensor
+reduce_scatter_single = reduce_scatter_tensor

@@ -1,0 +1,120 @@
+"""A connection of one thread, which waits: no event loop, no other thread.
+
+    channel = Channel("ts://127.0.0.1:4711", secret=secret)
+    channel.call({"op": "echo", "data": 1})        1
+
+A call that waits for its answer is fastest this way: the thread itself writes to the socket and reads from
+it, where a loop in another thread has to be woken, and to wake the caller.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import time
+from collections import deque
+from typing import Any, Final
+
+from distributed.comm.addressing import parse_address, parse_host_port
+
+from ts.distributed.comm import handshake
+from ts.distributed.comm.messages import Buffer, Limits, MalformedMessage, Reader, pack
+from ts.distributed.comm.security import TLS, check_means
+from ts.distributed.comm.sockets import Outgoing, tune
+
+HELLO: Final = {"compression": None, "pickle-protocol": 0}  # what dask's ends tell each other first
+
+
+class Channel:
+    """A connection to what listens at an address. One thread at a time may use it."""
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        secret: bytes | None = None,
+        limits: Limits | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+        timeout: float | None = 10.0,
+        **more: Any,
+    ) -> None:
+        scheme, place = parse_address(address)
+        check_means(scheme, secret, ssl_context)
+        self._reader = Reader(limits)
+        self._messages: deque[Any] = deque()
+        self._outgoing = Outgoing()
+        self._deadline: float | None = None
+        self._socket = socket.create_connection(parse_host_port(place), timeout)
+        try:
+            tune(self._socket)
+            if ssl_context is not None and scheme == TLS:
+                self._socket = ssl_context.wrap_socket(self._socket)
+            self._prove(handshake.connector(secret or b""))
+            self.send(HELLO)
+            self.receive()
+        except BaseException:
+            self.close()
+            raise
+
+    def call(self, message: Any, timeout: float | None = None) -> Any:
+        """Send a message and wait for its answer, `timeout` seconds at most. What fails in between closes the
+        channel."""
+        buffers = pack(message)
+        self._deadline = None if timeout is None else time.monotonic() + timeout
+        try:
+            self._socket.settimeout(timeout)
+            self._send(buffers)
+            return self.receive()
+        except BaseException:
+            self.close()
+            raise
+
+    def send(self, message: Any) -> None:
+        """Send a message."""
+        self._send(pack(message))
+
+    def receive(self) -> Any:
+        """Wait for a message."""
+        while not self._messages:
+            if self._deadline is not None:
+                self._socket.settimeout(max(self._deadline - time.monotonic(), 1e-6))
+            count = self._socket.recv_into(self._reader.target())
+            if not count:
+                raise ConnectionError("the other end has closed the connection")
+            try:
+                self._messages += self._reader.received(count)
+            except MalformedMessage as error:
+                raise ConnectionError(str(error)) from error
+        return self._messages.popleft()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it can be used no more."""
+        return self._socket.fileno() < 0
+
+    def close(self) -> None:
+        """Let the other end go."""
+        self._outgoing.clear()
+        self._socket.close()
+
+    def _send(self, buffers: list[Buffer]) -> None:
+        self._outgoing.add(buffers)
+        self._outgoing.send(self._socket)
+
+    def _prove(self, steps: handshake.Steps) -> None:
+        data, want = next(steps)
+        while True:
+            self._socket.sendall(data)
+            try:
+                data, want = steps.send(self._exactly(want))
+            except StopIteration:
+                return
+
+    def _exactly(self, count: int) -> bytes:
+        data = b""
+        while len(data) < count:
+            more = self._socket.recv(count - len(data))
+            if not more:
+                raise ConnectionError(handshake.CLOSED)
+            data += more
+        return data

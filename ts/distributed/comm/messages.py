@@ -1,0 +1,224 @@
+"""Messages to bytes and back: plain data, and memory that is neither copied nor read.
+
+    pack({"op": "sum", "data": memoryview(array)})      [b"prelude and head", memory of the array]
+    reader = Reader()
+    count = sock.recv_into(reader.target())
+    reader.received(count)                              [{"op": "sum", "data": memoryview of 67108864 bytes}]
+
+A message is None, a bool, an int of 64 bits, a float, a str, bytes, or lists and dicts of such under names.
+On the wire:
+
+    head: u32 │ frames: u32 │ u64 a frame: its bytes │ the head, in msgpack │ the frames
+    ──────────┴─────────────┴────────────────────────┘
+                        prelude
+
+Bytes of more than INLINE are frames; `{b"": 2}` stands for the third in the head, which no dict of a message
+can be.  The head has no extension types, so nothing in it names code.  What arrives differs from what was
+sent in this only: lists and tuples are tuples, frames are writable memory of their own.
+
+Whoever sends is trusted with nothing.  A prelude is held to `Limits` before any memory is taken for what it
+announces.  Memory of a frame is asked for at once, but untouched: the system gives its pages as bytes arrive.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgpack
+import numpy as np
+
+INLINE: Final = 4096  # bytes of a buffer that goes into the head itself
+STAGING: Final = 1 << 16  # bytes that one call of the system may bring, of many messages
+_SCANNED: Final = 4096  # bytes of a head that is looked through before anything is made of it
+
+_PRELUDE: Final = struct.Struct("<II")
+_LENGTHS: Final = tuple(struct.Struct(f"<{count}Q") for count in range(17))
+
+_PLAIN: Final = frozenset((type(None), bool, int, float, str))
+
+Buffer = bytes | bytearray | memoryview
+
+
+class MalformedMessage(ValueError):
+    """Bytes that are no message, or one that is larger than allowed. Nothing can be read behind it."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one message may announce."""
+
+    bytes: int = 1 << 34
+    frames: int = 1024
+    head: int = 1 << 26  # of `bytes`, what msgpack may be given
+
+    def __post_init__(self) -> None:
+        most = (STAGING - _PRELUDE.size) // 8
+        if self.frames > most:
+            raise ValueError(f"a message has at most {most} frames, found a limit of {self.frames}")
+
+
+def pack(message: Any) -> list[Buffer]:
+    """The buffers that a message is: prelude and head, then each frame, which is the sender's own memory."""
+    frames: list[memoryview] = []
+    try:
+        head: bytes = msgpack.packb(_without_frames(message, frames), buf_size=1024)
+    except RecursionError:
+        raise ValueError("a message is nested too deeply") from None
+    if not frames:
+        return [_PRELUDE.pack(len(head), 0) + head]
+    lengths = _lengths(len(frames)).pack(*map(len, frames))
+    return [b"".join((_PRELUDE.pack(len(head), len(frames)), lengths, head)), *frames]
+
+
+def _without_frames(value: Any, frames: list[memoryview]) -> Any:
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if isinstance(value, dict):
+        for name in value:
+            if not isinstance(name, str):
+                raise TypeError(f"names in a message are of type str, found {name!r}")
+        return {name: _without_frames(each, frames) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [each if type(each) in _PLAIN else _without_frames(each, frames) for each in value]
+    if kind is memoryview:
+        value = value.cast("B") if value.c_contiguous and value.nbytes else value.tobytes()
+    if isinstance(value, (bytes, bytearray, memoryview)) and len(value) > INLINE:
+        frames.append(memoryview(value))
+        return {b"": len(frames) - 1}
+    return value
+
+
+def _lengths(count: int) -> struct.Struct:
+    return _LENGTHS[count] if count < len(_LENGTHS) else struct.Struct(f"<{count}Q")
+
+
+class Reader:
+    """Bytes as they arrive, to messages.
+
+    Bytes land in a small buffer, where many messages may be; the rest of a frame that is not whole there
+    lands in memory of its own.
+    """
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self._limits = limits or Limits()
+        self._staging = _memory(STAGING)
+        self._start = self._end = 0  # of what is in it
+        self._sizes: Sequence[int] = ()  # of the parts of a message that has begun: its head, its frames
+        self._parts: list[memoryview] = []  # those that are whole
+        self._part: memoryview | None = None  # the one that bytes go to directly
+        self._filled = 0
+
+    @property
+    def between(self) -> bool:
+        """Whether nothing has come of the next message."""
+        return self._part is None and not self._sizes and self._start == self._end
+
+    def target(self) -> memoryview:
+        """Where the next bytes go; never empty."""
+        return self._staging[self._end :] if self._part is None else self._part[self._filled :]
+
+    def received(self, count: int) -> list[Any]:
+        """The messages that `count` more bytes complete; MalformedMessage where they are none."""
+        if self._part is None:
+            self._end += count
+        else:
+            self._filled += count
+            if self._filled < len(self._part):
+                return []
+            self._parts.append(self._part)
+            self._part = None
+        messages: list[Any] = []
+        while self._prelude() and self._all_parts():
+            messages.append(_unpack(self._parts))
+            self._sizes, self._parts = (), []
+        if self._part is None:  # the beginning of a prelude is all that can be left
+            left = self._end - self._start
+            if left:
+                self._staging[:left] = self._staging[self._start : self._end]
+            self._start, self._end = 0, left
+        return messages
+
+    def _prelude(self) -> bool:
+        """Whether a message has begun."""
+        if self._sizes:
+            return True
+        at, there = self._start, self._end - self._start
+        if there < _PRELUDE.size:
+            return False
+        head, frames = _PRELUDE.unpack_from(self._staging, at)
+        limits = self._limits
+        if head > limits.head or frames > limits.frames:
+            raise MalformedMessage(f"a message announces a head of {head} bytes and {frames} frames")
+        lengths = _lengths(frames)
+        if there < _PRELUDE.size + lengths.size:
+            return False
+        sizes = (head, *lengths.unpack_from(self._staging, at + _PRELUDE.size))
+        if sum(sizes) > limits.bytes:
+            raise MalformedMessage(f"a message announces {sum(sizes)} bytes, {limits.bytes} are allowed")
+        self._sizes = sizes
+        self._start = at + _PRELUDE.size + lengths.size
+        return True
+
+    def _all_parts(self) -> bool:
+        """Whether the parts of the message are whole; takes those that are in the small buffer."""
+        for size in self._sizes[len(self._parts) :]:
+            end = self._start + size
+            if end > self._end:
+                there = self._staging[self._start : self._end]
+                self._part, self._filled = _memory(size), len(there)
+                self._part[: self._filled] = there
+                self._start = self._end = 0
+                return False
+            there = self._staging[self._start : end]
+            self._start = end
+            is_head = not self._parts  # which is read before anything lands on it
+            self._parts.append(there if is_head else _copy(there))
+        return True
+
+
+def _memory(size: int) -> memoryview:
+    try:
+        return np.empty(size, np.uint8).data
+    except MemoryError:
+        raise MalformedMessage(f"a message announces {size} bytes, which this process cannot have") from None
+
+
+def _copy(data: memoryview) -> memoryview:
+    copied = _memory(len(data))
+    copied[:] = data
+    return copied
+
+
+def _unpack(parts: list[memoryview]) -> Any:
+    head = parts[0]
+
+    def named(value: dict[Any, Any]) -> Any:
+        if b"" in value:
+            (index,) = value.values()
+            if type(index) is not int or index < 0:
+                raise ValueError(f"no frame {index!r}")
+            return parts[1 + index]
+        return dict(**value)  # refuses names of other types
+
+    try:
+        if len(head) > _SCANNED:
+            _scan(head)
+        return msgpack.unpackb(head, use_list=False, object_hook=named, max_ext_len=0, ext_hook=_no_extension)
+    except (ValueError, TypeError, LookupError, msgpack.UnpackException) as error:
+        raise MalformedMessage(f"the head of a message is none: {error}") from None
+
+
+def _scan(head: memoryview) -> None:
+    """What a head announces is really there: else a list in a list in a list, each of as many elements as the
+    head has bytes, would take memory for all of them before the first is found to be missing."""
+    scanner = msgpack.Unpacker(max_buffer_size=len(head))
+    scanner.feed(head)
+    scanner.skip()
+
+
+def _no_extension(code: int, data: bytes) -> Any:
+    raise ValueError(f"extension type {code}")

@@ -1,0 +1,378 @@
+"""Groups of processes: how they come together, who is in one, how it ends.
+
+    init_process_group("gloo", init_method="tcp://127.0.0.1:29500", rank=0, world_size=2)
+    get_rank(), get_world_size()                0, 2
+    pair = new_group([0, 1])                    called by all, in the same order
+    destroy_process_group()
+
+Each process has a connection to each other one, made when they meet: both ends prove that they know the
+secret that all of them share.
+"""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import os
+import threading
+import warnings
+from collections.abc import Sequence
+from datetime import timedelta
+from multiprocessing.util import Finalize
+from typing import Any, ClassVar, Final
+
+import numpy as np
+
+from ts.distributed import exchanges
+from ts.distributed.calls import Call
+from ts.distributed.links import Links
+from ts.distributed.work import Turns
+
+default_pg_timeout: Final = timedelta(minutes=30)
+_KEPT: Final = 1 << 26  # bytes of memory that a group keeps for what comes
+
+_UNINITIALIZED: Final = (
+    "Default process group has not been initialized, please make sure to call init_process_group."
+)
+
+
+class Backend(str):
+    """The name of what carries tensors: "gloo" is what programs call it."""
+
+    UNDEFINED: ClassVar = "undefined"
+    GLOO: ClassVar = "gloo"
+    NCCL: ClassVar = "nccl"
+    XCCL: ClassVar = "xccl"
+    UCC: ClassVar = "ucc"
+    MPI: ClassVar = "mpi"
+    backend_list: ClassVar = ["undefined", "gloo"]
+
+    def __new__(cls, name: str) -> Backend:
+        """The name in small letters."""
+        if not isinstance(name, str):
+            raise ValueError(f"Backend constructor parameter must be string-ish, found {name!r}")
+        return super().__new__(cls, name.lower())
+
+
+class ProcessGroup:
+    """Some of the processes, in order."""
+
+    def __init__(self, links: Links, number: int, ranks: Sequence[int], timeout: float) -> None:
+        self.links, self.number, self.ranks, self.timeout = links, number, tuple(ranks), timeout
+        self.places = {rank: place for place, rank in enumerate(self.ranks)}
+        self.turns = Turns()
+        self._numbers = itertools.count()
+        self._workspace = np.empty(0, np.uint8)
+        links.add_group(number, ranks)
+
+    def rank(self) -> int:
+        """This process's place in it."""
+        return self.places[self.links.rank]
+
+    def size(self) -> int:
+        """How many there are."""
+        return len(self.ranks)
+
+    def name(self) -> str:
+        """The backend's name."""
+        return Backend.GLOO
+
+    @property
+    def group_name(self) -> str:
+        """A name that no other group has."""
+        return str(self.number)
+
+    def next_call(self) -> int:
+        """The number of the next collective."""
+        return next(self._numbers)
+
+    def workspace(self, size: int) -> Any:
+        """Bytes that the call whose turn it is may use."""
+        if size > self._workspace.size:
+            found = np.empty(size, np.uint8)
+            if size > _KEPT:
+                return found
+            self._workspace = found
+        return self._workspace
+
+
+class GroupMember:
+    """What there is instead of a group for those who are not in it."""
+
+    WORLD: ClassVar[ProcessGroup | None] = None
+    NON_GROUP_MEMBER: ClassVar[Any] = -100
+
+
+class _World:
+    """What this process is part of."""
+
+    def __init__(self) -> None:
+        self.links: Links | None = None
+        self.default: ProcessGroup | None = None
+        self.groups: dict[int, ProcessGroup] = {}
+        self.others: dict[int, tuple[int, ...]] = {}  # groups that this process is not in
+        self.numbers = itertools.count()
+        self.finalizer: Any = None
+
+
+_lock = threading.Lock()
+_world = _World()
+
+
+def init_process_group(
+    backend: str | None = None,
+    init_method: str | None = None,
+    timeout: timedelta | None = None,
+    world_size: int = -1,
+    rank: int = -1,
+    store: Any = None,
+    group_name: str = "",
+    pg_options: Any = None,
+    device_id: Any = None,
+) -> None:
+    """Meet the other processes. All have to come within the time-out."""
+    _check_backend(backend)
+    if _world.default is not None:
+        raise ValueError("trying to initialize the default process group twice!")
+    if store is not None:
+        raise NotImplementedError("init_process_group takes an init_method; there are no stores")
+    seconds = _seconds(timeout)
+    from ts.distributed.joining import join
+
+    links, members = join(init_method, rank, world_size, seconds)
+    with _lock:
+        _world.links, _world.numbers = links, itertools.count()
+        _world.default = GroupMember.WORLD = _new(range(members), seconds)
+        group.WORLD = _world.default
+        _world.finalizer = Finalize(None, _leave, exitpriority=100)  # in a child of multiprocessing
+    world = _world.default
+    try:
+        # The first process listens no more when all have come here: another meeting may have its place.
+        world.turns.run(lambda: Call(world, "barrier"), exchanges.barrier)
+    except BaseException:
+        destroy_process_group()
+        raise
+
+
+def _check_backend(backend: str | None) -> str:
+    """ "gloo", in the spellings that mean the CPU."""
+    if backend is None:
+        return Backend.GLOO
+    names = {part.rpartition(":")[2]: part.partition(":")[0] for part in Backend(backend).split(",")}
+    if "gloo" in names:
+        return Backend.GLOO
+    if names.keys() & {"nccl", "xccl", "ucc", "mpi"}:
+        raise RuntimeError(
+            f"Distributed package doesn't have {str(backend).upper()} built in: groups are of processes on "
+            'the CPU, init_process_group("gloo")'
+        )
+    raise AssertionError(f"Unknown backend type {Backend(backend)}")
+
+
+def _seconds(timeout: timedelta | float | None) -> float:
+    if timeout is None:
+        return default_pg_timeout.total_seconds()
+    if not isinstance(timeout, timedelta):
+        raise TypeError(f"Expected timeout argument to be of type datetime.timedelta, got {timeout!r}")
+    return timeout.total_seconds()
+
+
+def _new(ranks: Sequence[int], timeout: float) -> ProcessGroup:
+    assert _world.links is not None
+    number = next(_world.numbers)
+    made = ProcessGroup(_world.links, number, ranks, timeout)
+    _world.groups[number] = made
+    return made
+
+
+def destroy_process_group(group: ProcessGroup | None = None) -> None:
+    """Leave a group; all of them where none is named."""
+    if group is GroupMember.NON_GROUP_MEMBER:
+        return
+    if _world.default is None:
+        raise AssertionError("Process group cannot be None")
+    if group is not None and group is not _world.default:
+        if _world.groups.pop(group.number, None) is None:
+            raise ValueError("Invalid process group specified")
+        group.turns.close()
+        return
+    _leave()
+
+
+def _leave() -> None:
+    global _world
+    with _lock:
+        world, _world = _world, _World()
+        GroupMember.WORLD = group.WORLD = None
+    for each in world.groups.values():
+        each.turns.close()
+    if world.finalizer is not None:
+        world.finalizer.cancel()
+    if world.links is not None:
+        world.links.close()
+
+
+atexit.register(_leave)
+
+
+def _forget() -> None:
+    """A forked process is in no group: what it has of its parent's connections would keep them open."""
+    global _world, _lock
+    _lock = threading.Lock()
+    links = _world.links
+    _world = _World()
+    GroupMember.WORLD = group.WORLD = None
+    if links is not None:
+        links.forget()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+# ---- who is in a group --------------------------------------------------------------------------------
+
+
+def is_initialized() -> bool:
+    """Whether this process is part of a group."""
+    return _world.default is not None
+
+
+def find(group: ProcessGroup | None, what: str | None = None) -> ProcessGroup | None:
+    """A group that this process is in: the default one for None; None, and a warning, for another."""
+    if group is None:
+        if _world.default is None:
+            raise ValueError(_UNINITIALIZED)
+        return _world.default
+    if not isinstance(group, ProcessGroup):
+        if what is not None:
+            warnings.warn(
+                f"Running {what} on global rank {get_rank()} which does not belong to the given group.",
+                stacklevel=3,
+            )
+        return None
+    if _world.groups.get(group.number) is not group:
+        raise ValueError("Invalid process group specified")
+    return group
+
+
+def member_of(group: ProcessGroup | None) -> ProcessGroup:
+    """As above; ValueError where this process is not in it."""
+    found = find(group)
+    if found is None:
+        raise ValueError("Invalid process group specified")
+    return found
+
+
+def place_of(group: ProcessGroup, rank: int | None, place: int | None) -> int:
+    """The place in a group of a process that is given by its rank among all, or by that place."""
+    if place is not None:
+        if rank is not None:
+            raise ValueError("Can't specify both group_rank and global_rank")
+        if not 0 <= place < group.size():
+            raise ValueError(f"Group rank {place} is not part of group {group}")
+        return place
+    if rank is None:
+        raise ValueError("Must specify global_rank or group_rank")
+    return get_group_rank(group, rank)
+
+
+def get_rank(group: ProcessGroup | None = None) -> int:
+    """This process's number in a group; -1 if it is not in it."""
+    found = find(group)
+    return -1 if found is None else found.rank()
+
+
+def get_world_size(group: ProcessGroup | None = None) -> int:
+    """How many processes are in a group; -1 if this one is not."""
+    found = find(group)
+    return -1 if found is None else found.size()
+
+
+def get_backend(group: ProcessGroup | None = None) -> Backend:
+    """What carries the tensors of a group."""
+    return Backend(member_of(group).name())
+
+
+def get_backend_config(group: ProcessGroup | None = None) -> str:
+    """As above, by device."""
+    return f"cpu:{member_of(group).name()}"
+
+
+def get_process_group_ranks(group: ProcessGroup | None) -> list[int]:
+    """The ranks of those in a group, by their place in it."""
+    return list(member_of(group).ranks)
+
+
+def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
+    """The place of a rank in a group."""
+    found = group.places.get(global_rank)
+    if found is None:
+        raise ValueError(f"Global rank {global_rank} is not part of group {group}")
+    return found
+
+
+def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
+    """The rank of what has a place in a group."""
+    if not 0 <= group_rank < group.size():
+        raise ValueError(f"Group rank {group_rank} is not part of group {group}")
+    return group.ranks[group_rank]
+
+
+def get_node_local_rank(fallback_rank: int | None = None) -> int:
+    """What LOCAL_RANK says."""
+    found = os.environ.get("LOCAL_RANK", fallback_rank)
+    if found is None:
+        raise RuntimeError(
+            "LOCAL_RANK is not in the environment. Consider passing fallback_rank to allow "
+            "`get_node_local_rank` to work, assuming you are not running in a multi-device context and want "
+            "the code to run locally instead."
+        )
+    return int(found)
+
+
+def get_pg_count() -> int:
+    """How many groups there are."""
+    return len(_world.groups)
+
+
+def new_group(
+    ranks: Sequence[int] | None = None,
+    timeout: timedelta | None = None,
+    backend: str | None = None,
+    pg_options: Any = None,
+    use_local_synchronization: bool = False,
+    group_desc: str | None = None,
+    device_id: Any = None,
+    sort_ranks: bool = True,
+) -> Any:
+    """A group of some of the processes. All call it, in the same order, those that will not be in it, too."""
+    world = member_of(None)
+    if backend is not None:
+        _check_backend(backend)
+    if use_local_synchronization:
+        raise NotImplementedError(
+            "new_group is called by all processes: there is no use_local_synchronization"
+        )
+    chosen = list(world.ranks) if ranks is None else list(ranks)
+    if sort_ranks:
+        chosen.sort()
+    for each in chosen:
+        if not 0 <= each < world.size():
+            raise ValueError(
+                f"Rank {each} is out of range. Valid ranks are 0 to {world.size() - 1} "
+                f"(world_size={world.size()})"
+            )
+    if len(set(chosen)) < len(chosen):
+        raise ValueError(f"ranks list must not contain duplicate entries, got {chosen}")
+    seconds = world.timeout if timeout is None else _seconds(timeout)
+    with _lock:
+        if world.rank() not in chosen:
+            next(_world.numbers)
+            return GroupMember.NON_GROUP_MEMBER
+        return _new(chosen, seconds)
+
+
+class group:
+    """PyTorch's place of the default group."""
+
+    WORLD: ClassVar[ProcessGroup | None] = None

@@ -1,0 +1,55 @@
+"""What a message between processes is for.
+
+label_of(ALL, group=0, tag=7, function="all_reduce", tensor=x, reduction=ReduceOp.SUM)
+described(label)                    "all_reduce with SUM of 3 elements of ts.float32"
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from ts import dtypes
+from ts._core.tensor.tensor import Tensor
+from ts.distributed.reduce_op import ReduceOp
+
+FUNCTIONS: Final = (
+    "send", "all_reduce", "reduce", "broadcast", "all_gather", "gather", "scatter", "reduce_scatter",
+    "all_to_all", "barrier", "monitored_barrier", "all_gather_coalesced", "all_reduce_coalesced",
+)  # fmt: skip
+_REDUCES: Final = frozenset(FUNCTIONS.index(each) for each in FUNCTIONS if "reduce" in each)
+
+ONE, ALL, FAILED, LEAVING = range(4)  # a label's kind: from one to another, of a collective; and two notices
+
+
+class Label(NamedTuple):
+    """What a message is for. Receives find messages by the first three; the rest has to be the same."""
+
+    kind: int
+    group: int
+    tag: int  # of ALL: the number of the call
+    function: int = 0
+    reduction: int = 0
+    dtype: int = 0
+    elements: int = 0  # of the tensor, which may come in several messages
+
+
+def label_of(
+    kind: int, group: int, tag: int, function: str, tensor: Tensor | None, reduction: ReduceOp | None = None
+) -> Label:
+    """The label of messages for a call with a tensor."""
+    code = FUNCTIONS.index(function)
+    dtype, elements = (0, 0) if tensor is None else (tensor.scalar_type, tensor.numel())
+    return Label(kind, group, tag, code, 0 if reduction is None else reduction.value, dtype, elements)
+
+
+def described(label: Label) -> str:
+    """What a label says, for people."""
+    name = FUNCTIONS[label.function] if label.function < len(FUNCTIONS) else f"function {label.function}"
+    if label.kind == ONE:
+        name = f"{name} with tag {label.tag}"
+    if label.function in _REDUCES:
+        name = f"{name} with {ReduceOp(label.reduction).name}"
+    if not label.elements:
+        return name
+    dtype = dtypes.BY_CODE.get(label.dtype, label.dtype)
+    return f"{name} of {label.elements} elements of {dtype}"

@@ -1,0 +1,58 @@
+"""The event loop of this process, in a thread of its own: connections live there.
+
+run(connect("ts://127.0.0.1:4711"))         from any thread but the loop's; gives the result
+inside()                                    whether this is the loop's thread
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+_lock = threading.Lock()
+_loop: asyncio.AbstractEventLoop | None = None
+_thread: threading.Thread | None = None
+
+
+def loop() -> asyncio.AbstractEventLoop:
+    """The loop, which runs from the first time that somebody asks."""
+    global _loop, _thread
+    with _lock:
+        if _loop is None:
+            _loop = asyncio.new_event_loop()
+            _thread = threading.Thread(target=_loop.run_forever, name="ts.distributed", daemon=True)
+            _thread.start()
+        return _loop
+
+
+def run(work: Coroutine[Any, Any, T], timeout: float | None = None) -> T:
+    """Run a coroutine in the loop and wait for its result; TimeoutError after so many seconds."""
+    if inside():
+        work.close()
+        raise RuntimeError("a function that waits for the loop was called in it")
+    future = asyncio.run_coroutine_threadsafe(work, loop())
+    try:
+        return future.result(timeout)
+    except BaseException:
+        future.cancel()
+        raise
+
+
+def inside() -> bool:
+    """Whether this thread is the loop's: what waits for the loop would wait for ever."""
+    return threading.current_thread() is _thread
+
+
+def _forget() -> None:
+    """A forked process has no thread that runs its parent's loop."""
+    global _loop, _thread, _lock
+    _lock = threading.Lock()
+    _loop = _thread = None
+
+
+os.register_at_fork(after_in_child=_forget)

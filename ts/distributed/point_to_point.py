@@ -1,0 +1,188 @@
+"""Tensors from one process to another, under PyTorch's names.
+
+    send(x, dst=1)                      returns when the memory of x is free again
+    recv(y, src=0)                      0, whom it is from; without src: from whoever is first
+    work = irecv(y, src=0)              at once; work.wait() later
+
+What one process sends another with one tag arrives in that order.  Short tensors leave before anybody asks
+for them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ts._core.tensor.tensor import Tensor
+from ts.distributed.calls import memory_of
+from ts.distributed.collectives import Lent, check_tensor
+from ts.distributed.errors import DistBackendError
+from ts.distributed.groups import ProcessGroup, find, get_rank, member_of, place_of
+from ts.distributed.labels import ONE, label_of
+from ts.distributed.work import Transfer, Work
+
+
+def _begin_send(tensor: Tensor, here: ProcessGroup, to: int, tag: int) -> Transfer:
+    lent = Lent()
+    memory = memory_of(lent.read(tensor))
+    links = here.links
+    request = links.send(here.ranks[to], label_of(ONE, here.number, tag, "send", tensor), memory)
+    return Transfer(links, request, _waiting(here, request, "send", lent), [tensor])
+
+
+def _begin_receive(tensor: Tensor, here: ProcessGroup, source: int | None, tag: int) -> Transfer:
+    lent = Lent()
+    memory = memory_of(lent.write(tensor))
+    links = here.links
+    rank = None if source is None else here.ranks[source]
+    request = links.receive(rank, label_of(ONE, here.number, tag, "send", tensor), memory)
+    return Transfer(links, request, _waiting(here, request, "recv", lent), [tensor])
+
+
+def _waiting(here: ProcessGroup, request: Any, what: str, lent: Lent) -> Callable[[float | None], None]:
+    def wait(seconds: float | None) -> None:
+        seconds = here.timeout if seconds is None else seconds
+        try:
+            here.links.wait([request], time.monotonic() + seconds)
+        except TimeoutError:
+            raise DistBackendError(
+                f"Timed out waiting {seconds * 1000:.0f}ms for {what} operation to complete"
+            ) from None
+        lent.give_back()
+
+    return wait
+
+
+def isend(
+    tensor: Tensor,
+    dst: int | None = None,
+    group: ProcessGroup | None = None,
+    tag: int = 0,
+    group_dst: int | None = None,
+) -> Work | None:
+    """Begin to send a tensor, which must stay as it is until the work is through."""
+    check_tensor(tensor, "tensor")
+    here = find(group, "isend")
+    if here is None:
+        return None
+    work = _begin_send(tensor, here, _destination(here, dst, group_dst), tag)
+    here.links.attend([work.request])
+    return work
+
+
+def _destination(here: ProcessGroup, dst: int | None, group_dst: int | None) -> int:
+    to = place_of(here, dst, group_dst)
+    if to == here.rank():
+        raise ValueError(
+            "Invalid destination rank: destination rank should not be the same as the rank of the current "
+            "process."
+        )
+    return to
+
+
+def _source(here: ProcessGroup, src: int | None, group_src: int | None) -> int | None:
+    if src is None and group_src is None:
+        return None
+    source = place_of(here, src, group_src)
+    if source == here.rank():
+        raise ValueError(
+            "Invalid source rank: source rank should not be the same as the rank of the current process."
+        )
+    return source
+
+
+def irecv(
+    tensor: Tensor,
+    src: int | None = None,
+    group: ProcessGroup | None = None,
+    tag: int = 0,
+    group_src: int | None = None,
+) -> Work | None:
+    """Begin to receive a tensor; its elements are there when the work is through."""
+    check_tensor(tensor, "tensor")
+    here = find(group, "irecv")
+    if here is None:
+        return None
+    work = _begin_receive(tensor, here, _source(here, src, group_src), tag)
+    here.links.attend([work.request])
+    return work
+
+
+def send(
+    tensor: Tensor,
+    dst: int | None = None,
+    group: ProcessGroup | None = None,
+    tag: int = 0,
+    group_dst: int | None = None,
+) -> None:
+    """Send a tensor; its memory is free when this returns."""
+    check_tensor(tensor, "tensor")
+    here = member_of(group)
+    _begin_send(tensor, here, _destination(here, dst, group_dst), tag).wait()
+
+
+def recv(
+    tensor: Tensor,
+    src: int | None = None,
+    group: ProcessGroup | None = None,
+    tag: int = 0,
+    group_src: int | None = None,
+) -> int:
+    """Receive a tensor, from anybody where nobody is named; the rank that it is from."""
+    check_tensor(tensor, "tensor")
+    here = find(group, "recv")
+    if here is None:
+        return -1
+    work = _begin_receive(tensor, here, _source(here, src, group_src), tag)
+    work.wait()
+    return work.source_rank()
+
+
+class P2POp:
+    """One of the transfers of `batch_isend_irecv`."""
+
+    def __init__(
+        self,
+        op: Callable[..., Any],
+        tensor: Tensor,
+        peer: int | None = None,
+        group: ProcessGroup | None = None,
+        tag: int = 0,
+        group_peer: int | None = None,
+    ) -> None:
+        if op not in (isend, irecv):
+            raise ValueError(
+                "Invalid ``op``. Expected ``op`` to be of type ``torch.distributed.isend`` or "
+                "``torch.distributed.irecv``."
+            )
+        check_tensor(tensor, "tensor")
+        self.op, self.tensor, self.group, self.tag = op, tensor, group, tag
+        here = member_of(group)
+        self.group_peer = place_of(here, peer, group_peer)
+        self.peer = here.ranks[self.group_peer]
+
+    def __repr__(self) -> str:
+        ours = get_rank(self.group)
+        source, target = (ours, self.group_peer) if self.op is isend else (self.group_peer, ours)
+        number = member_of(self.group).group_name
+        name = self.op.__name__
+        return (
+            f"P2POp({name} pg={number}, group_src={source}, group_dst={target},  {self.tensor.shape}, "
+            f"{self.tensor.dtype})"
+        )
+
+
+def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Work]:
+    """Begin several transfers."""
+    if not all(isinstance(each, P2POp) for each in p2p_op_list):
+        raise ValueError(
+            "Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``."
+        )
+    p2p_op_list[0]  # an empty list is an error
+    begun = []
+    for each in p2p_op_list:
+        work = each.op(each.tensor, each.peer, each.group, each.tag)
+        if work is not None:
+            begun.append(work)
+    return begun

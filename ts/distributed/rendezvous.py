@@ -1,0 +1,253 @@
+"""How the processes of one program find each other: all of them come to the first, which tells each of all.
+
+    place = meeting_place("env://", rank, world_size)             MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE
+    meeting = Meeting(place, name="worker1", address="ts://...")
+    meeting.members                     [Member(rank=0, name="worker0", address="ts://127.0.0.1:4711"), ...]
+    meeting.barrier("end")              returns in all processes, when all have come to it
+
+The first process listens at the meeting place.  Who has gone, or whose connection broke, keeps nobody
+waiting.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+from distributed.comm.addressing import unparse_host_port
+from distributed.comm.core import FatalCommClosedError, listen
+
+from ts.distributed import secret as secrets
+from ts.distributed.comm import Comm, Security
+from ts.distributed.comm.backend import connect
+from ts.distributed.comm.calls import Calls, Reply, answer
+from ts.distributed.comm.security import PLAIN
+from ts.distributed.loop import run
+
+_PATIENCE: Final = 5.0  # seconds that the first process has to let another in
+_AGAIN: Final = 0.05  # seconds until a process that nobody listens to yet tries again
+
+
+class Place(NamedTuple):
+    """Where processes meet, and which of how many this one is."""
+
+    host: str
+    port: int
+    rank: int
+    world_size: int
+
+
+class Member(NamedTuple):
+    """One of the processes."""
+
+    rank: int
+    name: str
+    address: str
+
+
+class RendezvousError(RuntimeError):
+    """The processes did not come together."""
+
+
+def meeting_place(init_method: str | None, rank: int = -1, world_size: int = -1) -> Place:
+    """What `env://` and `tcp://host:port?rank=&world_size=` say; ValueError where something is missing."""
+    url = urlsplit(init_method or "env://")
+    query = {name: values[-1] for name, values in parse_qs(url.query).items()}
+    if url.scheme == "env":
+        host = _given("MASTER_ADDR", os.environ.get("MASTER_ADDR"))
+        port = int(_given("MASTER_PORT", os.environ.get("MASTER_PORT")))
+        found = {"rank": os.environ.get("RANK"), "world_size": os.environ.get("WORLD_SIZE")}
+    elif url.scheme == "tcp":
+        if not url.hostname or not url.port:
+            raise ValueError(f"{init_method} names no host and port")
+        host, port, found = url.hostname, url.port, {}
+    else:
+        raise RuntimeError(f"No rendezvous handler for {url.scheme}://")
+    rank = _number("rank", rank, query.get("rank"), found.get("rank"))
+    world_size = _number("world_size", world_size, query.get("world_size"), found.get("world_size"))
+    if not 0 <= rank < world_size:
+        raise ValueError(f"rank {rank} is not one of {world_size} processes")
+    return Place(host, port, rank, world_size)
+
+
+def _number(name: str, given: int, *others: str | None) -> int:
+    texts = (str(given) if given >= 0 else None, *others)
+    return int(_given(name.upper(), next((text for text in texts if text is not None), None)))
+
+
+def _given(variable: str, value: str | None) -> str:
+    if value is None:
+        raise ValueError(
+            "Error initializing torch.distributed using env:// rendezvous: environment variable "
+            f"{variable} expected, but not set"
+        )
+    return value
+
+
+class Meeting:
+    """This process among the others, from when all have come until it is closed.
+
+    `address` may be a function, which is given the secret of the meeting (None with certificates), and
+    listens.
+    """
+
+    def __init__(
+        self,
+        place: Place,
+        name: str,
+        address: str | Callable[[Security], str],
+        security: Security | None = None,
+        timeout: float = 300.0,
+    ) -> None:
+        """`address` is where this process is found, or gives it, as soon as it is known how to listen."""
+        self.place = place
+        self._host: _Host | None = None
+        self._calls: Calls | None = None
+        until = time.monotonic() + timeout
+        try:
+            if place.rank == 0:
+                self._host = run(_listening(place, security))
+            self._calls, self.security = run(_connected(place, security, until))
+            if callable(address):
+                address = address(self.security)
+            join = ["join", place.rank, name, address, place.world_size]
+            self.members = [Member(*each) for each in self._ask(join, until - time.monotonic())]
+        except BaseException:
+            self.close()
+            raise
+
+    def barrier(self, name: str, timeout: float | None = None) -> None:
+        """Wait until all processes that are still there have come; RendezvousError where they do not."""
+        self._ask(["barrier", name], timeout)
+
+    def close(self) -> None:
+        """Leave. Those who still wait for somebody fail when the first process leaves."""
+        self._calls = None  # which closes the connection
+        if self._host is not None:
+            run(self._host.close())
+            self._host = None
+
+    def _ask(self, message: list[Any], timeout: float | None) -> Any:
+        assert self._calls is not None
+        try:
+            found, told = self._calls.call(message).result(timeout)
+        except TimeoutError:
+            raise RendezvousError(f"not all processes came to {message[0]} in {timeout:.0f} s") from None
+        except ConnectionError as error:
+            raise RendezvousError(f"the first process, where all meet, has gone: {error}") from None
+        if not found:
+            raise RendezvousError(told)
+        return told
+
+
+async def _listening(place: Place, security: Security | None) -> _Host:
+    host = _Host(place, secrets.offered(place.host, place.port) if security is None else None)
+    await host.start(security)
+    return host
+
+
+async def _connected(place: Place, security: Security | None, until: float) -> tuple[Calls, Security]:
+    """A connection to the first process, as soon as it listens, and what all processes know."""
+    while True:
+        try:
+            secret = secrets.shared(place.host, place.port) if security is None else None
+            if security is not None or secret is not None:
+                how = security or Security(secret=secret)
+                async with asyncio.timeout(_PATIENCE):
+                    comm = await connect(_address(place, security), **how.get_connection_args("client"))
+                return Calls(comm), how
+        except (OSError, TimeoutError) as error:
+            if isinstance(error, FatalCommClosedError) and security is not None:
+                raise RendezvousError(str(error)) from None
+            told = error
+        else:
+            told = OSError("it has not begun to listen")
+        if time.monotonic() > until:
+            raise RendezvousError(f"the first process is not at {place.host}:{place.port}: {told}")
+        await asyncio.sleep(_AGAIN)
+
+
+def _address(place: Place, security: Security | None) -> str:
+    scheme = PLAIN if security is None else security.scheme("scheduler")
+    return f"{scheme}://{unparse_host_port(place.host, place.port)}"
+
+
+class _Host:
+    """The first process's part: who has come, and who waits for whom."""
+
+    def __init__(self, place: Place, secret: bytes | None) -> None:
+        self.place = place
+        self.secret = secret  # that was made for this meeting
+        self.members: dict[int, Member] = {}
+        self.gone: set[int] = set()
+        self.waiting: dict[str, dict[int, Reply]] = {}  # who has come, by what for
+
+    async def start(self, security: Security | None) -> None:
+        """Listen."""
+        how = security or Security(secret=self.secret)
+        self.listener = listen(
+            _address(self.place, security), self._serve, **how.get_listen_args("scheduler")
+        )
+        await self.listener.start()
+
+    async def close(self) -> None:
+        """Listen no more."""
+        self.listener.stop()
+        if self.secret is not None:
+            secrets.withdraw(self.place.port, self.secret)
+
+    async def _serve(self, comm: Comm) -> None:
+        rank = -1
+
+        def handle(message: Any, reply: Reply) -> None:
+            nonlocal rank
+            match message:
+                case ("join", int(wanted), str(name), str(address), int(count)) if rank < 0:
+                    refusal = self._refusal(Member(wanted, name, address), count)
+                    if refusal is not None:
+                        reply([False, refusal])
+                        return
+                    rank = wanted
+                    self.members[rank] = Member(rank, name, address)
+                    self._come("", rank, reply)
+                case ("barrier", str(name)) if rank >= 0 and name:
+                    self._come(name, rank, reply)
+                case _:
+                    reply([False, "the first process does not know this message"])
+
+        await answer(comm, handle)
+        if rank >= 0:
+            self.gone.add(rank)
+            for name in list(self.waiting):
+                self._look(name)
+
+    def _refusal(self, member: Member, count: int) -> str | None:
+        size = self.place.world_size
+        if count != size:
+            return f"the first process expects {size} processes, {member.name} {count}"
+        if not 0 <= member.rank < size:
+            return f"rank {member.rank} is not one of {size} processes"
+        if member.rank in self.members:
+            return f"there is a process of rank {member.rank} already, {self.members[member.rank].name}"
+        if any(member.name == other.name for other in self.members.values()):
+            return f"there is a process named {member.name} already"
+        return None
+
+    def _come(self, name: str, rank: int, reply: Reply) -> None:
+        self.waiting.setdefault(name, {})[rank] = reply
+        self._look(name)
+
+    def _look(self, name: str) -> None:
+        """Tell those who wait, when nobody is missing any more."""
+        come = self.waiting[name]
+        there = range(self.place.world_size) if not name else self.members.keys() - self.gone
+        if not all(rank in come for rank in there):
+            return
+        del self.waiting[name]
+        members = [list(self.members[rank]) for rank in sorted(self.members)]
+        for reply in come.values():
+            reply([True, members if not name else None])

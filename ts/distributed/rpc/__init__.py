@@ -1,0 +1,68 @@
+"""`torch.distributed.rpc`: functions that run in other processes, and values that stay there.
+
+    rpc.init_rpc("worker0", rank=0, world_size=2)
+    rpc.rpc_sync("worker1", torch.add, args=(x, 1))            a tensor
+    rpc.rpc_async("worker1", scripted, args=(x,)).wait()
+    ref = rpc.remote("worker1", scripted, args=(x,));  ref.to_here()
+    rpc.shutdown()
+
+    api           what programs call
+    agent         this process: it asks, and is asked
+    peers         the others, and connections to them
+    callees       what runs, by name; code travels as archives
+    answers       results and errors
+    rref, table   handles on values of other processes, and who needs what
+    functions     results that come later
+    options       time limits, threads, secret, and what others may have run here
+
+Needs the extra `rpc`.
+"""
+
+from __future__ import annotations
+
+from ts.absent import names_for
+from ts.distributed.rpc import functions
+from ts.distributed.rpc.api import (
+    _is_current_rpc_agent_set as _is_current_rpc_agent_set,
+)
+from ts.distributed.rpc.api import (
+    _set_rpc_timeout as _set_rpc_timeout,
+)
+from ts.distributed.rpc.api import (
+    get_rpc_timeout,
+    get_worker_info,
+    init_rpc,
+    remote,
+    rpc_async,
+    rpc_sync,
+    shutdown,
+)
+from ts.distributed.rpc.options import BackendType, RpcBackendOptions, TensorPipeRpcBackendOptions
+from ts.distributed.rpc.peers import WorkerInfo
+from ts.distributed.rpc.rref import PyRRef, RRef
+
+__all__ = [
+    "BackendType",
+    "PyRRef",
+    "RRef",
+    "RpcBackendOptions",
+    "TensorPipeRpcBackendOptions",
+    "WorkerInfo",
+    "functions",
+    "get_rpc_timeout",
+    "get_worker_info",
+    "init_rpc",
+    "is_available",
+    "remote",
+    "rpc_async",
+    "rpc_sync",
+    "shutdown",
+]
+
+
+def is_available() -> bool:
+    """Whether processes can call each other: yes, as this module is there."""
+    return True
+
+
+__getattr__ = names_for(__name__)

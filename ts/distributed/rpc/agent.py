@@ -1,0 +1,401 @@
+"""This process among those that call each other: what it asks, and what it is asked.
+
+    message                                        there                              asked by
+    ("call", callee, arguments, code)              run it, answer with its result     rpc_sync, rpc_async
+    ("remote", callee, arguments, code, value)     answer; run it, keep its result    remote
+    ("method", owner, name, arguments)             as call, of a value that is there  RRef.rpc_sync
+    ("remote_method", ...)                         as remote                          RRef.remote
+    ("fetch", value) and others                    see `table`                        RRef.to_here
+
+A connection that breaks fails its calls at once.  Who waits has a connection for each thread, as that is
+fastest; calls in flight share one.  Calls of others run in a pool of threads, never in the loop.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
+
+from distributed.comm.addressing import unparse_host_port
+from distributed.comm.core import listen
+
+from ts.distributed import values
+from ts.distributed.comm import Comm, Security
+from ts.distributed.comm.calls import Reply, answer
+from ts.distributed.loop import inside, loop, run
+from ts.distributed.rendezvous import Meeting, Place
+from ts.distributed.rpc.answers import UNKNOWN, Answer, finish, value_of
+from ts.distributed.rpc.callees import Known, Sent, Unknown
+from ts.distributed.rpc.futures import RpcFuture
+from ts.distributed.rpc.options import NO_TIMEOUT, UNSET_RPC_TIMEOUT, RpcBackendOptions, seconds
+from ts.distributed.rpc.peers import Gone, Peer, WorkerInfo
+from ts.distributed.rpc.rref import RRef
+from ts.distributed.rpc.table import References, as_identity
+from ts.frontend.terms import Terms
+
+_SWEEP: Final = 0.02  # seconds between looks at the time limits of calls in flight
+_RETURN: Final = 30.0  # seconds in which a process that lost its connections may come back
+_RUNS: Final = ("call", "remote")  # messages with a callee, whose code may be missing
+
+
+class Agent:
+    """See the file."""
+
+    def __init__(self, place: Place, name: str, options: RpcBackendOptions, timeout: float) -> None:
+        self.options = options
+        self.closed = False
+        self.pool = ThreadPoolExecutor(options.num_worker_threads, "ts.rpc")
+        self._terms = Terms(options.limits, options.allowed_ops)
+        self._sent = Sent(options.allow_python)
+        self._known = Known(options.allow_python, self._terms)
+        self._deadlines: dict[RpcFuture, float] = {}
+        self._sweeping = False
+        self._open = 0  # calls of others that are to run or run, and own ones in flight
+        self._quiet = threading.Condition()
+        self._comms: set[Comm] = set()  # connections of others
+        self._connections: Counter[int] = Counter()  # that others have to this process
+        self._listener: Any = None
+        security = options.security or (Security(secret=options.secret) if options.secret else None)
+        try:
+            self._meeting = Meeting(place, name, self._listen, security, timeout)
+        except BaseException:
+            self.close()
+            raise
+        members = self._meeting.members
+        how = functools.partial(self._meeting.security.get_connection_args, "worker")
+        self.peers = {m.rank: Peer(WorkerInfo(m.name, m.rank), m.address, place.rank, how) for m in members}
+        self._by_name = {peer.info.name: peer for peer in self.peers.values()}
+        self.info = self._by_name[name].info
+        self.references = References(self)
+        self._ready.set()
+
+    def peer(self, to: Any) -> Peer:
+        """A process by its name, number or WorkerInfo; RuntimeError where there is none."""
+        if isinstance(to, WorkerInfo):
+            to = to.id
+        found = self._by_name.get(to) if isinstance(to, str) else self.peers.get(to)
+        if found is None:
+            raise RuntimeError(
+                f"name:{self.info.name},rank:{self.info.id} could not find destination name {to}"
+            )
+        return found
+
+    def timeout(self, given: float) -> float:
+        """How many seconds a call may take; 0: any number."""
+        return self.options.rpc_timeout if given == UNSET_RPC_TIMEOUT else seconds(given)
+
+    # ---- asking
+
+    def call(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> RpcFuture:
+        """Have a process run something; the future has the result."""
+        message = ["call", *self._named(callee, args, kwargs), None]
+        return self.submit(self.peer(to), message, self.timeout(timeout))
+
+    def call_and_wait(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> Any:
+        """Have a process run something, and wait for the result."""
+        message = ["call", *self._named(callee, args, kwargs), None]
+        return self.ask(self.peer(to), message, self.timeout(timeout))
+
+    def remote(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> RRef:
+        """Have a process run something and keep the result."""
+        message = ["remote", *self._named(callee, args, kwargs), None]
+        return self._kept(self.peer(to), message, timeout)
+
+    def method(self, handle: RRef, name: str, args: Any, kwargs: Any, timeout: float) -> RpcFuture:
+        """Call a method of a value where it is."""
+        handle._check_created()
+        message = ["method", list(handle._identity), name, *self._packed((args, kwargs))]
+        return self.submit(handle._peer, message, self.timeout(timeout))
+
+    def remote_method(self, handle: RRef, name: str, args: Any, kwargs: Any, timeout: float) -> RRef:
+        """Call a method of a value where it is, and keep the result there."""
+        handle._check_created()
+        message = ["remote_method", list(handle._identity), name, *self._packed((args, kwargs))]
+        return self._kept(handle._peer, message, timeout)
+
+    def _kept(self, peer: Peer, message: list[Any], timeout: float) -> RRef:
+        identity, fork = self.references.new(), self.references.new()
+        made = RRef._handle(self, peer, identity, fork)
+        message += [list(identity), list(fork), self.info.id]
+        made._created = self.submit(peer, message, self.timeout(timeout))
+        return made
+
+    def _named(self, callee: Any, args: Any, kwargs: Any) -> list[Any]:
+        if isinstance(args, list):
+            args = tuple(args)
+        return [list(self._sent.name(callee)), *self._packed((args or (), dict(kwargs or {})))]
+
+    def _packed(self, value: Any) -> values.Parcel:
+        return values.pack(value, self.references.travel)
+
+    def ask(self, peer: Peer, message: list[Any], timeout: float) -> Any:
+        """Send a message, wait for its answer, and give the value in it. Raises what was raised there."""
+        if inside():
+            raise RuntimeError("a function that waits for the loop was called in it")
+        deadline = None if timeout == NO_TIMEOUT else time.monotonic() + timeout
+        self._with_code(peer, message)
+        while True:
+            left = None if deadline is None else max(deadline - time.monotonic(), 1e-3)
+            try:
+                _, answered = peer.channel(left).call([0, message], left)
+            except TimeoutError:
+                raise _late(timeout) from None
+            except OSError as error:
+                raise _lost(peer, message, error) from None
+            if answered[0] != UNKNOWN:
+                return value_of(answered, self.references.travel)
+            self._with_code(peer, message, again=True)
+
+    def submit(self, peer: Peer, message: list[Any], timeout: float) -> RpcFuture:
+        """Send a message; the future has what `ask` gives."""
+        future = RpcFuture(self)
+        self._with_code(peer, message)
+
+        def done(answered: Any, error: Exception | None) -> None:
+            if error is None and answered[0] == UNKNOWN:
+                self._with_code(peer, message, again=True)
+                peer.send(message, done)
+                return
+            if self._deadlines.pop(future, None) is None:
+                return  # it was late
+            self._ended()
+            try:
+                if error is not None:
+                    raise _lost(peer, message, error)
+                value = value_of(answered, self.references.travel)
+            except Exception as raised:  # for whoever waits
+                future.set_exception(raised)
+            else:
+                future.set_result(value)
+
+        self._began()
+        future.limit = timeout
+        self._deadlines[future] = math.inf if timeout == NO_TIMEOUT else time.monotonic() + timeout
+        if timeout != NO_TIMEOUT and not self._sweeping:
+            self._sweeping = True
+            loop().call_soon_threadsafe(self._sweep)
+        peer.send(message, done)
+        return future
+
+    def post(self, peer: Peer, message: list[Any], then: Callable[[], None] | None = None) -> None:
+        """Send a message that nobody waits for, and do what is to be done when it was answered.
+
+        It is lost on its way to a process that has gone.
+        """
+
+        def done(answered: Any, error: Exception | None) -> None:
+            if error is None and then is not None:
+                then()
+
+        if not self.closed:
+            peer.send(message, done)
+
+    def _with_code(self, peer: Peer, message: list[Any], again: bool = False) -> None:
+        """Put the code into a message, unless the other process has it."""
+        if message[0] in _RUNS and message[1][0] == "code":
+            digest = message[1][1]
+            message[4] = self._sent.archive(digest) if again or digest not in peer.codes else None
+            peer.codes.add(digest)
+
+    def _sweep(self) -> None:
+        """Fail the calls that are late, and look again as long as there are others."""
+        now = time.monotonic()
+        for future, deadline in list(self._deadlines.items()):
+            if deadline <= now and self._deadlines.pop(future, None) is not None:
+                self._ended()
+                future.set_exception(_late(future.limit))
+        self._sweeping = not self.closed and any(map(math.isfinite, list(self._deadlines.values())))
+        if self._sweeping:
+            loop().call_later(_SWEEP, self._sweep)
+
+    # ---- being asked
+
+    def _listen(self, security: Security) -> str:
+        """Listen, as it is known now whom to let in; the address."""
+        self._ready = threading.Event()
+        return run(self._start(security))
+
+    async def _start(self, security: Security) -> str:
+        place = unparse_host_port(self.options.host or "127.0.0.1", 0)
+        address = f"{security.scheme('worker')}://{place}"
+        self._listener = listen(address, self._serve, **security.get_listen_args("worker"))
+        await self._listener.start()
+        return str(self._listener.contact_address)
+
+    async def _serve(self, comm: Comm) -> None:
+        caller = -1
+
+        def handle(message: Any, reply: Reply) -> None:
+            nonlocal caller
+            match message:
+                case ("hello", int(process)) if caller < 0:
+                    caller = process
+                    self._connections[caller] += 1
+                    reply(["value", None, ()])
+                case _ if not self._ready.is_set():  # it came sooner than the names of all processes
+                    self.pool.submit(self._handle_when_ready, message, reply)
+                case _:
+                    self._handle(message, reply)
+
+        self._comms.add(comm)
+        try:
+            await answer(comm, handle)
+        finally:
+            self._comms.discard(comm)
+        if caller >= 0:
+            self._connections[caller] -= 1
+            if not self.closed:
+                loop().call_later(_RETURN, self._forget, caller)
+
+    def _forget(self, process: int) -> None:
+        if not self._connections[process]:
+            self.references.forget(process)
+
+    def _handle_when_ready(self, message: Any, reply: Reply) -> None:
+        self._ready.wait()
+        self._handle(message, reply)
+
+    def _handle(self, message: Any, reply: Reply) -> None:
+        asked = Answer(self, reply)
+        try:
+            match message:
+                case ("call", name, data, memory, code):
+                    self._begin(self._run, name, (data, memory), code, asked)
+                case ("remote", name, data, memory, code, identity, fork, int(process)):
+                    self._keep(asked, identity, fork, process, self._run, name, (data, memory), code)
+                case ("method", identity, str(name), data, memory):
+                    self._begin(self._run_method, as_identity(identity), name, (data, memory), asked)
+                case ("remote_method", owner, str(name), data, memory, identity, fork, int(process)):
+                    work = self._run_method, as_identity(owner), name, (data, memory)
+                    self._keep(asked, identity, fork, process, *work)
+                case (str(kind), *rest):
+                    self.references.handle(kind, rest, asked)
+                case _:
+                    raise ValueError("a message that is none")
+        except Exception as error:  # for whoever asked
+            asked.failed(error)
+
+    def _keep(
+        self, asked: Answer, identity: Any, fork: Any, process: int, work: Any, *arguments: Any
+    ) -> None:
+        """Begin what makes a value that stays here."""
+        if work == self._run and arguments[2] is None and not self._known.has(arguments[0]):
+            asked.unknown()
+            return
+        kept = self.references.owned(as_identity(identity), as_identity(fork), process)
+        self._begin(work, *arguments, kept)
+        asked.result(None)
+
+    def _begin(self, work: Callable[..., None], *arguments: Any) -> None:
+        """Have a thread do something for another process."""
+        self._began()
+        try:
+            self.pool.submit(work, *arguments).add_done_callback(lambda future: self._ended())
+        except BaseException:
+            self._ended()
+            raise
+
+    def _run(self, name: Any, parcel: Any, code: Any, asked: Any) -> None:
+        """Run a callee for another process, and give its result to who asked."""
+        try:
+            if code is not None:
+                self._known.add(name[1], code)
+            callee = self._known.find(name)
+            args, kwargs = values.unpack(parcel, self.references.travel)
+        except Unknown:
+            asked.unknown()
+        except Exception as error:  # for whoever asked
+            asked.failed(error)
+        else:
+            self._give(callee, args, kwargs, asked, self.info if name[0] == "python" else None)
+
+    def _run_method(self, owner: Any, name: str, parcel: Any, asked: Any) -> None:
+        """Call a method of a value that is here."""
+        try:
+            value = self.references.owner_of(owner).value.wait()
+            self._check_method(value, name)
+            args, kwargs = values.unpack(parcel, self.references.travel)
+            method = getattr(value, name)
+        except Exception as error:  # for whoever asked
+            asked.failed(error)
+        else:
+            self._give(method, args, kwargs, asked, self.info)
+
+    def _give(self, callee: Any, args: Any, kwargs: Any, asked: Any, info: WorkerInfo | None) -> None:
+        """Call something within the limits, and give what it returns or raises to who asked."""
+        try:
+            with self._terms.within():
+                result = callee(*args, **kwargs)
+            finish(result, callee, asked)
+        except Exception as error:  # for whoever asked
+            asked.failed(error, info)
+
+    def _check_method(self, value: Any, name: str) -> None:
+        from ts._core.tensor.tensor import Tensor
+        from ts.runtime.module import ScriptModule
+
+        of_program = isinstance(value, Tensor | ScriptModule) and not name.startswith("_")
+        if not of_program and not self.options.allow_python:
+            told = f"{type(value).__module__}.{type(value).__qualname__}.{name}"
+            raise PermissionError(
+                f"{told} is a method of Python, which this process runs none of: allow_python=True"
+            )
+
+    # ---- the end
+
+    def _began(self) -> None:
+        with self._quiet:
+            self._open += 1
+
+    def _ended(self) -> None:
+        with self._quiet:
+            self._open -= 1
+            self._quiet.notify_all()
+
+    def _hang_up(self) -> None:
+        """Listen no more; whoever waits for an answer learns at once that there is none."""
+        self._listener.stop()
+        for comm in self._comms:
+            comm.abort()
+
+    def leave(self, timeout: float | None) -> None:
+        """Wait until the calls of this process and of others are over, and all others wait, too."""
+        until = None if timeout is None else time.monotonic() + timeout
+
+        def left() -> float | None:
+            return None if until is None else max(until - time.monotonic(), 0)
+
+        for turn in ("first", "second"):  # what runs meanwhile may have called others again
+            with self._quiet:
+                self._quiet.wait_for(lambda: self._open == 0, left())
+            self._meeting.barrier(f"leave, {turn}", left())
+
+    def close(self) -> None:
+        """Listen no more, and let go of all connections."""
+        self.closed = True
+        if self._listener is not None:
+            loop().call_soon_threadsafe(self._hang_up)
+        self.pool.shutdown(wait=False, cancel_futures=True)
+        for peer in getattr(self, "peers", {}).values():
+            peer.close()
+        meeting = getattr(self, "_meeting", None)
+        if meeting is not None:
+            meeting.close()
+
+
+def _late(timeout: float) -> RuntimeError:
+    return RuntimeError(
+        f"RPCErr:1:RPC ran for more than set timeout ({timeout * 1000:.0f} ms) and will now be marked "
+        "with an error"
+    )
+
+
+def _lost(peer: Peer, message: list[Any], error: Exception) -> Gone:
+    what = " ".join(map(str, message[1][1:])) if message[0] in _RUNS else message[0]
+    return Gone(f"{peer.info} is gone, or its connection broke, during {what}: {error}")

@@ -1,0 +1,101 @@
+"""What a process says to one that asked it something: a value, or what was raised.
+
+answer.result(3)                         ("value", 3, [])
+answer.failed(ValueError("bad"))         ("failed", "ValueError", "bad")
+answer.unknown()                         ("unknown",): send the code
+
+value_of(answered, travel)               3, or ValueError("bad") is raised
+"""
+
+from __future__ import annotations
+
+import builtins
+import traceback
+from typing import TYPE_CHECKING, Any, Final
+
+import ts.errors
+from ts._core.vm.future import Future
+from ts.distributed import values
+from ts.distributed.comm.calls import Reply
+
+if TYPE_CHECKING:
+    from ts.distributed.rpc.agent import Agent
+
+ASYNCHRONOUS: Final = "_wrapped_async_rpc_function"  # set on functions whose results are futures
+UNKNOWN: Final = "unknown"
+
+
+class Answer:
+    """The one answer to a message."""
+
+    def __init__(self, agent: Agent, reply: Reply) -> None:
+        self._agent = agent
+        self._reply = reply
+
+    def result(self, value: Any) -> None:
+        """A value."""
+        try:
+            parcel = values.pack(value, self._agent.references.travel)
+        except Exception as error:  # what cannot travel is told to whoever waits
+            self.failed(error)
+        else:
+            self._reply(["value", *parcel])
+
+    def failed(self, error: Exception, info: Any = None) -> None:
+        """What was raised; `info` is this process, where its own functions raised it."""
+        error = located(error, info)
+        self._reply(["failed", type(error).__name__, str(error)])
+
+    def unknown(self) -> None:
+        """The code is not here."""
+        self._reply([UNKNOWN])
+
+    def outcome(self, future: Future[Any]) -> None:
+        """What a finished future holds."""
+        error = future.exception()
+        self.result(future.value()) if error is None else self.failed(error)
+
+
+def located(error: Exception, info: Any) -> Exception:
+    """An error with the process that it was raised in, and the lines there."""
+    if info is None:
+        return error
+    lines = "".join(traceback.format_exception(error))
+    kind = type(error) if _known(type(error).__name__) is type(error) else RuntimeError
+    return kind(f"On {info}:\n{error!r}\n{lines}")
+
+
+def finish(result: Any, callee: Any, kept: Any) -> None:
+    """Give a result to who waits for it; of an asynchronous function, when its future has it."""
+    if getattr(callee, ASYNCHRONOUS, None) is None:
+        kept.result(result)
+        return
+    if not isinstance(result, Future):
+        kind = type(result)
+        raise RuntimeError(
+            "Functions decorated with @rpc.async_function must return a torch.futures.Future object, but got "
+            f"{kind.__module__}.{kind.__qualname__}"
+        )
+
+    def done(future: Future[Any]) -> None:
+        error = future.exception()
+        kept.result(future.value()) if error is None else kept.failed(error)
+
+    result.add_done_callback(done)
+
+
+def value_of(answered: Any, travel: values.Travel) -> Any:
+    """What an answer holds; raises what it says was raised."""
+    match answered:
+        case ("value", data, memory):
+            return values.unpack((data, memory), travel)
+        case ("failed", str(kind), str(text)):
+            raise _known(kind)(text)
+    raise RuntimeError(f"an answer that is none: {answered!r:.100}")
+
+
+def _known(name: str) -> Any:
+    """The class of errors of a name, where one text makes one; RuntimeError for others."""
+    found = getattr(builtins, name, None) or getattr(ts.errors, name, None)
+    usual = isinstance(found, type) and issubclass(found, Exception) and not issubclass(found, UnicodeError)
+    return found if usual else RuntimeError

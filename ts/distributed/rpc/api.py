@@ -1,0 +1,134 @@
+"""`init_rpc`, calls, and the end: what programs say; the agent of this process does it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts._core.vm.future import Future
+from ts.distributed.rendezvous import meeting_place
+from ts.distributed.rpc import state
+from ts.distributed.rpc.agent import Agent
+from ts.distributed.rpc.options import (
+    DEFAULT_RPC_TIMEOUT_SEC,
+    UNSET_RPC_TIMEOUT,
+    BackendType,
+    RpcBackendOptions,
+)
+from ts.distributed.rpc.peers import WorkerInfo
+from ts.distributed.rpc.rref import RRef
+from ts.distributed.rpc.state import current
+
+
+def _is_current_rpc_agent_set() -> bool:
+    return state.agent is not None
+
+
+_get_current_rpc_agent = current
+
+
+def init_rpc(
+    name: str,
+    backend: BackendType | None = None,
+    rank: int = -1,
+    world_size: int | None = None,
+    rpc_backend_options: RpcBackendOptions | None = None,
+) -> None:
+    """Become one of the processes that call each other; returns when all have come.
+
+    name                  by which others call this one; one of a kind
+    rank, world_size      which of how many; without them, RANK and WORLD_SIZE of the environment
+    rpc_backend_options   see `RpcBackendOptions`
+
+    RuntimeError where this process is one already, or where the others do not come in `rpc_timeout` (at least
+    60) seconds.
+    """
+    if backend is not None and not isinstance(backend, BackendType):
+        raise TypeError("Argument backend must be a member of BackendType")
+    options = RpcBackendOptions() if rpc_backend_options is None else rpc_backend_options
+    if not isinstance(options, RpcBackendOptions):
+        raise TypeError("Argument rpc_backend_options must be an instance of RpcBackendOptions")
+    _check_name(name)
+    place = meeting_place(options.init_method, rank, -1 if world_size is None else world_size)
+    with state.lock:
+        if state.agent is not None:
+            raise RuntimeError("RPC is already initialized")
+        state.agent = Agent(place, name, options, max(options.rpc_timeout, DEFAULT_RPC_TIMEOUT_SEC))
+
+
+def _check_name(name: str) -> None:
+    usual = isinstance(name, str) and 0 < len(name) < 128
+    if not usual or not all(c.isalnum() or c in "-_:" for c in name):
+        raise RuntimeError(
+            f"Worker name must match ^[A-Za-z0-9-_:]+$ and be shorter than 128 characters, but got {name!r}"
+        )
+
+
+def shutdown(graceful: bool = True, timeout: float = 0) -> None:
+    """Leave; gracefully when all processes have called this, and all calls are over.
+
+    `timeout` is the most seconds to wait for that; 0: any number.
+    """
+    agent = current()
+    try:
+        if graceful:
+            agent.leave(timeout or None)
+    finally:
+        with state.lock:
+            state.agent = None
+        agent.close()
+
+
+def get_worker_info(worker_name: str | None = None) -> WorkerInfo:
+    """A process by its name; this one without."""
+    agent = current()
+    return agent.info if worker_name is None else agent.peer(worker_name).info
+
+
+def get_rpc_timeout() -> float:
+    """Seconds that a call may take, if it is not given others."""
+    return current().options.rpc_timeout
+
+
+def _set_rpc_timeout(timeout: float) -> None:
+    current().options.rpc_timeout = timeout
+
+
+def rpc_sync(
+    to: str | int | WorkerInfo,
+    func: Any,
+    args: tuple[Any, ...] | None = None,
+    kwargs: dict[str, Any] | None = None,
+    timeout: float = UNSET_RPC_TIMEOUT,
+) -> Any:
+    """Have another process run a function, and wait for its result.
+
+    to            its name, number or WorkerInfo
+    func          a scripted function or module, an operator, or, where both allow it, a function of Python
+    timeout       seconds; 0: any number
+
+    What the function raises is raised here.  RuntimeError after `timeout` seconds, and at once when the other
+    process is gone.
+    """
+    return current().call_and_wait(to, func, args, kwargs, timeout)
+
+
+def rpc_async(
+    to: str | int | WorkerInfo,
+    func: Any,
+    args: tuple[Any, ...] | None = None,
+    kwargs: dict[str, Any] | None = None,
+    timeout: float = UNSET_RPC_TIMEOUT,
+) -> Future[Any]:
+    """As `rpc_sync`, but returns at once: the future has the result."""
+    return current().call(to, func, args, kwargs, timeout)
+
+
+def remote(
+    to: str | int | WorkerInfo,
+    func: Any,
+    args: tuple[Any, ...] | None = None,
+    kwargs: dict[str, Any] | None = None,
+    timeout: float = UNSET_RPC_TIMEOUT,
+) -> RRef:
+    """Have another process run a function and keep the result: the `RRef` refers to it. Returns at once."""
+    return current().remote(to, func, args, kwargs, timeout)

@@ -1,0 +1,177 @@
+"""What a call runs: how it is named on the wire, and found on the other side.
+
+    sent = Sent()
+    sent.name(torch.add)                 ("operator", "aten::add")
+    sent.name(scripted)                  ("code", sha256, "forward"); sent.archive(sha256) gives its bytes
+    sent.name(python_function)           ("python", "package.module", "function"), where that is allowed
+
+    known = Known(allow_python=False)
+    known.find(("code", sha256, "forward"))          Unknown, until known.add(sha256, archive)
+
+Code travels as an archive, once per receiver and content.  It is data until its digest was checked, and is
+compiled by the archive's reader, under the receiver's limits and with the operators that it allows.
+Functions of Python travel by name, and only between processes that both said `allow_python=True`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import io
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from ts._core.dispatch.overloads import OverloadSet, overloads
+from ts.frontend.terms import ANY_TERMS, Terms
+from ts.ops import registry
+from ts.ops.namespace import OpOverload, Packet, overload_named
+from ts.runtime.function import ScriptFunction
+from ts.runtime.module import ScriptModule
+
+_KEPT: Final = 256  # archives on either side; the one that was not used for longest goes first
+
+Name = tuple[str, ...]
+
+
+class Unknown(LookupError):
+    """Code that has not arrived, or has been given up."""
+
+
+class Sent:
+    """The code that this process has other processes run."""
+
+    def __init__(self, allow_python: bool) -> None:
+        self.allow_python = allow_python
+        self._digests: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
+        self._archives: OrderedDict[str, bytes] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def name(self, callee: Any) -> Name:
+        """How a callee is named; TypeError for what cannot be called, PermissionError for Python."""
+        if isinstance(callee, OverloadSet):
+            return "operator", callee.name
+        if isinstance(callee, Packet):
+            return "operator", callee.qualified_name
+        if isinstance(callee, OpOverload):
+            return "overload", callee.operator.name, callee.operator.overload
+        if isinstance(callee, ScriptFunction):
+            digest = self._digests.get(callee)
+            if digest is None or digest not in self._archives:
+                digest = self._digests[callee] = self._add(callee)
+            return "code", digest, "forward"
+        if isinstance(callee, ScriptModule):
+            return "code", self._add(callee), "forward"
+        if not callable(callee):
+            raise TypeError("function should be callable.")
+        owner = getattr(callee, "__self__", None)
+        if isinstance(owner, ScriptModule):
+            return "code", self._add(owner), callee.__name__
+        return self._python(callee)
+
+    def archive(self, digest: str) -> bytes:
+        """The code of a digest."""
+        with self._lock:
+            found = self._archives.get(digest)
+            if found is None:
+                raise Unknown(digest)
+            self._archives.move_to_end(digest)
+            return found
+
+    def _add(self, code: Any) -> str:
+        from ts.archive.write import to_bytes
+
+        archive = to_bytes(code.archived())
+        digest = hashlib.sha256(archive).hexdigest()
+        with self._lock:
+            _keep(self._archives, digest, archive)
+        return digest
+
+    def _python(self, callee: Any) -> Name:
+        module, name = getattr(callee, "__module__", None), getattr(callee, "__qualname__", None)
+        told = f"{module}.{name}" if name else repr(callee)
+        if not self.allow_python:
+            raise PermissionError(
+                f"{told} is a function of Python: script it, or let both sides allow_python=True "
+                "(rpc_backend_options)"
+            )
+        if not isinstance(module, str) or not isinstance(name, str) or "<" in name:
+            raise AttributeError(f"Can't pickle local object '{told}'")
+        return "python", module, name
+
+
+class Known:
+    """The code that others may have this process run."""
+
+    def __init__(self, allow_python: bool, terms: Terms = ANY_TERMS) -> None:
+        self.allow_python = allow_python
+        self._terms = terms
+        self._loaded: OrderedDict[str, Any] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def add(self, digest: str, archive: bytes | memoryview) -> None:
+        """Take code that arrived, if it is what its digest says. ArchiveError for what is no archive."""
+        from ts.archive.read import read
+        from ts.runtime.module import module_of
+
+        if hashlib.sha256(archive).hexdigest() != digest:
+            raise ValueError("code does not have the digest that it came with")
+        loaded = module_of(read(io.BytesIO(archive), None, None, self._terms, False))
+        with self._lock:
+            _keep(self._loaded, digest, loaded)
+
+    def find(self, name: Any) -> Callable[..., Any]:
+        """What a name stands for. Unknown: code that is not here; PermissionError; ValueError: no name."""
+        match name:
+            case ("operator", str(operator)):
+                self._check_operator(operator)
+                return overloads(operator)
+            case ("overload", str(operator), str(overload)):
+                self._check_operator(operator)
+                return overload_named(operator, overload)
+            case ("code", str(digest), str(method)):
+                return self._method(digest, method)
+            case ("python", str(module), str(path)):
+                return self._python(module, path)
+        raise ValueError(f"no callee has the name {name!r}")
+
+    def _check_operator(self, name: str) -> None:
+        if not registry.lookup(name):
+            raise ValueError(f"there is no operator {name}")
+        if not self._terms.allows(name):
+            raise PermissionError(f"the operator {name} is not allowed here")
+
+    def has(self, name: Any) -> bool:
+        """Whether nothing has to be sent first to run what a name stands for."""
+        return name[0] != "code" or name[1] in self._loaded
+
+    def _method(self, digest: str, method: str) -> Callable[..., Any]:
+        with self._lock:
+            module = self._loaded.get(digest)
+            if module is None:
+                raise Unknown(digest)
+            self._loaded.move_to_end(digest)
+        if method.startswith("_") or not isinstance(getattr(module, method, None), Callable):  # type: ignore[arg-type]
+            raise ValueError(f"the code has no method {method}")
+        return getattr(module, method)  # type: ignore[no-any-return]
+
+    def _python(self, module: str, path: str) -> Callable[..., Any]:
+        if not self.allow_python:
+            raise PermissionError(
+                f"this process runs no functions of Python ({module}.{path}): allow_python=True"
+            )
+        found: Any = importlib.import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+        if not callable(found):
+            raise ValueError(f"{module}.{path} cannot be called")
+        return found  # type: ignore[no-any-return]
+
+
+def _keep(table: OrderedDict[str, Any], key: str, value: Any) -> None:
+    table[key] = value
+    table.move_to_end(key)
+    while len(table) > _KEPT:
+        table.popitem(last=False)

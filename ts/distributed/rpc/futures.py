@@ -1,0 +1,28 @@
+"""Results of calls that are not there yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ts._core.vm.future import Future
+from ts.distributed.loop import inside
+
+if TYPE_CHECKING:
+    from ts.distributed.rpc.agent import Agent
+
+
+class RpcFuture(Future[Any]):
+    """The result of a call. What is to be done with it is done in a thread that may wait and call in turn."""
+
+    def __init__(self, agent: Agent) -> None:
+        super().__init__()
+        self.agent = agent
+        self.limit = 0.0  # seconds that its call may take
+
+    def call(self, callback: Callable[[Any], Any]) -> None:
+        """Run a callback."""
+        if inside():
+            self.agent.pool.submit(super().call, callback)
+        else:
+            super().call(callback)

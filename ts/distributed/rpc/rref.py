@@ -1,0 +1,149 @@
+"""`RRef`: a handle on a value that stays in the process that owns it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+from ts._core.vm.future import Future
+from ts.distributed.rpc.options import UNSET_RPC_TIMEOUT
+from ts.distributed.rpc.state import current
+
+if TYPE_CHECKING:
+    from ts.distributed.rpc.agent import Agent
+    from ts.distributed.rpc.peers import Peer, WorkerInfo
+
+
+class RRef:
+    """A handle on a value of this process, which can be passed to others.
+
+    value       the value
+    type_hint   its type, which is kept for who reads it
+    """
+
+    _agent: Agent
+    _peer: Peer
+    _identity: tuple[int, int]
+    _fork: tuple[int, int]
+    _created: Future[Any] | None = None  # finished when the owner has begun to make the value
+
+    def __init__(self, value: Any, type_hint: Any = None) -> None:
+        made = current().references.own(value)
+        self.__dict__.update(made.__dict__, _type_hint=type_hint)
+        made.__dict__.clear()
+
+    @classmethod
+    def _handle(cls, agent: Agent, peer: Peer, identity: tuple[int, int], fork: tuple[int, int]) -> Self:
+        made = cls.__new__(cls)
+        made._agent, made._peer, made._identity, made._fork = agent, peer, identity, fork
+        return made
+
+    def __del__(self) -> None:
+        agent = self.__dict__.get("_agent")
+        if agent is None or agent.closed:
+            return
+        if self.is_owner():
+            agent.references.drop(self._identity, self._fork)
+        else:
+            agent.post(self._peer, ["drop", list(self._identity), list(self._fork)])
+
+    # ---- where the value is
+
+    def is_owner(self) -> bool:
+        """Whether the value is in this process."""
+        return self._peer.info == self._agent.info
+
+    def owner(self) -> WorkerInfo:
+        """The process that has the value."""
+        return self._peer.info
+
+    def owner_name(self) -> str:
+        """Its name."""
+        return self._peer.info.name
+
+    def confirmed_by_owner(self) -> bool:
+        """Whether the owner is known to have the value, or to make it."""
+        return self.is_owner() or self._created is None or self._created.done()
+
+    # ---- the value
+
+    def to_here(self, timeout: float = UNSET_RPC_TIMEOUT) -> Any:
+        """The value, or a copy of it where another process owns it.
+
+        Raises what was raised where it was made; RuntimeError after `timeout` seconds, and where the owner is
+        gone.
+        """
+        if self.is_owner():
+            return self.local_value()
+        self._check_created()
+        agent = self._agent
+        return agent.ask(self._peer, ["fetch", list(self._identity)], agent.timeout(timeout))
+
+    def local_value(self) -> Any:
+        """The value itself; RuntimeError in a process that does not own it."""
+        if not self.is_owner():
+            raise RuntimeError(
+                f"For {self!r}, can't call localValue() on user {self._agent.info}. Call it on owner "
+                f"{self.owner()}"
+            )
+        self._check_created()
+        return self._agent.references.owner_of(self._identity).value.wait()
+
+    def _check_created(self) -> None:
+        """Raise what kept the owner from beginning to make the value."""
+        if self._created is not None:
+            self._created.wait()
+
+    def _get_future(self) -> Future[Any]:
+        """Finished when the owner has begun to make the value."""
+        if self._created is None:
+            self._created = Future()
+            self._created.set_result(None)
+        return self._created
+
+    # ---- calls of its methods
+
+    def rpc_sync(self, timeout: float = UNSET_RPC_TIMEOUT) -> Proxy:
+        """`ref.rpc_sync().method(x)` calls a method of the value where it is, and waits for the result."""
+        return Proxy(self, lambda future: future.wait(), timeout)
+
+    def rpc_async(self, timeout: float = UNSET_RPC_TIMEOUT) -> Proxy:
+        """As `rpc_sync`; the result is a future."""
+        return Proxy(self, lambda future: future, timeout)
+
+    def remote(self, timeout: float = UNSET_RPC_TIMEOUT) -> Proxy:
+        """As `rpc_sync`; the result stays where it is, and is an `RRef`."""
+        return Proxy(self, None, timeout)
+
+    def __repr__(self) -> str:
+        text = "GloballyUniqueId(created_on={}, local_id={})".format(*self._identity)
+        if self.is_owner():
+            return f"OwnerRRef({text})"
+        fork = "GloballyUniqueId(created_on={}, local_id={})".format(*self._fork)
+        return f"UserRRef(RRefId = {text}, ForkId = {fork})"
+
+    def __reduce__(self) -> NoReturn:
+        raise RuntimeError("Can not pickle rref in python pickler, rref can only be pickled when using RPC")
+
+
+class Proxy:
+    """The methods of a value that is elsewhere."""
+
+    def __init__(self, handle: RRef, then: Callable[[Future[Any]], Any] | None, timeout: float) -> None:
+        self._handle, self._then, self._timeout = handle, then, timeout
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            handle = self._handle
+            agent = handle._agent
+            if self._then is None:
+                return agent.remote_method(handle, name, args, kwargs, self._timeout)
+            return self._then(agent.method(handle, name, args, kwargs, self._timeout))
+
+        return call
+
+
+PyRRef = RRef

@@ -1,0 +1,176 @@
+"""References to values of other processes: who owns what, and who still needs it.
+
+    owner                                          user
+        Owned(value), needed by {fork, ...}            RRef(identity, fork)
+                                        ◄── ("drop", identity, fork)       the user's last handle has gone
+
+An identity names a value, a fork a handle of one process on it; the owner's own handles are forks, too.  Who
+passes a handle on makes a fork and keeps its own handle until the receiver says that the owner knows of the
+new one ("confirmed"), or LEASE is over.  The owner forgets the forks of a process that has gone.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+from ts.distributed.rpc.answers import Answer, located
+from ts.distributed.rpc.futures import RpcFuture
+from ts.distributed.rpc.rref import RRef
+from ts.distributed.values import Travel
+
+if TYPE_CHECKING:
+    from ts.distributed.rpc.agent import Agent
+
+LEASE: Final = 120.0  # seconds in which whoever is sent a handle makes itself known to the owner
+
+Identity = tuple[int, int]  # the process that made it, and its number there
+
+
+class Owned:
+    """A value that others refer to."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.value = RpcFuture(agent)
+        self.forks: dict[Identity, int] = {}  # with the process that has it
+
+    def result(self, value: Any) -> None:
+        """It is there."""
+        self.value.set_result(value)
+
+    def failed(self, error: Exception, info: Any = None) -> None:
+        """It could not be made."""
+        self.value.set_exception(located(error, info))
+
+    def unknown(self) -> None:
+        """Its code has been given up meanwhile."""
+        self.value.set_exception(RuntimeError("the code of this value has been given up"))
+
+
+class References:
+    """All values that this process owns or refers to."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.here = agent.info.id
+        self.travel = Travel(RRef, self.pack, self.unpack)
+        self._numbers = itertools.count()
+        self._owned: dict[Identity, Owned] = {}
+        self._kept: dict[
+            Identity, tuple[RRef, float]
+        ] = {}  # passed on, by the fork that it is kept for, until
+        self._lock = threading.RLock()  # a handle that goes meanwhile drops its fork in this very thread
+
+    def __len__(self) -> int:
+        return len(self._owned)
+
+    def new(self) -> Identity:
+        """A name that no other value or fork has."""
+        return self.here, next(self._numbers)
+
+    # ---- this process as owner
+
+    def owned(self, identity: Identity, fork: Identity, process: int) -> Owned:
+        """The value of an identity, which is made if there is none, needed by a fork of a process."""
+        with self._lock:
+            found = self._owned.setdefault(identity, Owned(self.agent))
+            found.forks[fork] = process
+        return found
+
+    def owner_of(self, identity: Identity) -> Owned:
+        """The value of an identity; RuntimeError where it is no more."""
+        found = self._owned.get(identity)
+        if found is None:
+            raise RuntimeError(f"{self.agent.info} has no value {identity}: nobody needed it any more")
+        return found
+
+    def drop(self, identity: Identity, fork: Identity) -> None:
+        """A fork needs a value no more."""
+        with self._lock:
+            found = self._owned.get(identity)
+            if found is None:
+                return
+            found.forks.pop(fork, None)
+            if not found.forks:
+                del self._owned[identity]
+
+    def forget(self, process: int) -> None:
+        """A process has gone, and needs nothing."""
+        with self._lock:
+            for identity, found in list(self._owned.items()):
+                for fork in [fork for fork, holder in found.forks.items() if holder == process]:
+                    self.drop(identity, fork)
+
+    def own(self, value: Any) -> RRef:
+        """A handle on a value of this process."""
+        identity, fork = self.new(), self.new()
+        self.owned(identity, fork, self.here).result(value)
+        return RRef._handle(self.agent, self.agent.peer(self.here), identity, fork)
+
+    # ---- handles on their way
+
+    def pack(self, handle: RRef) -> Any:
+        """A new fork of a handle, as data."""
+        handle._check_created()  # else who gets it might ask the owner too soon
+        fork, now = self.new(), time.monotonic()
+        with self._lock:
+            for old in [old for old, (_, until) in self._kept.items() if until < now]:
+                del self._kept[old]
+            self._kept[fork] = handle, now + LEASE
+        return [handle.owner().id, list(handle._identity), list(fork), self.here]
+
+    def unpack(self, data: Any) -> RRef:
+        """The handle that arrived; the process that it comes from may let go of its own."""
+        owner, identity, fork, parent = data
+        identity, fork = as_identity(identity), as_identity(fork)
+        peer, sender = self.agent.peer(owner), self.agent.peer(parent)
+        handle = RRef._handle(self.agent, peer, identity, fork)
+        if owner == self.here:
+            self.owner_of(identity)
+            self.owned(identity, fork, self.here)
+            self._confirm(sender, fork)
+        else:
+            need = ["need", list(identity), list(fork), self.here]
+            self.agent.post(peer, need, lambda: self._confirm(sender, fork))
+        return handle
+
+    def _confirm(self, sender: Any, fork: Identity) -> None:
+        if sender.info.id == self.here:
+            self.confirmed(fork)
+        else:
+            self.agent.post(sender, ["confirmed", list(fork)])
+
+    def confirmed(self, fork: Identity) -> None:
+        """The owner knows of a fork: what was kept for it may go."""
+        with self._lock:
+            self._kept.pop(fork, None)
+
+    # ---- what others say
+
+    def handle(self, kind: str, rest: Any, answer: Answer) -> None:
+        """A message about references; ValueError for another."""
+        match kind, [*rest]:
+            case "fetch", [identity]:
+                self.owner_of(as_identity(identity)).value.add_done_callback(answer.outcome)
+                return
+            case "need", [identity, fork, int(process)]:
+                identity = as_identity(identity)
+                self.owner_of(identity)
+                self.owned(identity, as_identity(fork), process)
+            case "drop", [identity, fork]:
+                self.drop(as_identity(identity), as_identity(fork))
+            case "confirmed", [fork]:
+                self.confirmed(as_identity(fork))
+            case _:
+                raise ValueError(f"no message: {kind}")
+        answer.result(None)
+
+
+def as_identity(data: Any) -> Identity:
+    """What a message says is an identity or a fork; ValueError where it is none."""
+    process, number = data
+    if type(process) is not int or type(number) is not int:
+        raise ValueError(f"no identity: {data!r}")
+    return process, number

@@ -1,0 +1,90 @@
+"""The secret that the processes of one program share: given, or kept where only this user reads it.
+
+    offered("ts://127.0.0.1:29500")         what the first process makes known; others ask for `shared(...)`
+
+TS_RPC_SECRET has it for all, on one machine or several.  Without it, processes on one machine find it in a
+file that their user alone may read, by the port that they meet at.  Elsewhere there is none: connections to
+other machines need it, or certificates.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import secrets
+import socket
+import stat
+import tempfile
+from pathlib import Path
+from typing import Final
+
+_BYTES: Final = 32
+
+
+class NoSecret(RuntimeError):
+    """There is no secret that both ends could know."""
+
+
+def offered(host: str, port: int) -> bytes:
+    """The secret of those who meet at a port of this machine, made anew."""
+    given = _given()
+    if given is not None:
+        return given
+    _check_local(host)
+    path = _folder() / str(port)
+    made = secrets.token_bytes(_BYTES)
+    draft = path.with_name(f"{port}.{os.getpid()}.{secrets.token_hex(4)}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(made)
+    draft.replace(path)
+    return made
+
+
+def shared(host: str, port: int) -> bytes | None:
+    """The secret of those who meet at a port; None as long as nobody has made it known."""
+    given = _given()
+    if given is not None:
+        return given
+    _check_local(host)
+    try:
+        return (_folder() / str(port)).read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def withdraw(port: int, secret: bytes) -> None:
+    """Take back what was offered, unless another program has offered its own by now."""
+    path = _folder() / str(port)
+    try:
+        if path.read_bytes() == secret:
+            path.unlink()
+    except FileNotFoundError:
+        return
+
+
+def _given() -> bytes | None:
+    text = os.environ.get("TS_RPC_SECRET")
+    return None if not text else text.encode()
+
+
+def _check_local(host: str) -> None:
+    try:
+        local = all(ipaddress.ip_address(info[4][0]).is_loopback for info in socket.getaddrinfo(host, None))
+    except OSError as error:
+        raise NoSecret(f"nothing is known of the host {host}: {error}") from None
+    if not local:
+        raise NoSecret(
+            f"processes that meet at {host}, which is not this machine alone, need a secret that all of them "
+            "know: TS_RPC_SECRET, or secret= of the options, or certificates"
+        )
+
+
+def _folder() -> Path:
+    """A folder that this user alone may look into."""
+    path = Path(tempfile.gettempdir()) / f"ts-rpc-{os.getuid()}"
+    path.mkdir(mode=0o700, exist_ok=True)
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise NoSecret(f"{path} is not a folder of this user alone")
+    return path

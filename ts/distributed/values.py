@@ -1,0 +1,260 @@
+"""Values on their way to other processes: as plain data, with the memory of tensors beside it.
+
+    parcel = pack([x, {"n": 3}])
+    parcel                        ([LIST, [TENSOR, 6, 0, 0, 0, (2,), (1,)], [DICT, "n", 3]], [memory])
+    unpack(parcel)                [x, {"n": 3}]
+
+None, bools, ints of 64 bits, floats, texts and bytes stand for themselves; everything else is a sequence that
+begins with a tag.  Tensors that share memory share it again on the other side.  Nothing names code: whatever
+is none of these values is refused where it is sent, and what is malformed where it arrives.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts import dtypes
+from ts._core.tensor.size import Size
+from ts._core.tensor.storage import root
+from ts._core.tensor.tensor import Tensor, wrap_array
+from ts.archive.storages import Storage, WrittenStorages, view
+from ts.devices import device
+from ts.nn.parameter import Parameter
+
+
+class Tag(IntEnum):
+    """What a sequence stands for."""
+
+    LIST = 0
+    TUPLE = 1
+    DICT = 2
+    TENSOR = 3
+    COMPLEX = 4
+    LONG = 5  # an int of more than 64 bits, in hexadecimal digits
+    SIZE = 6
+    DTYPE = 7
+    DEVICE = 8
+    LAYOUT = 9
+    MEMORY_FORMAT = 10
+    REFERENCE = 11
+    SLICE = 12
+    SET = 13
+    FROZENSET = 14
+
+
+class Flag(IntEnum):
+    """What is said of a tensor beside its elements."""
+
+    PLAIN = 0
+    REQUIRES_GRAD = 1
+    PARAMETER = 2
+    FIXED_PARAMETER = 3  # one that requires no gradient
+
+
+class Travel(NamedTuple):
+    """How values that stay where they are travel: as plain data that names them."""
+
+    kind: type[Any]
+    pack: Callable[[Any], Any]
+    unpack: Callable[[Any], Any]
+
+
+class MalformedValue(ValueError):
+    """What arrived is no value."""
+
+
+_PLAIN: Final = frozenset((type(None), bool, float, str, bytes))
+_SPARSE: Final = 2  # a tensor that is less than one in so many of its memory's bytes travels without it
+_CODES: Final[dict[Tag, Any]] = {
+    Tag.DTYPE: dtypes.dtype,
+    Tag.LAYOUT: dtypes.layout,
+    Tag.MEMORY_FORMAT: dtypes.memory_format,
+}
+_BY_CODE: Final[dict[Tag, dict[int, Any]]] = {
+    Tag.DTYPE: dict(dtypes.BY_CODE),
+    Tag.LAYOUT: {dtypes.strided.code: dtypes.strided},
+    Tag.MEMORY_FORMAT: {each.code: each for each in dtypes.MEMORY_FORMATS},
+}
+
+Parcel = tuple[Any, list[memoryview]]
+
+
+def pack(value: Any, travel: Travel | None = None) -> Parcel:
+    """A value as plain data and memory, which is that of its tensors; TypeError for what cannot travel.
+
+    `travel` is how references do, if any may.
+    """
+    packing = _Packing(travel)
+    try:
+        data = packing.pack(value)
+    except RecursionError:
+        raise ValueError("the value is nested too deeply, or contains itself") from None
+    return data, packing.memory()
+
+
+class _Packing:
+    def __init__(self, travel: Travel | None) -> None:
+        self.travel = travel
+        self.storages = WrittenStorages()
+        self.tensors: list[tuple[Tensor, list[Any]]] = []  # with what is said of them
+        self.users: Counter[int] = Counter()  # tensors by the array that has their memory
+
+    def pack(self, x: Any) -> Any:
+        kind = type(x)
+        if kind in _PLAIN:
+            return x
+        if kind is int:
+            return x if -(1 << 63) <= x < 1 << 63 else (Tag.LONG, f"{x:x}")
+        if isinstance(x, Tensor):
+            return self._tensor(x)
+        if self.travel is not None and isinstance(x, self.travel.kind):
+            return Tag.REFERENCE, self.travel.pack(x)
+        if kind is list:
+            return Tag.LIST, *map(self.pack, x)
+        if kind is set:
+            return Tag.SET, *map(self.pack, x)
+        if kind is frozenset:
+            return Tag.FROZENSET, *map(self.pack, x)
+        if kind is Size:
+            return Tag.SIZE, *x
+        if kind is tuple:
+            return Tag.TUPLE, *map(self.pack, x)
+        if kind is dict:
+            return Tag.DICT, *(self.pack(part) for pair in x.items() for part in pair)
+        if kind is complex:
+            return Tag.COMPLEX, x.real, x.imag
+        if isinstance(x, device):
+            return Tag.DEVICE, str(x)
+        if kind is slice:
+            return Tag.SLICE, *map(self.pack, (x.start, x.stop, x.step))
+        for tag, coded in _CODES.items():
+            if isinstance(x, coded):
+                return tag, x.code
+        raise TypeError(
+            f"a {kind.__module__}.{kind.__qualname__} cannot travel to another process: numbers, texts, "
+            "bytes, lists, tuples, dicts, sets and tensors do"
+        )
+
+    def _tensor(self, x: Tensor) -> Any:
+        if x.device.type != "cpu":
+            raise RuntimeError(
+                f"tensors travel from the CPU only, found one on {x.device}: move it there first"
+            )
+        flag = Flag.REQUIRES_GRAD if x.requires_grad else Flag.PLAIN
+        if isinstance(x, Parameter):
+            flag = Flag.PARAMETER if x.requires_grad else Flag.FIXED_PARAMETER
+        x = x.detach()
+        if x.is_conj() or x.is_neg():
+            x = x.clone()
+        entry = [Tag.TENSOR, x.dtype.code, flag]
+        self.tensors.append((x, entry))
+        self.users[id(root(x.array))] += 1
+        return entry
+
+    def memory(self) -> list[memoryview]:
+        """The memory of all tensors, which learn now where they lie in it."""
+        found: list[Any] = []
+        places: dict[str, int] = {}  # of storages that are sent as a whole
+        for x, entry in self.tensors:
+            array = x.array
+            owner = root(array)
+            alone = self.users[id(owner)] == 1
+            if alone and not array.flags.c_contiguous and array.nbytes * _SPARSE < owner.nbytes:
+                array = np.ascontiguousarray(array)
+            if alone and array.flags.c_contiguous and array.nbytes:
+                entry += len(found), 0, array.shape, [step // array.itemsize for step in array.strides]
+                found.append(array.reshape(-1).view(np.uint8).data)
+                continue
+            place = self.storages.place(x)
+            if place.key not in places:
+                places[place.key] = len(found)
+                found.append(self.storages.arrays[place.key].data)
+            entry += places[place.key], place.offset, place.size, place.stride
+        return found
+
+
+def unpack(parcel: Any, travel: Travel | None = None) -> Any:
+    """The value of a parcel; its tensors lie in the parcel's memory. MalformedValue where it is none."""
+    try:
+        data, memory = parcel
+        return _Unpacking(memory, travel).unpack(data)
+    except Exception as error:  # whatever is wrong with it
+        raise MalformedValue(f"what arrived is no value: {error}") from error
+
+
+class _Unpacking:
+    def __init__(self, memory: Sequence[Any], travel: Travel | None) -> None:
+        self.memory = memory
+        self.travel = travel
+        self.storages: dict[tuple[int, int], NDArray[Any]] = {}  # by place and dtype
+        self.bytes: dict[int, NDArray[np.uint8]] = {}
+
+    def unpack(self, x: Any) -> Any:
+        if not isinstance(x, tuple):
+            if isinstance(x, memoryview):
+                return bytes(x)
+            if isinstance(x, dict):
+                raise MalformedValue("a dict without a tag")
+            return x
+        tag, *parts = x
+        match tag:
+            case Tag.LIST:
+                return list(map(self.unpack, parts))
+            case Tag.TUPLE:
+                return tuple(map(self.unpack, parts))
+            case Tag.DICT:
+                values = iter(map(self.unpack, parts))
+                return dict(zip(values, values, strict=True))
+            case Tag.TENSOR:
+                return self._tensor(*parts)
+            case Tag.COMPLEX:
+                real, imaginary = map(float, parts)
+                return complex(real, imaginary)
+            case Tag.LONG:
+                return int(parts[0], 16)
+            case Tag.SIZE:
+                return Size(parts)
+            case Tag.DEVICE:
+                return device(parts[0])
+            case Tag.SLICE:
+                start, stop, step = map(self.unpack, parts)
+                return slice(start, stop, step)
+            case Tag.SET:
+                return set(map(self.unpack, parts))
+            case Tag.FROZENSET:
+                return frozenset(map(self.unpack, parts))
+            case Tag.REFERENCE if self.travel is not None:
+                return self.travel.unpack(parts[0])
+            case Tag.DTYPE | Tag.LAYOUT | Tag.MEMORY_FORMAT:
+                return _BY_CODE[Tag(tag)][parts[0]]
+        raise MalformedValue(f"tag {tag!r}")
+
+    def _tensor(self, code: int, flag: int, key: int, offset: int, size: Any, stride: Any) -> Tensor:
+        elements = self.storages.get((key, code))
+        if elements is None:
+            elements = self.storages[key, code] = self._bytes(key).view(dtypes.BY_CODE[code].numpy_dtype)
+        x = wrap_array(view(Storage(elements, "cpu"), offset, size, stride))
+        match Flag(flag):
+            case Flag.PLAIN:
+                return x
+            case Flag.REQUIRES_GRAD:
+                return x.requires_grad_()
+            case Flag.PARAMETER:
+                return Parameter(x)
+        return Parameter(x, requires_grad=False)
+
+    def _bytes(self, key: int) -> NDArray[np.uint8]:
+        """Memory that arrived, which may be written; what came inside of the head is copied."""
+        found = self.bytes.get(key)
+        if found is None:
+            if type(key) is not int or key < 0:
+                raise MalformedValue(f"memory {key!r}")
+            found = np.frombuffer(self.memory[key], np.uint8)
+            found = self.bytes[key] = found if found.flags.writeable else found.copy()
+        return found

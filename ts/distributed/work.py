@@ -1,0 +1,184 @@
+"""What runs while its caller does something else: `Work`, and the turns of a group's calls.
+
+    work = all_reduce(tensor, async_op=True)
+    work.wait()                                True, or the error
+
+Calls of a group run one after the other, in the order in which they were made: at once in the caller's thread
+where nothing waits, else in a thread of the group's own.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future as _Future
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from ts.distributed.calls import Call
+
+if TYPE_CHECKING:
+    from ts.distributed.links import Links, Request
+
+Body = Callable[[Call], None]
+
+
+class Work:
+    """A call that is under way."""
+
+    def __init__(self, result: Any = None) -> None:
+        self._result = result
+
+    def wait(self, timeout: timedelta | None = None) -> bool:
+        """Wait until it is through; raise its error."""
+        raise NotImplementedError
+
+    def is_completed(self) -> bool:
+        """Whether it is through."""
+        raise NotImplementedError
+
+    def exception(self) -> BaseException | None:
+        """The error of what is through."""
+        raise NotImplementedError
+
+    def is_success(self) -> bool:
+        """Whether it is through without an error."""
+        return self.is_completed() and self.exception() is None
+
+    def result(self) -> Any:
+        """The tensors that it wrote."""
+        self.wait()
+        return self._result
+
+    def synchronize(self) -> None:
+        """Wait until it is through."""
+        self.wait()
+
+    def get_future(self) -> Any:
+        """A `ts.futures.Future` of the result."""
+        raise NotImplementedError
+
+
+class Collective(Work):
+    """A collective."""
+
+    def __init__(self, future: _Future[None], result: Any) -> None:
+        super().__init__(result)
+        self._future = future
+
+    def wait(self, timeout: timedelta | None = None) -> bool:
+        """Wait until it is through; raise its error."""
+        try:
+            self._future.result(None if not timeout else timeout.total_seconds())
+        except TimeoutError:
+            raise RuntimeError("Work::wait timed out") from None
+        return True
+
+    def is_completed(self) -> bool:
+        """Whether it is through."""
+        return self._future.done()
+
+    def exception(self) -> BaseException | None:
+        """The error of what is through."""
+        return self._future.exception() if self._future.done() else None
+
+    def get_future(self) -> Any:
+        """A `ts.futures.Future` of the tensors."""
+        from ts.futures import Future
+
+        future: Any = Future()
+
+        def done(ended: _Future[None]) -> None:
+            error = ended.exception()
+            future.set_result(self._result) if error is None else future.set_exception(error)
+
+        self._future.add_done_callback(done)
+        return future
+
+
+class Transfer(Work):
+    """A send or a receive."""
+
+    def __init__(
+        self, links: Links, request: Request, wait: Callable[[float | None], None], result: Any
+    ) -> None:
+        super().__init__(result)
+        self._links, self.request, self._wait = links, request, wait
+        self._ended = False
+
+    def wait(self, timeout: timedelta | None = None) -> bool:
+        """Wait until it is through; raise its error."""
+        if not self._ended:
+            self._wait(timeout.total_seconds() if timeout else None)
+            self._ended = True
+        return True
+
+    def is_completed(self) -> bool:
+        """Whether it is through."""
+        if not self._links.poll(self.request):
+            return False
+        if self.request.error is None:
+            self.wait()
+        return True
+
+    def exception(self) -> BaseException | None:
+        """The error of what is through."""
+        return self.request.error
+
+    def _source_rank(self) -> int:
+        """Whom a receive is from."""
+        assert self.request.source is not None
+        return self.request.source
+
+    source_rank = _source_rank
+
+
+class Turns:
+    """The calls of one group, one after the other."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()  # held by the call that runs in its caller's thread
+        self._thread: ThreadPoolExecutor | None = None
+        self._waiting = 0
+
+    def run(self, make: Callable[[], Call], body: Body) -> None:
+        """Make a call and run it, behind those that wait."""
+        if self._waiting or not self._lock.acquire(blocking=False):
+            self.start(make, body).result()
+            return
+        try:
+            _run(make(), body)
+        finally:
+            self._lock.release()
+
+    def start(self, make: Callable[[], Call], body: Body) -> _Future[None]:
+        """Make a call and have it run, behind those that wait."""
+        if self._thread is None:
+            self._thread = ThreadPoolExecutor(1, "ts.distributed group")
+        call = make()
+        self._waiting += 1
+
+        def turn() -> None:
+            with self._lock:
+                _run(call, body)
+
+        future = self._thread.submit(turn)
+        future.add_done_callback(self._ended)
+        return future
+
+    def close(self) -> None:
+        """Let the thread end."""
+        if self._thread is not None:
+            self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def _ended(self, future: _Future[None]) -> None:
+        self._waiting -= 1
+
+
+def _run(call: Call, body: Body) -> None:
+    try:
+        body(call)
+    except BaseException as error:
+        call.failed(error)
+        raise

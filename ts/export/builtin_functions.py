@@ -1,0 +1,82 @@
+"""`max`, `min` and `math.pow` of Python on sizes that may vary: numbers of the program, and no decisions.
+
+    with of_sizes():
+        max(x.shape[0], 3)            sym_max(s0, 3); without: 3 or s0, as it is in the example
+
+Of two numbers, or of a list of them, as in PyTorch; three by themselves are compared by Python.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import math
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import ts
+from ts._core.tensor.symbols import Symbolic
+from ts._core.thread.context import current_tracer
+
+_lock: Final = threading.Lock()
+_PLAIN: Final[dict[str, Callable[..., Any]]] = {"max": builtins.max, "min": builtins.min, "pow": math.pow}
+_open = 0
+
+
+@contextmanager
+def of_sizes() -> Iterator[None]:
+    """While a program runs that is being exported, in this thread or another."""
+    _count(1)
+    try:
+        yield
+    finally:
+        _count(-1)
+
+
+def _count(by: int) -> None:
+    global _open
+    with _lock:
+        _open += by
+        for name, function in (_PLAIN if _open == 0 else _OF_SIZES).items():
+            setattr(math if name == "pow" else builtins, name, function)
+
+
+def _of_program() -> bool:
+    """Whether a line of a program that is recorded calls, and not one of this package."""
+    module = str(sys._getframe(2).f_globals.get("__name__", ""))
+    return module.partition(".")[0] != "ts" and hasattr(current_tracer(), "tracked")
+
+
+def _of_two(name: str, of_symbols: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    plain = _PLAIN[name]
+
+    def pair(x: Any, y: Any) -> Any:
+        symbols = isinstance(x, Symbolic) or isinstance(y, Symbolic)
+        return of_symbols(x, y) if symbols and _is_number(x) and _is_number(y) else plain(x, y)
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if kwargs or len(args) > 2 or not _of_program():
+            return plain(*args, **kwargs)
+        if len(args) == 2:
+            return pair(*args)
+        items: list[Any] = list(*args)
+        return functools.reduce(pair, items) if items else plain(items)
+
+    function.__name__ = name
+    return function
+
+
+def _is_number(x: Any) -> bool:
+    return isinstance(x, int | float | Symbolic)
+
+
+def _pow(x: Any, y: Any, /) -> Any:
+    if (isinstance(x, Symbolic) or isinstance(y, Symbolic)) and _of_program():
+        return x**y
+    return _PLAIN["pow"](x, y)
+
+
+_OF_SIZES: Final = {"max": _of_two("max", ts.sym_max), "min": _of_two("min", ts.sym_min), "pow": _pow}

@@ -1,0 +1,56 @@
+"""Autocast on fake tensors: which dtype an operator's arguments are converted to, by its rule."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts import dtypes
+from ts._core.dispatch import autocast
+from ts._core.tensor.tensor import Tensor
+from ts.export.fake import device_of, tensors_in
+
+
+def is_cast(x: Tensor, dtype: Any) -> bool:
+    """Whether a tensor is converted to a dtype: another float, but for float64."""
+    return x.is_floating_point() and x.dtype is not dtypes.float64 and x.dtype is not dtype
+
+
+def rule_of(op: Any, device: str) -> str:
+    """What the record of an operator says of a device: "", "lower", "float32", "widest", or a refusal."""
+    said = "" if op.record is None else op.record.autocast
+    return said if isinstance(said, str) else said.get(device, "")
+
+
+def place_of_casts(values: list[Any]) -> int | None:
+    """The switch of the device that an operator runs on, if this thread's autocast is on there."""
+    first = next(tensors_in(values), None)
+    if first is None or (device := device_of(first).type) not in autocast.LOWER_DTYPES:
+        return None
+    place = autocast.place_of(device)
+    return place if autocast.is_enabled(place) else None
+
+
+def cast_dtype(op: Any, values: list[Any]) -> Any:
+    """The dtype of this thread's autocast for an operator; None where its arguments stay.
+
+    RuntimeError for operators that are refused there.
+    """
+    place = place_of_casts(values)
+    if place is None:
+        return None
+    rule = rule_of(op, device_of(next(tensors_in(values))).type)
+    if rule == "":
+        return None
+    if rule == "lower":
+        return autocast.lower_dtype(place)
+    if rule == "float32":
+        names = [p.name for p in op.signature.parameters]
+        is_said = "dtype" in names and values[names.index("dtype")] is not None
+        return None if is_said else dtypes.float32
+    if rule == "widest":
+        floats = [x.dtype for x in tensors_in(values) if is_cast(x, None)]
+        return dtypes.float32 if dtypes.float32 in floats else autocast.lower_dtype(place)
+    raise RuntimeError(rule)
+
+
+__all__ = ["cast_dtype", "is_cast", "place_of_casts", "rule_of"]

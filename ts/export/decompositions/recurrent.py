@@ -1,0 +1,147 @@
+"""Recurrent layers, step by step: as many steps as the example is long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts.export.decompositions.table import decomposes
+
+aten = ts.ops.aten
+
+State = tuple[Tensor, ...]
+# (a step's share of the gates, state, w_hh, b_hh) to the next state, of which the first is the output
+Step = Callable[[Tensor, State, Tensor, Any], State]
+
+
+def _lstm_step(given: Tensor, state: State, w_hh: Tensor, b_hh: Any) -> State:
+    hidden, cell = state
+    gates = aten.add.Tensor(aten.linear(hidden, w_hh, b_hh), given)
+    parts = aten.chunk(gates, 4, 2)
+    into, forget = aten.sigmoid(parts[0]), aten.sigmoid(parts[1])
+    candidate, out = aten.tanh(parts[2]), aten.sigmoid(parts[3])
+    cell = aten.add.Tensor(aten.mul.Tensor(forget, cell), aten.mul.Tensor(into, candidate))
+    return aten.mul.Tensor(out, aten.tanh(cell)), cell
+
+
+def _gru_step(given: Tensor, state: State, w_hh: Tensor, b_hh: Any) -> State:
+    hidden = state[0]
+    of_input = aten.chunk(given, 3, 1)
+    of_state = aten.chunk(aten.linear(hidden, w_hh, b_hh), 3, 2)
+    reset = aten.sigmoid(aten.add.Tensor(of_state[0], of_input[0]))
+    update = aten.sigmoid(aten.add.Tensor(of_state[1], of_input[1]))
+    new = aten.tanh(aten.add.Tensor(of_input[2], aten.mul.Tensor(of_state[2], reset)))
+    return (aten.add.Tensor(aten.mul.Tensor(aten.sub.Tensor(hidden, new), update), new),)
+
+
+def _rnn_step(activation: Any) -> Step:
+    def step(given: Tensor, state: State, w_hh: Tensor, b_hh: Any) -> State:
+        return (activation(aten.add.Tensor(aten.linear(state[0], w_hh, b_hh), given)),)
+
+    return step
+
+
+def _layer(x: Tensor, state: State, weights: list[Any], step: Step, reverse: bool) -> tuple[Tensor, State]:
+    """One layer in one direction: what it gives at all times, and its last state."""
+    w_ih, w_hh, b_ih, b_hh, w_hr = weights
+    cells = len(state) > 1
+    if cells:
+        state = tuple(aten.unsqueeze(s, 0) for s in state)
+    given = aten.linear(x, w_ih, b_ih)
+    if reverse:
+        given = aten.flip(given, [0])
+    if not cells:
+        state = tuple(aten.unsqueeze(s, 0) for s in state)
+    found = []
+    for each in aten.unbind(given, 0):
+        state = step(each, state, w_hh, b_hh)
+        if w_hr is not None:
+            state = (aten.linear(state[0], w_hr), *state[1:])
+        found.append(state[0])
+    result = aten.cat(found[::-1] if reverse else found, 0)
+    return result, tuple(aten.squeeze.dim(s, 0) for s in state)
+
+
+def _weights(params: list[Tensor], has_biases: bool, projected: bool) -> list[list[Any]]:
+    """The weights of each layer and direction: w_ih, w_hh, b_ih, b_hh, w_hr."""
+    count = (4 if has_biases else 2) + projected
+    found = []
+    for k in range(0, len(params), count):
+        some = list(params[k : k + count])
+        last = some.pop() if projected else None
+        found.append([*some, *[None] * (4 - len(some)), last])
+    return found
+
+
+def _stack(
+    x: Tensor,
+    states: list[list[Tensor]],
+    weights: list[list[Any]],
+    step: Step,
+    dropout: float,
+    bidirectional: bool,
+    batch_first: bool,
+) -> tuple[Tensor, ...]:
+    """All layers: the output, and the last states by kind."""
+    x = aten.transpose.int(x, 0, 1) if batch_first else x
+    directions = 2 if bidirectional else 1
+    last: list[State] = []
+    for layer in range(0, len(weights), directions):
+        outputs = []
+        for k in range(layer, layer + directions):
+            state = tuple(of_kind[k] for of_kind in states)
+            found, state = _layer(x, state, weights[k], step, k > layer)
+            outputs.append(found)
+            last.append(state)
+        x = aten.cat(outputs, x.dim() - 1) if bidirectional else outputs[0]
+        if dropout and layer + directions < len(weights):
+            x = aten.dropout(x, dropout, True)
+    x = aten.transpose.int(x, 0, 1) if batch_first else x
+    return x, *(aten.stack(list(of_kind), 0) for of_kind in zip(*last, strict=True))
+
+
+@decomposes("aten::lstm.input")
+def lstm(
+    x: Tensor,
+    hx: list[Tensor],
+    params: list[Tensor],
+    has_biases: bool,
+    num_layers: int,
+    dropout: float,
+    train: bool,
+    bidirectional: bool,
+    batch_first: bool,
+) -> tuple[Tensor, ...]:
+    """Layers of LSTMs."""
+    per = 4 if has_biases else 2
+    projected = len(params) != per * num_layers * (2 if bidirectional else 1)
+    states = [list(aten.unbind(s, 0)) for s in hx]
+    weights = _weights(params, has_biases, projected)
+    return _stack(x, states, weights, _lstm_step, dropout if train else 0.0, bidirectional, batch_first)
+
+
+def _of_one_state(key: str, step: Step) -> None:
+    def layers(
+        x: Tensor,
+        hx: Tensor,
+        params: list[Tensor],
+        has_biases: bool,
+        num_layers: int,
+        dropout: float,
+        train: bool,
+        bidirectional: bool,
+        batch_first: bool,
+    ) -> tuple[Tensor, ...]:
+        states = [list(aten.unbind(hx, 0))]
+        weights = _weights(params, has_biases, False)
+        return _stack(x, states, weights, step, dropout if train else 0.0, bidirectional, batch_first)
+
+    layers.__name__ = key[6:].partition(".")[0]
+    decomposes(key)(layers)
+
+
+_of_one_state("aten::gru.input", _gru_step)
+_of_one_state("aten::rnn_tanh.input", _rnn_step(aten.tanh))
+_of_one_state("aten::rnn_relu.input", _rnn_step(aten.relu))

@@ -1,0 +1,504 @@
+"""Gradients inside of an export: the way back is recorded, as nodes of the program.
+
+    y = x.detach().requires_grad_()                   detach(x)
+    ts.autograd.grad((y * y).sum(), y)                mul, sum, ones_like, expand, mul, mul, add
+
+Fake tensors have no history; the tape is the list of operators that were recorded.  The formulas of
+`ts.ops.derivatives` run on what these took and gave, and their operators are recorded in turn, so that
+gradients can be differentiated again.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import ts
+from ts._core.dispatch.overloads import overloads
+from ts._core.tensor.symbols import Symbolic, SymInt
+from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import GradMode
+from ts._higher_order_ops.aliases import Aliases
+from ts.errors import UserError
+from ts.export import scripts
+from ts.export.fake import device_of, tensors_in
+from ts.ops.batching.rules import draws
+from ts.ops.derivatives import formulas
+from ts.ops.derivatives.rows import Derivative, derivative_of
+
+if TYPE_CHECKING:
+    from ts.export.recorder import Recorder
+    from ts.fx.node import Node
+
+_CONJUGATES: Final = frozenset(("aten::conj", "aten::_conj", "aten::resolve_conj"))
+
+_WRITES: Final = (
+    "{} writes in place on the way of a gradient that is computed inside of an exported program: write it "
+    "without"
+)
+
+
+class Step(NamedTuple):
+    """An operator that was recorded."""
+
+    op: Any
+    values: list[Any]
+    results: list[Any]  # as the schema counts them: a list of tensors is one
+    differentiable: bool  # gradients were on
+    time: int = 0  # how many were recorded before, which counts for what was written since
+
+
+class Foreign(NamedTuple):
+    """What stands for the operator where a function of the program has a derivative of its own."""
+
+    key: str
+
+
+class Tape:
+    """What was recorded, and the way back through it."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.steps: list[Step] = []
+        self.nodes: set[Node] = set()  # of ways back: those that nobody uses may go
+        self.watched: dict[int, tuple[Tensor, str]] = {}  # tensors with hooks by id, and what they are
+        self._going_back = False
+        self._memory = Memory(recorder)
+        self._stale: set[int] = set()  # computed again of what was written since, by id
+
+    def note(self, op: Any, values: list[Any], result: Any) -> None:
+        """Keep an operator."""
+        several = len(op.signature.returns) > 1
+        results = list(result) if several else [result]
+        self._memory.note(op, values, result, len(self.steps))
+        self.steps.append(Step(op, values, results, ts.is_grad_enabled(), len(self.steps)))
+
+    def separate(self, x: Tensor) -> None:
+        """Let writes to a tensor count for itself alone, though it shows another's memory: `y.data`."""
+        self._memory.separate(x)
+
+    def note_function(self, name: str, values: list[Any], results: Any) -> None:
+        """Keep that a function with a derivative of its own gave these: its operators do not say it."""
+        fakes = [self.recorder.fake_of(x) for x in tensors_in(values)]
+        given = list(tensors_in(results if isinstance(results, list | tuple) else [results]))
+        self.steps.append(Step(Foreign(name), fakes, given, ts.is_grad_enabled()))
+
+    def watch(self, x: Tensor, how: str) -> None:
+        """Keep that somebody wants to see, or change, the gradient of a tensor."""
+        x = self.recorder.fake_of(x)
+        self.watched[id(x)] = x, how
+
+    def simplified(self, op: Any, values: list[Any]) -> Any:
+        """What an operator of a formula gives without being a node: a conjugate of what is real; else None.
+
+        A number in a tensor's place becomes one if it is alone, in `values`.
+        """
+        if not self._going_back:
+            return None
+        x = values[0] if values else None
+        if op.name in _CONJUGATES:
+            return None if isinstance(x, Tensor) and x.dtype.is_complex else x
+        is_number = isinstance(x, int | float) and op.signature.parameters[0].kind == "Tensor"
+        if is_number and not any(True for _ in tensors_in(values)):
+            values[0] = _number(x)
+        return None
+
+    # ---- the way back
+
+    def gradients(
+        self, roots: Sequence[Tensor], given: Sequence[Tensor], wanted: Sequence[Tensor], create: bool
+    ) -> list[Tensor | None]:
+        """The gradients of the sum of `roots`, weighted; None where they do not depend on a tensor.
+
+        create  they may be differentiated
+        """
+        recorder = self.recorder
+        roots, given, wanted = ([recorder.fake_of(x) for x in part] for part in (roots, given, wanted))
+        before = set(recorder.graph.nodes)
+        outside, self._going_back = self._going_back, True
+        try:
+            with self.recorder.in_function(), GradMode(create):
+                return self._back(list(self.steps), roots, given, wanted)
+        finally:
+            self._going_back = outside
+            self.nodes |= {node for node in recorder.graph.nodes if node not in before}
+
+    def backward(
+        self,
+        roots: Sequence[Tensor],
+        given: Sequence[Tensor],
+        wanted: Sequence[Tensor] | None,
+        create: bool,
+    ) -> None:
+        """Add gradients to the tensors that `roots` come from; UserError where some are parameters."""
+        leaves = self._leaves(roots) if wanted is None else list(map(self.recorder.fake_of, wanted))
+        state = {id(made) for _, made in self.recorder._fakes.values()}
+        if any(id(x) in state for x in leaves):
+            raise UserError(
+                "backward() inside of an exported program would leave gradients at parameters, which are no "
+                "part of it: ask for those that are wanted by autograd.grad"
+            )
+        for x, gradient in zip(leaves, self.gradients(roots, given, leaves, create), strict=True):
+            if gradient is not None:
+                if x.grad is None:
+                    x.grad = gradient
+                elif create:
+                    x.grad = x.grad + gradient
+                else:  # in place, as in eager code
+                    x.grad.add_(gradient)
+
+    def _leaves(self, roots: Sequence[Tensor]) -> list[Tensor]:
+        """The tensors that want gradients, and that nothing was computed for on the way to `roots`."""
+        reached = {id(x): x for x in map(self.recorder.fake_of, roots)}
+        made: set[int] = set()
+        for step in reversed(self.steps):
+            if any(id(x) in reached for x in tensors_in(step.results)) and _passes(step):
+                arguments = [x for x in tensors_in(step.values) if x.requires_grad]
+                if arguments:
+                    made |= {id(x) for x in tensors_in(step.results)}
+                reached |= {id(x): x for x in arguments}
+        return [x for i, x in reached.items() if i not in made and x.requires_grad]
+
+    def _back(
+        self, steps: list[Step], roots: Sequence[Tensor], given: Sequence[Tensor], wanted: Sequence[Tensor]
+    ) -> list[Tensor | None]:
+        on_the_way = _on_the_way(steps, wanted)
+        self._check(steps, roots, wanted, on_the_way)
+        sums: dict[int, Tensor] = {}
+        for x, gradient in zip(roots, given, strict=True):
+            _add(sums, x, gradient)
+        asked = {id(x) for x in wanted}
+        found: dict[int, Tensor] = {}
+        for step in reversed(steps):
+            results = [x for x in tensors_in(step.results) if id(x) in sums]
+            if not results:
+                continue
+            found |= {id(x): sums[id(x)] for x in results if id(x) in asked}
+            gradients = []
+            if _passes(step) and any(id(x) in on_the_way for x in tensors_in(step.values)):
+                gradients = self._through(step, sums, on_the_way)
+            for x in results:
+                sums.pop(id(x), None)
+            for x, gradient in gradients:
+                if id(x) in on_the_way:
+                    _add(sums, x, gradient)
+        return [found.get(id(x), sums.get(id(x))) for x in wanted]
+
+    def _check(
+        self, steps: list[Step], roots: Sequence[Tensor], wanted: Sequence[Tensor], on_the_way: set[int]
+    ) -> None:
+        """UserError where the way back goes through something that there is no way back for."""
+        reached = {id(x): x for x in roots}
+        memory = _memory(steps)
+        known = {id(x) for x in wanted}
+        asked = set(known)
+        for step in reversed(steps):
+            written = _written(step) if step.differentiable else []
+            depends = any(id(x) in on_the_way for x in tensors_in(step.values))
+            if written and depends:  # through another view, perhaps
+                places = {memory.get(id(x), id(x)) for x in written}
+                if any(memory.get(i, i) in places for i in reached):
+                    raise UserError(_WRITES.format(step.op.key))
+            if any(id(x) in reached for x in tensors_in(step.results)):
+                known |= {id(x) for x in tensors_in(step.results)}
+                if not _passes(step):
+                    continue
+                if written and depends:
+                    raise UserError(_WRITES.format(step.op.key))
+                if isinstance(step.op, Foreign) and depends:
+                    raise UserError(
+                        "gradients that are computed inside of an exported program cannot pass "
+                        f"{step.op.key}, a function with a derivative of its own: write its derivative where "
+                        "the gradient is wanted"
+                    )
+                reached |= {id(x): x for x in tensors_in(step.values)}
+        for i, (_, how) in self.watched.items():
+            if i in on_the_way and i in reached and not (how == "retain_grad" and i in asked):
+                raise UserError(
+                    f"{how} of a tensor on the way of a gradient that is computed inside of an exported "
+                    "program has no form there: ask for the gradient of that tensor by autograd.grad"
+                )
+        for i, x in reached.items():
+            node = self.recorder.node_of(x)
+            if i not in known and i not in asked and x.requires_grad and node.op == "call_function":
+                source = node.args[0] if node.target is operator.getitem else node
+                target = getattr(source, "target", node.target)
+                name = getattr(target, "name", getattr(target, "__name__", target))
+                raise UserError(
+                    "gradients that are computed inside of an exported program cannot pass "
+                    f"{name() if callable(name) else name}: export "
+                    "what they are of, and compute them from its results"
+                )
+
+    def _through(
+        self, step: Step, sums: dict[int, Tensor], on_the_way: set[int]
+    ) -> list[tuple[Tensor, Tensor]]:
+        """Gradients of the arguments of an operator."""
+        op = step.op
+        if op.name == "aten::to":
+            x = step.values[0]
+            return [(x, sums[id(step.results[0])].to(device=device_of(x), dtype=x.dtype))]
+        row = derivative_of(op.record)
+        parts = None if row is not None and row.formulas else self._parts(op.record, row)
+        if parts is not None:
+            return self._through_parts(step, parts, sums, on_the_way)
+        if row is None or not row.formulas:
+            raise NotImplementedError(f"derivative for {op.name} is not implemented")
+        return self._by_formula(step, row, sums, on_the_way)
+
+    def _parts(self, record: Any, row: Derivative | None) -> Callable[[list[Any]], Any] | None:
+        """What computes an operator by others, of its arguments; None where there is nothing."""
+        if row is not None:
+            return self._script(formulas.decomposed(record)) if row.decomposition else None
+        return (lambda values: record.kernel(*values)) if record.whole else None
+
+    def _script(self, function: Any) -> Callable[[list[Any]], Any]:
+        """A formula, which is recorded as the compiler has it: it is written for that."""
+        return lambda values: scripts.call(self.recorder, function, values, {})
+
+    def _through_parts(
+        self, step: Step, parts: Any, sums: dict[int, Tensor], on_the_way: set[int]
+    ) -> list[tuple[Tensor, Tensor]]:
+        """Through the operators that compute the same, which are recorded for that."""
+        first = len(self.steps)
+        with GradMode(True):
+            again = parts(step.values)
+        steps = [each._replace(time=step.time) for each in self.steps[first:]]
+        written = {id(x) for x in tensors_in(step.values) if self._memory.writes_since(x, step.time)}
+        for each in steps:
+            if any(id(x) in written or id(x) in self._stale for x in tensors_in(each.values)):
+                self._stale |= {id(x) for x in tensors_in(each.results)}
+            writes = any(p.written for p in each.op.signature.parameters)
+            if writes or (each.op.record.nondeterministic and draws(each.op.record, each.values)):
+                raise UserError(
+                    f"gradients that are computed inside of an exported program cannot pass {step.op.key}, "
+                    "which draws random numbers or writes: export what they are of, and compute them from "
+                    "its results"
+                )
+        results = again if isinstance(again, tuple | list) else [again]
+        pairs = [
+            (self.recorder.fake_of(new), sums[id(old)])
+            for new, old in zip(tensors_in(results), tensors_in(step.results), strict=True)
+            if id(old) in sums
+        ]
+        arguments = list({id(x): x for x in tensors_in(step.values) if id(x) in on_the_way}.values())
+        found = self._back(steps, [x for x, _ in pairs], [g for _, g in pairs], arguments)
+        return [(x, g) for x, g in zip(arguments, found, strict=True) if g is not None]
+
+    def _by_formula(
+        self, step: Step, row: Derivative, sums: dict[int, Tensor], on_the_way: set[int]
+    ) -> list[tuple[Tensor, Tensor]]:
+        inputs = formulas.inputs_of(step.op.record)
+        arguments = dict(zip(inputs.parameters, step.values, strict=True))
+        wanted = [
+            name for name in row.inputs if any(id(x) in on_the_way for x in tensors_in([arguments[name]]))
+        ]
+        if not wanted:
+            return []
+        formula = formulas.gradient(step.op.record, wanted)
+        values = _Values(inputs, arguments, step, sums, row.absent, [n in wanted for n in formula.gives])
+        reads = [values.of(read) for read in formula.reads]
+        for read, x in zip(formula.reads, reads, strict=True):
+            if not read.fact and not values.is_gradient(read):
+                self._check_unwritten(tensors_in([x]), step)
+        found = self._script(formula.function())(reads)
+        several = found if len(formula.gives) > 1 else (found,)
+        pairs = []
+        for name, gradient in zip(formula.gives, several, strict=True):
+            of_lists = gradient if isinstance(gradient, list | tuple) else [gradient]
+            for x, g in zip(tensors_in([arguments[name]]), of_lists, strict=False):
+                if isinstance(g, Tensor):
+                    pairs.append((x, _like(x, g)))
+        return pairs
+
+    def _check_unwritten(self, needed: Iterable[Tensor], step: Step) -> None:
+        """RuntimeError where something that a gradient needs of an operator was written since that ran."""
+        for x in needed:
+            count = self._memory.writes_since(x, step.time)
+            if not count and id(x) not in self._stale:
+                continue
+            with self.recorder.paused():
+                what = f"[{x.type()} {list(x.shape)}]"  # type: ignore[operator]
+            now = len(self._memory.writes(x))
+            raise RuntimeError(
+                "one of the variables needed for gradient computation has been modified by an inplace "
+                f"operation: {what}, of {step.op.key}, is at version {now}; expected version {now - count} "
+                "instead. Hint: write to a clone of it."
+            )
+
+
+class Memory:
+    """Which tensors share memory, and when it was written to."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._aliases = Aliases()
+        self._writes: dict[int, list[int]] = {}  # times, by the root of the memory
+
+    def note(self, op: Any, values: list[Any], result: Any, time: int) -> None:
+        """Note what an operator did with the memory of its arguments."""
+        if op.name == "aten::to":
+            if result.array is values[0].array:
+                self._aliases.join(result, values[0])
+            return
+        aliases = self._aliases
+        if all(argument.alias is None for argument in op.schema.arguments):
+            return
+        with self._recorder.environment.guessing(), self._recorder.paused():
+            aliases.note(op, values, result)
+        if op.name == "aten::detach_":  # which leaves the elements
+            return
+        for argument, value in zip(op.schema.arguments, values, strict=True):
+            if argument.alias is not None and argument.is_write:
+                for root in {aliases.root(x) for x in tensors_in([value])}:
+                    self._writes.setdefault(root, []).append(time)
+
+    def separate(self, x: Tensor) -> None:
+        """Let a tensor count as one with memory of its own."""
+        self._aliases.part(x)
+
+    def writes(self, x: Tensor) -> list[int]:
+        """When a tensor was written to."""
+        return self._writes.get(self._aliases.root(x), [])
+
+    def writes_since(self, x: Tensor, time: int) -> int:
+        """How often a tensor was written to after a time."""
+        return sum(t > time for t in self.writes(x))
+
+
+class _Values:
+    """What the parameters of a formula are."""
+
+    def __init__(
+        self,
+        inputs: formulas.Inputs,
+        arguments: dict[str, Any],
+        step: Step,
+        sums: dict[int, Tensor],
+        absent: bool,
+        mask: list[bool],
+    ) -> None:
+        self.inputs, self.arguments, self.step = inputs, arguments, step
+        self.sums, self.absent, self.mask = sums, absent, mask
+
+    def is_gradient(self, read: formulas.Read) -> bool:
+        """Whether a formula reads the gradient of a result."""
+        return self._result_of_gradient(read) is not None
+
+    def _result_of_gradient(self, read: formulas.Read) -> int | None:
+        for i, result in enumerate(self.inputs.results):
+            if read.of == result.gradient or (read.of == "grad" and i == self.inputs.differentiable[0]):
+                return i
+        return None
+
+    def of(self, read: formulas.Read) -> Any:
+        if read.of == "output_mask":
+            return self.mask
+        if not read.fact and (i := self._result_of_gradient(read)) is not None:
+            return self._gradient(self.step.results[i])
+        x = self.arguments[read.of] if read.of in self.arguments else self._result(read.of)
+        if read.fact:
+            return _fact(x, read.fact)
+        if isinstance(x, Symbolic) and self.inputs.parameters[read.of].kind == "Tensor":
+            return _number(x)
+        return x
+
+    def _result(self, name: str) -> Any:
+        return self.step.results[[r.name for r in self.inputs.results].index(name)]
+
+    def _gradient(self, result: Any) -> Any:
+        if isinstance(result, list | tuple):
+            return [self._gradient(x) for x in result]
+        found = self.sums.get(id(result))
+        if found is None and not self.absent:
+            return overloads("zeros_like")(result)
+        return found
+
+
+def _fact(x: Any, fact: str) -> Any:
+    if isinstance(x, list | tuple):
+        return [_fact(y, fact) for y in x]
+    if x is None:
+        return None
+    if fact in ("size", "stride"):
+        return list(getattr(x, fact)())
+    if fact == "dtype":
+        return x.dtype.code
+    return getattr(x, fact)()
+
+
+def _number(x: Any) -> Any:
+    """A number as a tensor."""
+    return ts.ops.aten.scalar_tensor(x, dtype=ts.int64 if isinstance(x, int | SymInt) else None)
+
+
+def _passes(step: Step) -> bool:
+    """Whether gradients pass an operator."""
+    if not step.differentiable:
+        return False
+    if isinstance(step.op, Foreign):
+        return True
+    row = derivative_of(step.op.record)
+    if row is not None and row.refused:
+        raise RuntimeError(row.reason)
+    return row is None or not row.reason
+
+
+def _written(step: Step) -> list[Tensor]:
+    """The tensors that an operator writes to."""
+    if isinstance(step.op, Foreign):
+        return []
+    parameters = step.op.signature.parameters
+    return list(tensors_in([x for p, x in zip(parameters, step.values, strict=False) if p.written]))
+
+
+def _memory(steps: list[Step]) -> dict[int, int]:
+    """For each view that gradients pass, by id, the tensor that it lies in."""
+    found: dict[int, int] = {}
+    for step in steps:
+        row = None if isinstance(step.op, Foreign) else derivative_of(step.op.record)
+        if isinstance(step.op, Foreign) or (row is not None and row.reason):
+            continue
+        for returned, result in zip(step.op.signature.returns, step.results, strict=False):
+            if not 0 <= returned.view_of < len(step.values):
+                continue
+            for base in tensors_in([step.values[returned.view_of]]):
+                for x in tensors_in([result]):
+                    if x is not base:
+                        found[id(x)] = found.get(id(base), id(base))
+    return found
+
+
+def _on_the_way(steps: list[Step], wanted: Sequence[Tensor]) -> set[int]:
+    """The tensors that depend on some, by id."""
+    found = {id(x) for x in wanted}
+    for step in steps:
+        if _passes(step) and any(id(x) in found for x in tensors_in(step.values)):
+            found |= {id(x) for x in tensors_in(step.results) if x.is_floating_point() or x.is_complex()}
+    return found
+
+
+def _add(sums: dict[int, Tensor], x: Tensor, gradient: Tensor) -> None:
+    before = sums.get(id(x))
+    sums[id(x)] = gradient if before is None else before + gradient
+
+
+def _like(x: Tensor, gradient: Tensor) -> Tensor:
+    """A gradient of the shape and dtype of what it is of."""
+    lead = gradient.ndim - x.ndim
+    dims = list(range(lead))
+    for d, n in enumerate(x.shape):
+        if not _equal(n, gradient.shape[lead + d]):
+            dims.append(lead + d)
+    if dims:
+        gradient = gradient.sum(dims, True)
+        if lead:
+            gradient = gradient.view(x.shape)
+    if gradient.is_complex() and not x.is_complex():
+        gradient = ts.real(gradient)
+    return gradient if gradient.dtype is x.dtype else gradient.to(x.dtype)
+
+
+def _equal(n: Any, m: Any) -> bool:
+    return n is m or bool(n == m)

@@ -1,0 +1,78 @@
+"""Modules that run graphs: those that a program is taken apart into."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ts.fx.code_writer import check_parameters
+from ts.fx.generated_source import forward_from_src
+from ts.fx.graph import Graph
+from ts.fx.graph_module import GraphModule
+from ts.nn.modules.module import Module
+
+
+class InterpreterModule(Module):
+    """A module that runs a graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__()
+        self.graph = graph
+        self._function: Callable[..., Any] | None = None
+
+    @property
+    def arg_names(self) -> list[str]:
+        """The names of its arguments."""
+        return [str(n.target) for n in self.graph.nodes if n.op == "placeholder"]
+
+    @property
+    def graph_module(self) -> GraphModule:
+        """A GraphModule with this graph and state."""
+        return GraphModule(self, self.graph)
+
+    def print_readable(self, print_output: bool = True, **options: Any) -> str:
+        """The code, with comments."""
+        return self.graph_module.print_readable(print_output, **options)
+
+    def finalize(self) -> None:
+        """Take the graph as it is now."""
+        code = self.graph.python_code(root_module="self")
+        check_parameters(self.graph.nodes)
+        self._function = forward_from_src(code.src, code.globals, None)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        if self._function is None:
+            self.finalize()
+        assert self._function is not None
+        if not kwargs:
+            return self._function(self, *args)
+        names = self.arg_names
+        if unknown := [name for name in kwargs if name not in names]:
+            raise TypeError(f"the module takes {', '.join(names)}, not {', '.join(unknown)}")
+        given = dict(zip(names, args, strict=False)) | kwargs
+        if missing := [name for name in names if name not in given]:
+            raise TypeError(f"the module takes {', '.join(names)}; not given: {', '.join(missing)}")
+        return self._function(self, *(given[name] for name in names))
+
+
+class InterpreterModuleDispatcher(Module):
+    """A module whose calls run different graphs: the first the first, the second the second, and so on."""
+
+    def __init__(self, calls: list[InterpreterModule]) -> None:
+        super().__init__()
+        self._calls = calls
+        self._next = 0
+        first = calls[0]
+        self._parameters.update(first._parameters)
+        self._buffers.update(first._buffers)
+        self._non_persistent_buffers_set.update(first._non_persistent_buffers_set)
+        self._modules.update(first._modules)
+
+    def call_modules(self) -> list[InterpreterModule]:
+        """The modules of the calls, in order."""
+        return list(self._calls)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        module = self._calls[self._next]
+        self._next = (self._next + 1) % len(self._calls)
+        return module(*args, **kwargs)

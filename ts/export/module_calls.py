@@ -1,0 +1,138 @@
+"""Which modules a program calls: nodes are noted with them, and signatures of calls are kept where asked for.
+
+ModuleCallEntry("encoder", None)                        a module of the program
+ModuleCallEntry("encoder@1", signature)                 its second call, with what it was given and gave
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from ts._core.tensor.symbols import SymBool, SymFloat, SymInt
+from ts._core.tensor.tensor import Tensor
+from ts.export.signature import (
+    ArgumentSpec,
+    ConstantArgument,
+    SymBoolArgument,
+    SymFloatArgument,
+    SymIntArgument,
+    TensorArgument,
+)
+from ts.nn.modules.module import Module
+from ts.utils import _pytree as pytree
+
+if TYPE_CHECKING:
+    from ts.export.recorder import Recorder
+
+
+@dataclasses.dataclass
+class ModuleCallSignature:
+    """What a call was given and gave: leaves by their nodes, and the trees that they are the leaves of."""
+
+    inputs: list[ArgumentSpec]
+    outputs: list[ArgumentSpec]
+    in_spec: Any
+    out_spec: Any
+    forward_arg_names: list[str] | None = None
+
+    def renamed(self, name: Callable[[str], str]) -> ModuleCallSignature:
+        """The same of a graph whose nodes have other names."""
+
+        def again(argument: ArgumentSpec) -> ArgumentSpec:
+            if isinstance(argument, ConstantArgument):
+                return argument
+            return dataclasses.replace(argument, name=name(argument.name))
+
+        return dataclasses.replace(
+            self, inputs=list(map(again, self.inputs)), outputs=list(map(again, self.outputs))
+        )
+
+
+@dataclasses.dataclass
+class ModuleCallEntry:
+    """A module of the program by its path, `@` and the number of the call behind the first."""
+
+    fqn: str
+    signature: ModuleCallSignature | None = None
+
+
+_ARGUMENTS: dict[type, Any] = {
+    Tensor: TensorArgument,
+    SymInt: SymIntArgument,
+    SymFloat: SymFloatArgument,
+    SymBool: SymBoolArgument,
+}
+
+
+def argument(x: Any, node: Any) -> ArgumentSpec:
+    """A value of the graph, by its node; one that is none is a constant."""
+    for kind, made in _ARGUMENTS.items():
+        if isinstance(x, kind) and hasattr(node, "name"):
+            return made(node.name)  # type: ignore[no-any-return]
+    return ConstantArgument("", node)  # a symbol: what it is was decided on the way
+
+
+class ModuleCalls:
+    """The calls of one recording."""
+
+    def __init__(self, root: Module, preserved: Iterable[str] = ()) -> None:
+        self.preserved = frozenset(preserved)
+        for name in self.preserved:
+            root.get_submodule(name)  # AttributeError, if there is none
+        self.paths: dict[int, str] = {}  # of modules, by id: the first of several
+        for name, module in root.named_modules():
+            self.paths.setdefault(id(module), name)
+        self.root = root
+        self.stack: dict[str, tuple[str, str]] = {}  # the modules whose forward runs: by key, path and class
+        self.counts: Counter[str] = Counter()
+        self.signatures: dict[str, ModuleCallSignature] = {}  # of calls, by path and number
+
+    def forward(self, module: Module, recorder: Recorder) -> Callable[..., Any]:
+        """The `forward` of a module, which the nodes inside are noted with."""
+        path = self.paths.get(id(module))
+        if path is None:  # made by the program while it runs
+            return module.forward  # type: ignore[no-any-return]
+        call = f"{path}@{self.counts[path]}" if self.counts[path] else path
+        self.counts[path] += 1
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            before, self.stack = self.stack, self.stack | {f"L__self__{call}": (path, class_name(module))}
+            try:
+                result = module.forward(*args, **kwargs)
+            finally:
+                self.stack = before
+            if (
+                path in self.preserved and not recorder.inside
+            ):  # in a branch or loop it is no call of the program
+                self.signatures[call] = self._signature(recorder, (args, kwargs), result)
+            return result
+
+        return run
+
+    def _signature(self, recorder: Recorder, given: Any, result: Any) -> ModuleCallSignature:
+        (inputs, in_spec), (outputs, out_spec) = pytree.tree_flatten(given), pytree.tree_flatten(result)
+        given = [argument(x, recorder.node_of(x)) for x in inputs]
+        made = [argument(x, recorder.node_of(x)) for x in outputs]
+        return ModuleCallSignature(given, made, in_spec, out_spec)
+
+    def rename(self, before: str, name: str) -> None:
+        """A node has another name now."""
+        for call, signature in self.signatures.items():
+            self.signatures[call] = signature.renamed(lambda known: name if known == before else known)
+
+    def entries(self, signature: ModuleCallSignature) -> list[ModuleCallEntry]:
+        """All modules of the program, then further calls with a signature; `signature` is the program's."""
+        names = [name for name in self.paths.values() if name]
+        again = [name for name in self.signatures if "@" in name]
+        found = [ModuleCallEntry(name, self.signatures.get(name)) for name in names + again]
+        return [ModuleCallEntry("", signature), *found]
+
+
+def class_name(module: Module) -> str:
+    """The class of a module, as PyTorch has it in graphs."""
+    kind = type(module)
+    home = f"torch{kind.__module__[2:]}" if kind.__module__.startswith("ts.") else kind.__module__
+    return f"{home}.{kind.__qualname__}"

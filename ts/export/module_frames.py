@@ -1,0 +1,405 @@
+"""From a program's nodes to the graphs of its modules: a frame for each call of a module.
+
+    Unflattening(program, module).run()
+
+A node is noted with the calls that were running (`nn_module_stack`).  Where that changes, frames are left and
+entered.  What a frame takes from around it becomes an input of its graph, what others take of it a result.
+Where the signature of a call was preserved, both are the trees of the original: they are flattened behind its
+inputs, and unflattened before its result; around the call it is the other way.
+
+Calls of a module with the same graph are calls of one module; another graph stands beside it (`encoder@1`),
+or takes turns with it where signatures are preserved.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import ts
+from ts._core.tensor.symbols import Symbolic
+from ts.export.interpreter_modules import InterpreterModule, InterpreterModuleDispatcher
+from ts.export.module_calls import ModuleCallSignature
+from ts.export.program import ExportedProgram
+from ts.export.signature import ConstantArgument, InputKind, OutputKind
+from ts.export.unlifted import set_state
+from ts.fx import _pytree as fx_pytree
+from ts.fx.graph import Graph
+from ts.fx.node import Node, map_arg
+from ts.nn.modules.module import Module
+from ts.utils import _pytree as pytree
+
+_CALL_KEY = "L__self__"  # before the name of a call, in what nodes are noted with
+_COPY = ts.ops.aten.copy_.default
+
+
+class Frame:
+    """A call of a module; the outermost is the program's own."""
+
+    def __init__(self, work: Unflattening, path: str, call: str, parent: Frame | None) -> None:
+        self.work = work
+        self.path = path  # of the module, in the original
+        self.call = call  # the same, with the number of the call
+        self.parent = parent
+        self.graph = Graph()
+        self.values: dict[Node, Any] = {}  # of the program's nodes: those of this graph
+        self.needs: list[Node] = []  # what comes from around, by input
+        self.nodes: list[Node] = []  # of the program, that ran in here
+        self.last_state: Node | None = None
+        self.signature = work.signatures.get(call)
+        self.module: InterpreterModule = (
+            work.module if parent is None else work.module_for(parent.module, self.name)
+        )
+
+    @property
+    def name(self) -> str:
+        """The module's name for the one around it; one that does not hold it has it beside its own."""
+        around = self.parent.path if self.parent is not None else ""
+        if not around:
+            return self.path
+        inside = self.path.removeprefix(f"{around}.")
+        return inside if inside != self.path else self.path.replace(".", "_")
+
+    # ---- values
+
+    def value(self, node: Node) -> Any:
+        """What stands for a node of the program in this graph."""
+        if node not in self.values:
+            self.values[node] = self._outside(node)
+        return self.values[node]
+
+    def _outside(self, node: Node) -> Node:
+        state = self.work.state.get(node)
+        prefix = f"{self.path}." if self.path else ""
+        if state is not None and state.startswith(prefix):
+            return self._attribute(state[len(prefix) :], self.work.of_state[state])
+        if node.op == "get_attr":  # the graph of a branch or loop
+            name = str(node.target)
+            return self._attribute(name, getattr(self.work.program.graph_module, name))
+        if self.signature is not None:
+            if state is not None:  # of another module, or a constant of the program: the same tensor
+                return self._attribute(
+                    f"_{state.replace('.', '_')}", self.work.of_state[state], registered=False
+                )
+            if _is_number(node):
+                return self.graph.node_copy(node, self.value)
+            raise RuntimeError(
+                f"the signature of {self.call} cannot be preserved: it uses {node.name}, which is not among "
+                "its arguments"
+            )
+        with self.graph.inserting_before(next(iter(self.graph.nodes), None)):
+            made = self.graph.placeholder(node.name)
+        made.meta = dict(node.meta)
+        self.needs.insert(0, node)
+        return made
+
+    def _attribute(self, name: str, value: Any, registered: bool = True) -> Node:
+        """A node for state of the module, behind the inputs and the state before."""
+        inputs = [n for n in self.graph.nodes if n.op == "placeholder"]
+        behind = self.last_state or (inputs[-1] if inputs else None)
+        first = next(iter(self.graph.nodes), None)
+        with self.graph.inserting_after(behind) if behind else self.graph.inserting_before(first):
+            made = self.graph.get_attr(name)
+        self.last_state = made
+        if not registered:
+            self.module.__dict__[name] = value
+        elif not _has(self.module, name):
+            if isinstance(value, Module):
+                self.module.add_module(name, value)
+            else:
+                set_state(self.module, name, value)
+        return made
+
+    def run(self, node: Node) -> Node:
+        """A node of the program, in this graph."""
+        made = self.graph.node_copy(node, self.value)
+        self.values[node] = made
+        self.nodes.append(node)
+        return made
+
+    # ---- the trees of preserved calls
+
+    def open(self) -> None:
+        """Take the arguments of the original call apart, where its signature was preserved."""
+        if self.signature is None:
+            return
+        args_spec, kwargs_spec = self.signature.in_spec.children()
+        args = tuple(self.graph.placeholder(f"_positional_arg_{i}") for i in range(args_spec.num_children))
+        kwargs = {name: self.graph.placeholder(name) for name in kwargs_spec.context}
+        leaf = self._spread((args, kwargs), self._constant(self.signature.in_spec))
+        for k, argument in enumerate(self.signature.inputs):
+            if not isinstance(argument, ConstantArgument):
+                self.values[self.work.node(argument.name)] = leaf(k, argument.name)
+
+    def _spread(self, tree: Any, spec: Node) -> Callable[..., Node]:
+        """A node with the leaves of a tree; a function that gives a node for each."""
+        flat = self.graph.call_function(fx_pytree.tree_flatten_spec, (tree, spec))
+        return lambda k, name=None: self._item(flat, k, name)
+
+    def _item(self, node: Node, key: Any, name: str | None = None) -> Node:
+        return self.graph.create_node("call_function", operator.getitem, (node, key), name=name)
+
+    def _constant(self, spec: Any) -> Node:
+        """A tree as an attribute."""
+        name = f"_spec_{sum(str(n.target).startswith('_spec_') for n in self.graph.nodes)}"
+        setattr(self.module, name, spec)
+        return self.graph.get_attr(name)
+
+    def _leaf(self, argument: Any) -> Any:
+        if isinstance(argument, ConstantArgument):
+            return argument.value
+        return self.value(self.work.node(argument.name))
+
+    # ---- its call
+
+    def close(self) -> None:
+        """Let the frame around this one call it."""
+        parent = self.parent
+        assert parent is not None
+        inside = set(self.nodes)
+        results = [n for n in self.nodes if self.work.is_taken(n, inside)]
+        parent.nodes += self.nodes
+        if self.signature is not None:
+            self._close_preserved(parent, self.signature, results)
+            return
+        made = [self.values[n] for n in results]
+        self.graph.output(made[0] if len(made) == 1 else made)
+        self.graph.eliminate_dead_code(lambda n: n.op == "call_module" or n.is_impure())
+        call = parent.graph.call_module(self._placed(parent), tuple(map(parent.value, self.needs)))
+        for k, node in enumerate(results):
+            one = call if len(results) == 1 else parent._item(call, k)
+            one.meta = dict(node.meta)
+            parent.values[node] = one
+
+    def _close_preserved(self, parent: Frame, signature: ModuleCallSignature, results: list[Node]) -> None:
+        leaves = tuple(map(self._leaf, signature.outputs))
+        spec = self._constant(signature.out_spec)
+        self.graph.output(self.graph.call_function(pytree.tree_unflatten, (leaves, spec)))
+        given = list(map(parent._leaf, signature.inputs))
+        graph = parent.graph
+        both = graph.call_function(pytree.tree_unflatten, (given, parent._constant(signature.in_spec)))
+        args, kwargs = parent._item(both, 0), parent._item(both, 1)
+        args_spec, kwargs_spec = signature.in_spec.children()
+        positional = tuple(parent._item(args, k) for k in range(args_spec.num_children))
+        named = {key: parent._item(kwargs, key) for key in kwargs_spec.context}
+        call = graph.call_module(self._placed(parent), positional, named)
+        places: dict[Node, int] = {}
+        for k, argument in enumerate(signature.outputs):
+            if not isinstance(argument, ConstantArgument):
+                places.setdefault(self.work.node(argument.name), k)
+        if hidden := [n for n in results if n not in places]:
+            raise RuntimeError(
+                f"the signature of {self.call} cannot be preserved: {hidden[0].name} is used outside of it, "
+                "and is not among its results"
+            )
+        leaf = parent._spread(call, parent._constant(signature.out_spec))
+        for node in sorted(results, key=places.__getitem__):
+            parent.values[node] = leaf(places[node])
+
+    def _placed(self, parent: Frame) -> str:
+        """The name by which the module around this one calls it, which has it then."""
+        self.module.graph = self.graph
+        before = self.work.closed.setdefault((id(parent.module), self.name), [])
+        before.append(self.module)
+        if len(before) == 1:
+            return self.name
+        if self.signature is not None:
+            now = parent.module.get_submodule(self.name)
+            if not isinstance(now, InterpreterModuleDispatcher) and not _same(before[0], self.module):
+                put_module(parent.module, self.name, InterpreterModuleDispatcher(before))
+            return self.name
+        for k, module in enumerate(before[:-1]):
+            if _same(module, self.module):
+                return f"{self.name}@{k}" if k else self.name
+        name = f"{self.name}@{len(before) - 1}"
+        put_module(parent.module, name, self.module)
+        return name
+
+
+class Unflattening:
+    """One program becoming modules."""
+
+    def __init__(self, program: ExportedProgram, module: InterpreterModule) -> None:
+        self.program = program
+        self.module = module
+        self.signatures = {e.fqn: e.signature for e in program.module_call_graph if e.fqn and e.signature}
+        self.state: dict[Node, str] = {}  # inputs that are state, by node: their names
+        self.of_state: dict[str, Any] = {}
+        self.given: set[Any] = set()  # nodes that are results, or are written at the end
+        self.closed: dict[tuple[int, str], list[InterpreterModule]] = {}  # by the one around, and name
+        self._nodes: dict[str, Node] = {n.name: n for n in program.graph.nodes}
+
+    def is_taken(self, node: Node, inside: set[Node]) -> bool:
+        """Whether something outside of a frame uses a node of it."""
+        output = self.program.graph.output_node()
+        return any(user not in inside if user is not output else node in self.given for user in node.users)
+
+    def node(self, name: str) -> Node:
+        """A node of the program."""
+        found = self._nodes.get(name)
+        if found is None:
+            raise RuntimeError(f"the signature of a call names {name}, which the program has not")
+        return found
+
+    def module_for(self, owner: Module, name: str) -> InterpreterModule:
+        """The module of a call: that of the original's tree for the first, a new one for others."""
+        found = _submodule(owner, name)
+        if isinstance(found, InterpreterModule) and (id(owner), name) not in self.closed:
+            return found
+        made = InterpreterModule(Graph())
+        if found is None:
+            put_module(owner, name, made)
+        return made
+
+    def run(self) -> None:
+        """Fill the module."""
+        program = self.program
+        for entry in program.module_call_graph:
+            if entry.fqn and "@" not in entry.fqn:
+                put_module(self.module, entry.fqn, InterpreterModule(Graph()))
+        self._add_state()
+        root = frame = Frame(self, "", "", None)
+        written, late = self._written()
+        results = self._results()
+        self.given = {*(x for x in results if isinstance(x, Node)), *late}
+        at_head = True
+        running: list[str] = []  # the calls that are open, below the root
+        for node in program.graph.nodes:
+            if node.op == "placeholder" and node not in self.state:
+                root.values[node] = root.graph.node_copy(node)
+            if node.op != "call_function":
+                continue
+            calls = _calls(node)
+            at_head = at_head and _is_number(node)
+            wanted = [] if at_head else running if calls is None else [call for call, _ in calls]
+            frame = self._turn(frame, running, wanted, dict(calls or ()))
+            running = wanted
+            made = frame.run(node)
+            for target in written.pop(node, ()):
+                frame.graph.call_function(_COPY, (frame.value(target), made))
+        self._turn(frame, running, [], {})
+        for node, targets in late.items():
+            for target in targets:
+                root.graph.call_function(_COPY, (root.value(target), root.value(node)))
+        root.graph.output(map_arg(results, root.value))
+        self.module.graph = root.graph
+
+    def _results(self) -> tuple[Any, ...]:
+        """What users get."""
+        outputs = self.program.graph.output_node().args[0]
+        specs = self.program.graph_signature.output_specs
+        kept = (OutputKind.USER_OUTPUT, OutputKind.LOSS_OUTPUT)
+        return tuple(x for x, spec in zip(outputs, specs, strict=True) if spec.kind in kept)
+
+    def _add_state(self) -> None:
+        program = self.program
+        placeholders = [n for n in program.graph.nodes if n.op == "placeholder"]
+        for node, spec in zip(placeholders, program.graph_signature.input_specs, strict=True):
+            if spec.kind is InputKind.USER_INPUT:
+                continue
+            name = str(spec.target)
+            saved = name in program.state_dict
+            self.state[node] = name
+            self.of_state[name] = (program.state_dict if saved else program.constants)[name]
+            set_state(self.module, name, self.of_state[name], saved)
+
+    def _written(self) -> tuple[dict[Node, list[Node]], dict[Node, list[Node]]]:
+        """Inputs that are written, by the node of what is written: as soon as it is there, and at the end.
+
+        The end is for those whose old value is read after that.
+        """
+        program = self.program
+        inputs = {name: node for node, name in self.state.items()} | self._nodes
+        order = {node: k for k, node in enumerate(program.graph.nodes)}
+        output = program.graph.output_node()
+        found: dict[Node, list[Node]] = {}
+        late: dict[Node, list[Node]] = {}
+        for value, spec in zip(output.args[0], program.graph_signature.output_specs, strict=True):
+            if spec.target is None or not isinstance(value, Node):
+                continue
+            target = inputs[str(spec.target)]
+            is_late = value.op == "placeholder" or any(
+                order[user] > order[value] for user in target.users if user is not output
+            )
+            (late if is_late else found).setdefault(value, []).append(target)
+        return found, late
+
+    def _turn(self, frame: Frame, running: list[str], wanted: list[str], paths: dict[str, str]) -> Frame:
+        """Leave the frames that are not wanted, and enter those that are."""
+        common = 0
+        while common < min(len(running), len(wanted)) and running[common] == wanted[common]:
+            common += 1
+        for _ in running[common:]:
+            frame.close()
+            assert frame.parent is not None
+            frame = frame.parent
+        for call in wanted[common:]:
+            frame = Frame(self, paths[call], call, frame)
+            frame.open()
+        return frame
+
+
+def put_module(root: Module, path: str, module: Module) -> None:
+    """Let a module be at a path; others that are on the way are made."""
+    *around, name = path.split(".")
+    for part in around:
+        found = root._modules.get(part)
+        if found is None:
+            found = InterpreterModule(Graph())
+            root.add_module(part, found)
+        root = found
+    root._modules[name] = module
+
+
+def _submodule(root: Module, path: str) -> Module | None:
+    found: Module | None = root
+    for part in path.split("."):
+        found = found._modules.get(part) if found is not None else None
+    return found
+
+
+def _has(module: Module, path: str) -> bool:
+    *around, name = path.split(".")
+    owner = _submodule(module, ".".join(around)) if around else module
+    return owner is not None and any(name in t for t in (owner._parameters, owner._buffers, owner._modules))
+
+
+def _calls(node: Node) -> list[tuple[str, str]] | None:
+    """The calls of modules that a node was recorded in, below the root, with their paths; None: not noted."""
+    stack = node.meta.get("nn_module_stack")
+    if not stack:
+        return None
+    found = [
+        (key.removeprefix(_CALL_KEY), path) for key, (path, _) in stack.items() if key.startswith(_CALL_KEY)
+    ]
+    return [(call, path) for call, path in found if path]
+
+
+def _is_number(node: Node) -> bool:
+    """Whether a node gives a number."""
+    return node.op == "call_function" and isinstance(node.meta.get("val"), Symbolic)
+
+
+def _same(first: InterpreterModule, second: InterpreterModule) -> bool:
+    """Whether two modules of one place run the same."""
+    nodes, others = list(first.graph.nodes), list(second.graph.nodes)
+    if len(nodes) != len(others):
+        return False
+    place = {n: k for k, n in enumerate(nodes)} | {n: k for k, n in enumerate(others)}
+    for a, b in zip(nodes, others, strict=True):
+        if a.op != b.op or (a.op != "placeholder" and a.target != b.target):
+            return False
+        if map_arg((a.args, a.kwargs), place.__getitem__) != map_arg((b.args, b.kwargs), place.__getitem__):
+            return False
+        if a.op == "call_module":
+            one, other = (_submodule(m, str(a.target)) for m in (first, second))
+            if not isinstance(one, InterpreterModule) or not isinstance(other, InterpreterModule):
+                return False
+            if not _same(one, other):
+                return False
+        if str(a.target).startswith("_spec_") and getattr(first, str(a.target)) != getattr(
+            second, str(a.target)
+        ):
+            return False
+    return True

@@ -1,0 +1,42 @@
+"""What nodes hold: their arguments as values, and where in the program they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ts import dtypes
+from ts.fx.node import Node
+
+
+def values_of(x: Any, value: Callable[[Node], Any]) -> Any:
+    """An argument, with `value(node)` for each node."""
+    if isinstance(x, Node):
+        return value(x)
+    if isinstance(x, list | tuple):
+        made = [values_of(y, value) for y in x]
+        return tuple(made) if isinstance(x, tuple) else made
+    if isinstance(x, dict):
+        return {k: values_of(y, value) for k, y in x.items()}
+    if isinstance(x, slice):
+        return slice(*(values_of(y, value) for y in (x.start, x.stop, x.step)))
+    return x
+
+
+def origin_of(node: Node | None) -> dict[str, Any]:
+    """The lines and modules that a node is noted with, for nodes that are made in its stead."""
+    meta = {} if node is None else node.meta
+    return {k: meta[k] for k in ("stack_trace", "nn_module_stack") if k in meta}
+
+
+def readable(kind: str, x: Any) -> Any:
+    """Numbers of dtypes and layouts as the objects that they are."""
+    if type(x) is not int:
+        return x
+    if kind == "ScalarType":
+        return dtypes.BY_CODE[x]
+    if kind == "Layout":
+        return dtypes.strided
+    if kind == "MemoryFormat":
+        return next(f for f in dtypes.MEMORY_FORMATS if f.code == x)
+    return x

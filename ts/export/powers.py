@@ -1,0 +1,17 @@
+"""Powers of numbers that may be anything: power(2, 10), and OverflowError for power(2, 10**9)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+MOST_BITS: Final = 1 << 12  # of a power of whole numbers
+
+
+def power(a: Any, b: Any) -> Any:
+    """a ** b; OverflowError where that is a very large number, ValueError where it is none of the reals."""
+    if isinstance(a, int) and isinstance(b, int) and abs(a) > 1 and abs(b) * a.bit_length() > MOST_BITS:
+        raise OverflowError("a number is too large")
+    found = a**b
+    if isinstance(found, complex):
+        raise ValueError("a power is no real number")
+    return found

@@ -1,0 +1,420 @@
+"""Whether a program's values have the shapes that it says, for all sizes in its ranges, not one alone.
+
+    check_shapes(program)     what was asked of symbols; ShapeError, where an operator gives another shape
+
+Each operator is asked again what it makes of what the program says of its arguments; once for all of its
+calls of which the program says the same.  Sizes are compared as expressions; where that decides nothing, as
+numbers at sizes that the program's conditions allow.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
+
+import sympy
+
+import ts
+from ts._core.tensor.symbols import Symbolic, SymInt
+from ts._core.tensor.tensor import Tensor
+from ts._core.thread import deadline
+from ts.errors import LimitExceeded, TsError
+from ts.export import expressions as e
+from ts.export.environment import Environment, Undecided
+from ts.export.fake import device_of, fake_array, is_fake, standing
+from ts.export.node_values import values_of
+from ts.export.nodes import symbol_of
+from ts.export.program import ExportedProgram
+from ts.export.ranges import Range, between
+from ts.export.recorder import Recorder
+from ts.export.signature import InputKind
+from ts.fx.node import Node
+from ts.ops.namespace import OpOverload
+from ts.utils import _pytree as pytree
+
+_POINTS: Final = 24  # sizes at which expressions are compared
+_MOST_TERMS: Final = 1 << 10  # of a product that is multiplied out
+_SPREAD: Final = 40  # how far from the least
+
+
+class ShapeError(TsError):
+    """An operator gives another shape than the program says."""
+
+
+class Question(NamedTuple):
+    """What an operator asked of symbols, and their ranges do not say."""
+
+    condition: Any
+    node: Node
+
+
+class _Asked(Environment):
+    """Symbols of which ranges are known; other questions are noted, and the example answers."""
+
+    def __init__(self, known: Environment) -> None:
+        super().__init__()
+        self.hints, self.ranges = dict(known.hints), dict(known.ranges)
+        self.computed = {}
+        self.questions: list[Question] = []
+        self.node: Node | None = None
+        self._fresh = 0
+        self._answers: dict[Any, bool | None] = {}
+        self._expanded: dict[Any, Any] = {}
+
+    def known(self, condition: Any) -> bool | None:
+        if condition not in self._answers:
+            self._answers[condition] = super().known(condition)
+        return self._answers[condition]
+
+    def known_equal(self, x: Any, y: Any) -> bool:
+        found = self._equal.get((x, y))
+        if found is None:
+            found = self.related("eq", x, y)
+            found = self._equal[x, y] = super().known_equal(x, y) if found is None else bool(found)
+        return found
+
+    def result(self, name: str, operands: list[Any]) -> Any:
+        if math.prod(map(e.terms, operands)) > _MOST_TERMS:
+            raise ShapeError("a size is too large to be compared")
+        return self.related(name, *operands) if name in e.RELATIONS else None
+
+    def related(self, name: str, a: Any, b: Any) -> Any:
+        """The relation where ranges decide it: of sums of products, for which sympy takes long."""
+        difference = self._difference(a, b)
+        if difference is None:
+            return None
+        low, high = between(difference, self.ranges)
+        if name in ("ge", "lt"):
+            found = True if low >= 0 else False if high < 0 else None
+        elif name in ("gt", "le"):
+            found = True if low > 0 else False if high <= 0 else None
+        else:
+            found = True if low == high == 0 else None if low <= 0 <= high else False
+        if found is None:
+            return None
+        return sympy.true if found is (name in ("ge", "gt", "eq")) else sympy.false
+
+    def _difference(self, a: Any, b: Any) -> Any:
+        """a - b where both are sums of products; else None."""
+        a, b = self._terms(a), self._terms(b)
+        if a is None or b is None:
+            return None
+        return _ZERO if a == b else a - b
+
+    def _terms(self, x: Any) -> Any:
+        """The expression as a sum of products of symbols and whole numbers; None where it is none."""
+        if x not in self._expanded:
+            self._expanded[x] = sympy.expand(x) if _is_polynomial(x) else None
+        return self._expanded[x]
+
+    def decide(self, condition: Any) -> bool:
+        return self.guess(condition)
+
+    def guess(self, condition: Any) -> bool:
+        found = self.known(condition)
+        if found is not None:
+            return found
+        try:
+            return self._note(condition, super().guess(condition))
+        except (ArithmeticError, ValueError):  # at the example it has no value
+            raise Undecided(str(condition)) from None
+
+    def specialize(self, expression: Any) -> Any:
+        if e.is_constant(expression):
+            return e.number(expression)
+        try:
+            return e.value(expression, {s: self._example(s) for s in expression.free_symbols})
+        except (ArithmeticError, ValueError):
+            raise Undecided(str(expression)) from None
+
+    def _example(self, symbol: Any) -> Any:
+        if symbol not in self.hints:
+            raise Undecided(str(symbol))
+        return self.hints[symbol]
+
+    def _note(self, condition: Any, holds: bool) -> bool:
+        assert self.node is not None  # only operators ask
+        question = Question(condition if holds else sympy.Not(condition), self.node)
+        if question not in self.questions:
+            self.questions.append(question)
+        return holds
+
+    def require(self, condition: Any, message: str = "") -> None:
+        if self.known(condition) is False:
+            raise RuntimeError(message or f"Runtime assertion failed for expression {condition}")
+
+    def unbacked(self, is_size: bool = False, most: Any = math.inf) -> Any:
+        self._fresh += 1  # under a name that no program has
+        symbol = sympy.Symbol(f"zz{self._fresh}", integer=True, nonnegative=is_size or None)
+        self.ranges[symbol] = Range(0) if is_size else Range()
+        return symbol
+
+    def unbacked_float(self) -> Any:
+        self._fresh += 1
+        symbol = sympy.Symbol(f"zz{self._fresh}", real=True)
+        self.ranges[symbol] = Range()
+        return symbol
+
+
+def check_shapes(program: ExportedProgram) -> list[Question]:
+    """What operators ask of the program's symbols; ShapeError where one gives another shape than it says."""
+    return _Check(program).run()
+
+
+class _Check:
+    def __init__(self, program: ExportedProgram) -> None:
+        self.program = program
+        self.environment = _Asked(program.environment)
+        self.recorder = Recorder(self.environment)
+        self.said: dict[Node, Any] = {}
+        self.described: dict[Node, Any] = {}
+        self.right: dict[Any, list[Any]] = {}  # calls that are as the program says; conditions they asked for
+        self._points: list[dict[Any, int]] | None = None
+
+    def run(self) -> list[Question]:
+        for module in self.program.graph_module.modules():
+            graph = getattr(module, "graph", None)
+            for node in graph.nodes if graph is not None else ():
+                if node.op != "call_function":
+                    continue
+                if isinstance(node.meta.get("val"), Symbolic):
+                    self._look_at_number(node)
+                elif isinstance(node.target, OpOverload):
+                    self._look_at(node, node.target)
+        return self.environment.questions
+
+    def _look_at_number(self, node: Node) -> None:
+        """Sizes, and what is computed of them, are what the program says; numbers of data may be anything."""
+        self.environment.node, self.environment.quiet = node, True
+        said = self._value(node)
+        try:
+            args = [values_of(x, self._value) for x in node.args]
+            compute: Any = _SIZES.get(str(node.target), _of_data) if _is_operator(node) else node.target
+            made = compute(*args)
+        except (LimitExceeded, ShapeError):
+            raise
+        except IndexError as error:
+            raise ShapeError(f"{node.name} asks for a size that its tensor has not: {error}") from None
+        except (TsError, Undecided, ArithmeticError, NotImplementedError, KeyError, TypeError, ValueError):
+            return
+        except AttributeError as error:  # the size of what has none
+            raise ShapeError(f"{node.name} cannot be computed of what the program says: {error}") from None
+        if isinstance(said, SymInt) and isinstance(made, int | SymInt):
+            where = self._difference(_expression(made), _expression(said), {})
+            if where is not None:
+                raise ShapeError(f"{node.name} is {made}, where the program says {said}{where}")
+
+    # ---- one operator
+
+    def _look_at(self, node: Node, target: OpOverload) -> None:
+        environment = self.environment
+        key = None if target._schema.is_mutable else self._key(node)
+        if key in self.right:
+            environment.questions += (Question(condition, node) for condition in self.right[key])
+            return
+        environment.node, environment.quiet = node, True
+        asked = len(environment.questions)
+        self._ask(node, target, asked)
+        if key is not None:
+            self.right[key] = [question.condition for question in environment.questions[asked:]]
+
+    def _ask(self, node: Node, target: OpOverload, asked: int) -> None:
+        environment = self.environment
+        try:
+            args, kwargs = (values_of(x, self._value) for x in (node.args, node.kwargs))
+            with self.recorder.paused(), ts.no_grad():
+                op, values, _ = target.resolve(args, kwargs)
+                made = self.recorder.computed(op, values)
+        except (LimitExceeded, ShapeError):
+            raise
+        except (TsError, Undecided, NotImplementedError, KeyError):  # nothing is known of it without data
+            return
+        except Exception as error:  # whatever operators say of arguments that they cannot have
+            if len(environment.questions) > asked:
+                return
+            raise ShapeError(f"{node.name} ({target}) cannot run on what the program says: {error}") from None
+        self._compare(node, made, node.meta.get("val"), {})
+
+    def _key(self, node: Node) -> Any:
+        """What the program says of a call; None where that cannot be compared."""
+        args, kwargs = (values_of(x, self._description) for x in (node.args, node.kwargs))
+        key = (node.target, _frozen(args), _frozen(kwargs), self._description(node))
+        try:
+            hash(key)
+        except TypeError:
+            return None
+        return key
+
+    def _description(self, x: Node) -> Any:
+        """What the program says of a value, to be compared."""
+        if x not in self.described:
+            self.described[x] = _frozen(x.meta.get("val"))
+        return self.described[x]
+
+    def _value(self, x: Node) -> Any:
+        """A value of the program, of symbols in the environment that answers."""
+        if x not in self.said:
+            self.said[x] = pytree.tree_map(self._again, x.meta.get("val"))
+        return self.said[x]
+
+    def _again(self, value: Any) -> Any:
+        if isinstance(value, Symbolic):
+            return symbol_of(value.node.expr, self.environment)
+        if not is_fake(value):
+            return value
+        array = value.array
+        shape = [self._again(n) for n in array.shape]
+        strides = [self._again(_step(s // array.itemsize)) for s in array.strides]
+        return standing(fake_array(shape, array.dtype, strides), device_of(value))
+
+    # ---- comparing
+
+    def _compare(self, node: Node, made: Any, said: Any, fresh: dict[Any, Any]) -> None:
+        if isinstance(made, Tensor) and isinstance(said, Tensor):
+            if made.dtype is not said.dtype:
+                raise ShapeError(f"{node.name} gives {made.dtype}, where the program says {said.dtype}")
+            shapes = list(made.array.shape), list(said.array.shape)
+            if len(shapes[0]) != len(shapes[1]):
+                raise self._differs(node, shapes, "")
+            for mine, theirs in zip(*shapes, strict=True):
+                where = self._difference(_expression(mine), _expression(theirs), fresh)
+                if where is not None:
+                    raise self._differs(node, shapes, where)
+        elif isinstance(made, list | tuple) and isinstance(said, list | tuple):
+            for mine, theirs in zip(made, said, strict=False):
+                self._compare(node, mine, theirs, fresh)
+
+    def _differs(self, node: Node, shapes: tuple[list[Any], list[Any]], where: str) -> ShapeError:
+        mine, theirs = (", ".join(map(str, shape)) for shape in shapes)
+        return ShapeError(
+            f"{node.name} ({node.target}) gives a tensor of the shape [{mine}], where the program says "
+            f"[{theirs}]{where}"
+        )
+
+    def _difference(self, mine: Any, theirs: Any, fresh: dict[Any, Any]) -> str | None:
+        """Where two sizes are not the same: ` for s0 = 3`; None where they are, as far as can be known."""
+        new = [s for s in mine.free_symbols if str(s).startswith("zz")]
+        if new:  # of data: whatever the program calls it
+            if mine.is_Symbol and mine not in fresh:
+                fresh[mine] = theirs
+            return None
+        if mine == theirs or self.environment.known(sympy.Eq(mine, theirs)) is True:
+            return None
+        symbols = mine.free_symbols | theirs.free_symbols
+        if not symbols:
+            return ""
+        for numbers in self.points():
+            if not symbols <= numbers.keys():
+                return None
+            try:
+                same = e.value(mine, numbers) == e.value(theirs, numbers)
+            except (ArithmeticError, ValueError):
+                continue
+            if not same:
+                return " for " + ", ".join(f"{s} = {numbers[s]}" for s in sorted(symbols, key=str))
+        return None
+
+    def points(self) -> list[dict[Any, int]]:
+        """Numbers of symbols that the program allows."""
+        if self._points is None:
+            self._points = list(self._allowed())
+        return self._points
+
+    def _allowed(self) -> Iterator[dict[Any, int]]:
+        draw = random.Random(0)
+        ranges = {
+            s: r for s, r in self.environment.ranges.items() if s.is_integer and not str(s).startswith("zz")
+        }
+        left = _POINTS
+        for _ in range(_POINTS * 20):
+            deadline.spend(10_000 * (1 + len(self.program._guards)))
+            numbers = {}
+            for symbol, (low, high) in ranges.items():
+                least = 0 if math.isinf(low) else int(low)
+                most = least + _SPREAD if math.isinf(high) else min(int(high), least + _SPREAD)
+                numbers[symbol] = draw.randint(least, max(least, most))
+            if left and self._allows(numbers):
+                left -= 1
+                yield numbers
+
+    def _allows(self, numbers: dict[Any, int]) -> bool:
+        try:
+            leaves = [self._argument(node, numbers) for node in self._arguments()]
+            for guard in self.program._guards:
+                guard(leaves)
+        except (ArithmeticError, AssertionError, KeyError, RuntimeError, ValueError):
+            return False
+        return True
+
+    def _arguments(self) -> Iterator[Node]:
+        nodes = [n for n in self.program.graph.nodes if n.op == "placeholder"]
+        for node, spec in zip(nodes, self.program.graph_signature.input_specs, strict=True):
+            if spec.kind is InputKind.USER_INPUT:
+                yield node
+
+    def _argument(self, node: Node, numbers: dict[Any, int]) -> Any:
+        value = node.meta.get("val")
+        if isinstance(value, Symbolic):
+            return e.value(value.node.expr, numbers)
+        if not isinstance(value, Tensor):
+            return value
+        sizes = [e.value(_expression(n), numbers) for n in value.array.shape]
+        return ts.empty(sizes, dtype=value.dtype, device="meta")
+
+
+def _frozen(value: Any) -> Any:
+    """The value as what is equal for values that are alike."""
+    if isinstance(value, Symbolic):
+        return type(value), value.node.expr
+    if is_fake(value):
+        array = value.array
+        strides = (s // array.itemsize for s in array.strides)
+        sizes = tuple(map(_frozen, (*array.shape, *strides)))
+        return Tensor, sizes, array.dtype, device_of(value)
+    if isinstance(value, list | tuple):
+        return type(value), *map(_frozen, value)
+    if isinstance(value, dict):
+        return dict, *((_frozen(k), _frozen(v)) for k, v in value.items())
+    return type(value), repr(value) if isinstance(value, float) else value  # -0.0, and nan
+
+
+_ZERO: Final = sympy.Integer(0)
+
+
+def _is_polynomial(x: Any) -> bool:
+    if x.is_Symbol or x.is_Integer:
+        return True
+    if x.is_Pow:
+        return bool(_is_polynomial(x.base) and x.exp.is_Integer and x.exp > 0)
+    return bool(x.is_Add or x.is_Mul) and all(map(_is_polynomial, x.args))
+
+
+def _expression(size: Any) -> Any:
+    return size.node.expr if isinstance(size, Symbolic) else sympy.Integer(size)
+
+
+def _is_operator(node: Node) -> bool:
+    return isinstance(node.target, OpOverload)
+
+
+def _of_data(*args: Any) -> None:
+    """A number that nobody knows without elements."""
+
+
+_SIZES: Final[dict[str, Callable[..., Any]]] = {
+    "aten.sym_size.int": lambda x, dim: x.array.shape[dim],
+    "aten.sym_numel.default": lambda x: x.array.size,
+}
+
+
+def _step(n: Any) -> Any:
+    """A stride without `Max(1, size)`, as PyTorch writes sizes that may be 0: no stride counts for those."""
+    if not isinstance(n, Symbolic):
+        return n
+    expression = n.node.expr.replace(
+        lambda x: isinstance(x, sympy.Max) and sympy.Integer(1) in x.args,
+        lambda x: sympy.Max(*(y for y in x.args if y != 1)),
+    )
+    return symbol_of(expression, n.node.environment)

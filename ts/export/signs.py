@@ -1,0 +1,30 @@
+"""Operators that signs of Python are in a graph: `x & y` is `aten.__and__`, `ts.bitwise_and(x, y)` is not.
+
+A recorder is told of both as `bitwise_and`; the instruction that the program is at says which it was.
+"""
+
+from __future__ import annotations
+
+import dis
+import sys
+from typing import Final
+
+# What signs are recorded as, by the operator that runs; and what the in-place ones write.
+_NAMES: Final = {
+    "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
+    "lshift": "bitwise_left_shift", "rshift": "bitwise_right_shift",
+}  # fmt: skip
+OF_SIGNS: Final = {f"aten::{name}": f"aten::__{sign}__" for sign, name in _NAMES.items()} | {
+    f"aten::{name}_": f"aten::__i{sign}__" for sign, name in _NAMES.items()
+}
+IN_PLACE_SIGNS: Final = {f"aten::__i{sign}__": f"aten::__{sign}__" for sign in _NAMES}
+_BINARY: Final = dis.opmap["BINARY_OP"]
+
+
+def is_sign(depth: int) -> bool:
+    """Whether a function so many calls further out is at a sign between two values: not at a call."""
+    frame = sys._getframe(depth + 1)
+    return frame.f_code.co_code[frame.f_lasti] == _BINARY
+
+
+__all__ = ["IN_PLACE_SIGNS", "OF_SIGNS", "is_sign"]

@@ -1,0 +1,96 @@
+"""A program as modules again: each has the nodes that the original's ran, and can be replaced.
+
+module = unflatten(program)
+module.encoder.layers[0] = another        where its signature was preserved: called as the original's was
+"""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+from ts.export.argument_checks import check_arguments
+from ts.export.interpreter_modules import InterpreterModule, InterpreterModuleDispatcher
+from ts.export.module_frames import Unflattening
+from ts.export.program import ExportedProgram
+from ts.export.running import in_order
+from ts.fx.graph import Graph
+from ts.utils import _pytree as pytree
+
+__all__ = [
+    "FlatArgsAdapter",
+    "InterpreterModule",
+    "InterpreterModuleDispatcher",
+    "UnflattenedModule",
+    "unflatten",
+]
+
+
+class FlatArgsAdapter(abc.ABC):
+    """Makes the leaves that a program takes of arguments in another tree."""
+
+    @abc.abstractmethod
+    def adapt(
+        self,
+        target_spec: Any,
+        input_spec: Any,
+        input_args: list[Any],
+        metadata: dict[str, Any] | None = None,
+        obj: Any | None = None,
+    ) -> list[Any]:
+        """The leaves of `target_spec`, of `input_args`, which are those of `input_spec`."""
+
+    def get_flat_arg_paths(self) -> list[str]:
+        """Where the leaves are found; none are known."""
+        return []
+
+
+class UnflattenedModule(InterpreterModule):
+    """What `unflatten` gives: called as the original, with its modules as far as they were called."""
+
+    def __init__(self, program: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None = None) -> None:
+        super().__init__(Graph())
+        self.graph_signature = program.graph_signature
+        self.module_call_graph = program.module_call_graph
+        self.range_constraints = program.range_constraints
+        self.flat_args_adapter = flat_args_adapter
+        self.check_input_constraints = True
+        self.adapted = False
+        self.meta = dict(getattr(program.graph_module, "meta", {}))
+        self._program = program
+        Unflattening(program, self).run()
+        self.finalize()
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        call = self._program.call_signature
+        in_spec = call.in_spec
+        args, kwargs = in_order((args, kwargs), in_spec)
+        leaves, spec = pytree.tree_flatten((args, kwargs))
+        if spec != in_spec:
+            if self.flat_args_adapter is None:
+                raise TypeError(
+                    "There is no flat args adapter specified. Are you sure you are calling this with the "
+                    f"right arguments? They are {spec}, those of the program {in_spec}"
+                )
+            leaves = self.flat_args_adapter.adapt(in_spec, spec, leaves, obj=(args, kwargs))
+            self.adapted = True
+            if len(leaves) != in_spec.num_leaves:
+                raise TypeError(
+                    f"Flat args adaption failed, number of args mismatch Adapted: {len(leaves)} "
+                    f"Exported module: {in_spec.num_leaves}"
+                )
+        if self.check_input_constraints:
+            check_arguments(self._program, leaves)
+        return pytree.tree_unflatten(super().forward(*leaves), call.out_spec)
+
+
+def unflatten(module: ExportedProgram, flat_args_adapter: FlatArgsAdapter | None = None) -> UnflattenedModule:
+    """The program as a module with the modules of the original.
+
+    Modules whose calls were preserved (`export(..., preserve_module_call_signature=("encoder",))`) take and
+    give what the original's did; others take the values that they need, in an order of their own.
+    `flat_args_adapter` makes arguments of other trees those of the program.
+
+    RuntimeError when called with arguments that the program was not exported for.
+    """
+    return UnflattenedModule(module, flat_args_adapter)

@@ -1,0 +1,144 @@
+"""What a program has to be: nodes that are known, a signature that is its graph's, state that is there.
+
+program.validate()        SpecViolationError, if it is not
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ts._functorch import predispatch
+from ts._higher_order_ops.operator import HigherOrderOperator
+from ts.export.python_functions import FUNCTIONS
+from ts.export.signature import ConstantArgument, InputKind, OutputKind
+from ts.ops.namespace import OpOverload
+
+if TYPE_CHECKING:
+    from ts.export.program import ExportedProgram
+    from ts.fx.node import Node
+
+
+class SpecViolationError(Exception):
+    """A program is not what it should be."""
+
+
+class Verifier:
+    """Checks programs of the core set: nothing in them writes."""
+
+    dialect: ClassVar[str] = "ATEN"
+
+    def check(self, program: ExportedProgram) -> None:
+        """SpecViolationError, if something is wrong with the program."""
+        self.check_nodes(program)
+        _check_inputs(program)
+        _check_outputs(program)
+        for entry in program.module_call_graph:
+            if entry.fqn == "" and entry.signature is None:
+                raise SpecViolationError("the signature of the program's own call is missing")
+
+    def check_nodes(self, program: ExportedProgram) -> None:
+        """That the nodes of the program and of the graphs in it may be there."""
+        for module in program.graph_module.modules():
+            for node in getattr(module, "graph", _NONE).nodes:
+                if node.op == "call_function":
+                    self.check_call(node)
+                elif node.op in ("call_module", "call_method"):
+                    raise SpecViolationError(f"Got a {node.op} node {node.name}, which programs have none of")
+
+    def check_call(self, node: Node) -> None:
+        """That a node calls an operator, and says what it gives."""
+        target: Any = node.target
+        if "val" not in node.meta:
+            raise SpecViolationError(f"Node.meta {node.name} is missing val field.")
+        if isinstance(target, OpOverload):
+            self.check_operator(target)
+        elif not isinstance(target, HigherOrderOperator) and not _on_numbers(target):
+            raise SpecViolationError(
+                f"Operator '{target}' is not an allowed operator type: ({OpOverload}, {HigherOrderOperator})"
+            )
+
+    def check_operator(self, target: OpOverload) -> None:
+        """That an operator is of the dialect."""
+        if target._schema.is_mutable:
+            raise SpecViolationError(f"operator '{target}' is not functional")
+
+
+class TrainingIRVerifier(Verifier):
+    """Checks programs as `export` makes them: their nodes may write."""
+
+    dialect: ClassVar[str] = "TRAINING"
+
+    def check_operator(self, target: OpOverload) -> None:
+        """Every operator may be there."""
+
+
+class _NoGraph:
+    nodes: ClassVar[tuple[Node, ...]] = ()
+
+
+_NONE = _NoGraph()
+
+
+def _on_numbers(target: Any) -> bool:
+    """Whether a function is one of Python on numbers, or of `ts` on symbols."""
+    return (
+        target in FUNCTIONS.values() or getattr(predispatch, getattr(target, "__name__", ""), None) is target
+    )
+
+
+def _check_inputs(program: ExportedProgram) -> None:
+    """That placeholders and signature are the same inputs, and that state is there."""
+    specs = program.graph_signature.input_specs
+    names = [n.name for n in program.graph.nodes if n.op == "placeholder"]
+    known = [spec.arg.name for spec in specs]
+    if len(names) != len(specs):
+        raise SpecViolationError(
+            f"Number of graph inputs ({len(names)}) does not match number of inputs in the graph signature "
+            f"({len(specs)})\nPlaceholders missing input_specs: {set(names) - set(known)}\n"
+            f"Input_specs missing placeholders: {set(known) - set(names)}"
+        )
+    for name, spec in zip(names, specs, strict=True):
+        if name != spec.arg.name:
+            raise SpecViolationError(f"the input {name} is {spec.arg.name} in the signature")
+        if spec.kind is InputKind.PARAMETER and spec.target not in program.state_dict:
+            raise SpecViolationError(f"Parameter {spec.target} is not in the state dict.")
+        if spec.kind is InputKind.BUFFER:
+            home = program.state_dict if spec.persistent else program.constants
+            if spec.target not in home:
+                raise SpecViolationError(f"Buffer {spec.target} is not in the state dict.")
+        if spec.kind is InputKind.CONSTANT_TENSOR and spec.target not in program.constants:
+            raise SpecViolationError(f"Constant tensor {spec.target} is not in the constants dictionary.")
+
+
+def _check_outputs(program: ExportedProgram) -> None:
+    """That results and signature are the same outputs, and that what is written is an input."""
+    signature = program.graph_signature
+    output = program.graph.output_node()
+    results = list(output.args[0]) if isinstance(output.args[0], list | tuple) else [output.args[0]]
+    if len(results) != len(signature.output_specs):
+        raise SpecViolationError(
+            f"Number of output nodes {len(results)} is different from the number of outputs in the signature "
+            f"{len(signature.output_specs)}"
+        )
+    inputs = {spec.arg.name for spec in signature.input_specs if spec.kind is InputKind.USER_INPUT}
+    state = {spec.target for spec in signature.input_specs if spec.kind is not InputKind.USER_INPUT}
+    for result, spec in zip(results, signature.output_specs, strict=True):
+        name = getattr(result, "name", None)
+        if name is not None and not isinstance(spec.arg, ConstantArgument) and name != spec.arg.name:
+            raise SpecViolationError(
+                f"User output {name} is not in the correct order or is not found in the exported program's "
+                f"user_output list: {signature.user_outputs}. "
+            )
+        if spec.kind in (OutputKind.BUFFER_MUTATION, OutputKind.PARAMETER_MUTATION):
+            if spec.target not in state:
+                raise SpecViolationError(f"{name} is written to {spec.target}, which is no input")
+        elif spec.kind is OutputKind.USER_INPUT_MUTATION and spec.target not in inputs:
+            raise SpecViolationError(f"{name} is written to {spec.target}, which is no input")
+
+
+def verifier_of(dialect: str) -> type[Verifier]:
+    """The verifier of a dialect."""
+    return TrainingIRVerifier if dialect == TrainingIRVerifier.dialect else Verifier
+
+
+__all__ = ["SpecViolationError", "TrainingIRVerifier", "Verifier", "verifier_of"]

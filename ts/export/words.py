@@ -1,0 +1,16 @@
+"""Names of state and of arguments, which may be any text, as words of generated code.
+
+    layers.a-b.weight      layers_a_b_weight
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_NO_LETTER: Final = re.compile("[^a-zA-Z0-9_]")
+
+
+def word(name: str) -> str:
+    """The name as a word: what is no letter, as the dots are, is `_`.  `self` is the module."""
+    return "self_" if name == "self" else _NO_LETTER.sub("_", name)

@@ -1,0 +1,238 @@
+"""Questions about symbols of an export: `torch.fx.experimental.symbolic_shapes`.
+
+guard_or_false(n == 1)           the truth, which is noted; False where it follows from data
+statically_known_true(n >= 2)    whether it is certain: nothing is noted
+sym_and(a, b), sym_eq(s, t)      conditions of conditions, and of shapes
+
+Of numbers that are no symbols each gives what Python says.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ts._core.tensor.symbols import Symbolic, SymBool, SymFloat, SymInt
+from ts._core.tensor.tensor import Tensor
+from ts.absent import names_for
+from ts.errors import GuardOnDataDependentSymNode
+
+__all__ = [
+    "GuardOnDataDependentSymNode", "constrain_range", "constrain_unify", "expect_true", "free_symbols",
+    "free_unbacked_symbols", "guard_bool", "guard_float", "guard_int", "guard_or_false", "guard_or_true",
+    "guard_scalar", "guard_size_oblivious", "guarding_hint_or_throw", "has_free_symbols",
+    "has_free_unbacked_symbols", "has_static_value", "has_symbolic_sizes_strides", "is_concrete_bool",
+    "is_concrete_float", "is_concrete_int", "is_nested_int", "is_symbolic", "optimization_hint",
+    "statically_known_false", "statically_known_true", "sym_and", "sym_eq", "sym_or",
+]  # fmt: skip
+
+
+# ---- truths
+
+
+def _truth_or(a: Any, otherwise: bool) -> bool:
+    if not isinstance(a, Symbolic):
+        if isinstance(a, bool):
+            return a
+        raise AssertionError(f"expected a bool, got {type(a)}")
+    return bool(a) if a.node.is_settled() or a.node.has_hint() else otherwise
+
+
+def guard_or_false(a: Any) -> bool:
+    """The truth of a condition, which holds from now on; False where it follows from data."""
+    return _truth_or(a, False)
+
+
+def guard_or_true(a: Any) -> bool:
+    """The truth of a condition, which holds from now on; True where it follows from data."""
+    return _truth_or(a, True)
+
+
+def guard_bool(a: Any) -> bool:
+    """The truth of a condition, which holds from now on."""
+    return bool(a)
+
+
+guard_size_oblivious = guard_bool
+
+
+def guard_int(a: Any) -> int:
+    """The number of the example, which it is from now on."""
+    return int(a) if isinstance(a, SymInt) else operator.index(a)
+
+
+def guard_float(a: Any) -> float:
+    """The number of the example, which it is from now on."""
+    return float(a)
+
+
+def guard_scalar(a: Any) -> Any:
+    """The number or truth of the example, which it is from now on."""
+    if isinstance(a, bool | SymBool):
+        return bool(a)
+    if isinstance(a, int | SymInt):
+        return guard_int(a)
+    if isinstance(a, float | SymFloat):
+        return guard_float(a)
+    raise AssertionError(f"unrecognized scalar {a}")
+
+
+def expect_true(a: Any, skip: int = 0) -> bool:
+    """Let a condition hold: where it follows from data, the program looks at it when it runs."""
+    if isinstance(a, SymBool):
+        a.node.require("")
+        return True
+    return bool(a)
+
+
+def statically_known_true(x: Any) -> bool:
+    """Whether a condition is certain to hold, whatever the sizes are."""
+    return x.node.is_known(True) if isinstance(x, SymBool) else bool(x)
+
+
+def statically_known_false(x: Any) -> bool:
+    """Whether a condition is certain not to hold."""
+    return x.node.is_known(False) if isinstance(x, SymBool) else not x
+
+
+def sym_and(x: Any, *others: Any) -> Any:
+    """Whether all hold."""
+    return functools.reduce(operator.and_, others, x)
+
+
+def sym_or(x: Any, *others: Any) -> Any:
+    """Whether one holds."""
+    return functools.reduce(operator.or_, others, x)
+
+
+def sym_eq(x: Any, y: Any) -> Any:
+    """Whether two numbers are equal, or those of two shapes."""
+    if isinstance(x, tuple | list) and isinstance(y, tuple | list):
+        if len(x) != len(y):
+            return False
+        return functools.reduce(operator.and_, map(sym_eq, x, y), True)
+    if isinstance(x, int | SymInt) and isinstance(y, int | SymInt):
+        return x == y
+    raise AssertionError(f"unexpected sym_eq between {type(x)} {type(y)}")
+
+
+# ---- numbers
+
+
+def _is_concrete(a: Any, kind: type, plain: type | tuple[type, ...]) -> bool:
+    if not isinstance(a, kind | plain if isinstance(plain, type) else (kind, *plain)):
+        raise AssertionError(f"expected {kind.__name__}, got {type(a)}")
+    return not isinstance(a, Symbolic) or not a.node.expr.free_symbols
+
+
+def is_concrete_int(a: Any) -> bool:
+    """Whether a whole number is no symbol."""
+    return _is_concrete(a, SymInt, int)
+
+
+def is_concrete_float(a: Any) -> bool:
+    """Whether a float is no symbol."""
+    return _is_concrete(a, SymFloat, float)
+
+
+def is_concrete_bool(a: Any) -> bool:
+    """Whether a truth is no symbol."""
+    return _is_concrete(a, SymBool, bool)
+
+
+def has_static_value(a: Any) -> bool:
+    """Whether a number is certain to be one number."""
+    if not isinstance(a, Symbolic):
+        return True
+    if isinstance(a, SymBool):
+        return bool(a.node.is_settled())
+    low, high = a.node.environment.between(a.node.expr)
+    return not a.node.expr.free_symbols or bool(low == high)
+
+
+def is_symbolic(val: Any) -> bool:
+    """Whether it is a symbol."""
+    return isinstance(val, Symbolic) and bool(val.node.expr.free_symbols)
+
+
+def is_nested_int(s: Any) -> bool:
+    """Whether it is the size of a ragged dimension, which sizes here never are."""
+    return False
+
+
+def optimization_hint(a: Any, fallback: int | None = None) -> Any:
+    """The number in the example; for one that follows from data `fallback`, if there is one."""
+    if not isinstance(a, Symbolic):
+        return a
+    if a.node.has_hint() or fallback is None:
+        return guarding_hint_or_throw(a)
+    return fallback
+
+
+def guarding_hint_or_throw(a: Any) -> Any:
+    """The number in the example; GuardOnDataDependentSymNode for one that follows from data."""
+    if not isinstance(a, Symbolic):
+        return a
+    if not a.node.has_hint():
+        raise a.node.environment.depends_on_data(a.node.expr)
+    return a.node.hint
+
+
+def constrain_range(a: Any, *, min: int | None, max: int | None = None) -> None:
+    """Let a number that follows from data be between two."""
+    if not isinstance(a, SymInt):
+        if (min is not None and a < min) or (max is not None and a > max):
+            raise ValueError(f"Invalid value {a} for range [{min}:{max}]")
+        return
+    if min is not None:
+        expect_true(operator.ge(a, min))  # type: ignore[arg-type]
+    if max is not None:
+        expect_true(operator.le(a, max))  # type: ignore[arg-type]
+
+
+def constrain_unify(a: Any, b: Any) -> None:
+    """Let two numbers be equal."""
+    expect_true(a == b)
+
+
+# ---- symbols
+
+
+def _nodes(x: Any) -> Iterator[Any]:
+    if isinstance(x, Symbolic):
+        yield x.node
+    elif isinstance(x, Tensor):
+        yield from _nodes((*x.shape, *x.stride()))
+    elif isinstance(x, tuple | list):
+        for part in x:
+            yield from _nodes(part)
+
+
+def free_symbols(val: Any) -> set[Any]:
+    """The symbols in numbers, and in the sizes of tensors."""
+    return {s for node in _nodes(val) for s in node.expr.free_symbols}
+
+
+def free_unbacked_symbols(x: Any) -> set[Any]:
+    """Those of numbers that follow from data."""
+    return {s for node in _nodes(x) for s in node.expr.free_symbols if s not in node.environment.hints}
+
+
+def has_free_symbols(val: Any) -> bool:
+    """Whether there are symbols in it."""
+    return bool(free_symbols(val))
+
+
+def has_free_unbacked_symbols(x: Any) -> bool:
+    """Whether there are symbols in it whose numbers follow from data."""
+    return bool(free_unbacked_symbols(x))
+
+
+def has_symbolic_sizes_strides(elem: Tensor) -> bool:
+    """Whether a tensor's sizes have symbols."""
+    return has_free_symbols(elem)
+
+
+__getattr__: Callable[[str], Any] = names_for(__name__)

@@ -1,0 +1,285 @@
+"""A module that several processes train together: `DistributedDataParallel`.
+
+    model = DistributedDataParallel(net)          parameters and buffers are those of the first process
+    model(x).sum().backward()                     gradients are the mean over the processes, in each
+
+Gradients travel in buckets, the last parameters' first: one leaves when all of it is there and those before
+it have left, while the rest of the pass goes on.  At the end of the pass all are back in `.grad`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+
+import ts
+from ts._core.autograd.engine import queue_callback
+from ts._core.tensor.tensor import Tensor, wrap_array
+from ts._core.thread.context import is_grad_enabled
+from ts.absent import names_for
+from ts.autograd.grad_mode import no_grad
+from ts.nn.modules.module import Module
+
+_FIRST_BUCKET: Final = 1 << 20  # bytes: the pass has more to do when it is full
+_UNFINISHED: Final = (
+    "Expected to have finished reduction in the prior iteration before starting a new one. This error "
+    "indicates that your module has parameters that were not used in producing loss. You can enable unused "
+    "parameter detection by passing the keyword argument `find_unused_parameters=True` to "
+    "`torch.nn.parallel.DistributedDataParallel`. Parameters without a gradient in this process: {}"
+)
+
+
+class _Bucket:
+    """Some parameters of one dtype, whose gradients travel together."""
+
+    def __init__(self, parameters: list[Tensor]) -> None:
+        self.parameters = parameters
+        self.bounds = np.cumsum([0, *(each.numel() for each in parameters)])
+        self.data = wrap_array(np.zeros(int(self.bounds[-1]), parameters[0].dtype.numpy_dtype))
+        self.ready: set[int] = set()
+        self.work: Any = None
+
+    def is_full(self) -> bool:
+        """Whether this pass has reached all of them."""
+        return len(self.ready) == len(self.parameters)
+
+    def places(self) -> Iterator[tuple[Tensor, Any]]:
+        """Each parameter, and its part of the memory."""
+        for each, (start, end) in zip(self.parameters, pairwise(self.bounds), strict=True):
+            yield each, self.data.array[start:end].reshape(each.shape)
+
+    def fill(self, size: int) -> None:
+        """Bring the gradients, divided by the number of processes."""
+        for parameter, place in self.places():
+            if parameter.grad is None:
+                place[...] = 0
+            else:
+                np.multiply(parameter.grad.array, place.dtype.type(1.0 / size), out=place)
+
+
+class _Reducer:
+    """The gradients of one module: which are there, which are on their way."""
+
+    def __init__(self, module: DistributedDataParallel, parameters: Sequence[tuple[str, Tensor]]) -> None:
+        self.module = module
+        self.names = {id(each): name for name, each in parameters}
+        self.buckets = _buckets([each for _, each in parameters], module.bucket_bytes_cap)
+        self.bucket_of = {id(each): bucket for bucket in self.buckets for each in bucket.parameters}
+        self.launched = 0
+        self.in_pass = False
+        self.expects = False  # a forward has run whose gradients are to be shared
+        self.unfinished: list[str] = []
+        for _, each in parameters:
+            each.register_post_accumulate_grad_hook(self._ready)
+
+    def prepare(self) -> None:
+        """A forward begins."""
+        if self.unfinished:
+            raise RuntimeError(_UNFINISHED.format(", ".join(self.unfinished)))
+        self.expects = True
+
+    def _ready(self, parameter: Tensor) -> None:
+        """A parameter has its gradient."""
+        if not self.module.require_backward_grad_sync or not self.expects:
+            return
+        if not self.in_pass:
+            self.in_pass, self.launched = True, 0
+            for bucket in self.buckets:
+                bucket.ready.clear()
+            queue_callback(self._finish)
+        self.bucket_of[id(parameter)].ready.add(id(parameter))
+        while self.launched < len(self.buckets) and self.buckets[self.launched].is_full():
+            self._launch()
+
+    def _launch(self) -> None:
+        from ts.distributed.collectives import all_reduce
+
+        bucket = self.buckets[self.launched]
+        group = self.module.process_group
+        bucket.fill(group.size())
+        bucket.work = all_reduce(bucket.data, group=group, async_op=True)
+        self.launched += 1
+
+    def _finish(self) -> None:
+        """The pass is through: bring back what has travelled."""
+        self.in_pass = False
+        missing = [each for one in self.buckets for each in one.parameters if id(each) not in one.ready]
+        unused: set[int] = set()
+        if self.module.find_unused_parameters:
+            while self.launched < len(self.buckets):
+                self._launch()
+            unused = self._unused_by_all(missing)
+        elif missing:
+            self.unfinished = [self.names[id(each)] for each in missing]
+        for bucket in self.buckets[: self.launched]:
+            bucket.work.wait()
+            bucket.work = None
+            for parameter, place in bucket.places():
+                if parameter.grad is not None:
+                    with no_grad():
+                        parameter.grad.copy_(wrap_array(place))
+                elif id(parameter) not in unused:
+                    parameter.grad = wrap_array(place.copy())
+
+    def _unused_by_all(self, missing: list[Tensor]) -> set[int]:
+        """The parameters that no process has used."""
+        from ts.distributed.collectives import all_reduce
+        from ts.distributed.reduce_op import ReduceOp
+
+        every = [each for bucket in self.buckets for each in bucket.parameters]
+        here = {id(each) for each in missing}
+        used = wrap_array(np.array([id(each) not in here for each in every], np.uint8))
+        all_reduce(used, ReduceOp.MAX, self.module.process_group)
+        return {id(each) for each, by_some in zip(every, used.array, strict=True) if not by_some}
+
+
+def _buckets(parameters: list[Tensor], most: int) -> list[_Bucket]:
+    """Parameters from the last to the first, so many bytes in each bucket."""
+    made: list[_Bucket] = []
+    open_ones: dict[Any, list[Tensor]] = {}
+    for each in reversed(parameters):
+        bucket = open_ones.setdefault(each.dtype, [])
+        bucket.append(each)
+        limit = most if made else min(most, _FIRST_BUCKET)
+        if sum(one.numel() for one in bucket) * each.dtype.itemsize >= limit:
+            made.append(_Bucket(open_ones.pop(each.dtype)))
+    return made + [_Bucket(each) for each in open_ones.values()]
+
+
+class DistributedDataParallel(Module):
+    """A module whose gradients processes share."""
+
+    def __init__(
+        self,
+        module: Module,
+        device_ids: Any = None,
+        output_device: Any = None,
+        dim: int = 0,
+        broadcast_buffers: bool | None = None,
+        init_sync: bool = True,
+        process_group: Any = None,
+        bucket_cap_mb: float | None = None,
+        find_unused_parameters: bool = False,
+        check_reduction: bool = False,
+        gradient_as_bucket_view: bool = False,
+        static_graph: bool = False,
+    ) -> None:
+        from ts.distributed.groups import find
+
+        super().__init__()
+        group = find(process_group, "DistributedDataParallel")
+        if group is None:
+            raise RuntimeError("DistributedDataParallel needs a process group that this process is in")
+        ignored = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
+        named = [(name, each) for name, each in module.named_parameters() if name not in ignored]
+        wanted = [(name, each) for name, each in named if each.requires_grad]
+        if not wanted:
+            raise RuntimeError(
+                "DistributedDataParallel is not needed when a module doesn't have any parameter that "
+                "requires a gradient."
+            )
+        devices = {each.device for _, each in named}
+        if device_ids or output_device is not None or any(each.type != "cpu" for each in devices):
+            raise ValueError(
+                "DistributedDataParallel device_ids and output_device arguments only work with "
+                "single-device/multiple-device GPU modules or CPU modules, but got device_ids "
+                f"{device_ids}, output_device {output_device}, and module parameters {devices}."
+            )
+        self.module = module
+        self.process_group = group
+        self.device_ids = None
+        self.output_device = None
+        self.dim = dim
+        self.device = next(iter(devices))
+        self.device_type = "cpu"
+        self.broadcast_buffers = broadcast_buffers is None or broadcast_buffers
+        self.find_unused_parameters = find_unused_parameters or static_graph
+        self.gradient_as_bucket_view = gradient_as_bucket_view
+        self.static_graph = static_graph
+        self.parameters_to_ignore = ignored
+        self.require_backward_grad_sync = True
+        self.require_forward_param_sync = True
+        self.bucket_bytes_cap = int((25 if bucket_cap_mb is None else bucket_cap_mb) * (1 << 20))
+        if init_sync:
+            _check_same(named, group)
+            self._share([each for _, each in named] + self.modules_buffers)
+        self.reducer = _Reducer(self, wanted)
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """The module's result."""
+        if is_grad_enabled() and self.require_backward_grad_sync:
+            self.reducer.prepare()
+        if self.require_forward_param_sync and self.broadcast_buffers:
+            self._share(self.modules_buffers)
+        result = self.module(*inputs, **kwargs)
+        self.require_forward_param_sync = not is_grad_enabled() or self.require_backward_grad_sync
+        return result
+
+    @property
+    def modules_buffers(self) -> list[Tensor]:
+        """The buffers that travel."""
+        return [each for name, each in self.module.named_buffers() if name not in self.parameters_to_ignore]
+
+    @contextmanager
+    def no_sync(self) -> Iterator[None]:
+        """Passes in here add to this process's own gradients; the next one outside shares the sum."""
+        before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
+        try:
+            yield
+        finally:
+            self.require_backward_grad_sync = before
+
+    def join(self, *args: Any, **kwargs: Any) -> Any:
+        """PyTorch's way to train on inputs of different numbers."""
+        raise NotImplementedError("join is not there: give all processes the same number of batches")
+
+    def register_comm_hook(self, state: object, hook: Any) -> None:
+        """PyTorch's way to change what travels."""
+        raise NotImplementedError("register_comm_hook is not there: gradients travel as they are")
+
+    def _share(self, tensors: Iterable[Tensor]) -> None:
+        """Give all processes the elements of the first one's tensors, those of one dtype together."""
+        from ts.distributed.collectives import broadcast
+
+        by_dtype: dict[Any, list[Tensor]] = {}
+        for each in tensors:
+            by_dtype.setdefault(each.dtype, []).append(each)
+        group = self.process_group
+        for dtype, each_of in by_dtype.items():
+            flat = np.concatenate([each.detach().array.reshape(-1) for each in each_of])
+            broadcast(wrap_array(flat.view(dtype.numpy_dtype)), group=group, group_src=0)
+            if group.rank() == 0:
+                continue
+            bounds = np.cumsum([0, *(each.numel() for each in each_of)])
+            with no_grad():
+                for each, (start, end) in zip(each_of, pairwise(bounds), strict=True):
+                    each.copy_(wrap_array(flat[start:end].reshape(each.shape)))
+
+
+def _check_same(named: Sequence[tuple[str, Tensor]], group: Any) -> None:
+    """RuntimeError where processes have other parameters."""
+    found: list[Any] = [None] * group.size()
+    ts.distributed.all_gather_object(
+        found, [(name, list(each.shape), each.dtype.name) for name, each in named], group
+    )
+    for rank, theirs in enumerate(found):
+        if len(theirs) != len(found[0]):
+            raise RuntimeError(
+                f"DDP expects same model across all ranks, but Rank {rank} has {len(theirs)} params, while "
+                f"rank 0 has inconsistent {len(found[0])} params."
+            )
+        for at, (ours, other) in enumerate(zip(found[0], theirs, strict=True)):
+            if ours[1:] != other[1:]:
+                raise RuntimeError(
+                    f"DDP expects same model across all ranks: params[{at}], {other[0]}, has sizes "
+                    f"{other[1]} and dtype {other[2]} in process {rank}, and sizes {ours[1]} and dtype "
+                    f"{ours[2]} in process 0"
+                )
+
+
+__all__ = ["DistributedDataParallel"]
+__getattr__ = names_for(__name__)

@@ -1,0 +1,14 @@
+"""Gradients of what scripts need as operators: none is lost where nobody asked for a number.
+
+    p: float = x        refused, where x wants a gradient: the number would be a constant
+    p = float(x)        a constant, as it says
+"""
+
+from __future__ import annotations
+
+from ts.ops.derivatives.rows import refuse
+
+refuse(
+    "aten::FloatImplicit aten::IntImplicit aten::ScalarImplicit aten::ComplexImplicit",
+    "Cannot input a tensor that requires grad as a scalar argument",
+)
