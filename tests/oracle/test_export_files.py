@@ -10,7 +10,8 @@ import pytest
 
 import ts
 import ts.export
-from tests.export.test_files_of_functions import PROGRAMS, Program
+from tests.export.functions import FunctionOfOne
+from tests.export.test_files_of_functions import PROGRAMS
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -256,7 +257,7 @@ def test_our_functions_run_there(function):
     """Constants in branches and loops over numbers: PyTorch writes no files of these, but reads those of `ts`."""
     x = ts.tensor([1.0, 2.0, 3.0])
     file = io.BytesIO()
-    ts.export.save(ts.export.export(Program(function), (x,)), file)
+    ts.export.save(ts.export.export(FunctionOfOne(function), (x,)), file)
     found = torch.export.load(io.BytesIO(file.getvalue())).module()
     for given in (x, -x):
         same(function(given), found(*_theirs((given,))))
