@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from ts.errors import CompilationError
+from ts.ir.attributes import REMOTE_CALLS
 from ts.ir.graph import Block, Graph, Node
 from ts.ir.schema import FunctionSchema
 from ts.ir.types import (
@@ -312,6 +313,7 @@ _CHECKS: Final[dict[str, Callable[[Node], None]]] = {
     "prim::Print": _accept,
     "prim::PythonOp": _accept,
     "prim::fork": _accept,
+    **dict.fromkeys(REMOTE_CALLS, _accept),
     "prim::Enter": _check_enter,
     "prim::Exit": _check_exit,
     "prim::ListConstruct": _check_list,

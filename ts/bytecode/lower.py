@@ -28,16 +28,17 @@ from ts._core.vm.code import Code, Method
 from ts._core.vm.python_call import PythonOperator, WarnOperator
 from ts.bytecode.blanks import blank
 from ts.bytecode.branches import line_of, operator_of
-from ts.bytecode.containers import Containers
 from ts.bytecode.emission import Handler
 from ts.bytecode.instruction import SCALARS, Instruction, Label
 from ts.bytecode.opcodes import BY_NAME, BY_OPERATOR, Opcode, register_format
-from ts.bytecode.parts import PartFunction, Prepare, differentiable_operator
+from ts.bytecode.parts import Prepare, differentiable_operator
 from ts.bytecode.program import Program
 from ts.bytecode.typespec import register_class, result_spec, type_spec
+from ts.bytecode.waiting import Waiting
 from ts.errors import CompilationError, FrontendError
 from ts.fusion.groups import program_of_graph
 from ts.fusion.program import operator_of as group_operator
+from ts.ir.attributes import REMOTE_CALLS
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import (
@@ -100,8 +101,8 @@ def lower_to_program(
     return code, lowering.program
 
 
-class Lowering(Containers):
-    """The lowering of one graph. Containers, loops, branches and the code itself are in the base classes."""
+class Lowering(Waiting):
+    """The lowering of one graph. Futures, containers, loops, branches and the code itself are in the base classes."""
 
     def __init__(
         self,
@@ -117,6 +118,7 @@ class Lowering(Containers):
         self.twin = twin
         self.warned: dict[Any, int] = {}  # the flags of warnings
         self.methods: dict[tuple[str, FunctionSchema], Method] = {}
+        self.beginnings = {}
 
     def run(self) -> Code:
         """Lower, allocate, assemble."""
@@ -160,6 +162,9 @@ class Lowering(Containers):
     def lower_operator(self, node: Node) -> None:
         """A node with a schema: by an instruction of its own, or by a call of its kernel."""
         operator = operator_of(node)
+        if operator.record is not None and operator.record.begins is not None:
+            self.lower_beginning(node, operator)
+            return
         row = row_of(operator, node)
         inputs = node.inputs()
         if row is not None and self.lower_by_row(row.name, [self.use(v) for v in inputs], node):
@@ -415,15 +420,6 @@ class Lowering(Containers):
         self.emit("MOVE", flag, self.constant(True, "b"))
         self.place(done)
 
-    def lower_fork(self, node: Node) -> None:
-        function = PartFunction(node.get("Subgraph"), self.prepare, "<forked function>")
-        number, _ = self.functions.setdefault(id(function), (len(self.functions), function))
-        self.emit("FORK", self.define(node.output()), number, pool=[self.use(v) for v in node.inputs()])
-
-    def lower_wait(self, node: Node) -> None:
-        output = node.output()
-        self.emit("WAIT", self.define(output), self.use(node.input()), self.type_number(output.type()))
-
     def lower_raise(self, node: Node) -> None:
         name = self.use(node.input(1)) if len(node.inputs()) > 1 else self.constant(None, "x")
         self.emit("RAISE", self.use(node.input()), name)
@@ -566,6 +562,7 @@ _LOWER: dict[str, Any] = {
     "aten::warn": Lowering.lower_warn,
     "prim::fork": Lowering.lower_fork,
     "aten::wait": Lowering.lower_wait,
+    **dict.fromkeys(REMOTE_CALLS, Lowering.lower_remote_call),
     "prim::RaiseException": Lowering.lower_raise,
     "prim::Print": Lowering.lower_print,
     "prim::Breakpoint": Lowering.lower_breakpoint,

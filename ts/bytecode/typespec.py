@@ -23,9 +23,11 @@ from ts.ir.types import (
     InterfaceType,
     ListType,
     OptionalType,
+    RRefType,
     TupleType,
     Type,
 )
+from ts.ops.rref import WORKER_INFO, Reference, WorkerInfo
 
 _CLASS_OF_KIND: dict[str, str] = {
     "IntType": "i",
@@ -89,10 +91,9 @@ def _make_spec(type: Type) -> TypeSpec:
     if isinstance(type, ClassType):
         return object_class(type).spec
     if isinstance(type, CustomClassType):
-        from ts.ops.packed import CLASSES
-
-        name = type.qualified_name()
-        return TypeSpec(_KIND_OBJECT, (), name, CLASSES[name])
+        return TypeSpec(_KIND_OBJECT, (), type.qualified_name(), _class_behind(type))
+    if isinstance(type, RRefType):
+        return TypeSpec(_KIND_OBJECT, (), type.annotation_str, Reference)
     children: tuple[Type, ...] = ()
     detail: Any = None
     if isinstance(type, ListType | OptionalType | FutureType):
@@ -117,6 +118,14 @@ def _make_spec(type: Type) -> TypeSpec:
         children = tuple(type.contained_types())
     kind = KINDS.get(type.kind(), _KIND_OBJECT)
     return TypeSpec(kind, tuple(type_spec(child) for child in children), type.annotation_str, detail)
+
+
+def _class_behind(type: CustomClassType) -> Any:
+    if type == WORKER_INFO:
+        return WorkerInfo
+    from ts.ops.packed import CLASSES
+
+    return CLASSES[type.qualified_name()]
 
 
 def object_class(type: ClassType) -> ObjectClass:

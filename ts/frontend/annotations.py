@@ -32,6 +32,7 @@ from ts.frontend.resolve import Resolver, of_ts
 from ts.ir import types as ir
 from ts.ir.source import SourceRange
 from ts.ir.types import Type
+from ts.ops.rref import WORKER_INFO, WorkerInfo
 
 _T = TypeVar("_T")
 SizedType = tuple[Type, int | None]
@@ -57,12 +58,13 @@ _NAMES: dict[str, Callable[[], Type]] = {
     "list": ir.AnyListType.get,
     "tuple": ir.AnyTupleType.get,
 }
-_BARE: dict[str, str] = {
+BARE: dict[str, str] = {
     "List": "Attempted to use List without a contained type. Please add a contained type, e.g. List[int]",
     "Tuple": "Attempted to use Tuple without a contained type. Please add a contained type, e.g. Tuple[int]",
     "Optional": "Attempted to use Optional without a contained type. "
     "Please add a contained type, e.g. Optional[int]",
     "Dict": "Attempted to use Dict without contained types. Please add contained type, e.g. Dict[int, int]",
+    "RRef": "Attempted to use RRef without a contained type. Please add a contained type, e.g. RRef[int]",
 }
 # What `ts.limits` count for each part of an annotation, at least.
 _TYPE_NS = 3_000
@@ -159,8 +161,8 @@ class Reader:
         match node:
             case ast.Name(id=name) if name in _NAMES:
                 return _NAMES[name]()
-            case ast.Name(id=name) if name in _BARE:
-                raise CompilationError(_BARE[name], self._range(node))
+            case ast.Name(id=name) if name in BARE:
+                raise CompilationError(BARE[name], self._range(node))
             case ast.Name() | ast.Attribute():
                 return self._named(node)
             case ast.Constant(value=None):
@@ -180,8 +182,8 @@ class Reader:
             found = self.resolver.evaluate(node)
         except (KeyError, AttributeError):
             found = None
-        if isinstance(node, ast.Attribute) and node.attr in _BARE:
-            raise CompilationError(_BARE[node.attr], self._range(node))
+        if isinstance(node, ast.Attribute) and node.attr in BARE:
+            raise CompilationError(BARE[node.attr], self._range(node))
         try:
             result = self._convert(found) if found is not None else None
         except FrontendError as error:
@@ -245,7 +247,7 @@ class Reader:
         if annotation is typing.Any:
             return ir.ANY
         if isinstance(annotation, typing._SpecialGenericAlias | typing._SpecialForm):  # type: ignore[attr-defined]
-            bare = _BARE.get(getattr(annotation, "_name", "") or "")
+            bare = BARE.get(getattr(annotation, "_name", "") or "")
             if bare:
                 raise CompilationError(bare, self.whole)
         origin = typing.get_origin(annotation)
@@ -275,6 +277,8 @@ class Reader:
             from ts.frontend.enums import enum_type
 
             return enum_type(cls, self.whole)
+        if issubclass(cls, WorkerInfo):
+            return WORKER_INFO
         if hasattr(cls, "_fields") and issubclass(cls, tuple):
             return self._named_tuple(cls)
         if getattr(cls, "__module__", "").partition(".")[0] == "ts":

@@ -26,6 +26,7 @@ T = TypeVar("T")
 
 _MARKER: Final = "__ts_marker__"
 _INSTEAD: Final = "__ts_instead__"
+_FORM: Final = "__ts_form__"
 BOOLEAN_DISPATCH: Final = "__ts_boolean_dispatch__"
 
 
@@ -140,6 +141,22 @@ def not_compiled(instead: str) -> Callable[[F], F]:
 def instead_of(function: Any) -> str | None:
     """What to write in compiled code in place of a function that it cannot call; None for other functions."""
     found: str | None = getattr(function, "__dict__", {}).get(_INSTEAD)
+    return found
+
+
+def special_form(form: str) -> Callable[[F], F]:
+    """A decorator for functions of `ts` whose calls the compiler knows as a special form."""
+
+    def marked(function: F) -> F:
+        setattr(function, _FORM, form)
+        return function
+
+    return marked
+
+
+def form_of(function: Any) -> str | None:
+    """The special form that a function is in compiled code; None for other functions."""
+    found: str | None = getattr(function, "__dict__", {}).get(_FORM)
     return found
 
 

@@ -43,7 +43,7 @@ from ts.frontend.values.sugared import (
     SugaredValue,
     inserted,
 )
-from ts.ir.attributes import type_of_constant
+from ts.ir.attributes import REMOTE_CALLS, type_of_constant
 from ts.ir.graph import Graph
 from ts.ir.node import Node
 from ts.ir.source import SourceRange
@@ -160,6 +160,8 @@ class Operators(SugaredValue):
             return Operators(name)
         if self.space == "aten" and name == "autograd":  # `torch.autograd.grad` is printed for aten::grad
             return self
+        if f"{self.space}::{name}" in REMOTE_CALLS:
+            return SpecialForm("remote" if name == "rpc_remote" else name)
         operator = BuiltinFunction(f"{self.space}::{name}")
         functions = former(name, self.version) if self.space == "aten" else ()
         return FormerOperator(operator, functions, self.terms) if functions else operator

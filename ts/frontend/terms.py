@@ -5,7 +5,8 @@
     terms.admit(graph)                  CompilationError with the place, for a graph with another operator
 
 Names of operators may leave out the overload, which means all of them, and may be patterns as for files.
-What belongs to the language itself (`prim::If`, `prim::TupleUnpack`) is always allowed.
+What belongs to the language itself (`prim::If`, `prim::TupleUnpack`) is always allowed, calls of other
+processes are where they are named (`prim::rpc_*`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final
 
 from ts.errors import CompilationError
+from ts.ir.attributes import REMOTE_CALLS
 
 if TYPE_CHECKING:
     from ts.ir.graph import Graph
@@ -50,7 +52,7 @@ class Terms:
 
     def allows(self, key: str) -> bool:
         """Whether an operator may be used, by its name and overload (`aten::add.Tensor`)."""
-        if not self.restricted or key.startswith(_OF_THE_LANGUAGE):
+        if not self.restricted or key.startswith(_OF_THE_LANGUAGE) and key not in REMOTE_CALLS:
             return True
         known = self._answers.get(key)
         if known is None:
@@ -69,8 +71,11 @@ class Terms:
             if node.has_attribute("Subgraph"):
                 self.admit(node.get("Subgraph"), range)
             schema = node.schema()
-            if schema is not None and not self.allows(schema.key):
-                message = f"the archive uses {schema.key}, which is not among the allowed operators"
+            if schema is None and node.kind() not in REMOTE_CALLS:
+                continue
+            key = node.kind() if schema is None else schema.key
+            if not self.allows(key):
+                message = f"the archive uses {key}, which is not among the allowed operators"
                 raise CompilationError(message, range or node.range)
 
 

@@ -12,7 +12,7 @@ this value has (`type_of_constant`)::
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from ts.devices import device
 from ts.ir.types import (
@@ -45,6 +45,9 @@ _TYPE_BY_CLASS: dict[type, Type] = {
     type(None): NONE,
     device: DEVICE,
 }
+
+REMOTE_CALLS: Final = frozenset({"prim::rpc_async", "prim::rpc_remote", "prim::rpc_sync"})
+"""Calls of other processes: the attribute `callee` of these is a function, which no text shows."""
 
 constant_type_hooks: list[Callable[[Any], Type | None]] = []
 """Asked in turn for the type of a constant whose class `ts.ir` does not know: devices, enums, objects."""

@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from ts.ir.attributes import is_tensor
+from ts.ir.attributes import REMOTE_CALLS, is_tensor
 from ts.ir.print_tensor import format_tensor
 from ts.ir.text import TYPE_VERBOSITY, format_default, quote
 from ts.ir.types import (
@@ -100,6 +100,8 @@ def _print_node(
         kind = f"{kind}_{len(groups)}"
         groups.append(node)
         attributes.remove("Subgraph")
+    if kind in REMOTE_CALLS:
+        attributes.remove("callee")
     if kind == "prim::PythonOp":
         kind = f"^{node.get('name', '')}[]()"
         attributes = []

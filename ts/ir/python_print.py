@@ -22,6 +22,7 @@ from keyword import kwlist
 from typing import Any
 
 from ts.errors import InternalError
+from ts.ir.attributes import REMOTE_CALLS
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.marks import Marks, plain
 from ts.ir.print import format_value
@@ -496,6 +497,12 @@ class _Printer:
         callee, *arguments = node.inputs()
         return f"{self.use(callee)}({''.join([f'{self.use(v)}, ' for v in arguments])})"
 
+    def call_remotely(self, node: Node) -> str:
+        """With its callee, so that it can be read again; PyTorch prints none of its arguments."""
+        to, _, *arguments = node.inputs()
+        callee = self.spell(FunctionType(node["callee"]))
+        return f"ops.{node.kind().replace('::', '.')}({', '.join([self.use(to), callee, *map(self.use, arguments)])})"
+
     def call_python(self, node: Node) -> str:
         return f"^{node.get('name')}()({self.list_of(node.inputs())})"
 
@@ -557,6 +564,7 @@ _EXPRESSIONS: dict[str, Callable[[_Printer, Node], str]] = {
     "prim::CallFunction": _Printer.call_function,
     "prim::CallMethod": _Printer.call_method,
     "prim::PythonOp": _Printer.call_python,
+    **dict.fromkeys(REMOTE_CALLS, _Printer.call_remotely),
     "prim::GetAttr": _Printer.get_attr,
     "prim::EnumName": _Printer.enum_part,
     "prim::EnumValue": _Printer.enum_part,

@@ -64,7 +64,7 @@ FAMILIES = (
     "factorizations", "matrix_norm", "lu", "linalg_steps", "householder", "pseudo_inverse", "covariance",
     "least_squares",
     "stft", "finite_differences", "histogram", "window_functions", "script", "assertions", "profiling", "to",
-    "gradients", "quantizer", "packed", "quantized", "quantized_rnn", "foreach", "fused_steps", "scaling",
+    "gradients", "quantizer", "packed", "quantized", "quantized_rnn", "foreach", "fused_steps", "scaling", "rref",
 )  # fmt: skip
 
 STRICT = 3  # `overlap` of what writes to places in another order than it reads them
@@ -110,6 +110,7 @@ class Record:
     reads_history: bool = False  # it is about how its arguments were computed, or their gradients
     calls_programs: bool = False  # hooks and others, which may write to whatever they can reach
     of_program: bool = False  # a function of the program computes it, and another may say its gradient
+    begins: Kernel | None = None  # gives a future of the result, which programs wait for without a thread
 
     # Its arguments and results
     wraps_numbers: bool = False  # takes a number from Python where the schema says Tensor

@@ -21,6 +21,7 @@ from ts.runtime.function import ScriptFunction
 from ts.runtime.switch import enabled
 
 if TYPE_CHECKING:
+    from ts._core.vm.execution import Execution
     from ts.runtime.module import ScriptModule
 
 
@@ -64,6 +65,10 @@ class ScriptMethod:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.function(self.owner._object, *args, **kwargs)
+
+    def start(self, *args: Any, **kwargs: Any) -> Execution:
+        """The call as an `Execution`, which has not begun."""
+        return self.function.start(self.owner._object, *args, **kwargs)
 
     @property
     def graph(self) -> Graph:

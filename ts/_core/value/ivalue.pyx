@@ -412,7 +412,7 @@ cdef int unbox_inside(object x, TypeSpec spec, IValue *out, PyObject **copies) e
     if kind == KIND_UNION:
         return unbox_union(x, spec, out, copies)
     if kind == KIND_FUTURE:
-        if type(x) is not future_type:
+        if not isinstance(x, future_type):
             return mismatch(x, spec)
         return put_object(x, out)
     if kind == KIND_CLASS:

@@ -238,7 +238,7 @@ cdef bint object_is_of(object o, TypeSpec spec, set asked) except -1:
     if kind == KIND_DEVICE:
         return isinstance(o, device_type)
     if kind == KIND_FUTURE:
-        return type(o) is future_type
+        return isinstance(o, future_type)
     if kind != KIND_OBJECT:
         return False
     if spec.text == "list" or spec.text == "tuple":

@@ -218,7 +218,7 @@ cdef class Code:
 
 cdef TypeSpec spec_of(object x):
     """The type of a constant."""
-    cdef TypeSpec spec = FUTURE if type(x) is future_type else infer_spec(x)
+    cdef TypeSpec spec = FUTURE if isinstance(x, future_type) else infer_spec(x)
     return SOME_OBJECT if spec is None else spec
 
 

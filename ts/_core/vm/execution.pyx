@@ -536,6 +536,13 @@ cdef class Execution:
         if self.condition == PARKED:
             self.awaited.add_done_callback(self.wake)
 
+    def go(self):
+        """Run it in this thread until it ends or waits; then it comes back by itself."""
+        if self.condition != STOPPED:
+            raise RuntimeError(f"{self} cannot be run by hand")
+        self.condition = QUEUED
+        self.take_turn()
+
     def wake(self, future):
         """What it waits for is there."""
         self.queue()

@@ -287,6 +287,8 @@ cdef class Function:
     def start(self, *args, **kwargs):
         """The call as an `Execution`, which has not begun."""
         cdef Execution program
+        if self.ready == NULL:
+            self.prepare()
         if kwargs or len(args) != self.plain_count:
             args = self.bind(args, kwargs)
         program = begin(self.in_force(args, {}))

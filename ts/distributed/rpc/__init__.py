@@ -13,6 +13,7 @@
     answers       results and errors
     rref, table   handles on values of other processes, and who needs what
     functions     results that come later
+    scripts       the same calls, made by scripts
     options       time limits, threads, secret, and what others may have run here
 
 Needs the extra `rpc`.
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 from ts.absent import names_for
 from ts.distributed.rpc import functions
+from ts.distributed.rpc import scripts as scripts
 from ts.distributed.rpc.api import (
     _is_current_rpc_agent_set as _is_current_rpc_agent_set,
 )

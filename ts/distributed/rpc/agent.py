@@ -25,12 +25,14 @@ from typing import Any, Final
 from distributed.comm.addressing import unparse_host_port
 from distributed.comm.core import listen
 
+from ts._core.vm.execution import Execution
+from ts._core.vm.future import Future
 from ts.distributed import values
 from ts.distributed.comm import Comm, Security
 from ts.distributed.comm.calls import Reply, answer
 from ts.distributed.loop import inside, loop, run
 from ts.distributed.rendezvous import Meeting, Place
-from ts.distributed.rpc.answers import UNKNOWN, Answer, finish, value_of
+from ts.distributed.rpc.answers import UNKNOWN, Answer, conclude, finish, value_of
 from ts.distributed.rpc.callees import Known, Sent, Unknown
 from ts.distributed.rpc.futures import RpcFuture
 from ts.distributed.rpc.options import NO_TIMEOUT, UNSET_RPC_TIMEOUT, RpcBackendOptions, seconds
@@ -38,6 +40,8 @@ from ts.distributed.rpc.peers import Gone, Peer, WorkerInfo
 from ts.distributed.rpc.rref import RRef
 from ts.distributed.rpc.table import References, as_identity
 from ts.frontend.terms import Terms
+from ts.runtime.function import ScriptFunction
+from ts.runtime.script_method import ScriptMethod
 
 _SWEEP: Final = 0.02  # seconds between looks at the time limits of calls in flight
 _RETURN: Final = 30.0  # seconds in which a process that lost its connections may come back
@@ -331,10 +335,26 @@ class Agent:
         """Call something within the limits, and give what it returns or raises to who asked."""
         try:
             with self._terms.within():
-                result = callee(*args, **kwargs)
-            finish(result, callee, asked)
+                if isinstance(callee, ScriptFunction | ScriptMethod):
+                    program = callee.start(*args, **kwargs)
+                else:
+                    finish(callee(*args, **kwargs), callee, asked)
+                    return
         except Exception as error:  # for whoever asked
             asked.failed(error, info)
+            return
+        self._run_program(program, asked)
+
+    def _run_program(self, program: Execution, asked: Any) -> None:
+        """Run a script here until it ends or waits; a script that waits has no thread."""
+
+        def done(future: Future[Any]) -> None:
+            conclude(future, asked)
+            self._ended()
+
+        self._began()
+        program.future.add_done_callback(done)
+        program.go()
 
     def _check_method(self, value: Any, name: str) -> None:
         from ts._core.tensor.tensor import Tensor

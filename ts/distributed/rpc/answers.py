@@ -52,8 +52,7 @@ class Answer:
 
     def outcome(self, future: Future[Any]) -> None:
         """What a finished future holds."""
-        error = future.exception()
-        self.result(future.value()) if error is None else self.failed(error)
+        conclude(future, self)
 
 
 def located(error: Exception, info: Any) -> Exception:
@@ -77,11 +76,13 @@ def finish(result: Any, callee: Any, kept: Any) -> None:
             f"{kind.__module__}.{kind.__qualname__}"
         )
 
-    def done(future: Future[Any]) -> None:
-        error = future.exception()
-        kept.result(future.value()) if error is None else kept.failed(error)
+    result.add_done_callback(lambda future: conclude(future, kept))
 
-    result.add_done_callback(done)
+
+def conclude(future: Future[Any], kept: Any) -> None:
+    """Give what a finished future holds to who waits for it."""
+    error = future.exception()
+    kept.result(future.value()) if error is None else kept.failed(error)
 
 
 def value_of(answered: Any, travel: values.Travel) -> Any:

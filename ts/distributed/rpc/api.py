@@ -17,6 +17,7 @@ from ts.distributed.rpc.options import (
 from ts.distributed.rpc.peers import WorkerInfo
 from ts.distributed.rpc.rref import RRef
 from ts.distributed.rpc.state import current
+from ts.frontend.markers import special_form
 
 
 def _is_current_rpc_agent_set() -> bool:
@@ -93,6 +94,7 @@ def _set_rpc_timeout(timeout: float) -> None:
     current().options.rpc_timeout = timeout
 
 
+@special_form("rpc_sync")
 def rpc_sync(
     to: str | int | WorkerInfo,
     func: Any,
@@ -112,6 +114,7 @@ def rpc_sync(
     return current().call_and_wait(to, func, args, kwargs, timeout)
 
 
+@special_form("rpc_async")
 def rpc_async(
     to: str | int | WorkerInfo,
     func: Any,
@@ -123,6 +126,7 @@ def rpc_async(
     return current().call(to, func, args, kwargs, timeout)
 
 
+@special_form("remote")
 def remote(
     to: str | int | WorkerInfo,
     func: Any,

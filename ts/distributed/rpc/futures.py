@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ts._core.vm.execution import Execution
 from ts._core.vm.future import Future
 from ts.distributed.loop import inside
 
@@ -21,8 +22,17 @@ class RpcFuture(Future[Any]):
         self.limit = 0.0  # seconds that its call may take
 
     def call(self, callback: Callable[[Any], Any]) -> None:
-        """Run a callback."""
-        if inside():
+        """Run a callback; a program that waits goes to the threads of programs."""
+        if inside() and not isinstance(getattr(callback, "__self__", None), Execution):
             self.agent.pool.submit(super().call, callback)
         else:
             super().call(callback)
+
+
+def pass_on(finished: Future[Any], to: Future[Any]) -> None:
+    """Give another future what a finished one holds."""
+    error = finished.exception()
+    if error is None:
+        to.set_result(finished.value())
+    else:
+        to.set_exception(error)

@@ -11,26 +11,17 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ts.distributed.comm import Channel
 from ts.distributed.comm.backend import connect
 from ts.distributed.comm.calls import Calls, Done
 from ts.distributed.loop import loop
+from ts.ops.rref import WorkerInfo
 
 _PATIENCE: Final = 10.0  # seconds in which another process accepts a connection
 
 How = Callable[[], dict[str, Any]]  # what a connection is made with
-
-
-class WorkerInfo(NamedTuple):
-    """A process by its name and number."""
-
-    name: str
-    id: int
-
-    def __repr__(self) -> str:
-        return f"WorkerInfo(id={self.id}, name={self.name})"
 
 
 class Gone(RuntimeError):

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from ts._core.vm.future import Future
 from ts.distributed.rpc.options import UNSET_RPC_TIMEOUT
+from ts.distributed.rpc.futures import RpcFuture, pass_on
 from ts.distributed.rpc.state import current
+from ts.ops.rref import Reference, WorkerInfo
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import Agent
-    from ts.distributed.rpc.peers import Peer, WorkerInfo
+    from ts.distributed.rpc.peers import Peer
 
 
-class RRef:
+class RRef(Reference):
     """A handle on a value of this process, which can be passed to others.
 
     value       the value
     type_hint   its type, which is kept for who reads it
     """
 
+    __class_getitem__ = classmethod(GenericAlias)  # RRef[T] is a type of scripts
     _agent: Agent
     _peer: Peer
     _identity: tuple[int, int]
@@ -57,10 +61,6 @@ class RRef:
         """The process that has the value."""
         return self._peer.info
 
-    def owner_name(self) -> str:
-        """Its name."""
-        return self._peer.info.name
-
     def confirmed_by_owner(self) -> bool:
         """Whether the owner is known to have the value, or to make it."""
         return self.is_owner() or self._created is None or self._created.done()
@@ -81,13 +81,35 @@ class RRef:
 
     def local_value(self) -> Any:
         """The value itself; RuntimeError in a process that does not own it."""
+        return self.own_value().wait()
+
+    def own_value(self) -> Future[Any]:
+        """A future of it."""
         if not self.is_owner():
             raise RuntimeError(
                 f"For {self!r}, can't call localValue() on user {self._agent.info}. Call it on owner "
                 f"{self.owner()}"
             )
         self._check_created()
-        return self._agent.references.owner_of(self._identity).value.wait()
+        return self._agent.references.owner_of(self._identity).value
+
+    def fetching(self, timeout: float = UNSET_RPC_TIMEOUT) -> Future[Any]:
+        """A future of what `to_here` gives."""
+        if self.is_owner():
+            return self.own_value()
+        agent, fetched = self._agent, RpcFuture(self._agent)
+
+        def fetch(created: Future[Any]) -> None:
+            error = created.exception()
+            if error is not None:
+                fetched.set_exception(error)
+                return
+            message = ["fetch", list(self._identity)]
+            asked = agent.submit(self._peer, message, agent.timeout(timeout))
+            asked.add_done_callback(lambda future: pass_on(future, fetched))
+
+        self._get_future().add_done_callback(fetch)
+        return fetched
 
     def _check_created(self) -> None:
         """Raise what kept the owner from beginning to make the value."""

@@ -6,6 +6,8 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
+from ts.ops.rref import NOT_INITIALIZED
+
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import Agent
 
@@ -16,7 +18,7 @@ agent: Agent | None = None
 def current() -> Agent:
     """The agent of this process; RuntimeError where there is none."""
     if agent is None:
-        raise RuntimeError("RPC has not been initialized. Call torch.distributed.rpc.init_rpc first.")
+        raise RuntimeError(NOT_INITIALIZED)
     return agent
 
 

@@ -5,6 +5,7 @@ range, zip, enumerate     iterables for loops
 list(xs), dict(xs)        aten::list, or a comprehension
 annotate(List[int], [])   its second argument, converted
 fork(f, x)                a closure with the call f(x), started as a program of its own
+rpc_async(to, f, (x,))    what another process runs (`remote`)
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ts.errors import CompilationError
 from ts.frontend.emit import flow, loops
 from ts.frontend.emit.emitter import Emitter, sugared
 from ts.frontend.emit.expressions import values_of
+from ts.frontend.emit.remote import emit_remote_call
 from ts.frontend.literal_types import asked_for, only_one
 from ts.frontend.match import (
     Actual,
@@ -49,6 +51,7 @@ from ts.ir.types import (
     Type,
 )  # fmt: skip
 from ts.ir.value import Value
+from ts.ops.rref import CALLS
 
 _Form = Callable[[Emitter, ast.Call, SpecialForm, Type | None], SugaredValue]
 
@@ -284,6 +287,10 @@ def start(em: Emitter, range: SourceRange, closure: Node) -> Value:
     return future.set_type(FutureType(closure.blocks()[0].outputs()[0].type()))
 
 
+def _remote_call(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
+    return emit_remote_call(em, node, form.form)
+
+
 def _unchecked_cast(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
     _check_count(em, node, "unchecked_cast", 2, 2)
     type = em.type_of(node.args[0])
@@ -385,6 +392,7 @@ _FORMS: Final[dict[str, _Form]] = {
     "dict": _dict,
     "annotate": _annotate,
     "fork": _fork,
+    **dict.fromkeys(CALLS, _remote_call),
     "unchecked_cast": _unchecked_cast,
     "uninitialized": _uninitialized,
     "__new__": _new,

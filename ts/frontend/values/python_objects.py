@@ -29,7 +29,7 @@ from ts.dtypes import dtype as DType
 from ts.dtypes import layout, memory_format
 from ts.errors import CompilationError
 from ts.frontend import hints, markers, resolve
-from ts.frontend.annotations import IMMUTABLE, object_type
+from ts.frontend.annotations import BARE, IMMUTABLE, object_type
 from ts.frontend.enums import EnumClassValue, enum_constant
 from ts.frontend.match import Actual
 from ts.frontend.values import python_functions
@@ -54,6 +54,7 @@ from ts.ir.types import BOOL, COMPLEX, FLOAT, INT, STR, ClassType, TupleType
 from ts.ir.value import Value
 from ts.ops import registry
 from ts.ops.namespace import Namespace, Packet
+from ts.ops.rref import Reference
 
 if TYPE_CHECKING:
     from ts.frontend.emit.emitter import Emitter
@@ -281,6 +282,9 @@ def _special(obj: Any) -> SugaredValue | None:
         return None
     if found is not None:
         return BuiltinFunction(found)
+    form = markers.form_of(obj)
+    if form:
+        return SpecialForm(form)
     if obj is warnings.warn:
         return WarnFunction("aten::warn")
     name = getattr(obj, "__name__", "")
@@ -300,6 +304,8 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
         return ExceptionClass(f"{cls.__module__}.{cls.__qualname__}")
     if getattr(builtins, cls.__name__, None) is cls and cls.__name__ in GLOBALS:
         return GLOBALS[cls.__name__]
+    if issubclass(cls, Reference):  # only Python makes them
+        raise CompilationError(BARE["RRef"], range)
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         type_ = object_type(cls)
         if isinstance(type_, TupleType):

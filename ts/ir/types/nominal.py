@@ -248,6 +248,7 @@ _PACKED: Final = {
     "quantized.Conv3dPackedParamsBase": {"unpack": "quantized::conv3d_unpack"},
     "quantized.EmbeddingPackedParamsBase": {"unpack": "quantized::embedding_bag_unpack"},
     "rnn.CellParamsBase": {},
+    "dist_rpc.WorkerInfo": {},
 }
 CUSTOM_CLASSES: Final = {
     name: CustomClassType(name, methods)

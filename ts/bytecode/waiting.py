@@ -1,0 +1,74 @@
+"""Futures: what a program begins, and where its frame is parked until there is a result.
+
+    %f : Future[int] = prim::fork(%x)                      FORK f, part, x
+    %y : int = aten::wait(%f)                              WAIT y, f, int
+
+    %y : Tensor = prim::rpc_sync(%to, %name, %args)        CALL_OPERATOR f, to, name, args       the call begins
+                                                           WAIT y, f, Tensor
+    %y : Tensor = aten::to_here(%r, %timeout)              the same, with the future that the operator begins with
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts._core.dispatch.operator import Operator
+from ts.bytecode.containers import Containers
+from ts.bytecode.parts import PartFunction, Prepare
+from ts.ir.graph import Node
+from ts.ir.types import FutureType
+from ts.ops.registry import Record
+from ts.ops.rref import CALLS, CallRecord
+
+
+class Waiting(Containers):
+    """The part of the lowering that begins things, and waits for them. `lower.Lowering` builds on it."""
+
+    prepare: Prepare
+    beginnings: dict[str, Operator]  # by the operators that are waited for
+
+    def lower_fork(self, node: Node) -> None:
+        function = PartFunction(node.get("Subgraph"), self.prepare, "<forked function>")
+        number, _ = self.functions.setdefault(id(function), (len(self.functions), function))
+        self.emit("FORK", self.define(node.output()), number, pool=[self.use(v) for v in node.inputs()])
+
+    def lower_wait(self, node: Node) -> None:
+        self.wait(node, self.use(node.input()))
+
+    def wait(self, node: Node, future: int) -> None:
+        """Park until there is a future's value, which is the output of a node."""
+        output = node.output()
+        self.emit("WAIT", self.define(output), future, self.type_number(output.type()))
+
+    def lower_remote_call(self, node: Node) -> None:
+        """The call begins; of `rpc_sync` the program waits."""
+        kind = node.kind()
+        record = CallRecord(kind, node.get("callee"), len(node.inputs()))
+        operator = Operator(record.schema_text, record)
+        if kind == CALLS["rpc_sync"]:
+            self.wait(node, self.begin(node, operator))
+            return
+        output = node.output()
+        if isinstance(output.type(), FutureType):
+            self.begin(node, operator, self.define(output))
+        else:
+            reference = self.begin(node, operator, self.new_register("x"))
+            self.emit("CAST_TO", self.define(output), reference, self.type_number(output.type()))
+
+    def lower_beginning(self, node: Node, operator: Any) -> None:
+        """An operator that begins with a future."""
+        begins = self.beginnings.get(operator.key)
+        if begins is None:
+            record: Record = operator.record
+            text = f"{record.schema_text.partition(' -> ')[0]} -> Future(Any)"
+            beginning = Record(text, record.begins, record.family, where="", whole=True, side_effect=True)
+            begins = self.beginnings[operator.key] = Operator(text, beginning)
+        self.wait(node, self.begin(node, begins))
+
+    def begin(self, node: Node, operator: Operator, result: int | None = None) -> int:
+        """Call an operator with the inputs of a node; the register of its result."""
+        if result is None:
+            result = self.new_register("o")
+        pool = [*(self.use(v) for v in node.inputs()), result]
+        self.emit("CALL_OPERATOR", self.operator_number(operator), pool=pool, results=1)
+        return result
