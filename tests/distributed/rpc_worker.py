@@ -1,4 +1,4 @@
-"""A process that others call: `python -m tests.distributed.rpc_worker PORT RANK WORLD_SIZE [limited]`.
+"""A process that others call: `python -m tests.distributed.rpc_worker PORT RANK WORLD_SIZE [limited | narrow]`.
 
 Its functions of Python are here, too: who calls them names this module.
 """
@@ -135,13 +135,14 @@ def no_future(x):
 
 if __name__ == "__main__":
     port, rank, world_size = map(int, sys.argv[1:4])
-    more = {
+    limited = {
         "allow_python": False,
         "limits": ts.limits(fuel=100_000),
         "allowed_ops": ["aten::add", "aten::mul", "aten::gt"],
     }
-    limited = more if sys.argv[4:] == ["limited"] else {}
+    more = {"limited": limited, "narrow": {"num_worker_threads": 1}}
+    chosen = more[sys.argv[4]] if sys.argv[4:] else {}
     rpc.init_rpc(
-        f"worker{rank}", rank=rank, world_size=world_size, rpc_backend_options=options(port, **limited)
+        f"worker{rank}", rank=rank, world_size=world_size, rpc_backend_options=options(port, **chosen)
     )
     rpc.shutdown()

@@ -1,11 +1,11 @@
 """Futures: what a program begins, and where its frame is parked until there is a result.
 
-    %f : Future[int] = prim::fork(%x)                      FORK f, part, x
-    %y : int = aten::wait(%f)                              WAIT y, f, int
+%f : Future[int] = prim::fork(%x)                      FORK f, part, x
+%y : int = aten::wait(%f)                              WAIT y, f, int
 
-    %y : Tensor = prim::rpc_sync(%to, %name, %args)        CALL_OPERATOR f, to, name, args       the call begins
-                                                           WAIT y, f, Tensor
-    %y : Tensor = aten::to_here(%r, %timeout)              the same, with the future that the operator begins with
+%y : Tensor = prim::rpc_sync(%to, %name, %args)        CALL_OPERATOR f, to, name, args       the call begins
+                                                       WAIT y, f, Tensor
+%y : Tensor = aten::to_here(%r, %timeout)              the same, with the future that the operator begins with
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ts.bytecode.parts import PartFunction, Prepare
 from ts.ir.graph import Node
 from ts.ir.types import FutureType
 from ts.ops.registry import Record
-from ts.ops.rref import CALLS, CallRecord
+from ts.ops.rref import SYNC, CallRecord
 
 
 class Waiting(Containers):
@@ -45,7 +45,7 @@ class Waiting(Containers):
         kind = node.kind()
         record = CallRecord(kind, node.get("callee"), len(node.inputs()))
         operator = Operator(record.schema_text, record)
-        if kind == CALLS["rpc_sync"]:
+        if kind == SYNC:
             self.wait(node, self.begin(node, operator))
             return
         output = node.output()

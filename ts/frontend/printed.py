@@ -161,7 +161,7 @@ class Operators(SugaredValue):
         if self.space == "aten" and name == "autograd":  # `torch.autograd.grad` is printed for aten::grad
             return self
         if f"{self.space}::{name}" in REMOTE_CALLS:
-            return SpecialForm("remote" if name == "rpc_remote" else name)
+            return SpecialForm(name)
         operator = BuiltinFunction(f"{self.space}::{name}")
         functions = former(name, self.version) if self.space == "aten" else ()
         return FormerOperator(operator, functions, self.terms) if functions else operator

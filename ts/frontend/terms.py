@@ -52,7 +52,7 @@ class Terms:
 
     def allows(self, key: str) -> bool:
         """Whether an operator may be used, by its name and overload (`aten::add.Tensor`)."""
-        if not self.restricted or key.startswith(_OF_THE_LANGUAGE) and key not in REMOTE_CALLS:
+        if not self.restricted or (key.startswith(_OF_THE_LANGUAGE) and key not in REMOTE_CALLS):
             return True
         known = self._answers.get(key)
         if known is None:

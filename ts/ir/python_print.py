@@ -501,7 +501,8 @@ class _Printer:
         """With its callee, so that it can be read again; PyTorch prints none of its arguments."""
         to, _, *arguments = node.inputs()
         callee = self.spell(FunctionType(node["callee"]))
-        return f"ops.{node.kind().replace('::', '.')}({', '.join([self.use(to), callee, *map(self.use, arguments)])})"
+        given = ", ".join([self.use(to), callee, *map(self.use, arguments)])
+        return f"ops.{node.kind().replace('::', '.')}({given})"
 
     def call_python(self, node: Node) -> str:
         return f"^{node.get('name')}()({self.list_of(node.inputs())})"

@@ -64,7 +64,8 @@ FAMILIES = (
     "factorizations", "matrix_norm", "lu", "linalg_steps", "householder", "pseudo_inverse", "covariance",
     "least_squares",
     "stft", "finite_differences", "histogram", "window_functions", "script", "assertions", "profiling", "to",
-    "gradients", "quantizer", "packed", "quantized", "quantized_rnn", "foreach", "fused_steps", "scaling", "rref",
+    "gradients", "quantizer", "packed", "quantized", "quantized_rnn", "foreach", "fused_steps", "scaling",
+    "rref",
 )  # fmt: skip
 
 STRICT = 3  # `overlap` of what writes to places in another order than it reads them

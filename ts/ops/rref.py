@@ -19,7 +19,12 @@ from ts._core.vm.future import Future
 from ts.ir.types import CUSTOM_CLASSES
 from ts.ops.registry import Record, op
 
-CALLS: Final = {"rpc_sync": "prim::rpc_sync", "rpc_async": "prim::rpc_async", "remote": "prim::rpc_remote"}
+FORMS: Final = (
+    "rpc_sync",
+    "rpc_async",
+    "rpc_remote",
+)  # of calls; the kinds of their nodes are prim::rpc_sync ...
+SYNC, ASYNC, REMOTE = (f"prim::{form}" for form in FORMS)
 NOT_INITIALIZED: Final = "RPC has not been initialized. Call torch.distributed.rpc.init_rpc first."
 _UNSET: Final = -1.0  # a time limit that is the process's own
 
@@ -76,7 +81,7 @@ class CallRecord(Record):
 
     def __init__(self, kind: str, callee: Any, inputs: int) -> None:
         parameters = ("Any to", "str name", "Any args", "Any kwargs", "Any timeout")[:inputs]
-        result = "RRef(Any)" if kind == CALLS["remote"] else "Future(Any)"
+        result = "RRef(Any)" if kind == REMOTE else "Future(Any)"
         text = f"{kind}({', '.join(parameters)}) -> {result}"
         super().__init__(text, self.begin, "rref", where="", whole=True, side_effect=True)
         self.callee = callee

@@ -126,7 +126,7 @@ def rpc_async(
     return current().call(to, func, args, kwargs, timeout)
 
 
-@special_form("remote")
+@special_form("rpc_remote")
 def remote(
     to: str | int | WorkerInfo,
     func: Any,

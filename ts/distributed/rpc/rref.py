@@ -7,8 +7,8 @@ from types import GenericAlias
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from ts._core.vm.future import Future
-from ts.distributed.rpc.options import UNSET_RPC_TIMEOUT
 from ts.distributed.rpc.futures import RpcFuture, pass_on
+from ts.distributed.rpc.options import UNSET_RPC_TIMEOUT
 from ts.distributed.rpc.state import current
 from ts.ops.rref import Reference, WorkerInfo
 

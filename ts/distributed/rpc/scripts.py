@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ts.distributed.rpc.state import current
-from ts.ops.rref import CALLS, Calls
+from ts.ops.rref import REMOTE, Calls
 
 
 def begin(kind: str, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> Any:
     """Begin a call; a future of its result, or a reference to it."""
     agent = current()
-    ask = agent.remote if kind == CALLS["remote"] else agent.call
+    ask = agent.remote if kind == REMOTE else agent.call
     return ask(to, callee, tuple(args), kwargs, float(timeout))
 
 

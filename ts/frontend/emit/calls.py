@@ -51,7 +51,7 @@ from ts.ir.types import (
     Type,
 )  # fmt: skip
 from ts.ir.value import Value
-from ts.ops.rref import CALLS
+from ts.ops.rref import FORMS
 
 _Form = Callable[[Emitter, ast.Call, SpecialForm, Type | None], SugaredValue]
 
@@ -392,7 +392,7 @@ _FORMS: Final[dict[str, _Form]] = {
     "dict": _dict,
     "annotate": _annotate,
     "fork": _fork,
-    **dict.fromkeys(CALLS, _remote_call),
+    **dict.fromkeys(FORMS, _remote_call),
     "unchecked_cast": _unchecked_cast,
     "uninitialized": _uninitialized,
     "__new__": _new,

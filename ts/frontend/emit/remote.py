@@ -18,7 +18,6 @@ from ts.errors import CompilationError
 from ts.frontend.match import match_schema
 from ts.frontend.values.sugared import FunctionValue, SimpleValue, SugaredValue
 from ts.ir.types import FutureType, RRefType, Type
-from ts.ops.rref import CALLS
 
 if TYPE_CHECKING:
     from ts.frontend.emit.emitter import Emitter
@@ -44,7 +43,7 @@ def emit_remote_call(em: Emitter, node: ast.Call, form: str) -> SugaredValue:
     actual = [entry.as_value(em, range) for entry in given]
     (result,) = match_schema(callee.function.schema, em.graph, range, actual).returns
     name = em.constant(callee.function.qualified_name, range)
-    call = em.graph.create(CALLS[form], (destination, name), 1)
+    call = em.graph.create(f"prim::{form}", (destination, name), 1)
     call.range = range
     call.set("callee", callee.function, "ival")
     for argument in rest:
@@ -57,7 +56,7 @@ def _type(form: str, result: Type) -> Type:
     match form:
         case "rpc_async":
             return FutureType(result)
-        case "remote":
+        case "rpc_remote":
             return RRefType(result)
     return result
 
