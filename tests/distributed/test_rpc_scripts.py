@@ -289,7 +289,7 @@ def test_wrong_keyword_arguments():
         return rpc.rpc_sync("worker1", scaled, (x,), named)
 
     with pytest.raises(
-        RuntimeError, match="Unknown keyword argument 'm' for operator 'scaled'. Schema: scaled"
+        RuntimeError, match=r"Unknown keyword argument 'm' for operator 'scaled'\. Schema: scaled"
     ):
         asks(ts.ones(1), {"m": 3})
     with pytest.raises(RuntimeError, match=r"scaled\(\) got the argument 'x' twice"):

@@ -4,9 +4,9 @@
     %args : (Tensor) = prim::TupleConstruct(%x)
     %y : Future[Tensor] = prim::rpc_async(%to, %name, %args)
 
-The arguments that stand in the tuple are matched to the callee's schema here; those of the dict are known when
-it runs.  The node has the callee as an attribute, which no text shows.  As in PyTorch, the expression of the
-tuple is emitted twice, once to be looked at.
+What stands in the tuple is matched to the callee's schema here; what is in the dict is known when it runs.
+The node has the callee as an attribute, which no text shows.  As in PyTorch, the expression of the tuple is
+emitted twice, once to be looked at.
 """
 
 from __future__ import annotations
