@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from enum import IntEnum
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from ts._core.tensor.tensor import Tensor, wrap_array
 from ts.archive.storages import Storage, WrittenStorages, view
 from ts.devices import device
 from ts.nn.parameter import Parameter
+
+if TYPE_CHECKING:
+    from ts.distributed.signatures import Signature
 
 
 class Tag(IntEnum):
@@ -46,6 +49,7 @@ class Tag(IntEnum):
     SLICE = 12
     SET = 13
     FROZENSET = 14
+    NOMINAL = 15  # of a class, an enum or a named tuple of the callee's signature
 
 
 class Flag(IntEnum):
@@ -58,11 +62,12 @@ class Flag(IntEnum):
 
 
 class Travel(NamedTuple):
-    """How values that stay where they are travel: as plain data that names them."""
+    """How values that stay where they are travel: as plain data that names them; and objects of classes."""
 
     kind: type[Any]
     pack: Callable[[Any], Any]
     unpack: Callable[[Any], Any]
+    signature: Signature | None = None  # of the callee, whose classes may travel
 
 
 class MalformedValue(ValueError):
@@ -101,6 +106,7 @@ def pack(value: Any, travel: Travel | None = None) -> Parcel:
 class _Packing:
     def __init__(self, travel: Travel | None) -> None:
         self.travel = travel
+        self.signature = None if travel is None else travel.signature
         self.storages = WrittenStorages()
         self.tensors: list[tuple[Tensor, list[Any]]] = []  # with what is said of them
         self.users: Counter[int] = Counter()  # tensors by the array that has their memory
@@ -136,9 +142,15 @@ class _Packing:
         for tag, coded in _CODES.items():
             if isinstance(x, coded):
                 return tag, x.code
+        if self.signature is not None:
+            found = self.signature.parts(x)
+            if found is not None:
+                number, parts = found
+                return Tag.NOMINAL, number, *map(self.pack, parts)
         raise TypeError(
             f"a {kind.__module__}.{kind.__qualname__} cannot travel to another process: numbers, texts, "
-            "bytes, lists, tuples, dicts, sets and tensors do"
+            "bytes, lists, tuples, dicts, sets and tensors do, and objects of classes that the signature of a "
+            "scripted function names"
         )
 
     def _tensor(self, x: Tensor) -> Any:
@@ -231,6 +243,9 @@ class _Unpacking:
                 return frozenset(map(self.unpack, parts))
             case Tag.REFERENCE if self.travel is not None:
                 return self.travel.unpack(parts[0])
+            case Tag.NOMINAL if self.travel is not None and self.travel.signature is not None:
+                number, *values = parts
+                return self.travel.signature.made(number, [*map(self.unpack, values)])
             case Tag.DTYPE | Tag.LAYOUT | Tag.MEMORY_FORMAT:
                 return _BY_CODE[Tag(tag)][parts[0]]
         raise MalformedValue(f"tag {tag!r}")

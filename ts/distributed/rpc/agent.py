@@ -98,18 +98,21 @@ class Agent:
 
     def call(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> RpcFuture:
         """Have a process run something; the future has the result."""
-        message = ["call", *self._named(callee, args, kwargs), None]
-        return self.submit(self.peer(to), message, self.timeout(timeout))
+        travel = self.references.travel_of(callee)
+        message = ["call", *self._named(callee, args, kwargs, travel), None]
+        return self.submit(self.peer(to), message, self.timeout(timeout), travel)
 
     def call_and_wait(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> Any:
         """Have a process run something, and wait for the result."""
-        message = ["call", *self._named(callee, args, kwargs), None]
-        return self.ask(self.peer(to), message, self.timeout(timeout))
+        travel = self.references.travel_of(callee)
+        message = ["call", *self._named(callee, args, kwargs, travel), None]
+        return self.ask(self.peer(to), message, self.timeout(timeout), travel)
 
     def remote(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> RRef:
         """Have a process run something and keep the result."""
-        message = ["remote", *self._named(callee, args, kwargs), None]
-        return self._kept(self.peer(to), message, timeout)
+        travel = self.references.travel_of(callee)
+        message = ["remote", *self._named(callee, args, kwargs, travel), None]
+        return self._kept(self.peer(to), message, timeout, travel)
 
     def method(self, handle: RRef, name: str, args: Any, kwargs: Any, timeout: float) -> RpcFuture:
         """Call a method of a value where it is."""
@@ -123,22 +126,27 @@ class Agent:
         message = ["remote_method", list(handle._identity), name, *self._packed((args, kwargs))]
         return self._kept(handle._peer, message, timeout)
 
-    def _kept(self, peer: Peer, message: list[Any], timeout: float) -> RRef:
+    def _kept(
+        self, peer: Peer, message: list[Any], timeout: float, travel: values.Travel | None = None
+    ) -> RRef:
         identity, fork = self.references.new(), self.references.new()
         made = RRef._handle(self, peer, identity, fork)
+        made._travel = travel
         message += [list(identity), list(fork), self.info.id]
         made._created = self.submit(peer, message, self.timeout(timeout))
         return made
 
-    def _named(self, callee: Any, args: Any, kwargs: Any) -> list[Any]:
+    def _named(self, callee: Any, args: Any, kwargs: Any, travel: values.Travel) -> list[Any]:
         if isinstance(args, list):
             args = tuple(args)
-        return [list(self._sent.name(callee)), *self._packed((args or (), dict(kwargs or {})))]
+        return [list(self._sent.name(callee)), *values.pack((args or (), dict(kwargs or {})), travel)]
 
     def _packed(self, value: Any) -> values.Parcel:
         return values.pack(value, self.references.travel)
 
-    def ask(self, peer: Peer, message: list[Any], timeout: float) -> Any:
+    def ask(
+        self, peer: Peer, message: list[Any], timeout: float, travel: values.Travel | None = None
+    ) -> Any:
         """Send a message, wait for its answer, and give the value in it. Raises what was raised there."""
         if inside():
             raise RuntimeError("a function that waits for the loop was called in it")
@@ -153,10 +161,12 @@ class Agent:
             except OSError as error:
                 raise _lost(peer, message, error) from None
             if answered[0] != UNKNOWN:
-                return value_of(answered, self.references.travel)
+                return value_of(answered, travel or self.references.travel)
             self._with_code(peer, message, again=True)
 
-    def submit(self, peer: Peer, message: list[Any], timeout: float) -> RpcFuture:
+    def submit(
+        self, peer: Peer, message: list[Any], timeout: float, travel: values.Travel | None = None
+    ) -> RpcFuture:
         """Send a message; the future has what `ask` gives."""
         future = RpcFuture(self)
         self._with_code(peer, message)
@@ -172,7 +182,7 @@ class Agent:
             try:
                 if error is not None:
                     raise _lost(peer, message, error)
-                value = value_of(answered, self.references.travel)
+                value = value_of(answered, travel or self.references.travel)
             except Exception as raised:  # for whoever waits
                 future.set_exception(raised)
             else:
@@ -311,7 +321,8 @@ class Agent:
             if code is not None:
                 self._known.add(name[1], code)
             callee = self._known.find(name)
-            args, kwargs = values.unpack(parcel, self.references.travel)
+            asked.travel = self.references.travel_of(callee)
+            args, kwargs = values.unpack(parcel, asked.travel)
         except Unknown:
             asked.unknown()
         except Exception as error:  # for whoever asked

@@ -20,6 +20,7 @@ from ts.distributed.comm.calls import Reply
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import Agent
+    from ts.distributed.rpc.table import Owned
 
 ASYNCHRONOUS: Final = "_wrapped_async_rpc_function"  # set on functions whose results are futures
 UNKNOWN: Final = "unknown"
@@ -31,11 +32,12 @@ class Answer:
     def __init__(self, agent: Agent, reply: Reply) -> None:
         self._agent = agent
         self._reply = reply
+        self.travel: values.Travel | None = None  # of the callee
 
     def result(self, value: Any) -> None:
         """A value."""
         try:
-            parcel = values.pack(value, self._agent.references.travel)
+            parcel = values.pack(value, self.travel or self._agent.references.travel)
         except Exception as error:  # what cannot travel is told to whoever waits
             self.failed(error)
         else:
@@ -50,9 +52,14 @@ class Answer:
         """The code is not here."""
         self._reply([UNKNOWN])
 
-    def outcome(self, future: Future[Any]) -> None:
-        """What a finished future holds."""
-        conclude(future, self)
+    def owned(self, owned: Owned) -> None:
+        """A value of this process, when it is there."""
+
+        def conclude_so(future: Future[Any]) -> None:
+            self.travel = owned.travel
+            conclude(future, self)
+
+        owned.value.add_done_callback(conclude_so)
 
 
 def located(error: Exception, info: Any) -> Exception:

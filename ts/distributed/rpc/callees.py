@@ -25,15 +25,33 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from ts._core.dispatch.overloads import OverloadSet, overloads
+from ts.distributed.signatures import Signature
 from ts.frontend.terms import ANY_TERMS, Terms
 from ts.ops import registry
 from ts.ops.namespace import OpOverload, Packet, overload_named
 from ts.runtime.function import ScriptFunction
 from ts.runtime.module import ScriptModule
+from ts.runtime.script_method import ScriptMethod
 
 _KEPT: Final = 256  # archives on either side; the one that was not used for longest goes first
 
 Name = tuple[str, ...]
+
+
+_signatures: WeakKeyDictionary[ScriptFunction, Signature] = WeakKeyDictionary()
+
+
+def signature_of(callee: Any) -> Signature | None:
+    """The types with names that a scripted callee takes and gives; None where there are none."""
+    if isinstance(callee, ScriptModule):
+        callee = callee.forward
+    function = callee.function if isinstance(callee, ScriptMethod) else callee
+    if not isinstance(function, ScriptFunction):
+        return None
+    found = _signatures.get(function)
+    if found is None:
+        found = _signatures[function] = Signature(function.schema)
+    return found if found.types else None
 
 
 class Unknown(LookupError):

@@ -15,6 +15,7 @@ from ts.ops.rref import Reference, WorkerInfo
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import Agent
     from ts.distributed.rpc.peers import Peer
+    from ts.distributed.values import Travel
 
 
 class RRef(Reference):
@@ -29,6 +30,7 @@ class RRef(Reference):
     _peer: Peer
     _identity: tuple[int, int]
     _fork: tuple[int, int]
+    _travel: Travel | None = None  # of the callee that makes the value
     _created: Future[Any] | None = None  # finished when the owner has begun to make the value
 
     def __init__(self, value: Any, type_hint: Any = None) -> None:
@@ -77,7 +79,7 @@ class RRef(Reference):
             return self.local_value()
         self._check_created()
         agent = self._agent
-        return agent.ask(self._peer, ["fetch", list(self._identity)], agent.timeout(timeout))
+        return agent.ask(self._peer, ["fetch", list(self._identity)], agent.timeout(timeout), self._travel)
 
     def local_value(self) -> Any:
         """The value itself; RuntimeError in a process that does not own it."""
@@ -105,7 +107,7 @@ class RRef(Reference):
                 fetched.set_exception(error)
                 return
             message = ["fetch", list(self._identity)]
-            asked = agent.submit(self._peer, message, agent.timeout(timeout))
+            asked = agent.submit(self._peer, message, agent.timeout(timeout), self._travel)
             asked.add_done_callback(lambda future: pass_on(future, fetched))
 
         self._get_future().add_done_callback(fetch)

@@ -17,6 +17,7 @@ import time
 from typing import TYPE_CHECKING, Any, Final
 
 from ts.distributed.rpc.answers import Answer, located
+from ts.distributed.rpc.callees import signature_of
 from ts.distributed.rpc.futures import RpcFuture
 from ts.distributed.rpc.rref import RRef
 from ts.distributed.values import Travel
@@ -35,6 +36,7 @@ class Owned:
     def __init__(self, agent: Agent) -> None:
         self.value = RpcFuture(agent)
         self.forks: dict[Identity, int] = {}  # with the process that has it
+        self.travel: Travel | None = None  # of what made it
 
     def result(self, value: Any) -> None:
         """It is there."""
@@ -65,6 +67,11 @@ class References:
 
     def __len__(self) -> int:
         return len(self._owned)
+
+    def travel_of(self, callee: Any) -> Travel:
+        """How arguments and results of a callee travel."""
+        signature = signature_of(callee)
+        return self.travel if signature is None else self.travel._replace(signature=signature)
 
     def new(self) -> Identity:
         """A name that no other value or fork has."""
@@ -153,7 +160,7 @@ class References:
         """A message about references; ValueError for another."""
         match kind, [*rest]:
             case "fetch", [identity]:
-                self.owner_of(as_identity(identity)).value.add_done_callback(answer.outcome)
+                answer.owned(self.owner_of(as_identity(identity)))
                 return
             case "need", [identity, fork, int(process)]:
                 identity = as_identity(identity)

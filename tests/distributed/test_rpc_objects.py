@@ -1,0 +1,135 @@
+"""Objects of scripted classes, enums and named tuples as arguments and results of calls."""
+
+from enum import Enum
+from typing import Dict, List, NamedTuple, Optional, Tuple, Union
+
+import pytest
+
+import ts
+from ts import Tensor
+
+pytest.importorskip("distributed", reason="rpc needs dask.distributed")
+from ts.distributed import rpc, values
+from ts.distributed.signatures import Signature
+
+pytestmark = pytest.mark.usefixtures("together")
+
+
+class Color(Enum):
+    RED = 1
+    GREEN = 2
+
+
+class Pair(NamedTuple):
+    left: Tensor
+    right: int
+
+
+@ts.jit.script
+class Point:
+    def __init__(self, x: float, tags: List[str]):
+        self.x = x
+        self.tags = tags
+
+    def moved(self, by: float) -> "Point":
+        return Point(self.x + by, self.tags + ["moved"])
+
+
+@ts.jit.script
+class Segment:
+    def __init__(self, ends: Tuple[Point, Point], color: Color):
+        self.ends = ends
+        self.color = color
+
+
+@ts.jit.script
+def moved(point: Point, color: Color, by: float = 1.0) -> Segment:
+    return Segment((point, point.moved(by)), color)
+
+
+@ts.jit.script
+def swapped(pair: Pair, colors: Dict[str, Color]) -> Tuple[Pair, List[Color]]:
+    return Pair(pair.left + pair.right, pair.right + 1), list(colors.values())
+
+
+@ts.jit.script
+def either(x: Union[Point, int], last: Optional[Pair]) -> Union[Point, int]:
+    if isinstance(x, int):
+        return x if last is None else last.right
+    return x.moved(0.5)
+
+
+@ts.jit.script
+def asks(to: str, segment: Segment) -> Segment:
+    """Objects go on from script to script."""
+    return rpc.rpc_sync(to, moved, (segment.ends[1], Color.GREEN, 2.0))
+
+
+def test_objects_and_enums():
+    segment = rpc.rpc_sync("worker1", moved, args=(Point(1.0, ["a"]), Color.RED))
+    first, second = segment.ends
+    assert type(segment) is Segment and type(first) is Point and segment.color is Color.RED
+    assert (first.x, first.tags, second.x, second.tags) == (1.0, ["a"], 2.0, ["a", "moved"])
+
+
+def test_named_tuples():
+    pair, colors = rpc.rpc_async(
+        "worker1", swapped, args=(Pair(ts.ones(2), 3),), kwargs={"colors": {"x": Color.GREEN}}
+    ).wait()
+    assert type(pair) is Pair and pair.left.tolist() == [4.0, 4.0] and pair.right == 4
+    assert colors == [Color.GREEN]
+
+
+def test_unions_and_optionals():
+    assert rpc.rpc_sync("worker1", either, args=(3, None)) == 3
+    assert rpc.rpc_sync("worker1", either, args=(3, Pair(ts.ones(1), 8))) == 8
+    assert rpc.rpc_sync("worker1", either, args=(Point(1.0, []), None)).x == 1.5
+
+
+def test_values_that_stay():
+    ref = rpc.remote("worker1", moved, args=(Point(1.0, []), Color.RED, 3.0))
+    assert ref.to_here().ends[1].x == 4.0
+
+
+def test_scripts_pass_objects_on():
+    segment = Segment((Point(0.0, []), Point(5.0, [])), Color.RED)
+    found = rpc.rpc_sync("worker1", asks, args=("worker2", segment))
+    assert (found.ends[1].x, found.color) == (7.0, Color.GREEN)
+
+
+def test_objects_of_other_classes():
+    class Stranger:
+        pass
+
+    with pytest.raises(TypeError, match="Stranger cannot travel to another process"):
+        rpc.rpc_sync("worker1", moved, args=(Stranger(), Color.RED))
+    with pytest.raises(TypeError, match="Point cannot travel to another process"):
+        rpc.rpc_sync("worker1", ts.add, args=(Point(1.0, []), 1))
+
+
+# ---- what arrives
+
+NOMINAL = values.Tag.NOMINAL
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        (NOMINAL,), (NOMINAL, 99), (NOMINAL, -1), (NOMINAL, "Point"), (NOMINAL, None, 1), (NOMINAL, 0),
+        (NOMINAL, 0, 1.0), (NOMINAL, 0, "no number", (0,)), (NOMINAL, 0, 1.0, (0, 3)), (NOMINAL, 1),
+        (NOMINAL, 1, "BLUE"), (NOMINAL, 1, "__class__"), (NOMINAL, 1, 3), (NOMINAL, 1, "RED", "RED"),
+        (NOMINAL, 2, (1, 1), (NOMINAL, 1, "RED")),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_malformed_objects(data):
+    signature = Signature(moved.schema)
+    travel = values.Travel(rpc.RRef, repr, repr, signature)
+    with pytest.raises(values.MalformedValue):
+        values.unpack((data, []), travel)
+
+
+def test_numbers_of_types():
+    """They follow from the signature alone, in the order in which it names them."""
+    names = [type.qualified_name().rpartition(".")[2] for type in Signature(moved.schema).types]
+    assert names == ["Point", "Color", "Segment"]
