@@ -99,7 +99,7 @@ MAY_IMPORT = {
     "_C": "ir analysis passes runtime",
     "distributed.values": "_core nn archive",
     "distributed.objects": "_core distributed distributed.values",
-    "distributed.rpc": "ts _core ops frontend nn archive runtime distributed distributed.comm distributed.values",
+    "distributed.rpc": "ts _core ops ir bytecode frontend nn archive runtime distributed distributed.comm distributed.values",
     "multiprocessing": "",
     "types": "_core ir",
     "version": "ts",

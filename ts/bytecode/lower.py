@@ -102,7 +102,7 @@ def lower_to_program(
 
 
 class Lowering(Waiting):
-    """The lowering of one graph. The base classes know futures, containers, loops, branches, the code itself."""
+    """The lowering of one graph. Futures, containers, loops, branches, the code: in the base classes."""
 
     def __init__(
         self,

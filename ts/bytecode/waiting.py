@@ -61,6 +61,7 @@ class Waiting(Containers):
         if begins is None:
             record: Record = operator.record
             text = f"{record.schema_text.partition(' -> ')[0]} -> Future(Any)"
+            assert record.begins is not None
             beginning = Record(text, record.begins, record.family, where="", whole=True, side_effect=True)
             begins = self.beginnings[operator.key] = Operator(text, beginning)
         self.wait(node, self.begin(node, begins))

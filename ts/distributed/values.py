@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,6 @@ from ts._core.tensor.tensor import Tensor, wrap_array
 from ts.archive.storages import Storage, WrittenStorages, view
 from ts.devices import device
 from ts.nn.parameter import Parameter
-
-if TYPE_CHECKING:
-    from ts.distributed.signatures import Signature
 
 
 class Tag(IntEnum):
@@ -61,13 +58,23 @@ class Flag(IntEnum):
     FIXED_PARAMETER = 3  # one that requires no gradient
 
 
+class Nominal(Protocol):
+    """How objects of classes travel: as the number of their type, and what they consist of."""
+
+    def parts(self, x: Any) -> tuple[int, list[Any]] | None:
+        """Both of a value; None for one of another type."""
+
+    def made(self, number: Any, parts: list[Any]) -> Any:
+        """The value; raises what says that it is none."""
+
+
 class Travel(NamedTuple):
     """How values that stay where they are travel: as plain data that names them; and objects of classes."""
 
     kind: type[Any]
     pack: Callable[[Any], Any]
     unpack: Callable[[Any], Any]
-    signature: Signature | None = None  # of the callee, whose classes may travel
+    signature: Nominal | None = None  # of the callee, whose classes may travel
 
 
 class MalformedValue(ValueError):
@@ -149,8 +156,8 @@ class _Packing:
                 return Tag.NOMINAL, number, *map(self.pack, parts)
         raise TypeError(
             f"a {kind.__module__}.{kind.__qualname__} cannot travel to another process: numbers, texts, "
-            "bytes, lists, tuples, dicts, sets and tensors do, and objects of classes that the signature of a "
-            "scripted function names"
+            "bytes, lists, tuples, dicts, sets and tensors do, and objects of classes that the signature of "
+            "a scripted function names"
         )
 
     def _tensor(self, x: Tensor) -> Any:
@@ -244,8 +251,8 @@ class _Unpacking:
             case Tag.REFERENCE if self.travel is not None:
                 return self.travel.unpack(parts[0])
             case Tag.NOMINAL if self.travel is not None and self.travel.signature is not None:
-                number, *values = parts
-                return self.travel.signature.made(number, [*map(self.unpack, values)])
+                number, *inside = parts
+                return self.travel.signature.made(number, [*map(self.unpack, inside)])
             case Tag.DTYPE | Tag.LAYOUT | Tag.MEMORY_FORMAT:
                 return _BY_CODE[Tag(tag)][parts[0]]
         raise MalformedValue(f"tag {tag!r}")

@@ -11,6 +11,7 @@
     peers         the others, and connections to them
     callees       what runs, by name; code travels as archives
     answers       results and errors
+    signatures    objects of scripted classes, by the types that a callee's signature names
     rref, table   handles on values of other processes, and who needs what
     functions     results that come later
     scripts       the same calls, made by scripts
@@ -40,8 +41,8 @@ from ts.distributed.rpc.api import (
     shutdown,
 )
 from ts.distributed.rpc.options import BackendType, RpcBackendOptions, TensorPipeRpcBackendOptions
-from ts.distributed.rpc.peers import WorkerInfo
 from ts.distributed.rpc.rref import PyRRef, RRef
+from ts.ops.rref import WorkerInfo
 
 __all__ = [
     "BackendType",

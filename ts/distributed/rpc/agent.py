@@ -36,10 +36,11 @@ from ts.distributed.rpc.answers import UNKNOWN, Answer, conclude, finish, value_
 from ts.distributed.rpc.callees import Known, Sent, Unknown
 from ts.distributed.rpc.futures import RpcFuture
 from ts.distributed.rpc.options import NO_TIMEOUT, UNSET_RPC_TIMEOUT, RpcBackendOptions, seconds
-from ts.distributed.rpc.peers import Gone, Peer, WorkerInfo
+from ts.distributed.rpc.peers import Gone, Peer
 from ts.distributed.rpc.rref import RRef
 from ts.distributed.rpc.table import References, as_identity
 from ts.frontend.terms import Terms
+from ts.ops.rref import WorkerInfo
 from ts.runtime.function import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
 

@@ -14,10 +14,10 @@ from ts.distributed.rpc.options import (
     BackendType,
     RpcBackendOptions,
 )
-from ts.distributed.rpc.peers import WorkerInfo
 from ts.distributed.rpc.rref import RRef
 from ts.distributed.rpc.state import current
 from ts.frontend.markers import special_form
+from ts.ops.rref import WorkerInfo
 
 
 def _is_current_rpc_agent_set() -> bool:

@@ -25,7 +25,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from ts._core.dispatch.overloads import OverloadSet, overloads
-from ts.distributed.signatures import Signature
+from ts.distributed.rpc.signatures import Signature
 from ts.frontend.terms import ANY_TERMS, Terms
 from ts.ops import registry
 from ts.ops.namespace import OpOverload, Packet, overload_named

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ts._core.vm.future import Future
-from ts.distributed.rpc.peers import Gone, WorkerInfo
+from ts.distributed.rpc.peers import Gone
 from ts.distributed.rpc.state import current
+from ts.ops.rref import WorkerInfo
 
 
 @dataclass(eq=False)

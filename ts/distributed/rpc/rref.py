@@ -25,7 +25,7 @@ class RRef(Reference):
     type_hint   its type, which is kept for who reads it
     """
 
-    __class_getitem__ = classmethod(GenericAlias)  # RRef[T] is a type of scripts
+    __class_getitem__: Any = classmethod(GenericAlias)  # RRef[T] is a type of scripts
     _agent: Agent
     _peer: Peer
     _identity: tuple[int, int]

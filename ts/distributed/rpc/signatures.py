@@ -45,7 +45,7 @@ class Signature:
             self._note(each)
 
     def parts(self, x: Any) -> tuple[int, list[Any]] | None:
-        """The number of a value's type and what the value consists of; None where its type is none of these."""
+        """The number of a value's type, and what the value consists of; None for one of another type."""
         if isinstance(x, RecursiveScriptClass):
             x = x._c
         for number, type in enumerate(self.types):
@@ -59,7 +59,8 @@ class Signature:
         type = self.types[_index(number)]
         if isinstance(type, EnumType):
             (name,) = parts
-            return type.python_class[name]
+            members: Any = type.python_class
+            return members[name]
         if isinstance(type, TupleType):
             if len(parts) != len(type.elems):
                 raise ValueError(f"{len(parts)} elements for a {type.name}")
