@@ -37,6 +37,7 @@ T = TypeVar("T")
 PATIENCE: Final = 5.0  # seconds in which a connection proves who it is
 STRANGERS: Final = 64  # connections that have not yet, at once; a new one takes the place of the oldest
 _BACKLOG: Final = 1024
+_OTHER_FILES: Final = 128  # that are left to the process where connections take all that the system allows
 _FULL: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
@@ -179,6 +180,7 @@ class Listener(core.BaseListener):
         self._socket: socket.socket | None = None
         self._strangers: dict[asyncio.Task[None], None] = {}  # the oldest first
         self._welcomed: set[asyncio.Task[None]] = set()
+        self._most = most_connections(limits or Limits())
 
     async def start(self) -> None:
         """Listen."""
@@ -251,6 +253,8 @@ class Listener(core.BaseListener):
                 sock = self._context.wrap_socket(sock, server_side=True, do_handshake_on_connect=False)
             async with asyncio.timeout(PATIENCE):
                 await _prove(sock, handshake.listener(self._secret))
+            if len(self._welcomed) >= self._most:
+                raise ConnectionError(f"there are {self._most} already")
             comm = _comm(sock, self._scheme, self._limits)
         except (OSError, TimeoutError) as error:
             log.info("%s refuses a connection: %s", self.listen_address, error or "it took too long")
@@ -302,6 +306,18 @@ class Backend(registry.Backend):
     def get_local_address_for(self, loc: str) -> str:
         """Where this machine is for one that listens there."""
         return unparse_host_port(get_ip(ensure_ip(parse_host_port(loc)[0])), None)
+
+
+def most_connections(limits: Limits) -> int:
+    """How many connections a process lets in: as many as it is told, if it may have so many files."""
+    try:
+        import resource
+    except ModuleNotFoundError:
+        return limits.connections
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files == resource.RLIM_INFINITY:
+        return limits.connections
+    return min(limits.connections, max(files - _OTHER_FILES, files // 2))
 
 
 def register() -> None:

@@ -10,27 +10,36 @@
 
 What a call is, and how an answer says that it failed, is for those above.  A connection that breaks fails the
 calls that wait, at once.  A call by itself leaves at once; those that come while others wait leave together.
+
+Who calls and does not read its answers, or calls faster than it is answered, is not read from: at most
+UNDER_WAY calls and some UNSENT bytes of answers are kept for one connection.
 """
 
 from __future__ import annotations
 
 import asyncio
 import itertools
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, InvalidStateError
-from typing import Any
+from typing import Any, Final
 
 from ts.distributed.comm.backend import Comm
+from ts.distributed.comm.messages import TooLarge
+
+UNDER_WAY: Final = 4096  # calls of one connection that are not over
+UNSENT: Final = 1 << 26  # bytes of answers that it has not taken
 
 Done = Callable[[Any, Exception | None], None]
-Reply = Callable[[Any], None]
 
 
 class Calls:
     """The end that calls."""
 
-    def __init__(self, comm: Comm) -> None:
-        self._comm = comm  # which closes the connection when nobody holds it
+    def __init__(self, comm: Comm, broken: Callable[[], None] | None = None) -> None:
+        """`broken` is called by the loop when the connection has ended."""
+        self._comm = comm
+        self._broken = broken
         self._numbers = itertools.count()
         self._waiting: dict[int, Done] = {}
         self._error: Exception | None = None
@@ -40,6 +49,11 @@ class Calls:
     def closed(self) -> bool:
         """Whether the connection has ended."""
         return self._error is not None
+
+    def close(self) -> None:
+        """Let the other end go, from any thread."""
+        self._broken = None
+        self._comm.stream.close_soon()
 
     def submit(self, message: Any, done: Done) -> None:
         """Send a message; the loop calls `done` with its answer, or with None and why there is none."""
@@ -80,39 +94,94 @@ class Calls:
         return await future
 
     def _answered(self, message: Any) -> None:
+        error = None
+        if type(message) is TooLarge:
+            message, error = message.message, message.error()
         number, answer = message
         done = self._waiting.pop(number, None)
         if done is not None:
-            done(answer, None)
+            done(None if error is not None else answer, error)
 
     def _ended(self, error: Exception) -> None:
-        self._error = error
+        first, self._error = self._error is None, error
         for number in list(self._waiting):
             done = self._waiting.pop(number, None)
             if done is not None:
                 done(None, ConnectionError(str(error)))
+        if first and self._broken is not None:
+            self._broken()
+
+
+class Reply:
+    """Answers one call, once; from any thread."""
+
+    def __init__(self, answering: _Answering, number: Any) -> None:
+        self._answering, self._number = answering, number
+        self._open = [number]  # taken by whoever answers first
+
+    def __call__(self, result: Any) -> None:
+        """Give the answer; a second one is lost."""
+        try:
+            self._open.pop()
+        except IndexError:
+            return
+        self._answering.reply(self._number, result)
+
+    def began(self) -> None:
+        """What the call is about goes on after its answer, and counts as under way until `ended`."""
+        self._answering.under_way.append(None)
+
+    def ended(self) -> None:
+        """It is over."""
+        self._answering.over()
+
+
+class _Answering:
+    """The end that answers."""
+
+    def __init__(self, comm: Comm, handle: Callable[[Any, Reply], None]) -> None:
+        self.stream = comm.stream
+        self.handle = handle
+        self.under_way: deque[None] = deque()  # as many as there are calls: threads count without a lock
+
+    def one(self, message: Any) -> None:
+        """A call has come."""
+        if type(message) is TooLarge:
+            (number, _), call = message.message, message
+        else:
+            number, call = message
+        self.under_way.append(None)
+        self.handle(call, Reply(self, number))
+
+    def reply(self, number: Any, result: Any) -> None:
+        """Send an answer, unless nobody waits for it any more."""
+        self.under_way.pop()
+        try:
+            self.stream.post([number, result], at_once=not self.under_way)
+        except ConnectionError:
+            return
+        if self.stream.stopped:
+            self.stream.go_on()
+
+    def over(self) -> None:
+        """Something has ended that was answered before."""
+        self.under_way.pop()
+        if self.stream.stopped and not self.stream.closed:
+            self.stream.go_on()
+
+    def is_full(self) -> bool:
+        """Whether no more calls are read for now."""
+        return len(self.under_way) >= UNDER_WAY or self.stream.unsent >= UNSENT
 
 
 async def answer(comm: Comm, handle: Callable[[Any, Reply], None]) -> None:
     """Answer calls until the connection ends."""
     over = asyncio.get_running_loop().create_future()
-    open_calls: set[int] = set()
-
-    def one(message: Any) -> None:
-        number, call = message
-        open_calls.add(number)
-        handle(call, lambda result: reply(number, result))
-
-    def reply(number: int, result: Any) -> None:
-        open_calls.discard(number)
-        try:
-            comm.stream.post([number, result], at_once=not open_calls)
-        except ConnectionError:
-            return  # nobody waits for it any more
 
     def ended(error: Exception) -> None:
         if not over.done():
             over.set_result(None)
 
-    comm.stream.deliver(one, ended)
+    answering = _Answering(comm, handle)
+    comm.stream.deliver(answering.one, ended, answering.is_full)
     await over

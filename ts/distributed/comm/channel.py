@@ -18,9 +18,9 @@ from typing import Any, Final
 from distributed.comm.addressing import parse_address, parse_host_port
 
 from ts.distributed.comm import handshake
-from ts.distributed.comm.messages import Buffer, Limits, MalformedMessage, Reader, pack
+from ts.distributed.comm.messages import Buffer, Limits, MalformedMessage, Reader, TooLarge, pack
 from ts.distributed.comm.security import TLS, check_means
-from ts.distributed.comm.sockets import Outgoing, tune
+from ts.distributed.comm.sockets import NOT_NOW, Outgoing, tune
 
 HELLO: Final = {"compression": None, "pickle-protocol": 0}  # what dask's ends tell each other first
 
@@ -41,6 +41,7 @@ class Channel:
         scheme, place = parse_address(address)
         check_means(scheme, secret, ssl_context)
         self._reader = Reader(limits)
+        self._reader.spares = True
         self._messages: deque[Any] = deque()
         self._outgoing = Outgoing()
         self._deadline: float | None = None
@@ -60,6 +61,7 @@ class Channel:
         """Send a message and wait for its answer, `timeout` seconds at most. What fails in between closes the
         channel."""
         buffers = pack(message)
+        self._reader.limits.check(buffers)
         self._deadline = None if timeout is None else time.monotonic() + timeout
         try:
             self._socket.settimeout(timeout)
@@ -74,7 +76,7 @@ class Channel:
         self._send(pack(message))
 
     def receive(self) -> Any:
-        """Wait for a message."""
+        """Wait for a message; MemoryError where there is no memory for it."""
         while not self._messages:
             if self._deadline is not None:
                 self._socket.settimeout(max(self._deadline - time.monotonic(), 1e-6))
@@ -85,12 +87,27 @@ class Channel:
                 self._messages += self._reader.received(count)
             except MalformedMessage as error:
                 raise ConnectionError(str(error)) from error
-        return self._messages.popleft()
+        message = self._messages.popleft()
+        if type(message) is TooLarge:
+            raise message.error()
+        return message
 
     @property
     def closed(self) -> bool:
         """Whether it can be used no more."""
         return self._socket.fileno() < 0
+
+    @property
+    def stale(self) -> bool:
+        """Whether the other end has closed it, or said what nobody asked for."""
+        try:
+            self._socket.setblocking(False)
+            self._socket.recv(1, socket.MSG_PEEK)
+        except NOT_NOW:
+            return False
+        except (OSError, ValueError):
+            return True
+        return True
 
     def close(self) -> None:
         """Let the other end go."""

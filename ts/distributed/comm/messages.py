@@ -18,6 +18,8 @@ sent in this only: lists and tuples are tuples, frames are writable memory of th
 
 Whoever sends is trusted with nothing.  A prelude is held to `Limits` before any memory is taken for what it
 announces.  Memory of a frame is asked for at once, but untouched: the system gives its pages as bytes arrive.
+Where there is none, the message ends the connection, or, if the reader `spares` it, is passed over as it
+arrives, and `TooLarge` stands in its place.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgpack
 import numpy as np
@@ -36,6 +38,8 @@ _SCANNED: Final = 4096  # bytes of a head that is looked through before anything
 
 _PRELUDE: Final = struct.Struct("<II")
 _LENGTHS: Final = tuple(struct.Struct(f"<{count}Q") for count in range(17))
+
+_NOTHING: Final = memoryview(b"")
 
 _PLAIN: Final = frozenset((type(None), bool, int, float, str))
 
@@ -48,16 +52,36 @@ class MalformedMessage(ValueError):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one message may announce."""
+    """What one message may announce, and how many connections one process lets in."""
 
     bytes: int = 1 << 34
     frames: int = 1024
     head: int = 1 << 26  # of `bytes`, what msgpack may be given
+    connections: int = 10_000  # at once; fewer where the system allows fewer files
 
     def __post_init__(self) -> None:
         most = (STAGING - _PRELUDE.size) // 8
         if self.frames > most:
             raise ValueError(f"a message has at most {most} frames, found a limit of {self.frames}")
+
+    def check(self, buffers: list[Buffer]) -> None:
+        """Refuse what the other end would: ValueError."""
+        size = len(buffers[0]) if len(buffers) == 1 else sum(map(len, buffers))
+        if size > self.bytes:
+            raise ValueError(f"a message has {size} bytes, {self.bytes} are allowed")
+        if len(buffers) > self.frames + 1:
+            raise ValueError(f"a message has {len(buffers) - 1} frames, {self.frames} are allowed")
+
+
+class TooLarge(NamedTuple):
+    """A message for whose frames there was no memory."""
+
+    message: Any  # with empty frames
+    size: int  # bytes of the frame
+
+    def error(self) -> MemoryError:
+        """What whoever waits for it is told."""
+        return MemoryError(f"a message has a part of {self.size} bytes, for which this process has no memory")
 
 
 def pack(message: Any) -> list[Buffer]:
@@ -104,13 +128,16 @@ class Reader:
     """
 
     def __init__(self, limits: Limits | None = None) -> None:
-        self._limits = limits or Limits()
+        self.limits = limits or Limits()
+        self.spares = False  # whether a message that there is no memory for leaves the connection as it is
         self._staging = _memory(STAGING)
         self._start = self._end = 0  # of what is in it
         self._sizes: Sequence[int] = ()  # of the parts of a message that has begun: its head, its frames
         self._parts: list[memoryview] = []  # those that are whole
         self._part: memoryview | None = None  # the one that bytes go to directly
         self._filled = 0
+        self._skipped = 0  # bytes that are still to come of a frame that there is no memory for
+        self._too_large = 0  # its size
 
     @property
     def between(self) -> bool:
@@ -119,11 +146,18 @@ class Reader:
 
     def target(self) -> memoryview:
         """Where the next bytes go; never empty."""
+        if self._skipped:
+            return self._staging[: self._skipped]
         return self._staging[self._end :] if self._part is None else self._part[self._filled :]
 
     def received(self, count: int) -> list[Any]:
         """The messages that `count` more bytes complete; MalformedMessage where they are none."""
-        if self._part is None:
+        if self._skipped:
+            self._skipped -= count
+            if self._skipped:
+                return []
+            self._parts.append(_NOTHING)
+        elif self._part is None:
             self._end += count
         else:
             self._filled += count
@@ -133,8 +167,9 @@ class Reader:
             self._part = None
         messages: list[Any] = []
         while self._prelude() and self._all_parts():
-            messages.append(_unpack(self._parts))
-            self._sizes, self._parts = (), []
+            message = _unpack(self._parts)
+            messages.append(TooLarge(message, self._too_large) if self._too_large else message)
+            self._sizes, self._parts, self._too_large = (), [], 0
         if self._part is None:  # the beginning of a prelude is all that can be left
             left = self._end - self._start
             if left:
@@ -150,7 +185,7 @@ class Reader:
         if there < _PRELUDE.size:
             return False
         head, frames = _PRELUDE.unpack_from(self._staging, at)
-        limits = self._limits
+        limits = self.limits
         if head > limits.head or frames > limits.frames:
             raise MalformedMessage(f"a message announces a head of {head} bytes and {frames} frames")
         lengths = _lengths(frames)
@@ -169,8 +204,7 @@ class Reader:
             end = self._start + size
             if end > self._end:
                 there = self._staging[self._start : self._end]
-                self._part, self._filled = _memory(size), len(there)
-                self._part[: self._filled] = there
+                self._begin(size, there)
                 self._start = self._end = 0
                 return False
             there = self._staging[self._start : end]
@@ -178,6 +212,18 @@ class Reader:
             is_head = not self._parts  # which is read before anything lands on it
             self._parts.append(there if is_head else _copy(there))
         return True
+
+
+    def _begin(self, size: int, there: memoryview) -> None:
+        """Have the rest of a part come to memory of its own; of a frame without memory, to none."""
+        try:
+            self._part, self._filled = _memory(size), len(there)
+        except MalformedMessage:
+            if not self.spares or not self._parts:
+                raise
+            self._skipped, self._too_large = size - len(there), size
+        else:
+            self._part[: self._filled] = there
 
 
 def _memory(size: int) -> memoryview:

@@ -33,6 +33,7 @@ class Outgoing:
 
     def __init__(self) -> None:
         self._buffers: deque[Buffer] = deque()
+        self.size = 0  # bytes that wait
 
     def __bool__(self) -> bool:
         return bool(self._buffers)
@@ -40,6 +41,7 @@ class Outgoing:
     def add(self, buffers: Iterable[Buffer]) -> None:
         """More to send, in order."""
         for buffer in buffers:
+            self.size += len(buffer)
             if len(buffer) <= _AT_ONCE // _TOGETHER:
                 self._buffers.append(buffer)
             else:
@@ -49,6 +51,7 @@ class Outgoing:
     def clear(self) -> None:
         """Forget what has not been sent."""
         self._buffers.clear()
+        self.size = 0
 
     def send(self, sock: socket.socket, turns: int | None = None) -> None:
         """Send all; one of NOT_NOW where the socket takes no more for now, or after so many turns."""
@@ -62,6 +65,7 @@ class Outgoing:
                 sent = sock.send(buffers[0])
             else:
                 sent = sock.sendmsg(islice(buffers, _TOGETHER))
+            self.size -= sent
             while buffers and sent >= len(buffers[0]):
                 sent -= len(buffers.popleft())
             if sent:

@@ -21,11 +21,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
-from ts.distributed.comm.messages import MalformedMessage, Reader, pack
+from ts.distributed.comm.messages import Buffer, MalformedMessage, Reader, pack
 from ts.distributed.comm.sockets import NOT_NOW, Outgoing
 
 _UNREAD: Final = 64  # messages that wait for somebody to receive them before the socket is left alone, and
 _UNREAD_BYTES: Final = 1 << 26
+_AT_A_TIME: Final = 1024  # messages that are handed out before it is asked whether there is room for more
 _TURNS: Final = 16  # calls of the system for one connection before others have their turn
 
 
@@ -43,6 +44,7 @@ class Stream:
         self._receiver: asyncio.Future[None] | None = None
         self._each: Callable[[Any], None] | None = None
         self._ended: Callable[[Exception], None] | None = None
+        self._full: Callable[[], bool] | None = None
         self._lock = threading.Lock()  # of what follows, and of writing to the socket
         self._outgoing = Outgoing()
         self._held = False  # what is sent now waits for more
@@ -55,11 +57,21 @@ class Stream:
         """Whether it can be used no more."""
         return self._error is not None
 
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing is read, as there is no room for more."""
+        return not self._reading
+
+    @property
+    def unsent(self) -> int:
+        """Bytes that the other end has not taken yet."""
+        return self._outgoing.size
+
     def send(self, message: Any) -> int:
         """Send a message, or have it sent as soon as the socket takes it: its memory must stay as it is until
         then.  Returns how many bytes it has."""
         self._check()
-        buffers = pack(message)
+        buffers = self._packed(message)
         with self._lock:
             at_once = not self._outgoing and not self._held
             self._outgoing.add(buffers)
@@ -71,7 +83,7 @@ class Stream:
         """Send a message, from any thread: together with others as soon as the loop comes to it, or
         `at_once`, which is sooner for one and slower for many."""
         self._check()
-        buffers = pack(message)
+        buffers = self._packed(message)
         with self._lock:
             if self._error is not None:
                 raise self._broken()
@@ -116,14 +128,28 @@ class Stream:
         self._read_on()
         return message
 
-    def deliver(self, each: Callable[[Any], None], ended: Callable[[Exception], None]) -> None:
-        """Hand every message to a function from now on, and the reason why there are no more to another."""
-        self._each, self._ended = each, ended
+    def deliver(
+        self,
+        each: Callable[[Any], None],
+        ended: Callable[[Exception], None],
+        full: Callable[[], bool] | None = None,
+    ) -> None:
+        """Hand every message to a function from now on, and the reason why there are no more to another.
+
+        Messages for which there is no memory are handed over as `TooLarge`.  While `full` says so, nothing is
+        read: what the other end sends fills its own memory.
+        """
+        self._each, self._ended, self._full = each, ended, full
+        self._reader.spares = True
         while self._messages:
             each(self._messages.popleft())
         if self._error is not None:
             ended(self._error)
         self._read_on()
+
+    def go_on(self) -> None:
+        """Read on, from any thread, if there is room again."""
+        self._loop.call_soon_threadsafe(self._read_on)
 
     def detach(self) -> socket.socket:
         """Give the socket away, between two messages: the connection goes on without this."""
@@ -174,6 +200,9 @@ class Stream:
                 messages += self._reader.received(count)
                 if count < len(target) and not self._is_tls:
                     break
+                if len(messages) >= _AT_A_TIME:
+                    self._look_again()
+                    break
             else:
                 self._look_again()
         except NOT_NOW:
@@ -189,11 +218,11 @@ class Stream:
             return
         if self._each is not None:
             self._hand_out(messages, self._each)
-            return
-        self._messages += messages
-        if self._receiver is not None and not self._receiver.done():
-            self._receiver.set_result(None)
-        if self._is_behind():
+        else:
+            self._messages += messages
+            if self._receiver is not None and not self._receiver.done():
+                self._receiver.set_result(None)
+        if self._is_behind() and not self.closed:
             self._loop.remove_reader(self._socket)
             self._reading = False
 
@@ -230,6 +259,7 @@ class Stream:
             if not flusher.done():
                 flusher.set_result(None)
         self._flushers.clear()
+        self._read_on()
 
     def _read_on(self) -> None:
         if not self._reading and not self.closed and not self._is_behind():
@@ -243,8 +273,15 @@ class Stream:
             self._loop.call_soon(self._readable)
 
     def _is_behind(self) -> bool:
-        """Whether messages wait that nobody receives."""
+        """Whether messages wait that nobody receives, or there is no room for more."""
+        if self._full is not None:
+            return self._full()
         return len(self._messages) >= _UNREAD or (bool(self._messages) and self._unread >= _UNREAD_BYTES)
+
+    def _packed(self, message: Any) -> list[Buffer]:
+        buffers = pack(message)
+        self._reader.limits.check(buffers)
+        return buffers
 
     def _check(self) -> None:
         if self._error is not None:
