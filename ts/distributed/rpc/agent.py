@@ -30,6 +30,7 @@ from ts._core.vm.future import Future
 from ts.distributed import values
 from ts.distributed.comm import Comm, Security
 from ts.distributed.comm.calls import Reply, answer
+from ts.distributed.comm.messages import TooLarge
 from ts.distributed.loop import inside, loop, run
 from ts.distributed.rendezvous import Meeting, Place
 from ts.distributed.rpc.answers import UNKNOWN, Answer, conclude, finish, value_of
@@ -61,6 +62,7 @@ class Agent:
         self._known = Known(options.allow_python, self._terms)
         self._deadlines: dict[RpcFuture, float] = {}
         self._sweeping = False
+        self._size = place.world_size
         self._open = 0  # calls of others that are to run or run, and own ones in flight
         self._quiet = threading.Condition()
         self._comms: set[Comm] = set()  # connections of others
@@ -201,15 +203,11 @@ class Agent:
     def post(self, peer: Peer, message: list[Any], then: Callable[[], None] | None = None) -> None:
         """Send a message that nobody waits for, and do what is to be done when it was answered.
 
-        It is lost on its way to a process that has gone.
+        It arrives unless the process has gone, see `posts`.
         """
 
-        def done(answered: Any, error: Exception | None) -> None:
-            if error is None and then is not None:
-                then()
-
         if not self.closed:
-            peer.send(message, done)
+            peer.posts.post(message, then)
 
     def _with_code(self, peer: Peer, message: list[Any], again: bool = False) -> None:
         """Put the code into a message, unless the other process has it."""
@@ -249,14 +247,15 @@ class Agent:
         def handle(message: Any, reply: Reply) -> None:
             nonlocal caller
             match message:
-                case ("hello", int(process)) if caller < 0:
-                    caller = process
-                    self._connections[caller] += 1
+                case ("hello", int(process)) if caller in (-1, process) and 0 <= process < self._size:
+                    if caller < 0:
+                        caller = process
+                        self._connections[caller] += 1
                     reply(["value", None, ()])
                 case _ if not self._ready.is_set():  # it came sooner than the names of all processes
-                    self.pool.submit(self._handle_when_ready, message, reply)
+                    self.pool.submit(self._handle_when_ready, message, reply, caller)
                 case _:
-                    self._handle(message, reply)
+                    self._handle(message, reply, caller)
 
         self._comms.add(comm)
         try:
@@ -270,27 +269,34 @@ class Agent:
 
     def _forget(self, process: int) -> None:
         if not self._connections[process]:
+            del self._connections[process]
             self.references.forget(process)
 
-    def _handle_when_ready(self, message: Any, reply: Reply) -> None:
+    def _handle_when_ready(self, message: Any, reply: Reply, caller: int) -> None:
         self._ready.wait()
-        self._handle(message, reply)
+        self._handle(message, reply, caller)
 
-    def _handle(self, message: Any, reply: Reply) -> None:
+    def _handle(self, message: Any, reply: Reply, caller: int) -> None:
         asked = Answer(self, reply)
         try:
             match message:
+                case TooLarge():
+                    raise message.error()
+                case _ if caller < 0:
+                    raise ValueError("a message of a process that has not said which it is")
                 case ("call", name, data, memory, code):
                     self._begin(self._run, name, (data, memory), code, asked)
-                case ("remote", name, data, memory, code, identity, fork, int(process)):
+                case ("remote", name, data, memory, code, identity, fork, int(process)) if process == caller:
                     self._keep(asked, identity, fork, process, self._run, name, (data, memory), code)
                 case ("method", identity, str(name), data, memory):
                     self._begin(self._run_method, as_identity(identity), name, (data, memory), asked)
-                case ("remote_method", owner, str(name), data, memory, identity, fork, int(process)):
+                case ("remote_method", owner, str(name), data, memory, identity, fork, int(process)) if (
+                    process == caller
+                ):
                     work = self._run_method, as_identity(owner), name, (data, memory)
                     self._keep(asked, identity, fork, process, *work)
                 case (str(kind), *rest):
-                    self.references.handle(kind, rest, asked)
+                    self.references.handle(kind, rest, asked, caller)
                 case _:
                     raise ValueError("a message that is none")
         except Exception as error:  # for whoever asked
@@ -303,7 +309,8 @@ class Agent:
         if work == self._run and arguments[2] is None and not self._known.has(arguments[0]):
             asked.unknown()
             return
-        kept = self.references.owned(as_identity(identity), as_identity(fork), process)
+        kept = self.references.begin(as_identity(identity), as_identity(fork), process)
+        asked.goes_on(kept.value)
         self._begin(work, *arguments, kept)
         asked.result(None)
 
@@ -428,6 +435,10 @@ def _late(timeout: float) -> RuntimeError:
     )
 
 
-def _lost(peer: Peer, message: list[Any], error: Exception) -> Gone:
+def _lost(peer: Peer, message: list[Any], error: Exception) -> Exception:
+    if isinstance(error, MemoryError):
+        return error
     what = " ".join(map(str, message[1][1:])) if message[0] in _RUNS else message[0]
-    return Gone(f"{peer.info} is gone, or its connection broke, during {what}: {error}")
+    gone = Gone(f"{peer.info} is gone, or its connection broke, during {what}: {error}")
+    gone.refused = isinstance(error, ConnectionRefusedError)
+    return gone

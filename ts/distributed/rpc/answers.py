@@ -61,6 +61,11 @@ class Answer:
 
         owned.value.add_done_callback(conclude_so)
 
+    def goes_on(self, future: Future[Any]) -> None:
+        """What was asked for is over only when a future is finished, though it is answered before."""
+        self._reply.began()
+        future.add_done_callback(lambda _: self._reply.ended())
+
 
 def located(error: Exception, info: Any) -> Exception:
     """An error with the process that it was raised in, and the lines there."""

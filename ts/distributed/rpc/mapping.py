@@ -15,12 +15,15 @@ import threading
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from ts._core.vm.future import Future
 from ts.distributed.rpc.peers import Gone
 from ts.distributed.rpc.state import current
 from ts.ops.rref import WorkerInfo
+
+
+_FAILURES: Final = 8  # connections to one process that break, with no result between them
 
 
 @dataclass(eq=False)
@@ -49,6 +52,7 @@ class _Map:
             raise ValueError("map has no workers")
         self.workers: list[WorkerInfo] = chosen
         self.busy: Counter[WorkerInfo] = Counter()
+        self.failures: Counter[WorkerInfo] = Counter()  # one after the other, of connections
         self.waiting: deque[_Batch] = deque()  # in the order of the batches
         self.changed = threading.Condition()
 
@@ -93,23 +97,31 @@ class _Map:
         def over(future: Future[Any]) -> None:
             with self.changed:
                 self.busy[worker] -= 1
+                if future.exception() is None:
+                    self.failures[worker] = 0
                 self.changed.notify_all()
 
         future.add_done_callback(over)
         return future
 
     def _result(self, batch: _Batch) -> Any:
-        """The result of a batch that is over; one whose process has gone is given to another if it may."""
+        """The result of a batch that is over; if its process has gone, or the connection broke, it is given to
+        another, or to the same again, if it may."""
         while True:
             try:
                 return batch.future.wait()
-            except Gone:
-                if batch.worker in self.workers:
-                    self.workers.remove(batch.worker)
+            except Gone as gone:
+                self._failed(batch.worker, gone)
                 if not self.retryable or not self.workers:
                     raise
-                batch.worker = min(self.workers, key=self.busy.__getitem__)
+                batch.worker = min(self.workers, key=lambda each: (self.failures[each], self.busy[each]))
                 batch.future = self._call(batch.worker, batch.arguments)
+
+    def _failed(self, worker: WorkerInfo, gone: Gone) -> None:
+        """Give no more to a process where nobody listens, or whose connection breaks again and again."""
+        self.failures[worker] += 1
+        if worker in self.workers and (gone.refused or self.failures[worker] >= _FAILURES):
+            self.workers.remove(worker)
 
 
 def map(

@@ -1,9 +1,10 @@
 """The other processes, and the connections to them.
 
     peer.send(message, done)              from any thread, at once; the loop calls done(answer, error)
-    peer.channel(how, 1.0).call(...)      this thread's own connection, which it waits on
+    peer.channel(1.0).call(...)           this thread's own connection, which it waits on
 
-Messages to a process that there is no connection to yet wait for one, in order.
+Messages to a process that there is no connection to yet wait for one, in order.  A connection that breaks is
+made again, if the process is there: else the other one would take this one for gone, and forget its handles.
 """
 
 from __future__ import annotations
@@ -17,15 +18,19 @@ from ts.distributed.comm import Channel
 from ts.distributed.comm.backend import connect
 from ts.distributed.comm.calls import Calls, Done
 from ts.distributed.loop import loop
+from ts.distributed.rpc.posts import Posts
 from ts.ops.rref import WorkerInfo
 
 _PATIENCE: Final = 10.0  # seconds in which another process accepts a connection
+_AGAIN: Final = (0.2, 1.0, 4.0, 8.0, 12.0)  # seconds until a connection that broke is made again
 
 How = Callable[[], dict[str, Any]]  # what a connection is made with
 
 
 class Gone(RuntimeError):
     """Another process is no longer there, or cannot be reached."""
+
+    refused = False  # whether nobody listens there
 
 
 class Peer:
@@ -38,9 +43,11 @@ class Peer:
         self._hello = ["hello", here]
         self._how = how
         self._calls: Calls | None = None
+        self.posts = Posts(self.send)
         self._lock = threading.Lock()  # of what follows
         self._waiting: list[tuple[Any, Done]] = []
         self._connecting = False
+        self._closed = False
         self._channels = threading.local()
 
     def send(self, message: Any, done: Done) -> None:
@@ -49,6 +56,9 @@ class Peer:
         if calls is None or calls.closed:
             with self._lock:
                 calls = self._calls
+                if self._closed:
+                    loop().call_soon_threadsafe(done, None, ConnectionAbortedError("this process has left"))
+                    return
                 if calls is None or calls.closed:
                     self._waiting.append((message, done))
                     if not self._connecting:
@@ -62,12 +72,14 @@ class Peer:
         error: Exception | None = None
         try:
             async with asyncio.timeout(_PATIENCE):
-                calls = Calls(await connect(self.address, **self._how()))
+                calls = Calls(await connect(self.address, **self._how()), self._broken)
             calls.submit(self._hello, _ignore)
-        except (OSError, TimeoutError) as failure:
+        except Exception as failure:  # for whoever waits
             error = failure if str(failure) else TimeoutError(f"it does not answer in {_PATIENCE:.0f} s")
         with self._lock:
             self._calls, self._connecting = calls, False
+            if calls is not None and self._closed:
+                calls.close()
             waiting, self._waiting = self._waiting, []
             if calls is not None:
                 for message, done in waiting:
@@ -76,10 +88,23 @@ class Peer:
             for _, done in waiting:
                 done(None, error)
 
+    def _broken(self) -> None:
+        loop().call_later(_AGAIN[0], self._connect_again, 0)
+
+    def _connect_again(self, turn: int) -> None:
+        """Make a connection that broke once more, unless somebody has, or the process is gone."""
+
+        def done(answered: Any, error: Exception | None) -> None:
+            if error is not None and not isinstance(error, ConnectionRefusedError) and turn + 1 < len(_AGAIN):
+                loop().call_later(_AGAIN[turn + 1], self._connect_again, turn + 1)
+
+        if not self._closed and (self._calls is None or self._calls.closed):
+            self.send(self._hello, done)
+
     def channel(self, timeout: float | None) -> Channel:
         """This thread's connection. OSError where there is none in `timeout` seconds."""
         channel = getattr(self._channels, "channel", None)
-        if channel is None or channel.closed:
+        if channel is None or channel.closed or channel.stale:
             patience = _PATIENCE if timeout is None else min(timeout, _PATIENCE)
             channel = self._channels.channel = Channel(self.address, timeout=patience, **self._how())
             channel.call([0, self._hello], patience)
@@ -87,8 +112,11 @@ class Peer:
 
     def close(self) -> None:
         """Let go of the connection that calls share."""
+        self.posts.closed = True
         with self._lock:
-            self._calls = None
+            self._closed = True
+            if self._calls is not None:
+                self._calls.close()
 
 
 def _submit(calls: Calls, message: Any, done: Done) -> None:

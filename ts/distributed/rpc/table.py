@@ -14,8 +14,10 @@ from __future__ import annotations
 import itertools
 import threading
 import time
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final
 
+from ts.distributed.loop import loop
 from ts.distributed.rpc.answers import Answer, located
 from ts.distributed.rpc.callees import signature_of
 from ts.distributed.rpc.futures import RpcFuture
@@ -25,7 +27,8 @@ from ts.distributed.values import Travel
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import Agent
 
-LEASE: Final = 120.0  # seconds in which whoever is sent a handle makes itself known to the owner
+LEASE = 120.0  # seconds in which whoever is sent a handle makes itself known to the owner
+_DROPPED: Final = 1024  # forks that were dropped before they came
 
 Identity = tuple[int, int]  # the process that made it, and its number there
 
@@ -63,6 +66,10 @@ class References:
         self._kept: dict[
             Identity, tuple[RRef, float]
         ] = {}  # passed on, by the fork that it is kept for, until
+        self._expiring = False
+        self._dropped: OrderedDict[
+            tuple[Identity, Identity], None
+        ] = OrderedDict()  # forks of values before these came: a message may overtake another by a new connection
         self._lock = threading.RLock()  # a handle that goes meanwhile drops its fork in this very thread
 
     def __len__(self) -> int:
@@ -82,9 +89,17 @@ class References:
     def owned(self, identity: Identity, fork: Identity, process: int) -> Owned:
         """The value of an identity, which is made if there is none, needed by a fork of a process."""
         with self._lock:
+            if (identity, fork) in self._dropped:
+                return Owned(self.agent)  # which nobody needs any more
             found = self._owned.setdefault(identity, Owned(self.agent))
             found.forks[fork] = process
-        return found
+            return found
+
+    def begin(self, identity: Identity, fork: Identity, process: int) -> Owned:
+        """A value that a process has this one make; ValueError where the name is not its own, or is taken."""
+        if identity[0] != process or fork[0] != process or identity in self._owned:
+            raise ValueError(f"process {process} may not name a value {identity}")
+        return self.owned(identity, fork, process)
 
     def owner_of(self, identity: Identity) -> Owned:
         """The value of an identity; RuntimeError where it is no more."""
@@ -93,13 +108,20 @@ class References:
             raise RuntimeError(f"{self.agent.info} has no value {identity}: nobody needed it any more")
         return found
 
-    def drop(self, identity: Identity, fork: Identity) -> None:
-        """A fork needs a value no more."""
+    def drop(self, identity: Identity, fork: Identity, process: int | None = None) -> None:
+        """A fork, which is that of a process if one is given, needs a value no more."""
         with self._lock:
             found = self._owned.get(identity)
-            if found is None:
+            holder = None if found is None else found.forks.get(fork)
+            if found is None or holder is None:
+                if process is not None and fork[0] == process:
+                    self._dropped[identity, fork] = None
+                    if len(self._dropped) > _DROPPED:
+                        self._dropped.popitem(last=False)
                 return
-            found.forks.pop(fork, None)
+            if process is not None and holder != process:
+                raise ValueError(f"process {process} may not drop what process {holder} needs")
+            del found.forks[fork]
             if not found.forks:
                 del self._owned[identity]
 
@@ -123,10 +145,21 @@ class References:
         handle._check_created()  # else who gets it might ask the owner too soon
         fork, now = self.new(), time.monotonic()
         with self._lock:
-            for old in [old for old, (_, until) in self._kept.items() if until < now]:
-                del self._kept[old]
             self._kept[fork] = handle, now + LEASE
+            if not self._expiring:
+                self._expiring = True
+                loop().call_soon_threadsafe(loop().call_later, LEASE, self._expire)
         return [handle.owner().id, list(handle._identity), list(fork), self.here]
+
+    def _expire(self) -> None:
+        """Let go of handles whose receivers never made themselves known."""
+        now = time.monotonic()
+        with self._lock:
+            old = {fork: self._kept.pop(fork) for fork, (_, until) in [*self._kept.items()] if until <= now}
+            self._expiring = bool(self._kept) and not self.agent.closed
+            if self._expiring:
+                loop().call_later(max(min(until for _, until in self._kept.values()) - now, 0.1), self._expire)
+        old.clear()
 
     def unpack(self, data: Any) -> RRef:
         """The handle that arrived; the process that it comes from may let go of its own."""
@@ -156,18 +189,18 @@ class References:
 
     # ---- what others say
 
-    def handle(self, kind: str, rest: Any, answer: Answer) -> None:
-        """A message about references; ValueError for another."""
+    def handle(self, kind: str, rest: Any, answer: Answer, caller: int) -> None:
+        """A message of a process about references; ValueError for another."""
         match kind, [*rest]:
             case "fetch", [identity]:
                 answer.owned(self.owner_of(as_identity(identity)))
                 return
-            case "need", [identity, fork, int(process)]:
+            case "need", [identity, fork, int(process)] if process == caller:
                 identity = as_identity(identity)
                 self.owner_of(identity)
                 self.owned(identity, as_identity(fork), process)
             case "drop", [identity, fork]:
-                self.drop(as_identity(identity), as_identity(fork))
+                self.drop(as_identity(identity), as_identity(fork), caller)
             case "confirmed", [fork]:
                 self.confirmed(as_identity(fork))
             case _:
