@@ -126,7 +126,8 @@ class Meeting:
 
     def close(self) -> None:
         """Leave. Those who still wait for somebody fail when the first process leaves."""
-        self._calls = None  # which closes the connection
+        if self._calls is not None:
+            self._calls.close()
         if self._host is not None:
             run(self._host.close())
             self._host = None

@@ -109,6 +109,13 @@ class Channel:
             return True
         return True
 
+    def hang_up(self) -> None:
+        """End the connection, from any thread: whoever waits for an answer gets an error."""
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            return  # it has ended
+
     def close(self) -> None:
         """Let the other end go."""
         self._outgoing.clear()

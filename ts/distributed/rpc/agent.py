@@ -46,7 +46,7 @@ from ts.runtime.function import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
 
 _SWEEP: Final = 0.02  # seconds between looks at the time limits of calls in flight
-_RETURN: Final = 30.0  # seconds in which a process that lost its connections may come back
+RETURN = 30.0  # seconds in which a process that lost its connections may come back
 _RUNS: Final = ("call", "remote")  # messages with a callee, whose code may be missing
 
 
@@ -265,7 +265,7 @@ class Agent:
         if caller >= 0:
             self._connections[caller] -= 1
             if not self.closed:
-                loop().call_later(_RETURN, self._forget, caller)
+                loop().call_later(RETURN, self._forget, caller)
 
     def _forget(self, process: int) -> None:
         if not self._connections[process]:

@@ -13,6 +13,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 from typing import Any, Final
+from weakref import WeakSet
 
 from ts.distributed.comm import Channel
 from ts.distributed.comm.backend import connect
@@ -49,6 +50,7 @@ class Peer:
         self._connecting = False
         self._closed = False
         self._channels = threading.local()
+        self._all_channels: WeakSet[Channel] = WeakSet()
 
     def send(self, message: Any, done: Done) -> None:
         """Send a message, as soon as there is a connection."""
@@ -107,16 +109,23 @@ class Peer:
         if channel is None or channel.closed or channel.stale:
             patience = _PATIENCE if timeout is None else min(timeout, _PATIENCE)
             channel = self._channels.channel = Channel(self.address, timeout=patience, **self._how())
+            with self._lock:
+                self._all_channels.add(channel)
             channel.call([0, self._hello], patience)
         return channel  # type: ignore[no-any-return]
 
     def close(self) -> None:
-        """Let go of the connection that calls share."""
+        """Let go of all connections; who waits on one gets an error."""
         self.posts.closed = True
         with self._lock:
             self._closed = True
             if self._calls is not None:
                 self._calls.close()
+            for channel in self._all_channels:
+                channel.hang_up()
+        own = getattr(self._channels, "channel", None)
+        if own is not None:
+            own.close()
 
 
 def _submit(calls: Calls, message: Any, done: Done) -> None:

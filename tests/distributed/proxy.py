@@ -1,0 +1,109 @@
+"""A network between two processes that is slow, silent, cut, or ends in the middle of a message.
+
+    proxy = Proxy("ts://127.0.0.1:4711")
+    proxy.address                       where to connect instead
+    proxy.delay = 0.01                  seconds for each piece
+    proxy.hold(), proxy.release()       nothing passes meanwhile, and nothing is lost
+    proxy.cut()                         all connections end
+    proxy.drop_after(1000)              the connection that the thousandth byte passes over ends there
+    proxy.heal()                        as at the beginning
+"""
+
+import asyncio
+import threading
+import time
+
+
+class Proxy:
+    """It stands at an address of its own for that of another process."""
+
+    _loop = None
+
+    def __init__(self, address):
+        scheme, _, place = address.rpartition("/")
+        self._host, _, port = place.partition(":")
+        self._port = int(port)
+        self._links = set()
+        self._run(self._start())
+        self.address = f"{scheme}/127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+        self.heal()
+
+    @classmethod
+    def _run(cls, work):
+        if cls._loop is None:
+            cls._loop = asyncio.new_event_loop()
+            threading.Thread(target=cls._loop.run_forever, daemon=True, name="proxy").start()
+        return asyncio.run_coroutine_threadsafe(work, cls._loop).result(20)
+
+    def heal(self):
+        """Let everything pass."""
+        self.delay, self._budget = 0.0, None
+        self.release()
+
+    def drop_after(self, count):
+        """End a connection in the middle of what passes."""
+        self._budget = count
+
+    def hold(self):
+        """Let nothing pass."""
+        self._loop.call_soon_threadsafe(self._free.clear)
+
+    def release(self):
+        """Let pass what was held."""
+        self._loop.call_soon_threadsafe(self._free.set)
+
+    def cut(self):
+        """End all connections."""
+        self._run(self._cut())
+
+    def close(self):
+        """Be gone."""
+        self._run(self._close())
+
+    async def _start(self):
+        self._free = asyncio.Event()
+        self._server = await asyncio.start_server(self._link, "127.0.0.1", 0)
+
+    async def _cut(self):
+        for writer in list(self._links):
+            writer.transport.abort()
+
+    async def _close(self):
+        self._server.close()
+        self._free.set()
+        await self._cut()
+        until = time.monotonic() + 10
+        while self._links and time.monotonic() < until:
+            await asyncio.sleep(0.001)
+
+    async def _link(self, reader, writer):
+        self._links.add(writer)
+        there = None
+        try:
+            far, there = await asyncio.open_connection(self._host, self._port)
+            self._links.add(there)
+            await asyncio.gather(self._pump(reader, there, writer), self._pump(far, writer, there))
+        except OSError:
+            return  # which the other side learns by the end of its connection
+        finally:
+            for each in (writer, there):
+                if each is not None:
+                    each.transport.abort()
+                    self._links.discard(each)
+
+    async def _pump(self, reader, writer, back):
+        while data := await reader.read(1 << 16):
+            await self._free.wait()
+            if self.delay:
+                await asyncio.sleep(self.delay)
+            if self._budget is not None:
+                self._budget -= len(data)
+                if self._budget <= 0:
+                    data = data[: self._budget] if self._budget else data
+                    self._budget = None
+                    writer.write(data)
+                    break
+            writer.write(data)
+            await writer.drain()
+        writer.close()
+        back.close()
