@@ -1,0 +1,21 @@
+"""`python -m tests.distributed.lone_worker SECRET`: a process of calls, alone; says where, until its standard input ends."""
+
+import logging
+import sys
+
+from tests.distributed import rpc_worker as there
+from tests.distributed.nursery import be_quick
+from tests.distributed.worlds import free_port
+from ts.distributed import rpc
+from ts.distributed.comm import Security
+from ts.distributed.rpc.state import current
+
+if __name__ == "__main__":
+    logging.disable()
+    be_quick()
+    given = there.options(free_port(), secret=None)
+    given.security = Security(secret=bytes.fromhex(sys.argv[1]))
+    rpc.init_rpc("worker0", rank=0, world_size=1, rpc_backend_options=given)
+    print(current().peers[0].address, flush=True)
+    sys.stdin.read()
+    rpc.shutdown()

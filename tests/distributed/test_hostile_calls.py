@@ -1,0 +1,253 @@
+"""Whatever somebody who knows the secret asks a process: it answers, lives, and its memory stays."""
+
+import contextlib
+import random
+import subprocess
+import sys
+import time
+
+import pytest
+
+pytest.importorskip("distributed", reason="rpc needs dask.distributed")
+
+import psutil
+
+from tests.distributed import SECRET
+from ts.distributed.comm import Channel
+from ts.distributed.comm.calls import UNDER_WAY, UNSENT
+from ts.distributed.comm.messages import pack
+
+MUCH = 96 << 20  # bytes by which memory may differ
+TOGETHER = 100  # messages that are sent before their answers are read
+TENSOR = [3, 6, 0, 0, 0, [2], [1]]
+IDENTITY, FORK = [0, 1 << 40], [0, (1 << 40) + 1]
+
+
+@pytest.fixture(scope="module")
+def worker():
+    """A process that others may call, to the end of these tests."""
+    command = [sys.executable, "-m", "tests.distributed.lone_worker", SECRET.hex()]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        process.address = process.stdout.readline().strip()
+        yield process
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
+    finally:
+        process.kill()
+        process.wait()
+
+
+def friend(worker, says=True):
+    """A connection of one who knows the secret, and has said which process it is."""
+    channel = Channel(worker.address, secret=SECRET, timeout=20)
+    if says:
+        assert channel.call([0, ["hello", 0]], 20)[1][0] == "value"
+    return channel
+
+
+def ask(channel, *message):
+    return channel.call([0, list(message)], 20)[1]
+
+
+def add(a, b):
+    return "call", ["python", "tests.distributed.rpc_worker", "add"], [1, [1, a, b], [2]], [], None
+
+
+def works(worker):
+    channel = friend(worker)
+    assert ask(channel, *add(1, 2)) == ("value", 3, ())
+    owned = ask(channel, "call", ["python", "tests.distributed.rpc_worker", "owned"], [1, [1], [2]], [], None)
+    channel.close()
+    return owned[1]
+
+
+def memory(worker):
+    return psutil.Process(worker.pid).memory_info().rss
+
+
+@pytest.fixture(autouse=True)
+def unharmed(worker):
+    """It answers, keeps no more values than before, and is as large."""
+    before, owned = memory(worker), works(worker)
+    yield
+    until = time.monotonic() + 60
+    while works(worker) > owned:  # of connections that are forgotten soon
+        assert time.monotonic() < until
+        time.sleep(0.3)
+    assert memory(worker) < before + MUCH
+
+
+VALID = [
+    list(add(1, 2)),
+    ["call", ["operator", "aten::neg"], [1, [1, TENSOR], [2]], [b"12345678"], None],
+    ["call", ["overload", "aten::add", "Tensor"], [1, [1, TENSOR, TENSOR], [2, "alpha", 3]], [b"12345678"], None],
+    ["call", ["code", "0" * 64, "forward"], [1, [1], [2]], [], b"PK no archive"],
+    ["call", ["operator", "aten::add"], [1, [1, 1, 2], [2]], [], None],
+    ["remote", ["operator", "aten::add"], [1, [1, 1, 2], [2]], [], None, IDENTITY, FORK, 0],
+    ["method", IDENTITY, "add", [1, [1, 1], [2]], []],
+    ["remote_method", IDENTITY, "add", [1, [1, 1], [2]], [], [0, 1 << 41], [0, 1 << 42], 0],
+    ["fetch", IDENTITY], ["need", IDENTITY, FORK, 0], ["confirmed", FORK],
+    ["call", ["operator", "aten::add"], [1, [1, [11, [0, IDENTITY, FORK, 0]], 2], [2]], [], None],
+]  # fmt: skip
+
+
+def deep(chance):
+    found = chance.choice((None, 1, "x"))
+    for _ in range(chance.choice((10, 100, 200))):
+        found = [chance.choice((0, 1, 2, 13)), found]
+    return found
+
+
+JUNK = (
+    lambda chance: chance.choice((None, True, -1, 0, 2**31, 2**62, -(2**63), 1e308, float("nan"), "", "x", b"")),
+    lambda chance: chance.randbytes(chance.choice((1, 8, 5000))),
+    lambda chance: [chance.randrange(16) for _ in range(chance.randrange(9))],
+    lambda chance: {"a": chance.random()},
+    lambda chance: [3, chance.randrange(20), chance.randrange(5), 0, 0, [chance.choice((2**40, -1, 2))] * 3, [1] * 3],
+    lambda chance: [5, "f" * chance.choice((1, 10_000))],
+    lambda chance: "aten::" + chance.choice(("add", "zeros", "nothing", "__init__")),
+    lambda chance: chance.choice(VALID),
+    lambda chance: [chance.randrange(-1, 3), chance.randrange(-1, 2**41)],
+    deep,
+)  # fmt: skip
+
+
+def spoiled(chance, value):
+    """A message of which something is another thing."""
+    if not isinstance(value, list) or not value or chance.random() < 0.25:
+        return chance.choice(JUNK)(chance)
+    value, at = list(value), chance.randrange(len(value))
+    what = chance.randrange(8)
+    if what == 0:
+        del value[at]
+    elif what == 1:
+        value.insert(at, chance.choice(JUNK)(chance))
+    else:
+        value[at] = spoiled(chance, value[at])
+    return value
+
+
+def is_asked_for(message):
+    """Whether it does what it says, for as long as it says: sleeping, dying, filling memory by name."""
+    return "zeros" in repr(message)
+
+
+def throw(worker, seeds):
+    """Spoiled messages, some together; each is answered, whoever has the secret."""
+    before, chance, channel = memory(worker), random.Random(str(seeds)), friend(worker)
+    for _ in range(len(seeds) // TOGETHER):
+        several = [spoiled(chance, chance.choice(VALID)) for _ in range(TOGETHER)]
+        several = [message for message in several if not is_asked_for(message)]
+        for number, message in enumerate(several, 1):
+            channel.send([number, message])
+        channel._socket.settimeout(60)
+        answers = dict(channel.receive() for _ in several)
+        assert answers.keys() == set(range(1, len(several) + 1))
+        assert {answer[0] for answer in answers.values()} <= {"failed", "value", "unknown"}
+        assert memory(worker) < before + MUCH
+        for number in (IDENTITY, [0, 1 << 41]):
+            ask(channel, "drop", number, FORK)
+            ask(channel, "drop", number, [0, 1 << 42])
+    channel.close()
+
+
+def test_spoiled_messages(worker):
+    """Of every kind."""
+    throw(worker, range(3_000))
+
+
+@pytest.mark.long
+def test_many_spoiled_messages(worker):
+    """As above."""
+    throw(worker, range(100_000))
+
+
+@pytest.mark.parametrize("message", VALID, ids=lambda message: message[0])
+def test_who_has_not_said_who_it_is(worker, message):
+    """It is told so."""
+    channel = friend(worker, says=False)
+    assert "has not said which" in ask(channel, *message)[2]
+    channel.close()
+
+
+@pytest.mark.parametrize("process", [-1, 1, 2**40, None, "0"])
+def test_processes_that_are_none(worker, process):
+    """They stay unknown."""
+    channel = friend(worker, says=False)
+    assert ask(channel, "hello", process)[0] == "failed"
+    assert ask(channel, *add(1, 2))[0] == "failed"
+    channel.close()
+
+
+def test_values_of_others(worker):
+    """A process names its own values only, once, and drops its own handles only."""
+    channel = friend(worker)
+    make = "remote", *add(1, 2)[1:]
+    for identity, fork, process in (([1, 5], [0, 6], 0), ([0, 5], [1, 6], 0), ([0, 5], [0, 6], 1)):
+        assert ask(channel, *make, identity, fork, process)[0] == "failed"
+    assert ask(channel, *make, [0, 1 << 50], [0, 6], 0)[0] == "value"
+    assert "may not name a value" in ask(channel, *make, [0, 1 << 50], [0, 7], 0)[2]
+    assert ask(channel, "need", [0, 1 << 50], [0, 8], 3)[0] == "failed"
+    assert ask(channel, "fetch", [0, 1 << 50]) == ("value", 3, ())
+    assert ask(channel, "drop", [0, 1 << 50], [0, 6])[0] == "value"
+    assert ask(channel, "fetch", [0, 1 << 50])[0] == "failed"
+    assert ask(channel, "drop", [0, 1 << 51], [0, 6])[0] == "value"  # it came too soon
+    assert ask(channel, *make, [0, 1 << 51], [0, 6], 0)[0] == "value"
+    assert ask(channel, "fetch", [0, 1 << 51])[0] == "failed"
+    channel.close()
+
+
+@pytest.mark.parametrize("message", [None, 1, [], [1], [1, 2, 3], {}, [1, ["hello", 0], None]])
+def test_what_is_no_call(worker, message):
+    """It ends the connection."""
+    channel = friend(worker)
+    with pytest.raises(ConnectionError):
+        channel.call(message, 20)
+
+
+def send_until_it_stops(channel, message, most):
+    """How many messages the other end takes when nobody reads what it answers."""
+    sock, data = channel._socket, b"".join(pack(message))
+    sock.settimeout(0.5)
+    count = 0
+    with contextlib.suppress(TimeoutError):
+        for count in range(most):  # noqa: B007
+            sock.sendall(data)
+    return count
+
+
+def test_answers_that_nobody_reads(worker):
+    """The process stops to read."""
+    channel = friend(worker)
+    echo = ["call", ["python", "tests.distributed.rpc_worker", "same"], [1, [1, b"x" * 100_000], [2]], [], None]
+    most = 6 * UNSENT // 100_000
+    assert send_until_it_stops(channel, [1, echo], most) < most - 1
+    assert memory(worker) < 10 * UNSENT
+    channel.close()
+
+
+def test_calls_that_are_under_way(worker):
+    """So many, and no more are read until some are over."""
+    channel = friend(worker)
+    sleep = ["call", ["python", "tests.distributed.rpc_worker", "sleep"], [1, [1, 4.0], [2]], [], None]
+    for number in range(16):
+        channel.send([number, sleep])
+    filler = ["call", *add(1, 2)[1:3], [b"x" * 4000], None]
+    most = 30 * UNDER_WAY
+    assert send_until_it_stops(channel, [1, filler], most) < most - 1
+    channel.close()
+
+
+def test_values_that_are_being_made_are_under_way(worker):
+    """Though they are answered at once."""
+    channel = friend(worker)
+    sleep = ["python", "tests.distributed.rpc_worker", "sleep"], [1, [1, 1.0], [2]]
+    for number in range(16):
+        channel.send([number, ["remote", *sleep, [], None, [0, number + 2**52], [0, number], 0]])
+    make = ["remote", ["operator", "aten::add"], [1, [1, 1, 2], [2]], [b"x" * 4000], None]
+    data = [b"".join(pack([1, [*make, [0, k + 2**53], [0, k], 0]])) for k in range(5 * UNDER_WAY)]
+    channel._socket.settimeout(0.5)
+    with pytest.raises(TimeoutError):
+        channel._socket.sendall(b"".join(data))
+    channel.close()
