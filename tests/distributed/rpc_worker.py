@@ -5,11 +5,14 @@ Its functions of Python are here, too: who calls them names this module.
 
 import gc
 import os
+import resource
 import signal
 import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+
+import psutil
 
 import ts
 from ts.distributed import rpc
@@ -91,6 +94,13 @@ def let_go():
 KEPT = []
 
 
+def limit_memory(more):
+    """Let this process have so many bytes more than it has, or any number again."""
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    most = hard if more is None else psutil.Process().memory_info().vms + more
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+
+
 def owned():
     """How many values of this process others refer to."""
     return len(current().references)
@@ -118,6 +128,9 @@ class Counter:
     def add(self, k):
         self.n += k
         return self.n
+
+    def sleep(self, seconds):
+        time.sleep(seconds)
 
     def boom(self):
         raise KeyError("x")

@@ -221,6 +221,7 @@ class Reader:
         except MalformedMessage:
             if not self.spares or not self._parts:
                 raise
+            self._parts[0] = _copy(self._parts[0])  # what is passed over lands on it
             self._skipped, self._too_large = size - len(there), size
         else:
             self._part[: self._filled] = there

@@ -289,11 +289,13 @@ class Agent:
                 case ("remote", name, data, memory, code, identity, fork, int(process)) if process == caller:
                     self._keep(asked, identity, fork, process, self._run, name, (data, memory), code)
                 case ("method", identity, str(name), data, memory):
-                    self._begin(self._run_method, as_identity(identity), name, (data, memory), asked)
+                    owned = self.references.owner_of(as_identity(identity))  # which may be dropped meanwhile
+                    self._begin(self._run_method, owned, name, (data, memory), asked)
                 case ("remote_method", owner, str(name), data, memory, identity, fork, int(process)) if (
                     process == caller
                 ):
-                    work = self._run_method, as_identity(owner), name, (data, memory)
+                    owned = self.references.owner_of(as_identity(owner))
+                    work = self._run_method, owned, name, (data, memory)
                     self._keep(asked, identity, fork, process, *work)
                 case (str(kind), *rest):
                     self.references.handle(kind, rest, asked, caller)
@@ -338,10 +340,10 @@ class Agent:
         else:
             self._give(callee, args, kwargs, asked, self.info if name[0] == "python" else None)
 
-    def _run_method(self, owner: Any, name: str, parcel: Any, asked: Any) -> None:
+    def _run_method(self, owned: Any, name: str, parcel: Any, asked: Any) -> None:
         """Call a method of a value that is here."""
         try:
-            value = self.references.owner_of(owner).value.wait()
+            value = owned.value.wait()
             self._check_method(value, name)
             args, kwargs = values.unpack(parcel, self.references.travel)
             method = getattr(value, name)
@@ -435,10 +437,16 @@ def _late(timeout: float) -> RuntimeError:
     )
 
 
+def _told(message: list[Any]) -> str:
+    """A call, for who reads that it failed."""
+    if message[0] in _RUNS:
+        return " ".join(map(str, message[1][1:]))
+    return f"the method {message[2]}" if "method" in message[0] else "to_here"
+
+
 def _lost(peer: Peer, message: list[Any], error: Exception) -> Exception:
     if isinstance(error, MemoryError):
         return error
-    what = " ".join(map(str, message[1][1:])) if message[0] in _RUNS else message[0]
-    gone = Gone(f"{peer.info} is gone, or its connection broke, during {what}: {error}")
+    gone = Gone(f"{peer.info} is gone, or its connection broke, during {_told(message)}: {error}")
     gone.refused = isinstance(error, ConnectionRefusedError)
     return gone

@@ -1,0 +1,161 @@
+"""Every kind of call meets every fault: it fails at once or in time and says with whom, or gives its answer."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import ts
+
+pytest.importorskip("distributed", reason="rpc needs dask.distributed")
+
+from tests.distributed import rpc_worker as there
+from tests.distributed.fault_rounds import World, warm_up
+from tests.distributed.nursery import Nursery
+from ts import distributed
+from ts.distributed import rpc
+
+SIZE = 40 << 20  # elements, of 4 bytes
+ROOM = 64 << 20  # bytes that a process has left
+
+CALLS = {
+    "rpc_sync": ("sleep", lambda to, x: rpc.rpc_sync(to, there.sleep, args=(x,))),
+    "rpc_async": ("sleep", lambda to, x: rpc.rpc_async(to, there.sleep, args=(x,)).wait()),
+    "remote": ("to_here", lambda to, x: rpc.remote(to, there.sleep, args=(x,)).to_here()),
+    "method": ("sleep", lambda to, x: rpc.remote(to, there.Counter).rpc_sync().sleep(x)),
+    "method, async": ("sleep", lambda to, x: rpc.remote(to, there.Counter).rpc_async().sleep(x).wait()),
+    "method, remote": ("to_here", lambda to, x: rpc.remote(to, there.Counter).remote().sleep(x).to_here()),
+    "map": ("sleep", lambda to, x: next(distributed.map(there.sleep, [(x,)], workers=[to]))),
+}
+
+
+@pytest.fixture
+def world():
+    nursery = Nursery()
+    try:
+        warm_up()
+        made = World(nursery)
+        yield made
+        made.close()
+    finally:
+        nursery.close()
+
+
+@pytest.fixture
+def pool():
+    with ThreadPoolExecutor(2 * len(CALLS)) as made:
+        yield made
+
+
+def begin(pool, to, seconds):
+    return {kind: pool.submit(call, to, seconds) for kind, (_, call) in CALLS.items()}
+
+
+def test_a_process_dies_during_calls(world, pool):
+    """Each says so, with the process and what was called, and long before its time is over."""
+    kept = rpc.remote("worker1", there.add, args=(1, 2))
+    assert kept.to_here() == 3
+    calls = begin(pool, "worker1", 3600)
+    rpc.rpc_sync("worker1", there.sleep, args=(0.5,))
+    world.kill("worker1")
+    for kind, (told, _) in CALLS.items():
+        with pytest.raises(RuntimeError, match=rf"name=worker1\) is gone, .* during [^:]*{told}"):
+            calls[kind].result(50)
+    with pytest.raises(RuntimeError, match=r"name=worker1\) is gone, .* during to_here"):
+        kept.to_here()
+    for _, call in CALLS.values():
+        with pytest.raises(RuntimeError, match=r"name=worker1\) is gone"):
+            call("worker1", 0)
+        assert call("worker2", 0) is None
+
+
+def test_the_owner_dies_while_others_wait(world, pool):
+    """Also in a third process, which tells it to who asked."""
+    kept = rpc.remote("worker1", there.sleep, args=(3600, 3))
+    waiting = pool.submit(rpc.rpc_sync, "worker2", there.of, args=(kept,))
+    rpc.rpc_sync("worker1", there.sleep, args=(0.5,))
+    world.kill("worker1")
+    with pytest.raises(RuntimeError, match=r"name=worker1\) is gone"):
+        waiting.result(50)
+
+
+def test_connections_are_cut_during_calls(world, pool):
+    """As above; the process is still there, and so are its values."""
+    kept = rpc.remote("worker1", there.add, args=(1, 2))
+    calls = begin(pool, "worker1", 1.0)
+    rpc.rpc_sync("worker1", there.sleep, args=(0.5,))
+    world.proxies["worker1"].cut()
+    for call in calls.values():
+        with pytest.raises(RuntimeError, match=r"name=worker1\) is gone, or its connection broke"):
+            call.result(50)
+    rpc.rpc_sync("worker2", there.sleep, args=(4,))  # until who does not come back is forgotten
+    assert kept.to_here() == 3
+    del kept
+    world.unharmed()
+
+
+@pytest.mark.parametrize("seconds", [1.0, pytest.param(10.0, marks=pytest.mark.long)])
+def test_a_partition_that_heals(world, pool, seconds):
+    """Calls are late, or give their answers; later ones work."""
+    patient = begin(pool, "worker1", 0.2)
+    hurried = []
+    world.proxies["worker1"].hold()
+    for ask in (rpc.rpc_sync, lambda *a, **k: rpc.rpc_async(*a, **k).wait()):
+        hurried += [pool.submit(ask, "worker1", there.sleep, (0.2,), None, seconds / 4) for _ in range(3)]
+    for call in hurried:
+        with pytest.raises(RuntimeError, match="more than set timeout"):
+            call.result(50)
+    rpc.rpc_sync("worker2", there.sleep, args=(seconds,))
+    world.proxies["worker1"].release()
+    assert [call.result(50) for call in patient.values()] == [None] * len(patient)
+    world.unharmed()
+
+
+def test_arguments_for_which_there_is_no_memory(world):
+    """The process says so, and lives; other calls over the same connection go on."""
+    x = ts.ones(SIZE)
+    same = {
+        "rpc_sync": lambda: rpc.rpc_sync("worker1", there.same, args=(x,)),
+        "rpc_async": lambda: rpc.rpc_async("worker1", there.same, args=(x,)).wait(),
+        "remote": lambda: rpc.remote("worker1", there.same, args=(x,)).to_here(),
+    }
+    assert rpc.rpc_sync("worker1", there.in_threads, args=("worker2", 4)) == 6  # its threads have begun
+    assert [len(call()) for call in same.values()] == [SIZE] * 3
+    rpc.rpc_sync("worker1", there.limit_memory, args=(ROOM,))
+    other = rpc.rpc_async("worker1", there.sleep, args=(1, 7))
+    for call in same.values():
+        with pytest.raises(MemoryError, match=f"a part of {SIZE * 4} bytes"):
+            call()
+    assert other.wait() == 7
+    rpc.rpc_sync("worker1", there.limit_memory, args=(None,))
+    assert [len(call()) for call in same.values()] == [SIZE] * 3
+
+
+def test_answers_for_which_there_is_no_memory(world):
+    """Here; the process where they are keeps them."""
+    kept = rpc.remote("worker1", ts.ones, args=([SIZE],))
+    assert kept.rpc_sync().sum() == SIZE
+    try:
+        there.limit_memory(ROOM)
+        for call in (
+            kept.to_here,
+            lambda: rpc.rpc_sync("worker1", ts.ones, args=([SIZE],)),
+            lambda: rpc.rpc_async("worker1", ts.ones, args=([SIZE],)).wait(),
+        ):
+            with pytest.raises(MemoryError, match=f"a part of {SIZE * 4} bytes"):
+                call()
+    finally:
+        there.limit_memory(None)
+    assert len(kept.to_here()) == SIZE
+    del kept
+    world.unharmed()
+
+
+def test_messages_of_more_bytes_than_allowed(world):
+    """They are refused where they are sent."""
+    from ts.distributed.comm.messages import Limits
+
+    with pytest.raises(ValueError, match="a message has 5000 bytes, 100 are allowed"):
+        Limits(bytes=100).check([b"x" * 5000])
+    with pytest.raises(ValueError, match="has 1100 frames, 1024 are allowed"):
+        rpc.rpc_sync("worker1", there.same, args=([ts.ones(2000) for _ in range(1100)],))
+    assert rpc.rpc_sync("worker1", there.add, args=(1, 2)) == 3
