@@ -19,6 +19,7 @@ _CATEGORIES: Final = {
     "function": "cpu_op",
     "label": "user_annotation",
     "stage": "python_function",
+    "call": "rpc",
 }
 
 
@@ -29,18 +30,21 @@ def trace(events: Iterable[FunctionEvent], metadata: Mapping[str, Any] | None = 
     threads = set()
     for event in events:
         threads.add(event.thread)
-        entries.append(
-            {
-                "ph": "X",
-                "cat": _CATEGORIES[event.kind],
-                "name": event.name,
-                "pid": process,
-                "tid": event.thread,
-                "ts": round(event.time_range.start, 3),
-                "dur": round(event.cpu_time_total, 3),
-                "args": _arguments(event),
-            }
-        )
+        entry = {
+            "ph": "X",
+            "cat": _CATEGORIES[event.kind],
+            "name": event.name,
+            "pid": process,
+            "tid": event.thread,
+            "ts": round(event.time_range.start, 3),
+            "args": _arguments(event),
+        }
+        if event.is_async:  # others may begin before it ends: a pair of entries by a number
+            entries.append({**entry, "ph": "b", "id": event.id})
+            entry |= {"ph": "e", "id": event.id, "ts": round(event.time_range.end, 3)}
+        else:
+            entry["dur"] = round(event.cpu_time_total, 3)
+        entries.append(entry)
     names = [_named("process_name", process, 0, "ts")]
     names += [_named("thread_name", process, thread, f"thread {thread}") for thread in sorted(threads)]
     return {

@@ -5,7 +5,8 @@
       fused relu_mul       61 .. 80
 
 An event inside of another one's time, on the same thread, is its child.  What begins a label in a script ends
-inside of it: then neither is the other's.
+inside of it: then neither is the other's.  Calls of other processes (`is_async`) have no children: the thread
+does other things meanwhile.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class FunctionEvent:
 
     id: int
     name: str
-    kind: str  # operator, function, label, stage
+    kind: str  # operator, function, label, stage, call
     thread: int
     time_range: Interval
     overload_name: str = ""
@@ -104,6 +105,7 @@ def function_events(found: Iterable[Event], origin: int) -> list[FunctionEvent]:
         thread = threads.setdefault(raw.thread, len(threads) + 1)
         event = FunctionEvent(len(made) + 1, name_of(raw), raw.kind, thread, interval)
         event.detail = "" if raw.detail is None else str(raw.detail)
+        event.is_async = raw.kind == "call"
         if isinstance(raw.what, Operator):
             event.overload_name = raw.what.overload
             event.kernel = kernel_of(raw)
@@ -127,6 +129,8 @@ def nest(events: Iterable[FunctionEvent]) -> None:
     open: dict[int, list[FunctionEvent]] = {}
     for event in events:
         around = open.setdefault(event.thread, [])
+        if event.is_async:
+            continue
         while around and not _inside(event.time_range, around[-1].time_range):
             around.pop()
         if around:

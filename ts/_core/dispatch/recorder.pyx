@@ -262,6 +262,18 @@ def leave_label(Py_ssize_t number):
         end_event(open.pop())
 
 
+def begin_call(str name):
+    """The event of a call of another process, which other threads may end; None where nobody writes down what this thread
+    does."""
+    return begin_event("call", name)
+
+
+def end_call(Event event not None, detail):
+    """End it, with what is to be told of it."""
+    event.detail = detail
+    end_event(event)
+
+
 cdef class Stage:
     """A stage of the compiler, as a context manager: `with Stage("lower", name): ...`."""
 

@@ -1,0 +1,66 @@
+"""A model in two stages, each in a process of its own: the second has a part of a batch, the first the next.
+
+    python examples/rpc/pipeline.py [--batch 96] [--split 8]
+
+What is between the stages never comes here: the second stage gets a handle on the first one's result, and
+fetches it from where it is.  Both stages are scripted, and wait in the script for what they are given.
+"""
+
+import argparse
+
+from processes import run
+
+import ts as torch
+from ts import nn
+from ts.distributed import rpc
+from ts.distributed.rpc import RRef
+
+SIZES = [(64, 128), (128, 10)]
+
+
+class Stage(nn.Module):
+    """A part of the model, of what another process has computed."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        torch.manual_seed(number)
+        self.layer = nn.Linear(*SIZES[number])
+        self.last = number == len(SIZES) - 1
+
+    def forward(self, x: RRef[torch.Tensor]) -> torch.Tensor:
+        """Fetch the argument, and compute."""
+        y = self.layer(x.to_here())
+        return y.log_softmax(1) if self.last else y.relu()
+
+
+def make(number: int) -> torch.jit.ScriptModule:
+    """A stage, where it is to stay."""
+    return torch.jit.script(Stage(number).eval())
+
+
+def process(rank: int, batch: int, split: int) -> None:
+    """One of the processes: the first gives the batch to the stages, part by part."""
+    options = rpc.TensorPipeRpcBackendOptions(allow_python=True)
+    rpc.init_rpc(f"process{rank}", rank=rank, world_size=len(SIZES) + 1, rpc_backend_options=options)
+    if rank == 0:
+        stages = [rpc.remote(f"process{k + 1}", make, args=(k,)) for k in range(len(SIZES))]
+        x = torch.randn(batch, SIZES[0][0], generator=torch.Generator().manual_seed(0))
+        with torch.no_grad():
+            waiting = [
+                stages[1].rpc_async().forward(stages[0].remote().forward(RRef(part)))
+                for part in x.split(split)
+            ]
+            found = torch.cat(torch.futures.wait_all(waiting))
+            wanted = make(1)(RRef(make(0)(RRef(x))))
+        torch.testing.assert_close(found, wanted)
+        print(f"{len(waiting)} parts through two stages: the same as at once")
+        del stages, waiting
+    rpc.shutdown()
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--batch", type=int, default=96)
+    parser.add_argument("--split", type=int, default=8)
+    given = parser.parse_args()
+    run(process, len(SIZES) + 1, given.batch, given.split)
