@@ -212,7 +212,7 @@ def send_until_it_stops(channel, message, most):
     sock.settimeout(0.5)
     count = 0
     with contextlib.suppress(TimeoutError):
-        for count in range(most):  # noqa: B007
+        for count in range(most):
             sock.sendall(data)
     return count
 
