@@ -139,12 +139,13 @@ class Stream:
         Messages for which there is no memory are handed over as `TooLarge`.  While `full` says so, nothing is
         read: what the other end sends fills its own memory.
         """
-        self._each, self._ended, self._full = each, ended, full
-        self._reader.spares = True
         while self._messages:
             each(self._messages.popleft())
         if self._error is not None:
             ended(self._error)
+            return
+        self._each, self._ended, self._full = each, ended, full
+        self._reader.spares = True
         self._read_on()
 
     def go_on(self) -> None:
@@ -176,8 +177,9 @@ class Stream:
             if waiter is not None and not waiter.done():
                 waiter.set_exception(self._broken())
         self._flushers.clear()
-        if self._ended is not None:
-            self._ended(self._error)
+        ended, self._each, self._ended, self._full = self._ended, None, None, None  # which may hold this
+        if ended is not None:
+            ended(self._error)
 
     def close_soon(self) -> None:
         """Close it from any thread."""

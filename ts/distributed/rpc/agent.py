@@ -159,10 +159,9 @@ class Agent:
             left = None if deadline is None else max(deadline - time.monotonic(), 1e-3)
             try:
                 _, answered = peer.channel(left).call([0, message], left)
-            except TimeoutError:
-                raise _late(timeout) from None
             except OSError as error:
-                raise _lost(peer, message, error) from None
+                late = isinstance(error, TimeoutError) and deadline is not None and time.monotonic() >= deadline
+                raise (_late(timeout) if late else _lost(peer, message, error)) from None
             if answered[0] != UNKNOWN:
                 return value_of(answered, travel or self.references.travel)
             self._with_code(peer, message, again=True)
