@@ -21,7 +21,7 @@ GROUPS = (
     "scalar", "elements", "dispatch", "recording", "pointwise", "mathematics", "products", "layers",
     "operators", "cells", "shapes", "models", "training", "examples", "exports", "startup",
 )  # fmt: skip
-WHERE_NAMED = ("cuda", "opcodes")  # groups that need a device, or compare with nobody
+WHERE_NAMED = ("cuda", "opcodes", "rpc")  # groups that need a device, an extra, or compare with nobody
 
 
 def main() -> None:

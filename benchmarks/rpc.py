@@ -1,0 +1,248 @@
+"""Calls of other processes, beside PyTorch's RPC and plain dask.distributed, all on this machine.
+
+A round measures every contestant of a row in turn, so that a busy machine is busy for all; the best counts.
+
+    calls         `rpc_sync` and `rpc_async` of functions of Python and scripted ones, a tensor there and back
+    ping          a message there and back over dask's own comm and over ours, without a call; an empty call
+    map           scalar work over two processes and over one; what a task of 10,000 costs, beside `Client.map`
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import logging
+import math
+import multiprocessing
+import secrets
+import socket
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from distributed import Client, LocalCluster
+from distributed.comm import connect, listen
+
+import ts
+from benchmarks.measure import Case, table
+from ts import distributed
+from ts.distributed import rpc
+from ts.distributed.comm import Channel, Security
+from ts.distributed.loop import run
+
+WORKERS: Final = ("worker1", "worker2")
+TASKS: Final = 10_000
+
+Timed = Callable[[int], float]  # seconds of one call, over so many
+
+
+@ts.jit.script
+def scripted(x: ts.Tensor, n: int) -> ts.Tensor:
+    """As PyTorch's."""
+    for _ in range(n):
+        x = x * 2 + 1
+    return x
+
+
+@ts.jit.script
+def scalar(n: int, seed: int) -> int:
+    """What keeps a processor busy."""
+    x = seed
+    for k in range(n):
+        x = (x * 1103515245 + 12345 + k) % 2147483648
+    return x
+
+
+def same(x: Any) -> Any:
+    """Called by its name."""
+    return x
+
+
+def nothing() -> None:
+    """An empty call."""
+
+
+# ---- the other processes
+
+
+def free_port() -> int:
+    """A port where nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+def options(port: int) -> rpc.RpcBackendOptions:
+    """Of all processes."""
+    return rpc.RpcBackendOptions(init_method=f"tcp://127.0.0.1:{port}", allow_python=True, rpc_timeout=600)
+
+
+def serve(rank: int, port: int) -> None:
+    """A process that is called."""
+    ts.set_num_threads(1)
+    rpc.init_rpc(f"worker{rank}", rank=rank, world_size=3, rpc_backend_options=options(port))
+    rpc.shutdown()
+
+
+async def echo(comm: Any) -> None:
+    """Give every message back."""
+    try:
+        while True:
+            await comm.write(await comm.read())
+    except OSError:
+        return
+
+
+def serve_comms(security: Security, pipe: Any) -> None:
+    """A process that gives messages back, at an address of dask's and at one of ours."""
+
+    async def main() -> None:
+        dasks = await listen("tcp://127.0.0.1:0", echo)
+        ours = await listen("ts://127.0.0.1:0", echo, **security.get_listen_args("worker"))
+        pipe.send([dasks.contact_address, ours.contact_address])
+        await asyncio.Event().wait()
+
+    asyncio.run(main())
+
+
+# ---- what is measured
+
+
+def timed(call: Callable[[], Any]) -> Timed:
+    """A call's time, from a thread."""
+
+    def run_it(times: int) -> float:
+        start = time.perf_counter()
+        for _ in range(times):
+            call()
+        return (time.perf_counter() - start) / times
+
+    return run_it
+
+
+def in_flight(count: int) -> None:
+    """Calls at once."""
+    for future in [rpc.rpc_async("worker1", same, (number,)) for number in range(count)]:
+        future.wait()
+
+
+def interleaved(rows: dict[tuple[str, int], dict[str, Timed]], rounds: int) -> list[Case]:
+    """The best round of each contestant."""
+    cases = []
+    for (name, times), contestants in rows.items():
+        best = dict.fromkeys(contestants, math.inf)
+        for call in contestants.values():
+            call(1)
+        for _ in range(rounds):
+            for who, call in contestants.items():
+                best[who] = min(best[who], call(times))
+        cases.append(Case(name, {}, seconds=best))
+    return cases
+
+
+def calls(context: Any) -> dict[tuple[str, int], dict[str, Timed]]:
+    """Beside PyTorch, where it is."""
+    large, x = ts.ones(1 << 24), ts.ones(3)
+    rows: dict[tuple[str, int], dict[str, Timed]] = {
+        ("python", 300): {"ts": timed(lambda: rpc.rpc_sync("worker1", same, (1,)))},
+        ("scripted", 300): {"ts": timed(lambda: rpc.rpc_sync("worker1", scripted, (x, 2)))},
+        ("64 MiB", 4): {"ts": timed(lambda: rpc.rpc_sync("worker1", same, (large,)))},
+        ("in flight", 2): {"ts": timed(lambda: in_flight(1000))},
+    }
+    if importlib.util.find_spec("torch"):
+        from benchmarks.rpc_torch import serve as serve_torch
+
+        ours, theirs = context.Pipe()
+        port = free_port()
+        for rank in range(2):
+            context.Process(target=serve_torch, args=(rank, port, theirs), daemon=True).start()
+
+        def ask(name: str) -> Timed:
+            def run_it(times: int) -> float:
+                ours.send((name, times))
+                return float(ours.recv())
+
+            return run_it
+
+        for (name, _), contestants in rows.items():
+            contestants["PyTorch"] = ask(name)
+    return rows
+
+
+def pings(context: Any) -> dict[tuple[str, int], dict[str, Timed]]:
+    """A message there and back, in a loop; from a thread; and a call that does nothing."""
+    security = Security(secret=secrets.token_bytes(32))
+    ours, theirs = context.Pipe()
+    context.Process(target=serve_comms, args=(security, theirs), daemon=True).start()
+    dasks_address, ours_address = ours.recv()
+    how = security.get_connection_args("client")
+
+    def over(comm: Any) -> Timed:
+        async def ping(times: int) -> float:
+            start = time.perf_counter()
+            for _ in range(times):
+                await comm.write({"op": "ping", "x": 1})
+                await comm.read()
+            return (time.perf_counter() - start) / times
+
+        return lambda times: run(ping(times))
+
+    channel = Channel(ours_address, **how)
+    return {
+        ("ping and empty call", 300): {
+            "ts": over(run(connect(ours_address, **how))),
+            "dask, tcp://": over(run(connect(dasks_address))),
+            "Channel, a thread": timed(lambda: channel.call({"op": "ping", "x": 1})),
+            "rpc_sync": timed(lambda: rpc.rpc_sync("worker1", nothing)),
+        }
+    }
+
+
+def scaling(workers: tuple[str, ...]) -> Timed:
+    """Scalar work by some processes."""
+    batches = [(20_000_000, seed) for seed in range(16)]
+    return timed(lambda: list(distributed.map(scalar, batches, workers=workers)))
+
+
+def tasks(client: Client) -> dict[tuple[str, int], dict[str, Timed]]:
+    """Small tasks, many."""
+
+    def dasks(times: int) -> float:
+        start = time.perf_counter()
+        client.gather(client.map(same, range(times), pure=False))
+        return (time.perf_counter() - start) / times
+
+    def ours(times: int) -> float:
+        start = time.perf_counter()
+        assert len(list(distributed.map(same, range(times), in_flight=32))) == times
+        return (time.perf_counter() - start) / times
+
+    return {("10,000 tasks, each", TASKS): {"ts": ours, "dask, Client.map": dasks}}
+
+
+def measured(rounds: int) -> Iterator[str]:
+    """The tables."""
+    logging.disable()
+    context = multiprocessing.get_context("spawn")
+    port = free_port()
+    processes = [context.Process(target=serve, args=(rank, port), daemon=True) for rank in (1, 2)]
+    for process in processes:
+        process.start()
+    rpc.init_rpc("worker0", rank=0, world_size=3, rpc_backend_options=options(port))
+    yield table("Calls of another process", interleaved(calls(context), rounds))
+    yield table("A message there and back", interleaved(pings(context), rounds))
+    scaled = {"ts": scaling(WORKERS), "one process": scaling(WORKERS[:1])}
+    yield table("Scalar work over two processes", interleaved({("16 batches", 1): scaled}, rounds))
+    how = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(**how) as cluster, Client(cluster) as client:
+        yield table("Many small tasks", interleaved(tasks(client), min(rounds, 2)))
+    rpc.shutdown()
+    for process in processes:
+        process.join(20)
+
+
+def report(rounds: int) -> str:
+    """All tables, each printed as soon as it is there."""
+    for text in measured(rounds):
+        print(text, end="\n\n", flush=True)
+    return "Where other work runs, compare the columns of one run only."

@@ -1,0 +1,149 @@
+"""How far one caller of `ts.distributed.map` goes: a simulation, with costs that are measured first.
+
+    python -m benchmarks.rpc_scale                 measures, then simulates
+    python -m benchmarks.rpc_scale --caller 120    microseconds of the caller's processor for a task, as given
+
+Measured is processor time, so that other work on the machine changes little.  Simulated is one caller, which
+does one thing at a time: it sends a task, or takes an answer; workers, each with so many tasks in flight, do
+theirs meanwhile; bytes pass one connection of the caller's machine, one message after the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import heapq
+import multiprocessing
+import time
+from collections import deque
+from typing import Any, Final, NamedTuple
+
+import psutil
+
+import ts
+from benchmarks.rpc import free_port, options, same, serve
+from ts import distributed
+from ts.distributed import rpc
+from ts.distributed.comm import Channel
+from ts.distributed.rpc.state import current
+
+TASKS: Final = 5_000
+LARGE: Final = 1 << 22  # elements of float32: 16 MiB
+CONNECTIONS: Final = 500
+
+
+class Costs(NamedTuple):
+    """Seconds of processor time, and bytes."""
+
+    caller: float  # for a task: sending it, and taking its answer
+    worker: float
+    byte: float  # the caller's, for a byte that is sent or received
+    connection: float  # bytes of memory at each end
+
+
+def processor_time() -> float:
+    """What this process has used."""
+    return time.process_time()
+
+
+def memory() -> int:
+    """What this process has."""
+    return int(psutil.Process().memory_info().rss)
+
+
+def measure() -> Costs:
+    """Two processes are called by this one."""
+    context, port = multiprocessing.get_context("spawn"), free_port()
+    processes = [context.Process(target=serve, args=(rank, port), daemon=True) for rank in (1, 2)]
+    for process in processes:
+        process.start()
+    rpc.init_rpc("worker0", rank=0, world_size=3, rpc_backend_options=options(port))
+    tasks(100)
+    before, there = processor_time(), theirs()
+    tasks(TASKS)
+    caller, worker = (processor_time() - before) / TASKS, (theirs() - there) / TASKS
+    x = ts.ones(LARGE)
+    rpc.rpc_sync("worker1", same, (x,))
+    before = processor_time()
+    for _ in range(10):
+        rpc.rpc_sync("worker1", same, (x,))
+    byte = (processor_time() - before) / (10 * 2 * LARGE * 4)
+    connection = connections()
+    rpc.shutdown()
+    for process in processes:
+        process.join(20)
+    return Costs(caller, worker, byte, connection)
+
+
+def tasks(count: int) -> None:
+    """Tasks that do nothing."""
+    assert len(list(distributed.map(same, range(count), in_flight=32))) == count
+
+
+def theirs() -> float:
+    """What the workers have used."""
+    return sum(rpc.rpc_sync(name, processor_time) for name in ("worker1", "worker2"))
+
+
+def connections() -> float:
+    """Memory of the process that is connected to, for each connection."""
+    peer, how = current().peers[1], current()._meeting.security.get_connection_args("worker")
+    before = rpc.rpc_sync("worker1", memory)
+    made = [Channel(peer.address, **how) for _ in range(CONNECTIONS)]
+    for channel in made:
+        channel.call([0, ["hello", 0]], 20)
+    after = rpc.rpc_sync("worker1", memory)
+    for channel in made:
+        channel.close()
+    return (after - before) / CONNECTIONS
+
+
+def simulate(costs: Costs, workers: int, seconds: float, size: int = 0, in_flight: int = 2) -> float:
+    """The share of their time that workers compute, where a task takes so long and has `size` bytes both ways."""
+    half = costs.caller / 2 + size * costs.byte
+    ready: deque[int] = deque(worker for _ in range(in_flight) for worker in range(workers))
+    free = [0.0] * workers  # when a worker has done what it has
+    answers: list[tuple[float, int]] = []
+    now, computed = 0.0, 0.0
+    for _ in range(max(20 * workers, 2_000)):
+        if answers and (not ready or answers[0][0] <= now):
+            came, worker = heapq.heappop(answers)
+            now = max(now, came) + half
+            ready.append(worker)
+        else:
+            worker = ready.popleft()
+            now += half
+            free[worker] = max(free[worker], now) + costs.worker + seconds
+            computed += seconds
+            heapq.heappush(answers, (free[worker], worker))
+    until = max(now, sum(free) / workers)
+    return computed / (until * workers)
+
+
+def row(name: str, *cells: Any) -> str:
+    """Of a Markdown table."""
+    return f"| {name} | " + " | ".join(map(str, cells)) + " |"
+
+
+def main() -> None:
+    """Print costs, and the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--caller", type=float, help="microseconds of the caller's processor for a task")
+    given = parser.parse_args().caller
+    costs = measure() if given is None else Costs(given * 1e-6, given * 1e-6, 0.5e-9, 1e5)
+    print(f"a task: {costs.caller * 1e6:.0f} us of the caller's processor, {costs.worker * 1e6:.0f} us of a worker's")
+    print(f"a byte: {costs.byte * 1e9:.2f} ns of the caller's, {1e-9 / costs.byte:.1f} GB a second")
+    print(f"a connection: {costs.connection / 1024:.0f} KiB at the end that listens")
+    print(f"one caller: {1 / costs.caller:.0f} tasks a second\n")
+    counts = (2, 10, 30, 100, 300, 1000, 3000)
+    print("How busy the workers are:\n")
+    print(row("a task takes", *(f"{count} workers" for count in counts)))
+    print("|---" * (len(counts) + 1) + "|")
+    for seconds in (0.001, 0.01, 0.1, 1.0):
+        print(row(f"{seconds:g} s", *(f"{simulate(costs, count, seconds):.0%}" for count in counts)))
+    for seconds in (0.1, 1.0):
+        cells = (f"{simulate(costs, count, seconds, 1 << 20):.0%}" for count in counts)
+        print(row(f"{seconds:g} s, 1 MiB there and back", *cells))
+
+
+if __name__ == "__main__":
+    main()

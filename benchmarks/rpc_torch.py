@@ -1,0 +1,60 @@
+"""PyTorch's two processes that call each other: the first measures whenever it is asked. See `rpc`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+from torch.distributed import rpc
+
+
+def same(x: Any) -> Any:
+    """Called by its name."""
+    return x
+
+
+@torch.jit.script
+def scripted(x: torch.Tensor, n: int) -> torch.Tensor:
+    """A few small operators."""
+    for _ in range(n):
+        x = x * 2 + 1
+    return x
+
+
+def in_flight(count: int) -> None:
+    """Calls at once."""
+    for future in [rpc.rpc_async("worker1", same, (number,)) for number in range(count)]:
+        future.wait()
+
+
+def asked(pipe: Any) -> Iterator[tuple[str, int]]:
+    """What to measure, until nobody asks any more."""
+    with contextlib.suppress(EOFError):
+        while True:
+            yield pipe.recv()
+
+
+def serve(rank: int, port: int, pipe: Any) -> None:
+    """One of the processes, until it is told to end."""
+    torch.set_num_threads(1)
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+    options = rpc.TensorPipeRpcBackendOptions(init_method=f"tcp://127.0.0.1:{port}")
+    rpc.init_rpc(f"worker{rank}", rank=rank, world_size=2, rpc_backend_options=options)
+    if rank == 0:
+        large, x = torch.ones(1 << 24), torch.ones(3)
+        calls: dict[str, Callable[[], Any]] = {
+            "python": lambda: rpc.rpc_sync("worker1", same, (1,)),
+            "scripted": lambda: rpc.rpc_sync("worker1", scripted, (x, 2)),
+            "64 MiB": lambda: rpc.rpc_sync("worker1", same, (large,)),
+            "in flight": lambda: in_flight(1000),
+        }
+        for name, times in asked(pipe):
+            start = time.perf_counter()
+            for _ in range(times):
+                calls[name]()
+            pipe.send((time.perf_counter() - start) / times)
+    rpc.shutdown()
