@@ -12,7 +12,7 @@
     callees       what runs, by name; code travels as archives
     answers       results and errors
     signatures    objects of scripted classes, by the types that a callee's signature names
-    rref, table   handles on values of other processes, and who needs what
+    rref, table   handles on values of other processes, and who needs what; posts: what has to be told of them
     functions     results that come later
     scripts       the same calls, made by scripts
     options       time limits, threads, secret, and what others may have run here
