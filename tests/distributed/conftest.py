@@ -51,3 +51,16 @@ def together():
             other.wait(20)
         finally:
             other.kill()
+
+
+@pytest.fixture
+def nursery(monkeypatch):
+    """Starts workers at once; neither they nor this process wait for long in vain."""
+    from tests.distributed import nursery as it
+    from ts.distributed.rpc import agent, table
+
+    monkeypatch.setattr(table, "LEASE", it.LEASE)
+    monkeypatch.setattr(agent, "RETURN", it.RETURN)
+    made = it.Nursery()
+    yield made
+    made.close()

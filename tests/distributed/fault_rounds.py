@@ -295,7 +295,6 @@ def eventually(check, told, seconds=30):
 
 def warm_up():
     """What is there once, whatever follows: the loops' threads and files."""
-    be_quick()
     rpc.init_rpc("alone", rank=0, world_size=1, rpc_backend_options=there.options(free_port()))
     Proxy("ts://127.0.0.1:1").close()
     rpc.shutdown()
@@ -332,6 +331,7 @@ def rounds(nursery, first, count, report=lambda line: None):
 def main():
     """Rounds of the command line."""
     faulthandler.register(signal.SIGUSR1, all_threads=True)
+    be_quick()
     nursery = Nursery()
     try:
         rounds(nursery, *map(int, sys.argv[1:3]), report=lambda line: print(line, flush=True))

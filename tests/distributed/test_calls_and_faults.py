@@ -10,7 +10,6 @@ pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 
 from tests.distributed import rpc_worker as there
 from tests.distributed.fault_rounds import World, warm_up
-from tests.distributed.nursery import Nursery
 from ts import distributed
 from ts.distributed import rpc
 
@@ -29,15 +28,11 @@ CALLS = {
 
 
 @pytest.fixture
-def world():
-    nursery = Nursery()
-    try:
-        warm_up()
-        made = World(nursery)
-        yield made
-        made.close()
-    finally:
-        nursery.close()
+def world(nursery):
+    warm_up()
+    made = World(nursery)
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -5,14 +5,6 @@ import pytest
 pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 
 from tests.distributed.fault_rounds import rounds
-from tests.distributed.nursery import Nursery
-
-
-@pytest.fixture
-def nursery():
-    made = Nursery()
-    yield made
-    made.close()
 
 
 def test_rounds(nursery):
