@@ -2,8 +2,8 @@
 
     python examples/rpc/batch_updates.py [--trainers 3] [--steps 40]
 
-A trainer that asks gets a future: `async_execution` lets the server answer when the last gradient of the round
-has come, and no thread waits meanwhile.
+A trainer that asks gets a future: `async_execution` lets the server answer when the last gradient of the
+round has come, and no thread waits meanwhile.
 """
 
 import argparse

@@ -3,8 +3,8 @@
     python examples/rpc/policy.py [--observers 2] [--rounds 60]
 
 An observer has an environment, and a handle on the agent, whose method it calls for each action.  The agent
-keeps the logarithms of the probabilities of what was drawn, and learns from the rewards when all episodes of a
-round are over.
+keeps the logarithms of the probabilities of what was drawn, and learns from the rewards when all episodes of
+a round are over.
 """
 
 import argparse
