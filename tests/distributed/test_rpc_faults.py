@@ -68,14 +68,14 @@ def test_a_process_that_stops(together):
 
 def test_strangers(together):
     """Who does not know the secret is heard by nobody; who does, and sends nonsense, gets errors."""
-    address = current().peers[1].address
+    address = current().peer(1).address
     port = int(address.rpartition(":")[2])
     for data in (b"", b"GET / HTTP/1.0\r\n\r\n", os.urandom(4096)):
         with socket.create_connection(("127.0.0.1", port)) as stranger:
             stranger.sendall(data)
     with pytest.raises(ConnectionError):
         Channel(address, secret=b"x" * 32)
-    how = current()._meeting.security.get_connection_args("worker")
+    how = current().members.security.get_connection_args("worker")
     nonsense = [
         1, None, [], ["call"], ["call", 1, 2, 3, 4], ["call", ["operator", "aten::nothing"], [1], [], None],
         ["call", ["operator", "aten::add"], 3, [], None], ["call", ["operator", "aten::add"], [3, 0, 9], [], None],
@@ -85,7 +85,7 @@ def test_strangers(together):
         ["call", ["python", "os", "system"], [1, [1, {}], [2]], [], None],
         ["remote", ["operator", "aten::add"], [1, [1], [2]], [], None, "x", [1, 2], 0],
         ["method", [0, 99], "x", [1, [1], [2]], []], ["fetch", [0, 99]], ["fetch", "x"], ["drop", [0, 99], [0, 1]],
-        ["need", [0, 99], [0, 1], 0], ["confirmed", [0, 99]], ["hello", "x"], ["bye"],
+        ["need", [0, 99], [0, 1], 0], ["confirmed", [0, 99]], ["hello", "x"], ["hello", 1, "x"], ["bye"],
     ]  # fmt: skip
     for message in nonsense:
         channel = Channel(address, **how)

@@ -13,7 +13,7 @@ fastest; calls in flight share one.  Calls of others run in a pool of threads, n
 
 from __future__ import annotations
 
-import functools
+import asyncio
 import math
 import threading
 import time
@@ -32,10 +32,10 @@ from ts.distributed.comm import Comm, Security
 from ts.distributed.comm.calls import Reply, answer
 from ts.distributed.comm.messages import TooLarge
 from ts.distributed.loop import inside, loop, run
-from ts.distributed.rendezvous import Meeting, Place
 from ts.distributed.rpc.answers import UNKNOWN, Answer, conclude, finish, value_of
 from ts.distributed.rpc.callees import Known, Sent, Unknown
 from ts.distributed.rpc.futures import RpcFuture
+from ts.distributed.rpc.members import Listen, Members
 from ts.distributed.rpc.options import NO_TIMEOUT, UNSET_RPC_TIMEOUT, RpcBackendOptions, seconds
 from ts.distributed.rpc.peers import Gone, Peer
 from ts.distributed.rpc.rref import RRef
@@ -53,7 +53,8 @@ _RUNS: Final = ("call", "remote")  # messages with a callee, whose code may be m
 class Agent:
     """See the file."""
 
-    def __init__(self, place: Place, name: str, options: RpcBackendOptions, timeout: float) -> None:
+    def __init__(self, meet: Callable[[Listen], Members], options: RpcBackendOptions) -> None:
+        """`meet` has this process listen, and makes it known to the others."""
         self.options = options
         self.closed = False
         self.pool = ThreadPoolExecutor(options.num_worker_threads, "ts.rpc")
@@ -62,36 +63,22 @@ class Agent:
         self._known = Known(options.allow_python, self._terms)
         self._deadlines: dict[RpcFuture, float] = {}
         self._sweeping = False
-        self._size = place.world_size
         self._open = 0  # calls of others that are to run or run, and own ones in flight
         self._quiet = threading.Condition()
         self._comms: set[Comm] = set()  # connections of others
         self._connections: Counter[int] = Counter()  # that others have to this process
         self._listener: Any = None
-        security = options.security or (Security(secret=options.secret) if options.secret else None)
+        self._ready = asyncio.Event()  # whether it is known who this process is
+        self.tally: Counter[str] = Counter()  # of calls of others: begun, done, failed
         try:
-            self._meeting = Meeting(place, name, self._listen, security, timeout)
+            self.members = meet(self._listen)
         except BaseException:
             self.close()
             raise
-        members = self._meeting.members
-        how = functools.partial(self._meeting.security.get_connection_args, "worker")
-        self.peers = {m.rank: Peer(WorkerInfo(m.name, m.rank), m.address, place.rank, how) for m in members}
-        self._by_name = {peer.info.name: peer for peer in self.peers.values()}
-        self.info = self._by_name[name].info
+        self.info = self.members.info
+        self.peer = self.members.peer
         self.references = References(self)
-        self._ready.set()
-
-    def peer(self, to: Any) -> Peer:
-        """A process by its name, number or WorkerInfo; RuntimeError where there is none."""
-        if isinstance(to, WorkerInfo):
-            to = to.id
-        found = self._by_name.get(to) if isinstance(to, str) else self.peers.get(to)
-        if found is None:
-            raise RuntimeError(
-                f"name:{self.info.name},rank:{self.info.id} could not find destination name {to}"
-            )
-        return found
+        loop().call_soon_threadsafe(self._ready.set)
 
     def timeout(self, given: float) -> float:
         """How many seconds a call may take; 0: any number."""
@@ -228,13 +215,12 @@ class Agent:
 
     # ---- being asked
 
-    def _listen(self, security: Security) -> str:
+    def _listen(self, security: Security, host: str) -> str:
         """Listen, as it is known now whom to let in; the address."""
-        self._ready = threading.Event()
-        return run(self._start(security))
+        return run(self._start(security, self.options.host or host))
 
-    async def _start(self, security: Security) -> str:
-        place = unparse_host_port(self.options.host or "127.0.0.1", 0)
+    async def _start(self, security: Security, host: str) -> str:
+        place = unparse_host_port(host, 0)
         address = f"{security.scheme('worker')}://{place}"
         self._listener = listen(address, self._serve, **security.get_listen_args("worker"))
         await self._listener.start()
@@ -246,18 +232,20 @@ class Agent:
         def handle(message: Any, reply: Reply) -> None:
             nonlocal caller
             match message:
-                case ("hello", int(process)) if caller in (-1, process) and 0 <= process < self._size:
+                case ("hello", int(process), int(wanted)) if caller in (-1, process) and process >= 0:
+                    if wanted != self.info.id:
+                        comm.abort()  # who listened here before has gone
+                        return
                     if caller < 0:
                         caller = process
                         self._connections[caller] += 1
                     reply(["value", None, ()])
-                case _ if not self._ready.is_set():  # it came sooner than the names of all processes
-                    self.pool.submit(self._handle_when_ready, message, reply, caller)
                 case _:
                     self._handle(message, reply, caller)
 
         self._comms.add(comm)
         try:
+            await self._ready.wait()
             await answer(comm, handle)
         finally:
             self._comms.discard(comm)
@@ -270,10 +258,6 @@ class Agent:
         if not self._connections[process]:
             del self._connections[process]
             self.references.forget(process)
-
-    def _handle_when_ready(self, message: Any, reply: Reply, caller: int) -> None:
-        self._ready.wait()
-        self._handle(message, reply, caller)
 
     def _handle(self, message: Any, reply: Reply, caller: int) -> None:
         asked = Answer(self, reply)
@@ -318,11 +302,21 @@ class Agent:
     def _begin(self, work: Callable[..., None], *arguments: Any) -> None:
         """Have a thread do something for another process."""
         self._began()
+        self.count("begun")
         try:
-            self.pool.submit(work, *arguments).add_done_callback(lambda future: self._ended())
+            self.pool.submit(work, *arguments).add_done_callback(lambda future: self._done())
         except BaseException:
-            self._ended()
+            self._done()
             raise
+
+    def _done(self) -> None:
+        self.count("done")
+        self._ended()
+
+    def count(self, what: str) -> None:
+        """One more call of others that has begun, is done or failed."""
+        with self._quiet:
+            self.tally[what] += 1
 
     def _run(self, name: Any, parcel: Any, code: Any, asked: Any) -> None:
         """Run a callee for another process, and give its result to who asked."""
@@ -404,17 +398,15 @@ class Agent:
         for comm in self._comms:
             comm.abort()
 
+    def wait_until_quiet(self, timeout: float | None, own: bool = False) -> None:
+        """Wait until calls of this process and of others are over, or its `own` alone."""
+        with self._quiet:
+            self._quiet.wait_for(lambda: not (self._deadlines if own else self._open), timeout)
+
     def leave(self, timeout: float | None) -> None:
-        """Wait until the calls of this process and of others are over, and all others wait, too."""
+        """Wait until this process may go: see `members`."""
         until = None if timeout is None else time.monotonic() + timeout
-
-        def left() -> float | None:
-            return None if until is None else max(until - time.monotonic(), 0)
-
-        for turn in ("first", "second"):  # what runs meanwhile may have called others again
-            with self._quiet:
-                self._quiet.wait_for(lambda: self._open == 0, left())
-            self._meeting.barrier(f"leave, {turn}", left())
+        self.members.leave(self, lambda: None if until is None else max(until - time.monotonic(), 0))
 
     def close(self) -> None:
         """Listen no more, and let go of all connections."""
@@ -422,11 +414,9 @@ class Agent:
         if self._listener is not None:
             loop().call_soon_threadsafe(self._hang_up)
         self.pool.shutdown(wait=False, cancel_futures=True)
-        for peer in getattr(self, "peers", {}).values():
-            peer.close()
-        meeting = getattr(self, "_meeting", None)
-        if meeting is not None:
-            meeting.close()
+        members = getattr(self, "members", None)
+        if members is not None:
+            members.close()
 
 
 def _late(timeout: float) -> RuntimeError:

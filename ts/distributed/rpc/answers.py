@@ -46,6 +46,7 @@ class Answer:
     def failed(self, error: Exception, info: Any = None) -> None:
         """What was raised; `info` is this process, where its own functions raised it."""
         error = located(error, info)
+        self._agent.count("failed")
         self._reply(["failed", type(error).__name__, str(error)])
 
     def unknown(self) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 from ts._core.vm.future import Future
+from ts.distributed.comm import Security
+from ts.distributed.comm.security import PLAIN, TLS
 from ts.distributed.rendezvous import meeting_place
 from ts.distributed.rpc import state
 from ts.distributed.rpc.agent import Agent
+from ts.distributed.rpc.members import Fixed, Listen, Members
 from ts.distributed.rpc.options import (
     DEFAULT_RPC_TIMEOUT_SEC,
     UNSET_RPC_TIMEOUT,
@@ -34,10 +40,11 @@ def init_rpc(
     world_size: int | None = None,
     rpc_backend_options: RpcBackendOptions | None = None,
 ) -> None:
-    """Become one of the processes that call each other; returns when all have come.
+    """Become one of the processes that call each other; returns when all have come, or in a cluster at once.
 
     name                  by which others call this one; one of a kind
-    rank, world_size      which of how many; without them, RANK and WORLD_SIZE of the environment
+    rank, world_size      which of how many; without them, RANK and WORLD_SIZE of the environment; none in a
+                          cluster (`init_method="ts://host:port"`), whose processes come and go
     rpc_backend_options   see `RpcBackendOptions`
 
     RuntimeError where this process is one already, or where the others do not come in `rpc_timeout` (at least
@@ -49,11 +56,31 @@ def init_rpc(
     if not isinstance(options, RpcBackendOptions):
         raise TypeError("Argument rpc_backend_options must be an instance of RpcBackendOptions")
     _check_name(name)
-    place = meeting_place(options.init_method, rank, -1 if world_size is None else world_size)
+    become(_way_to_meet(name, rank, -1 if world_size is None else world_size, options), options)
+
+
+def become(meet: Callable[[Listen], Members], options: RpcBackendOptions) -> Agent:
+    """Become one of the processes that call each other, in a way to meet them; RuntimeError where it is one."""
     with state.lock:
         if state.agent is not None:
             raise RuntimeError("RPC is already initialized")
-        state.agent = Agent(place, name, options, max(options.rpc_timeout, DEFAULT_RPC_TIMEOUT_SEC))
+        state.agent = Agent(meet, options)
+        return state.agent
+
+
+def _way_to_meet(
+    name: str, rank: int, world_size: int, options: RpcBackendOptions
+) -> Callable[[Listen], Members]:
+    if urlsplit(options.init_method).scheme in (PLAIN, TLS):
+        from ts.distributed.cluster.membership import Joined
+
+        if rank >= 0 or world_size >= 0:
+            raise ValueError("a cluster gives out the numbers itself: leave out rank and world_size")
+        return functools.partial(Joined, options.init_method, name, options)
+    place = meeting_place(options.init_method, rank, world_size)
+    security = options.security or (Security(secret=options.secret) if options.secret else None)
+    timeout = max(options.rpc_timeout, DEFAULT_RPC_TIMEOUT_SEC)
+    return functools.partial(Fixed, place, name, security, timeout)
 
 
 def _check_name(name: str) -> None:
@@ -65,7 +92,8 @@ def _check_name(name: str) -> None:
 
 
 def shutdown(graceful: bool = True, timeout: float = 0) -> None:
-    """Leave; gracefully when all processes have called this, and all calls are over.
+    """Leave; gracefully when all processes have called this, and all calls are over. Of a cluster one goes
+    when one's own calls are over.
 
     `timeout` is the most seconds to wait for that; 0: any number.
     """

@@ -44,10 +44,10 @@ class _Map:
         self.in_flight = in_flight
         self.retryable = retryable
         self.timeout = timeout
-        others = [peer.info for peer in self.agent.peers.values() if peer.info != self.agent.info]
-        chosen = (
-            others or [self.agent.info] if workers is None else [self.agent.peer(w).info for w in workers]
-        )
+        if workers is None:
+            chosen = self.agent.members.workers() or [self.agent.info]
+        else:
+            chosen = [self.agent.peer(worker).info for worker in workers]
         if not chosen:
             raise ValueError("map has no workers")
         self.workers: list[WorkerInfo] = chosen
@@ -137,7 +137,7 @@ def map(
     """The results of `f(*batch)`, or `f(batch)` of what is no tuple, in the order of the batches.
 
     f           what `rpc_sync` takes: a scripted function or module, an operator
-    workers     the processes, by name, number or WorkerInfo; without them all but this one
+    workers     the processes, by name, number or WorkerInfo; without them all but this one, of a cluster its workers
     in_flight   batches that a process has at once
     retryable   whether a batch may be given to another process when its own has gone
     progress    a count on standard error; without it, where that is a terminal

@@ -29,12 +29,14 @@ class RpcBackendOptions:
     """Options of `init_rpc`.
 
     rpc_timeout           seconds until a call fails, if it is not given others; 0: never
-    init_method           where the processes meet: "env://" (MASTER_ADDR, MASTER_PORT), "tcp://host:port"
+    init_method           where the processes meet: "env://" (MASTER_ADDR, MASTER_PORT), "tcp://host:port"; the
+                          address of a cluster, "ts://host:port" or "ts+tls://host:port"
     num_worker_threads    calls of others that run at once
     secret                what all processes know; without it TS_RPC_SECRET, or, on one machine, what is in a
                           file that their user alone may read
     security              certificates and secret together: `ts.distributed.comm.Security`
-    host                  where this process listens: 127.0.0.1, unless all meet elsewhere
+    host                  where this process listens: 127.0.0.1, unless all meet elsewhere; in a cluster on
+                          other machines, the address by which this machine is known there
     allow_python          whether functions of Python are called by name; both sides have to say so
     limits                `ts.limits(...)` of every call that others have this process run
     allowed_ops           the operators that they may use, as `ts.jit.load` takes them

@@ -41,7 +41,7 @@ class Peer:
         self.info = info
         self.codes: set[str] = set()  # digests of the code that it has
         self.address = address
-        self._hello = ["hello", here]
+        self._hello = ["hello", here, info.id]  # another that listens there by now hangs up
         self._how = how
         self._calls: Calls | None = None
         self.posts = Posts(self.send)

@@ -47,6 +47,7 @@ class Owned:
 
     def failed(self, error: Exception, info: Any = None) -> None:
         """It could not be made."""
+        self.value.agent.count("failed")
         self.value.set_exception(located(error, info))
 
     def unknown(self) -> None:
@@ -149,7 +150,9 @@ class References:
             if not self._expiring:
                 self._expiring = True
                 loop().call_soon_threadsafe(loop().call_later, LEASE, self._expire)
-        return [handle.owner().id, list(handle._identity), list(fork), self.here]
+        members = self.agent.members
+        here = members.peer(self.here)
+        return [members.card(handle._peer), list(handle._identity), list(fork), members.card(here)]
 
     def _expire(self) -> None:
         """Let go of handles whose receivers never made themselves known."""
@@ -165,9 +168,9 @@ class References:
         """The handle that arrived; the process that it comes from may let go of its own."""
         owner, identity, fork, parent = data
         identity, fork = as_identity(identity), as_identity(fork)
-        peer, sender = self.agent.peer(owner), self.agent.peer(parent)
+        peer, sender = map(self.agent.members.of_card, (owner, parent))
         handle = RRef._handle(self.agent, peer, identity, fork)
-        if owner == self.here:
+        if peer.info.id == self.here:
             self.owner_of(identity)
             self.owned(identity, fork, self.here)
             self._confirm(sender, fork)
