@@ -1,5 +1,5 @@
 """The command line: `ts run | debug | graph | code | bytecode | check | info | bench | explain |
-explain-shapes | diff | serve | convert`, also `python -m ts`.
+explain-shapes | diff | serve | cluster | worker | convert`, also `python -m ts`.
 
 In: a command and its words.  Out: its result on standard output, errors on standard error.  Exit codes: 0
 done, 1 the program or file is wrong or failed (of `ts diff`: the two differ), 2 the command line is wrong
@@ -38,6 +38,8 @@ COMMANDS: Final = {
     "explain-shapes": "print what an exported program knows of its sizes, and which lines asked for it",
     "diff": "compare two archives: their code and their weights",
     "serve": "a page to try programs on; with an archive, a server of it over HTTP",
+    "cluster": "start a scheduler and workers that functions run in; or print who is there",
+    "worker": "join a cluster as a process that functions run in",
     "convert": "turn archives into other archives and programs (.pt2), and weights into safetensors and back",
 }
 _STAGES: Final = ("graph", "code", "bytecode")

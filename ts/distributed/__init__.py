@@ -7,7 +7,8 @@
     collectives      what all do       exchanges    who sends what        calls      one call of all
     point_to_point   what two do       objects      values, no pickles    work       what goes on meanwhile
 
-`rpc` has calls between processes, and `map` gives a function's batches to them.
+`rpc` has calls between processes, and `map` gives a function's batches to them.  `cluster` has processes that
+come and go: `LocalCluster` on this machine, `on_dask` in a cluster of dask.
 
 It needs dask.distributed (the extra rpc).  docs/distributed.md says what differs from PyTorch.
 """
@@ -40,6 +41,8 @@ _HOMES: Final = {
     """,
     "reduce_op": "ReduceOp",
     "rpc.mapping": "map",
+    "cluster.local": "LocalCluster",
+    "cluster.on_dask": "on_dask",
     "work": "Work",
 }
 HOME_OF: Final = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -18,6 +18,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+VARIABLE: Final = "TS_RPC_SECRET"
 _BYTES: Final = 32
 
 
@@ -27,18 +28,38 @@ class NoSecret(RuntimeError):
 
 def offered(host: str, port: int) -> bytes:
     """The secret of those who meet at a port of this machine, made anew."""
+    made = new(host)
+    make_known(port, made)
+    return made
+
+
+def new(host: str) -> bytes:
+    """A secret of those who will meet at a host; NoSecret where they could not come to know it."""
     given = _given()
     if given is not None:
         return given
     _check_local(host)
+    return secrets.token_bytes(_BYTES)
+
+
+def kept(port: int) -> bytes | None:
+    """The secret that somebody made known who listens at a port no more, and could not withdraw it."""
+    try:
+        return _given() or (_folder() / str(port)).read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def make_known(port: int, secret: bytes) -> None:
+    """Have those who meet at a port of this machine find a secret, unless all of them were given it."""
+    if secret == _given():
+        return
     path = _folder() / str(port)
-    made = secrets.token_bytes(_BYTES)
     draft = path.with_name(f"{port}.{os.getpid()}.{secrets.token_hex(4)}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
-        file.write(made)
+        file.write(secret)
     draft.replace(path)
-    return made
 
 
 def shared(host: str, port: int) -> bytes | None:
@@ -64,16 +85,20 @@ def withdraw(port: int, secret: bytes) -> None:
 
 
 def _given() -> bytes | None:
-    text = os.environ.get("TS_RPC_SECRET")
+    text = os.environ.get(VARIABLE)
     return None if not text else text.encode()
 
 
-def _check_local(host: str) -> None:
+def is_local(host: str) -> bool:
+    """Whether a host is this machine, as it calls itself; NoSecret where nothing is known of it."""
     try:
-        local = all(ipaddress.ip_address(info[4][0]).is_loopback for info in socket.getaddrinfo(host, None))
+        return all(ipaddress.ip_address(info[4][0]).is_loopback for info in socket.getaddrinfo(host, None))
     except OSError as error:
         raise NoSecret(f"nothing is known of the host {host}: {error}") from None
-    if not local:
+
+
+def _check_local(host: str) -> None:
+    if not is_local(host):
         raise NoSecret(
             f"processes that meet at {host}, which is not this machine alone, need a secret that all of them "
             "know: TS_RPC_SECRET, or secret= of the options, or certificates"

@@ -35,7 +35,7 @@ from ts.distributed.loop import inside, loop, run
 from ts.distributed.rpc.answers import UNKNOWN, Answer, conclude, finish, value_of
 from ts.distributed.rpc.callees import Known, Sent, Unknown
 from ts.distributed.rpc.futures import RpcFuture
-from ts.distributed.rpc.members import Listen, Members
+from ts.distributed.rpc.members import Members
 from ts.distributed.rpc.options import NO_TIMEOUT, UNSET_RPC_TIMEOUT, RpcBackendOptions, seconds
 from ts.distributed.rpc.peers import Gone, Peer
 from ts.distributed.rpc.rref import RRef
@@ -53,8 +53,8 @@ _RUNS: Final = ("call", "remote")  # messages with a callee, whose code may be m
 class Agent:
     """See the file."""
 
-    def __init__(self, meet: Callable[[Listen], Members], options: RpcBackendOptions) -> None:
-        """`meet` has this process listen, and makes it known to the others."""
+    def __init__(self, meet: Callable[[Agent], Members], options: RpcBackendOptions) -> None:
+        """`meet` has it listen, and makes it known to the others."""
         self.options = options
         self.closed = False
         self.pool = ThreadPoolExecutor(options.num_worker_threads, "ts.rpc")
@@ -71,7 +71,7 @@ class Agent:
         self._ready = asyncio.Event()  # whether it is known who this process is
         self.tally: Counter[str] = Counter()  # of calls of others: begun, done, failed
         try:
-            self.members = meet(self._listen)
+            self.members = meet(self)
         except BaseException:
             self.close()
             raise
@@ -215,8 +215,8 @@ class Agent:
 
     # ---- being asked
 
-    def _listen(self, security: Security, host: str) -> str:
-        """Listen, as it is known now whom to let in; the address."""
+    def listen(self, security: Security, host: str) -> str:
+        """Listen, as it is known now whom to let in, at a host if the options name none; the address."""
         return run(self._start(security, self.options.host or host))
 
     async def _start(self, security: Security, host: str) -> str:
@@ -406,7 +406,7 @@ class Agent:
     def leave(self, timeout: float | None) -> None:
         """Wait until this process may go: see `members`."""
         until = None if timeout is None else time.monotonic() + timeout
-        self.members.leave(self, lambda: None if until is None else max(until - time.monotonic(), 0))
+        self.members.leave(lambda: None if until is None else max(until - time.monotonic(), 0))
 
     def close(self) -> None:
         """Listen no more, and let go of all connections."""

@@ -13,7 +13,7 @@ from ts.distributed.comm.security import PLAIN, TLS
 from ts.distributed.rendezvous import meeting_place
 from ts.distributed.rpc import state
 from ts.distributed.rpc.agent import Agent
-from ts.distributed.rpc.members import Fixed, Listen, Members
+from ts.distributed.rpc.members import Fixed, Members
 from ts.distributed.rpc.options import (
     DEFAULT_RPC_TIMEOUT_SEC,
     UNSET_RPC_TIMEOUT,
@@ -59,7 +59,7 @@ def init_rpc(
     become(_way_to_meet(name, rank, -1 if world_size is None else world_size, options), options)
 
 
-def become(meet: Callable[[Listen], Members], options: RpcBackendOptions) -> Agent:
+def become(meet: Callable[[Agent], Members], options: RpcBackendOptions) -> Agent:
     """Become one of the processes that call each other, in a way to meet them; RuntimeError where it is one."""
     with state.lock:
         if state.agent is not None:
@@ -70,7 +70,7 @@ def become(meet: Callable[[Listen], Members], options: RpcBackendOptions) -> Age
 
 def _way_to_meet(
     name: str, rank: int, world_size: int, options: RpcBackendOptions
-) -> Callable[[Listen], Members]:
+) -> Callable[[Agent], Members]:
     if urlsplit(options.init_method).scheme in (PLAIN, TLS):
         from ts.distributed.cluster.membership import Joined
 

@@ -6,7 +6,7 @@
     members.info                       this process
     members.peer("worker2")            another one, by name, number or WorkerInfo
     members.workers()                  those that `map` gives batches to
-    members.leave(agent, left)         wait for what is to be waited for before one goes
+    members.leave(left)                wait for what is to be waited for before one goes
 
 A handle that travels says by a card whose value it is: number, name and address.
 """
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 LOCAL: Final = "127.0.0.1"  # where processes listen that are called from their own machine only
 
-Listen = Callable[[Security, str], str]  # listens as is said, at a host if the options name no other; the address
 Left = Callable[[], float | None]  # seconds that there are to wait; None: any number
 Card = list[Any]
 
@@ -34,7 +33,8 @@ Card = list[Any]
 class Members:
     """Those that this process knows."""
 
-    def __init__(self, info: WorkerInfo, security: Security) -> None:
+    def __init__(self, agent: Agent, info: WorkerInfo, security: Security) -> None:
+        self.agent = agent
         self.info = info
         self.security = security
         self.peers: dict[int, Peer] = {}
@@ -82,7 +82,7 @@ class Members:
         """All others."""
         return [peer.info for peer in self.peers.values() if peer.info != self.info]
 
-    def leave(self, agent: Agent, left: Left) -> None:
+    def leave(self, left: Left) -> None:
         """Wait until this process may go."""
         raise NotImplementedError
 
@@ -96,17 +96,17 @@ class Fixed(Members):
     """As many as were said, who are there from the time when all have come; they go together."""
 
     def __init__(
-        self, place: Place, name: str, security: Security | None, timeout: float, listen: Listen
+        self, place: Place, name: str, security: Security | None, timeout: float, agent: Agent
     ) -> None:
-        self._meeting = Meeting(place, name, lambda known: listen(known, LOCAL), security, timeout)
-        super().__init__(WorkerInfo(name, place.rank), self._meeting.security)
+        self._meeting = Meeting(place, name, lambda known: agent.listen(known, LOCAL), security, timeout)
+        super().__init__(agent, WorkerInfo(name, place.rank), self._meeting.security)
         for member in self._meeting.members:
             self.add(*member)
 
-    def leave(self, agent: Agent, left: Left) -> None:
+    def leave(self, left: Left) -> None:
         """Wait until the calls of all processes are over."""
         for turn in ("first", "second"):  # what runs meanwhile may have called others again
-            agent.wait_until_quiet(left())
+            self.agent.wait_until_quiet(left())
             self._meeting.barrier(f"leave, {turn}", left())
 
     def close(self) -> None:

@@ -1,0 +1,132 @@
+"""`ts cluster`: a scheduler and workers on this machine; or who is there in one that runs."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import datetime
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ts.cli.problems import ProgramError, UsageError
+from ts.cli.worker import add_worker, checked, has_dask, security_in, worker_words
+
+if TYPE_CHECKING:
+    from ts.distributed.cluster.supervisor import Wanted
+
+
+def arguments(parser: argparse.ArgumentParser, command: str) -> str:
+    """The words of the command, and its examples."""
+    parser.add_argument("--workers", type=int, metavar="N", help="processes; default: as many as processors")
+    parser.add_argument(
+        "--host", default="127.0.0.1", metavar="ADDRESS", help="default: %(default)s, this machine only"
+    )
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="default: any that is free")
+    parser.add_argument("--name-prefix", default="worker", metavar="TEXT", help="default: worker0, worker1 ...")
+    parser.add_argument("--no-restart", action="store_true", help="leave workers that end as they are")
+    parser.add_argument(
+        "--dashboard", type=int, metavar="PORT", help="pages of dask that show who is there (they need bokeh)"
+    )
+    parser.add_argument("--status", metavar="ADDRESS", help="print who is in a cluster that runs, and end")
+    parser.add_argument("--end-with-input", action="store_true", help=argparse.SUPPRESS)
+    add_worker(parser)
+    return """\
+Needs dask.distributed: pip install 'torchscript-ts[rpc]'.  Ctrl-C ends it, with all of its workers.
+--tls-dir makes certificates in DIR where there are none: other machines need them, or TS_RPC_SECRET.
+
+examples:
+  ts cluster --workers 4                        # prints its address, ts://127.0.0.1:PORT
+  ts cluster --workers 2 --seconds 10 --bytes 64M --allow-op aten::mm --allow-op aten::relu
+  ts cluster --host 10.0.0.1 --port 4711 --tls-dir certificates
+  ts cluster --status ts://127.0.0.1:4711
+"""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run a cluster until it is ended, or print who is in one."""
+    has_dask()
+    checked(options)
+    if options.status is not None:
+        return _status(options)
+    try:
+        asyncio.run(_cluster(_wanted(options), options.end_with_input))
+    except (RuntimeError, OSError, ImportError) as error:
+        raise ProgramError(f"ts cluster: {error}") from None
+    return 0
+
+
+def _wanted(options: argparse.Namespace) -> Wanted:
+    import os
+
+    from ts.distributed.cluster.supervisor import Wanted
+
+    for name in ("port", "dashboard"):
+        port = getattr(options, name)
+        if port is not None and not 0 <= port < 1 << 16:
+            raise UsageError(f"--{name} must be at most 65535, got {port}")
+    workers = len(os.sched_getaffinity(0)) if options.workers is None else options.workers
+    if workers < 0:
+        raise UsageError(f"--workers must be at least 0, got {workers}")
+    return Wanted(
+        workers=workers,
+        host=options.host,
+        port=options.port,
+        prefix=options.name_prefix,
+        folder=None if options.tls_dir is None else Path(options.tls_dir).absolute(),
+        restart=not options.no_restart,
+        dashboard=options.dashboard,
+        words=worker_words(options),
+    )
+
+
+async def _cluster(wanted: Wanted, ends_with_input: bool) -> None:
+    from ts.distributed.cluster.supervisor import Cluster
+
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.set)
+    if ends_with_input:
+        loop.add_reader(sys.stdin, ended.set)
+    async with Cluster(wanted, lambda text: print(text, file=sys.stderr, flush=True)) as cluster:
+        print(cluster.address, flush=True)
+        ending = asyncio.create_task(ended.wait())
+        complete = asyncio.create_task(cluster.complete())
+        await asyncio.wait((ending, complete), return_when=asyncio.FIRST_COMPLETED)
+        if not ended.is_set():
+            complete.result()
+            print(_use(cluster.address, wanted), flush=True)
+        complete.cancel()
+        await ending
+
+
+def _use(address: str, wanted: Wanted) -> str:
+    """A line that says how it is used."""
+    security = "" if wanted.folder is None else f', security=certificates.security("{wanted.folder}")'
+    options = f'TensorPipeRpcBackendOptions(init_method="{address}"{security})'
+    return f'{wanted.workers} workers: rpc.init_rpc("me", rpc_backend_options=rpc.{options})'
+
+
+def _status(options: argparse.Namespace) -> int:
+    from ts.cli import terminal
+    from ts.distributed.cluster.status import members
+
+    try:
+        found = members(options.status, security_in(options.tls_dir))
+    except (RuntimeError, ValueError) as error:
+        raise ProgramError(f"ts cluster: {error}") from None
+    heading = ("name", "number", "kind", "address", "pid", "running", "done", "failed", "memory", "since")
+    rows = [_row(member) for member in found]
+    if terminal.console(sys.stdout) is None:
+        rows = [list(heading), *rows]
+    terminal.table(heading, rows, sys.stdout)
+    return 0
+
+
+def _row(member: dict[str, Any]) -> list[str]:
+    since = datetime.datetime.fromtimestamp(member["since"]).strftime("%Y-%m-%d %H:%M:%S")
+    counts = [str(member[name]) for name in ("pid", "running", "done", "failed")]
+    place = [member["name"], str(member["number"]), member["kind"], member["address"]]
+    return [*place, *counts, f"{member['memory'] / (1 << 20):.0f}M", since]

@@ -1,0 +1,148 @@
+"""`ts worker`: a process of a cluster that has things run by others."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ts.cli.bounds import size
+from ts.cli.problems import ProgramError, UsageError
+
+if TYPE_CHECKING:
+    from ts.distributed.rpc.options import RpcBackendOptions
+
+
+def arguments(parser: argparse.ArgumentParser, command: str) -> str:
+    """The words of the command, and its examples."""
+    parser.add_argument("address", metavar="ADDRESS", help="of the cluster, as `ts cluster` prints it")
+    parser.add_argument("--name", default="", help="by which others call it; default: the cluster gives one")
+    parser.add_argument(
+        "--host", metavar="ADDRESS", help="by which other machines know this one; default: as it is found"
+    )
+    parser.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    add_worker(parser)
+    return """\
+Needs dask.distributed: pip install 'torchscript-ts[rpc]'.  Ctrl-C ends it, and the end of the cluster.
+
+examples:
+  ts worker ts://127.0.0.1:4711 --name extra --allow-op aten::add --seconds 10
+  TS_RPC_SECRET=... ts worker ts://10.0.0.1:4711               # from another machine
+  ts worker ts+tls://10.0.0.1:4711 --tls-dir certificates
+"""
+
+
+def add_worker(parser: argparse.ArgumentParser) -> None:
+    """The options of a worker, which `ts cluster` has as well."""
+    group = parser.add_argument_group("what others may have a worker run")
+    group.add_argument("--allow-python", action="store_true", help="functions of Python, by name")
+    group.add_argument(
+        "--allow-op", action="append", metavar="NAME", help="this operator, as aten::add, and no others"
+    )
+    group.add_argument("--seconds", type=float, metavar="N", help="of time for a call")
+    group.add_argument("--bytes", type=size, metavar="SIZE", help="of memory for a call, as 64M")
+    group.add_argument("--fuel", type=int, metavar="N", help="steps of loops and calls for a call")
+    group.add_argument("--threads", type=int, default=16, metavar="N", help="calls at once; default: 16")
+    parser.add_argument("--tls-dir", metavar="DIR", help="folder with ca.pem, cert.pem and key.pem")
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=60.0,
+        metavar="N",
+        help="seconds in which a scheduler that has gone may come back; default: 60",
+    )
+
+
+def worker_words(options: argparse.Namespace) -> tuple[str, ...]:
+    """The options of a worker as another command line has them."""
+    words = ["--allow-python"] if options.allow_python else []
+    for name in options.allow_op or ():
+        words += ["--allow-op", name]
+    for name in ("seconds", "bytes", "fuel", "threads", "patience"):
+        value = getattr(options, name)
+        words += [] if value is None else [f"--{name}", str(value)]
+    return tuple(words)
+
+
+def checked(options: argparse.Namespace) -> None:
+    """UsageError for numbers that are none."""
+    for name in ("seconds", "bytes", "fuel", "threads"):
+        value = getattr(options, name)
+        if value is not None and not value > 0:
+            raise UsageError(f"--{name} must be more than 0, got {value}")
+    if options.patience < 0:
+        raise UsageError(f"--patience must be at least 0, got {options.patience}")
+
+
+def has_dask() -> None:
+    """ProgramError where dask.distributed is missing."""
+    try:
+        import distributed  # noqa: F401
+    except ImportError:
+        told = "clusters need dask.distributed: pip install 'torchscript-ts[rpc]'"
+        raise ProgramError(told) from None
+
+
+def run(options: argparse.Namespace) -> int:
+    """Be a worker until the cluster ends; 1 where it does otherwise than by being ended."""
+    has_dask()
+    checked(options)
+    from ts.distributed.cluster import worker
+    from ts.distributed.rpc.api import _check_name
+
+    if options.name:
+        try:
+            _check_name(options.name)
+        except RuntimeError as error:
+            raise UsageError(str(error)) from None
+    if options.allow_python:
+        sys.path.insert(0, os.getcwd())  # as `python -m` does
+    signal.signal(signal.SIGTERM, _terminated)
+
+    def joined(name: str) -> None:
+        if not options.quiet:
+            print(f"{name} of {options.address}", file=sys.stderr, flush=True)
+
+    try:
+        why = worker.serve(options.address, options.name, worker_options(options), options.patience, joined)
+    except (RuntimeError, OSError, ValueError) as error:
+        raise ProgramError(f"ts worker: {error}") from None
+    if not options.quiet:
+        print(f"ts worker: {why}", file=sys.stderr)
+    return 0
+
+
+def _terminated(number: int, frame: Any) -> None:
+    raise SystemExit(0)
+
+
+def worker_options(options: argparse.Namespace) -> RpcBackendOptions:
+    """What a worker lets others do."""
+    from ts.distributed.rpc.options import RpcBackendOptions
+    from ts.runtime.limits import limits
+
+    bounds = {name: getattr(options, name) for name in ("seconds", "bytes", "fuel")}
+    bounds = {name: bound for name, bound in bounds.items() if bound is not None}
+    return RpcBackendOptions(
+        init_method=options.address,
+        num_worker_threads=options.threads,
+        security=security_in(options.tls_dir),
+        host=options.host,
+        allow_python=options.allow_python,
+        limits=limits(**bounds) if bounds else None,
+        allowed_ops=options.allow_op,
+    )
+
+
+def security_in(folder: str | None) -> Any:
+    """The certificates of a folder; ProgramError where they are not there."""
+    if folder is None:
+        return None
+    from ts.distributed.cluster import certificates
+
+    try:
+        return certificates.security(folder)
+    except OSError as error:
+        raise ProgramError(str(error)) from None

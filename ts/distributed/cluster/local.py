@@ -1,0 +1,133 @@
+"""A cluster on this machine for the time of a block: for notebooks, tests, and programs of one machine.
+
+    with LocalCluster(workers=4) as cluster:
+        cluster.join("me")                              rpc.init_rpc, with the cluster's address
+        rpc.rpc_sync("worker0", scripted, args=(x,))
+
+It is `ts cluster` in a process of its own, which ends with this one, however that ends.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final, Self
+
+from ts.distributed import secret as secrets
+from ts.distributed.cluster import certificates
+from ts.distributed.cluster.status import members
+from ts.distributed.comm import Security
+from ts.distributed.rpc import api, state
+from ts.distributed.rpc.options import RpcBackendOptions
+
+_ENDS: Final = 20.0  # seconds in which a cluster ends that is told to
+
+
+class LocalCluster:
+    """A scheduler and workers, from when all are there until it is closed.
+
+    workers              how many
+    threads              calls that a worker runs at once
+    allow_python         whether they run functions of Python
+    seconds, bytes, fuel, allowed_ops    what a call may take and use
+    tls_dir              a folder for certificates, with which it is encrypted
+    host                 where it listens: this machine alone, or an address of it that others know
+    secret               what all its processes know; made for it unless others are to join
+    restart              whether workers that end are started again
+    patience             seconds that workers wait for a scheduler that has gone
+    """
+
+    def __init__(
+        self,
+        workers: int = 4,
+        *,
+        threads: int = 16,
+        allow_python: bool = False,
+        seconds: float | None = None,
+        bytes: int | str | None = None,
+        fuel: int | None = None,
+        allowed_ops: Iterable[str] = (),
+        tls_dir: str | Path | None = None,
+        host: str = "127.0.0.1",
+        secret: str | None = None,
+        restart: bool = True,
+        patience: float = 5.0,
+    ) -> None:
+        words = ["--workers", str(workers), "--host", host, "--threads", str(threads)]
+        words += ["--patience", str(patience), "--end-with-input"]
+        for name, value in {"seconds": seconds, "bytes": bytes, "fuel": fuel, "tls-dir": tls_dir}.items():
+            words += [] if value is None else [f"--{name}", str(value)]
+        words += [word for name in allowed_ops for word in ("--allow-op", name)]
+        words += ["--allow-python"] * allow_python + ["--no-restart"] * (not restart)
+        self.allow_python = allow_python
+        self._folder, self._secret = tls_dir, secret
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "ts", "cluster", *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=_environment(secret),
+            start_new_session=True,  # Ctrl-C is for this process
+        )
+        assert self._process.stdout is not None
+        self.address = self._process.stdout.readline().strip()
+        if not self._process.stdout.readline():  # which it says when all are there
+            code = self._process.wait()
+            self.close()
+            raise RuntimeError(f"the cluster does not start: it ended with {code}, and said why above")
+
+    @property
+    def security(self) -> Security | None:
+        """What processes need to know that join; None where a file of this user says it."""
+        if self._folder is not None:
+            return certificates.security(self._folder)
+        return None if self._secret is None else Security(secret=self._secret.encode())
+
+    @property
+    def pid(self) -> int:
+        """The process that has the scheduler."""
+        return self._process.pid
+
+    def options(self, **more: Any) -> RpcBackendOptions:
+        """Options of `init_rpc` for a process that joins."""
+        given = {"init_method": self.address, "security": self.security, "allow_python": self.allow_python}
+        return RpcBackendOptions(**{**given, **more})
+
+    def join(self, name: str = "program", **more: Any) -> None:
+        """Have this process join, which leaves when the block ends. `more` are options of `init_rpc`."""
+        api.init_rpc(name, rpc_backend_options=self.options(**more))
+
+    def members(self) -> list[dict[str, Any]]:
+        """What is known of all processes that are there."""
+        return members(self.address, self.security)
+
+    def close(self) -> None:
+        """End it, with all of its processes."""
+        if state.agent is not None and getattr(state.agent.members, "address", None) == self.address:
+            api.shutdown(graceful=False)
+        process = self._process
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.close()
+        try:
+            process.wait(_ENDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        process.stdout.close()
+
+    def __enter__(self) -> Self:
+        """The cluster itself."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End it."""
+        self.close()
+
+
+def _environment(secret: str | None) -> dict[str, str]:
+    """The processes find what this one imports, and know the secret."""
+    found = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+    return found if secret is None else {**found, secrets.VARIABLE: secret}

@@ -1,0 +1,276 @@
+"""This process in a cluster: it keeps a connection to the scheduler, and asks it for those it does not know.
+
+    members = Joined("ts://127.0.0.1:4711", "me", options, agent)
+    members.peer("worker1")           known, or looked up; RuntimeError where there is none
+    members.over.wait()               until it is no member any more; members.why says why
+
+    connection that stays        ("join") ──►   ◄── who has gone, and that all is over;  how this process is ──►
+    connection that asks         ("find", "members") ──►
+
+When the scheduler goes, calls between processes that know each other go on, and this one tries to come back
+under its name and number for `patience` seconds.  Whoever has gone is forgotten by name: another may come
+under it, with another number.  Names of those who are known but whom the scheduler has lost stay.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import threading
+import time
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+import psutil
+from distributed.comm.addressing import parse_address
+from distributed.comm.core import FatalCommClosedError
+from distributed.utils import get_ip
+
+from ts.distributed import secret as secrets
+from ts.distributed.comm import Comm, Security
+from ts.distributed.comm.backend import connect
+from ts.distributed.comm.security import PLAIN, TLS
+from ts.distributed.loop import inside, loop, run
+from ts.distributed.rpc.members import LOCAL, Left, Members
+from ts.distributed.rpc.peers import Peer, WorkerInfo
+
+if TYPE_CHECKING:
+    from ts.distributed.rpc.agent import Agent
+    from ts.distributed.rpc.options import RpcBackendOptions
+
+ANSWERS: Final = 10.0  # seconds in which a scheduler answers
+BEAT: Final = 1.0  # seconds between two words of how this process is
+AGAIN: Final = 0.25  # seconds until a scheduler that does not answer is tried again
+
+Message = dict[str, Any]
+
+
+class Refusal(RuntimeError):
+    """The scheduler does not let this process in."""
+
+
+class Joined(Members):
+    """This process and those of a cluster that it knows."""
+
+    def __init__(
+        self,
+        address: str,
+        name: str,
+        options: RpcBackendOptions,
+        agent: Agent,
+        *,
+        kind: str = "program",
+        patience: float = math.inf,
+    ) -> None:
+        """`name` may be empty: the scheduler gives one. Programs are patient: they go when they like."""
+        self.address = address
+        self.why = "this process has left"
+        self.over = threading.Event()
+        self.patience = patience
+        self._kind = kind
+        self._lost: str | None = None  # why there is no scheduler
+        self._asking: Comm | None = None
+        self._turn = asyncio.Lock()
+        self._staying: asyncio.Task[None] | None = None
+        security = security_for(address, options.secret, options.security)
+        self._to_scheduler = security.get_connection_args("client")
+        self._here = agent.listen(security, host_for(address))
+        super().__init__(agent, WorkerInfo(name, -1), security)
+        comm = within(address, self._join())
+        self.add(self.info.id, self.info.name, self._here)
+        run(self._begin(comm))
+
+    # ---- what a process of a cluster is asked
+
+    def unknown(self, to: Any) -> Peer:
+        """A process that the scheduler may know."""
+        found = self._ask({"op": "find", "who": to}, f"{to} cannot be looked up")
+        if found is None:
+            return super().unknown(to)
+        return self.add(*found)
+
+    def of_card(self, card: Any) -> Peer:
+        """The process that a card is of, which need not have been known."""
+        match card:
+            case (int(number), str(name), str(address)):
+                if parse_address(address)[0] != parse_address(self.address)[0]:
+                    raise ValueError(f"{address} is no address of this cluster")
+                return self.numbered(number, name, address)
+        return super().of_card(card)
+
+    def workers(self) -> list[WorkerInfo]:
+        """The workers, in the order of their numbers."""
+        rows = self._ask({"op": "members"}, "nobody knows the workers")
+        found = sorted((row["number"], row["name"], row["address"]) for row in rows if row["kind"] == "worker")
+        return [self.add(*each).info for each in found if each[0] != self.info.id]
+
+    def leave(self, left: Left) -> None:
+        """Wait until the calls of this process are over: others stay."""
+        self.agent.wait_until_quiet(left(), own=True)
+
+    def close(self) -> None:
+        """Go."""
+        super().close()
+        self.over.set()
+        if inside():
+            self._stop()
+        else:
+            loop().call_soon_threadsafe(self._stop)
+
+    # ---- asking
+
+    def _ask(self, message: Message, otherwise: str) -> Any:
+        """What the scheduler answers; RuntimeError with what cannot be done where there is none."""
+        if self._lost is not None:
+            raise RuntimeError(f"{otherwise}: the scheduler at {self.address} is gone ({self._lost})")
+        try:
+            return run(self._asked(message))
+        except (OSError, TimeoutError) as error:
+            told = str(error) or f"it does not answer in {ANSWERS:.0f} s"
+            raise RuntimeError(f"{otherwise}: the scheduler at {self.address} is gone ({told})") from None
+
+    async def _asked(self, message: Message) -> Any:
+        async with self._turn, asyncio.timeout(ANSWERS):
+            if self._asking is None or self._asking.closed():
+                self._asking = await connect(self.address, **self._to_scheduler)
+            try:
+                await self._asking.write(message)
+                return await self._asking.read()
+            except BaseException:
+                self._asking.abort()  # its answer would be taken for the next one's
+                raise
+
+    # ---- being there
+
+    async def _join(self, number: int | None = None) -> Comm:
+        """A connection to the scheduler by which this process is there. Refusal; OSError where there is none."""
+        async with asyncio.timeout(ANSWERS):
+            comm = await connect(self.address, **self._to_scheduler)
+            try:
+                await comm.write(
+                    {
+                        "op": "join", "name": self.info.name, "address": self._here, "kind": self._kind,
+                        "number": number, "pid": os.getpid(),
+                    }
+                )  # fmt: skip
+                answered = await comm.read()
+                if answered["status"] != "OK":
+                    raise Refusal(answered.get("message") or answered.get("text"))
+                await comm.read()  # what dask's scheduler says to workers of its own
+            except BaseException:
+                comm.abort()
+                raise
+        self.info = WorkerInfo(answered["name"], answered["number"])
+        return comm
+
+    async def _begin(self, comm: Comm) -> None:
+        self._staying = asyncio.create_task(self._stay(comm))
+
+    async def _stay(self, comm: Comm) -> None:
+        """Be there until all is over."""
+        try:
+            while True:
+                beating = asyncio.create_task(self._beat(comm))
+                try:
+                    self._lost = await self._hear(comm)
+                finally:
+                    beating.cancel()
+                    comm.abort()
+                comm = await self._come_back()
+                self._lost = self._asking = None
+                self._by_name = {self.info.name: self.peers[self.info.id]}  # others may have come
+        except Refusal as error:
+            self._lost = self.why = str(error)
+        finally:
+            self._lost = self._lost or self.why
+            self.over.set()
+
+    async def _hear(self, comm: Comm) -> str:
+        """Take what the scheduler says; why it says no more. Refusal where it has ended."""
+        try:
+            while True:
+                for message in await comm.read():
+                    match message:
+                        case {"op": "remove-worker", "worker": address}:
+                            self._gone(address)
+                        case {"op": "close", "reason": "scheduler-close"}:
+                            raise Refusal("it has ended")
+        except OSError as error:
+            return str(error)
+
+    async def _come_back(self) -> Comm:
+        """Join again under the same name and number; Refusal after so long."""
+        until = time.monotonic() + self.patience
+        while True:
+            try:
+                return await self._join(self.info.id)
+            except FatalCommClosedError as error:
+                self._lost = str(error)  # another cluster has its place, unless there is a new secret
+            except (OSError, TimeoutError) as error:
+                self._lost = str(error) or "it does not answer"
+            if time.monotonic() > until:
+                raise Refusal(f"the scheduler at {self.address} is gone: {self._lost}")
+            await asyncio.sleep(AGAIN)
+
+    async def _beat(self, comm: Comm) -> None:
+        process = psutil.Process()
+        try:
+            while True:
+                counts = self.agent.tally
+                done = counts["done"]
+                told = {"running": counts["begun"] - done, "done": done, "failed": counts["failed"]}
+                await comm.write([{"op": "beat", **told, "memory": process.memory_info().rss}])
+                await asyncio.sleep(BEAT)
+        except OSError:
+            return  # which whoever hears learns, too
+
+    def _gone(self, address: str) -> None:
+        """Whoever listens there has left: its name may be another's by now."""
+        for number, peer in list(self.peers.items()):
+            if peer.address == address and number != self.info.id:
+                self._by_name.pop(peer.info.name, None)
+                self.peers.pop(number, None)
+
+    def _stop(self) -> None:
+        if self._staying is not None:
+            self._staying.cancel()
+        if self._asking is not None:
+            self._asking.abort()
+
+
+def security_for(address: str, secret: bytes | None, security: Security | None) -> Security:
+    """What is needed to talk to a scheduler; RuntimeError where it is not there."""
+    place = urlsplit(address)
+    if place.scheme not in (PLAIN, TLS) or not place.hostname or not place.port:
+        raise ValueError(f"no address of a cluster: {address} ({PLAIN}://host:port, {TLS}://host:port)")
+    if security is not None:
+        scheme = security.scheme("worker")
+        if scheme != place.scheme:
+            raise RuntimeError(f"{address} does not fit security=, which is for {scheme}://")
+        return security
+    if place.scheme == TLS:
+        raise RuntimeError(
+            f"{address} needs certificates: security=ts.distributed.cluster.certificates.security(FOLDER)"
+        )
+    known = secret or secrets.shared(place.hostname, place.port)
+    if known is None:
+        raise RuntimeError(f"no cluster of this user is known at {address}")
+    return Security(secret=known)
+
+
+def host_for(address: str) -> str:
+    """Where a process of a cluster listens if nobody says: where the scheduler can find it."""
+    host = urlsplit(address).hostname
+    assert host is not None
+    return LOCAL if secrets.is_local(host) else get_ip(host)
+
+
+def within(address: str, work: Coroutine[Any, Any, Any]) -> Any:
+    """Do what a scheduler is needed for; RuntimeError where it is not there."""
+    try:
+        return run(work)
+    except (OSError, TimeoutError) as error:
+        told = str(error) or f"it does not answer in {ANSWERS:.0f} s"
+        raise RuntimeError(f"no way into the cluster at {address}: {told}") from None

@@ -1,0 +1,203 @@
+"""dask's `Scheduler` as the place where processes of a cluster find each other: it keeps names, and nothing else.
+
+    message                                                       answer
+    {"op": "join", "name", "address", "kind", "number", "pid"}    {"status": "OK", "number", "name"}; what follows
+                                                                  is the process's stream, while it is there
+    {"op": "find", "who": name or number}                         [number, name, address], or None
+    {"op": "members"}                                             what is known of each process
+
+    stream of a process                                           to it
+    {"op": "beat", "running", "done", "failed", "memory"}         {"op": "remove-worker", "worker": address},
+                                                                  {"op": "close", "reason"}
+
+Other handlers of dask's scheduler cannot be reached: some load pickles out of what they are sent.  There are
+no workers of dask's either, and no tasks.  A number is given once: who starts again under a name that was
+there has another one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from distributed import Scheduler
+from distributed.comm.addressing import parse_address, parse_host_port
+from distributed.core import Status
+
+from ts.distributed.comm import Comm, Limits, Security
+
+LIMITS: Final = Limits(bytes=1 << 20, frames=16, head=1 << 20)  # of what is said to a scheduler
+KINDS: Final = ("worker", "program")
+_NAME: Final = re.compile(r"[A-Za-z0-9_:-]{1,127}")
+_MOST: Final = 1 << 31  # numbers are below
+_PATIENCE: Final = 5.0  # seconds in which a connection that is replaced has to end
+_NOTHING: Final[dict[str, Any]] = {  # what dask is told of a process beside its memory and calls
+    "task_counts": {}, "bandwidth": {"total": 1, "workers": {}, "types": {}}, "digests_total_since_heartbeat": {},
+    "managed_bytes": 0, "spilled_bytes": {"memory": 0, "disk": 0}, "transfer": {}, "event_loop_interval": 0.02,
+    "cpu": 0.0, "time": 0.0, "host_net_io": {}, "host_disk_io": {}, "num_fds": 0,
+}  # fmt: skip
+
+
+@dataclass
+class Entry:
+    """A process, and what it told of itself last."""
+
+    number: int
+    name: str
+    address: str
+    kind: str
+    pid: int
+    since: float
+    running: int = 0
+    done: int = 0
+    failed: int = 0
+    memory: int = 0
+
+
+class Refused(ValueError):
+    """A process may not join."""
+
+
+class NameService(Scheduler):
+    """See the file."""
+
+    def __init__(self, host: str, port: int, security: Security, dashboard: int | None = None) -> None:
+        """`dashboard` is the port of dask's pages, if they are wanted."""
+        self._entries: dict[int, Entry] = {}
+        self._next = 0
+        self._shows = dashboard is not None
+        self._scheme = security.scheme("scheduler")
+        super().__init__(
+            host=host,
+            port=port,
+            protocol=self._scheme,
+            security=security,
+            dashboard=self._shows,
+            dashboard_address=f"{host}:{dashboard or 0}",
+            extensions={},
+        )
+        self.handlers = {"join": self.join, "find": self.find, "members": self.members}
+        self.stream_handlers = {"beat": self.beat}
+
+    def start_http_server(self, *arguments: Any, **more: Any) -> None:
+        """dask's pages, only where they are wanted."""
+        if self._shows:
+            super().start_http_server(*arguments, **more)
+
+    # ---- what it may be asked
+
+    async def join(
+        self,
+        comm: Comm,
+        name: Any = "",
+        address: Any = "",
+        kind: Any = "worker",
+        number: Any = None,
+        pid: Any = 0,
+    ) -> Any:
+        """Let a process in, as long as its connection is there. `number` is what it has if it comes back."""
+        try:
+            self._check(name, address, kind, number, pid)
+            await self._let_go_of(name, address, number)
+            entry = self._enter(name, address, kind, number, pid)
+        except Refused as error:
+            return {"status": "error", "message": str(error)}
+        try:
+            await comm.write({"status": "OK", "number": entry.number, "name": entry.name})
+            await self.add_worker(comm, **_as_worker(entry))
+        finally:
+            self._forget(entry)
+        return Status.dont_reply
+
+    def find(self, who: Any = None) -> Any:
+        """The process of a name or number."""
+        for entry in self._entries.values():
+            if who in (entry.name, entry.number):
+                return [entry.number, entry.name, entry.address]
+        return None
+
+    def members(self) -> Any:
+        """What is known of all processes."""
+        return [asdict(entry) for entry in self._entries.values()]
+
+    def beat(self, worker: str, running: int, done: int, failed: int, memory: int) -> None:
+        """A process tells how it is."""
+        for count in (running, done, failed, memory):
+            if type(count) is not int:
+                raise TypeError(f"no count: {count!r:.100}")
+        for entry in self._entries.values():
+            if entry.address == worker:
+                entry.running, entry.done, entry.failed, entry.memory = running, done, failed, memory
+                self.heartbeat_worker(address=worker, resolve_address=False, metrics=_metrics(entry))
+
+    # ---- who is there
+
+    def _check(self, name: Any, address: Any, kind: Any, number: Any, pid: Any) -> None:
+        if not isinstance(name, str) or (name and not _NAME.fullmatch(name)):
+            raise Refused(f"no name of a process: {name!r:.200}")
+        if kind not in KINDS or type(pid) is not int:
+            raise Refused(f"no process: kind {kind!r:.100}, pid {pid!r:.100}")
+        if number is not None and (type(number) is not int or not 0 <= number < _MOST):
+            raise Refused(f"no number of a process: {number!r:.100}")
+        try:
+            scheme, place = parse_address(address, strict=True)
+            port = parse_host_port(place)[1]
+        except (TypeError, ValueError, AttributeError):
+            raise Refused(f"no address: {address!r:.200}") from None
+        if scheme != self._scheme or not 0 < port < 1 << 16 or len(address) > 300:
+            raise Refused(f"no address of this cluster: {address!r:.200}")
+
+    async def _let_go_of(self, name: str, address: str, number: int | None) -> None:
+        """A process comes back whose connection broke without anybody here knowing yet."""
+        held = self._entries.get(-1 if number is None else number)
+        if held is None or (held.name, held.address) != (name, address):
+            return
+        stream = self.stream_comms.get(address)
+        if stream is not None:
+            stream.abort()
+        until = time.monotonic() + _PATIENCE
+        while held.number in self._entries and time.monotonic() < until:
+            await asyncio.sleep(0.01)
+
+    def _enter(self, name: str, address: str, kind: str, number: int | None, pid: int) -> Entry:
+        names = {entry.name for entry in self._entries.values()}
+        if name in names:
+            raise Refused(f"there is a process named {name} already")
+        if number in self._entries:
+            raise Refused(f"the number {number} of {name} is another process's by now")
+        if address in self.workers:
+            raise Refused(f"there is a process at {address} already")
+        if number is None:
+            number = self._next
+        self._next = max(self._next, number + 1)
+        if not name:
+            name = next(free for k in range(len(names) + 1) if (free := f"worker{k}") not in names)
+        entry = self._entries[number] = Entry(number, name, address, kind, pid, time.time())
+        return entry
+
+    def _forget(self, entry: Entry) -> None:
+        if self._entries.get(entry.number) is entry:
+            del self._entries[entry.number]
+
+    async def remove_worker(self, address: str, **how: Any) -> Any:
+        """A process has gone: nobody finds it any more, and all others are told."""
+        for entry in [entry for entry in self._entries.values() if entry.address == address]:
+            self._forget(entry)
+        return await super().remove_worker(address, **how)
+
+
+def _metrics(entry: Entry) -> dict[str, Any]:
+    return {**_NOTHING, "memory": entry.memory}
+
+
+def _as_worker(entry: Entry) -> dict[str, Any]:
+    """A process as dask's scheduler knows it."""
+    return {
+        "address": entry.address, "resolve_address": False, "status": "running", "server_id": entry.name,
+        "nthreads": 1, "name": entry.name, "now": time.time(), "resources": {}, "memory_limit": None,
+        "metrics": _metrics(entry), "pid": entry.pid, "services": {}, "local_directory": "", "versions": {},
+        "nanny": None, "extra": {}, "stimulus_id": f"join-{entry.number}",
+    }  # fmt: skip

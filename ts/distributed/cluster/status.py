@@ -1,0 +1,31 @@
+"""Who is in a cluster, for who is none of them.
+
+members("ts://127.0.0.1:4711")        [{"name": "worker0", "number": 0, "address": "ts://...", "done": 12, ...}]
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from ts.distributed.cluster.membership import ANSWERS, security_for, within
+from ts.distributed.comm import Security
+from ts.distributed.comm.backend import connect
+
+
+def members(
+    address: str, security: Security | None = None, secret: bytes | None = None
+) -> list[dict[str, Any]]:
+    """What the scheduler knows of all processes, in the order of their numbers; RuntimeError without one."""
+    how = security_for(address, secret, security).get_connection_args("client")
+
+    async def ask() -> Any:
+        async with asyncio.timeout(ANSWERS):
+            comm = await connect(address, **how)
+            try:
+                await comm.write({"op": "members"})
+                return await comm.read()
+            finally:
+                comm.abort()
+
+    return sorted(within(address, ask()), key=lambda member: member["number"])

@@ -1,0 +1,147 @@
+"""The scheduler and the workers of `ts cluster`: started, started again when they end, and ended together.
+
+    async with Cluster(Wanted(workers=4, words=("--threads", "8"))) as cluster:
+        cluster.address                "ts://127.0.0.1:4711"
+        await cluster.complete()       all workers are there
+
+Workers are processes of their own session: Ctrl-C reaches this process, which ends them.  One that ends at once
+is started again later and later.  `words` go to each worker's command line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Self
+
+from ts.distributed import secret as secrets
+from ts.distributed.cluster import certificates
+from ts.distributed.cluster.scheduler import LIMITS, NameService
+from ts.distributed.comm import Security
+
+_TERM: Final = 5.0  # seconds in which a worker that is told to end does
+_LONG: Final = 10.0  # seconds after which a worker that ends has lived
+_PAUSES: Final = (0.0, 0.5, 1.0, 2.0, 5.0, 15.0)  # seconds until one that did not live is started again
+_LOOK: Final = 0.02
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a cluster shall be."""
+
+    workers: int
+    host: str = "127.0.0.1"
+    port: int = 0
+    prefix: str = "worker"
+    folder: Path | None = None  # of certificates
+    restart: bool = True
+    dashboard: int | None = None
+    words: tuple[str, ...] = ()
+
+
+class Cluster:
+    """A scheduler in this process, and its workers."""
+
+    def __init__(self, wanted: Wanted, tell: Callable[[str], None] = lambda text: None) -> None:
+        self.wanted = wanted
+        self._tell = tell
+        self._secret: bytes | None = None
+        self._supervising: list[asyncio.Task[None]] = []
+        self._processes: dict[str, asyncio.subprocess.Process] = {}
+
+    @property
+    def address(self) -> str:
+        """Where others find the scheduler."""
+        return str(self._scheduler.address)
+
+    async def __aenter__(self) -> Self:
+        """Start everything."""
+        wanted = self.wanted
+        logging.getLogger("distributed").setLevel(logging.WARNING)  # dask's tells of all that comes and goes
+        security = self._security()
+        self._scheduler = NameService(wanted.host, wanted.port, security, wanted.dashboard)
+        await self._scheduler
+        self._port = int(self.address.rpartition(":")[2])
+        if self._secret is not None:
+            secrets.make_known(self._port, self._secret)
+        for k in range(wanted.workers):
+            self._supervising.append(asyncio.create_task(self._supervise(f"{wanted.prefix}{k}")))
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """End everything; the workers first."""
+        for task in self._supervising:
+            task.cancel()
+        await asyncio.gather(*self._supervising, return_exceptions=True)
+        await asyncio.gather(*map(_end, self._processes.values()))
+        await self._scheduler.close(reason="ended")
+        if self._secret is not None:
+            secrets.withdraw(self._port, self._secret)
+
+    async def complete(self) -> None:
+        """Wait until all workers are there; RuntimeError where one ends before it is."""
+        names = [f"{self.wanted.prefix}{k}" for k in range(self.wanted.workers)]
+        while missing := [name for name in names if self._scheduler.find(name) is None]:
+            for name in missing:
+                process = self._processes.get(name)
+                if process is not None and process.returncode is not None:
+                    raise RuntimeError(f"{name} does not start: it ended with {process.returncode}")
+            await asyncio.sleep(_LOOK)
+
+    def _security(self) -> Security:
+        wanted = self.wanted
+        if wanted.folder is not None:
+            certificates.make(wanted.folder, [wanted.host])
+            return certificates.security(wanted.folder, limits=LIMITS)
+        made = secrets.new(wanted.host)
+        self._secret = (secrets.kept(wanted.port) if wanted.port else None) or made
+        return Security(secret=self._secret, limits=LIMITS)
+
+    async def _supervise(self, name: str) -> None:
+        """Keep one worker running."""
+        short = 0
+        while True:
+            began = time.monotonic()
+            process = self._processes[name] = await self._start(name)
+            code = await process.wait()
+            if not self.wanted.restart:
+                self._tell(f"{name} has ended ({_told(code)})")
+                return
+            short = 0 if time.monotonic() - began > _LONG else short + 1
+            pause = _PAUSES[min(short, len(_PAUSES) - 1)]
+            self._tell(f"{name} has ended ({_told(code)}): it is started again")
+            await asyncio.sleep(pause)
+
+    async def _start(self, name: str) -> asyncio.subprocess.Process:
+        folder = [] if self.wanted.folder is None else ["--tls-dir", str(self.wanted.folder)]
+        words = ["-m", "ts", "worker", self.address, "--name", name, "--quiet", *folder, *self.wanted.words]
+        return await asyncio.create_subprocess_exec(
+            sys.executable, *words, stdin=asyncio.subprocess.DEVNULL, start_new_session=True
+        )
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End a process, by force if it does not."""
+    if process.returncode is not None:
+        return
+    with suppress(ProcessLookupError):
+        process.terminate()
+    try:
+        await asyncio.wait_for(process.wait(), _TERM)
+    except TimeoutError:
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+        await process.wait()
+
+
+def _told(code: int) -> str:
+    """An exit code in words."""
+    return f"exit code {code}" if code >= 0 else f"by signal {signal.Signals(-code).name}"

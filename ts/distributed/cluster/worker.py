@@ -1,0 +1,42 @@
+"""A process of a cluster that does what others ask it to, and nothing else.
+
+    serve("ts://127.0.0.1:4711", "worker0", options, patience=60.0)       returns why it is over
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Final
+
+from ts.distributed.cluster.membership import Joined
+from ts.distributed.rpc import api, state
+from ts.distributed.rpc.options import RpcBackendOptions
+
+PATIENCE: Final = 60.0  # seconds in which a scheduler that has gone may come back
+
+
+def join(address: str, name: str, options: RpcBackendOptions, patience: float = PATIENCE) -> Joined:
+    """Make this process a worker; what is then known of it and others."""
+    meet = functools.partial(Joined, address, name, options, kind="worker", patience=patience)
+    members = api.become(meet, options).members
+    assert isinstance(members, Joined)
+    return members
+
+
+def serve(
+    address: str,
+    name: str,
+    options: RpcBackendOptions,
+    patience: float = PATIENCE,
+    joined: Callable[[str], None] = lambda name: None,
+) -> str:
+    """Be a worker until the cluster has ended; why it is over. `joined` is told the name when it is one."""
+    members = join(address, name, options, patience)
+    try:
+        joined(members.info.name)
+        members.over.wait()
+        return members.why
+    finally:
+        if state.agent is not None:  # a function that it was asked to run may have left
+            api.shutdown(graceful=False)
