@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ts.cli.problems import ProgramError, UsageError
-from ts.cli.worker import add_worker, checked, has_dask, security_in, worker_words
+from ts.cli.worker import add_worker, check_name, checked, has_dask, security_in, worker_words
 
 if TYPE_CHECKING:
     from ts.distributed.cluster.supervisor import Wanted
@@ -66,6 +66,7 @@ def _wanted(options: argparse.Namespace) -> Wanted:
         port = getattr(options, name)
         if port is not None and not 0 <= port < 1 << 16:
             raise UsageError(f"--{name} must be at most 65535, got {port}")
+    check_name(options.name_prefix)
     workers = len(os.sched_getaffinity(0)) if options.workers is None else options.workers
     if workers < 0:
         raise UsageError(f"--workers must be at least 0, got {workers}")

@@ -6,7 +6,7 @@ import argparse
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ts.cli.bounds import size
 from ts.cli.problems import ProgramError, UsageError
@@ -67,13 +67,29 @@ def worker_words(options: argparse.Namespace) -> tuple[str, ...]:
 
 
 def checked(options: argparse.Namespace) -> None:
-    """UsageError for numbers that are none."""
+    """UsageError for what no worker takes."""
     for name in ("seconds", "bytes", "fuel", "threads"):
         value = getattr(options, name)
         if value is not None and not value > 0:
             raise UsageError(f"--{name} must be more than 0, got {value}")
     if options.patience < 0:
         raise UsageError(f"--patience must be at least 0, got {options.patience}")
+    if options.allow_op:
+        from ts.ops import registry
+
+        for name in options.allow_op:
+            if "::" not in name or (name.startswith("aten::") and not registry.lookup(name)):
+                raise UsageError(f"--allow-op: there is no operator {name}")
+
+
+def check_name(name: str) -> None:
+    """UsageError for what is no name of a process."""
+    from ts.distributed.rpc import api
+
+    try:
+        api.check_name(name)
+    except RuntimeError as error:
+        raise UsageError(str(error)) from None
 
 
 def has_dask() -> None:
@@ -86,17 +102,12 @@ def has_dask() -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Be a worker until the cluster ends; 1 where it does otherwise than by being ended."""
+    """Be a worker until the cluster ends."""
     has_dask()
     checked(options)
     from ts.distributed.cluster import worker
-    from ts.distributed.rpc.api import _check_name
-
     if options.name:
-        try:
-            _check_name(options.name)
-        except RuntimeError as error:
-            raise UsageError(str(error)) from None
+        check_name(options.name)
     if options.allow_python:
         sys.path.insert(0, os.getcwd())  # as `python -m` does
     signal.signal(signal.SIGTERM, _terminated)
@@ -106,12 +117,22 @@ def run(options: argparse.Namespace) -> int:
             print(f"{name} of {options.address}", file=sys.stderr, flush=True)
 
     try:
-        why = worker.serve(options.address, options.name, worker_options(options), options.patience, joined)
+        worker.serve(options.address, options.name, worker_options(options), options.patience, joined)
+    except SystemExit:
+        _end(0)
     except (RuntimeError, OSError, ValueError) as error:
-        raise ProgramError(f"ts worker: {error}") from None
+        print(f"ts worker: {error}", file=sys.stderr)
+        _end(1)
     if not options.quiet:
-        print(f"ts worker: {why}", file=sys.stderr)
-    return 0
+        print("the cluster has ended", file=sys.stderr)
+    _end(0)
+
+
+def _end(code: int) -> NoReturn:
+    """End, whatever a thread still runs for others."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 def _terminated(number: int, frame: Any) -> None:

@@ -2,7 +2,7 @@
 
     members = Joined("ts://127.0.0.1:4711", "me", options, agent)
     members.peer("worker1")           known, or looked up; RuntimeError where there is none
-    members.over.wait()               until it is no member any more; members.why says why
+    members.over.wait()               until it is no member any more; members.error says why, unless all is over
 
     connection that stays        ("join") ──►   ◄── who has gone, and that all is over;  how this process is ──►
     connection that asks         ("find", "members") ──►
@@ -48,7 +48,11 @@ Message = dict[str, Any]
 
 
 class Refusal(RuntimeError):
-    """The scheduler does not let this process in."""
+    """The scheduler does not let this process in, or is not there."""
+
+
+class Ended(Exception):
+    """The cluster has ended."""
 
 
 class Joined(Members):
@@ -66,7 +70,7 @@ class Joined(Members):
     ) -> None:
         """`name` may be empty: the scheduler gives one. Programs are patient: they go when they like."""
         self.address = address
-        self.why = "this process has left"
+        self.error: Exception | None = None
         self.over = threading.Event()
         self.patience = patience
         self._kind = kind
@@ -181,14 +185,15 @@ class Joined(Members):
                 comm = await self._come_back()
                 self._lost = self._asking = None
                 self._by_name = {self.info.name: self.peers[self.info.id]}  # others may have come
-        except Refusal as error:
-            self._lost = self.why = str(error)
+        except Ended:
+            self._lost = "it has ended"
+        except Exception as error:  # for whoever waits that it is over
+            self._lost, self.error = str(error), error
         finally:
-            self._lost = self._lost or self.why
             self.over.set()
 
     async def _hear(self, comm: Comm) -> str:
-        """Take what the scheduler says; why it says no more. Refusal where it has ended."""
+        """Take what the scheduler says; why it says no more. Ended where it has ended."""
         try:
             while True:
                 for message in await comm.read():
@@ -196,7 +201,7 @@ class Joined(Members):
                         case {"op": "remove-worker", "worker": address}:
                             self._gone(address)
                         case {"op": "close", "reason": "scheduler-close"}:
-                            raise Refusal("it has ended")
+                            raise Ended
         except OSError as error:
             return str(error)
 

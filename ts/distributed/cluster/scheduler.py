@@ -20,6 +20,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -33,6 +34,7 @@ LIMITS: Final = Limits(bytes=1 << 20, frames=16, head=1 << 20)  # of what is sai
 KINDS: Final = ("worker", "program")
 _NAME: Final = re.compile(r"[A-Za-z0-9_:-]{1,127}")
 _MOST: Final = 1 << 31  # numbers are below
+_COMING_BACK: Final = 1.0  # seconds
 _PATIENCE: Final = 5.0  # seconds in which a connection that is replaced has to end
 _NOTHING: Final[dict[str, Any]] = {  # what dask is told of a process beside its memory and calls
     "task_counts": {}, "bandwidth": {"total": 1, "workers": {}, "types": {}}, "digests_total_since_heartbeat": {},
@@ -64,10 +66,16 @@ class Refused(ValueError):
 class NameService(Scheduler):
     """See the file."""
 
-    def __init__(self, host: str, port: int, security: Security, dashboard: int | None = None) -> None:
-        """`dashboard` is the port of dask's pages, if they are wanted."""
+    def __init__(
+        self, host: str, port: int, security: Security, names: Sequence[str] = (), dashboard: int | None = None
+    ) -> None:
+        """The first processes of `names` get the numbers from 0; `dashboard` is the port of dask's pages, if
+        they are wanted. Where others may know the port of a scheduler that was here before, its processes
+        have a second to come back before anybody new gets a number."""
         self._entries: dict[int, Entry] = {}
-        self._next = 0
+        self._first = {name: number for number, name in enumerate(names)}
+        self._next = len(names)
+        self._begins = time.monotonic() + (_COMING_BACK if port else 0)
         self._shows = dashboard is not None
         self._scheme = security.scheme("scheduler")
         super().__init__(
@@ -101,6 +109,8 @@ class NameService(Scheduler):
         """Let a process in, as long as its connection is there. `number` is what it has if it comes back."""
         try:
             self._check(name, address, kind, number, pid)
+            if number is None:
+                await asyncio.sleep(self._begins - time.monotonic())
             await self._let_go_of(name, address, number)
             entry = self._enter(name, address, kind, number, pid)
         except Refused as error:
@@ -171,7 +181,8 @@ class NameService(Scheduler):
         if address in self.workers:
             raise Refused(f"there is a process at {address} already")
         if number is None:
-            number = self._next
+            first = self._first.pop(name, self._next)
+            number = self._next if first in self._entries else first
         self._next = max(self._next, number + 1)
         if not name:
             name = next(free for k in range(len(names) + 1) if (free := f"worker{k}") not in names)

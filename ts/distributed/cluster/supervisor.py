@@ -52,6 +52,7 @@ class Cluster:
 
     def __init__(self, wanted: Wanted, tell: Callable[[str], None] = lambda text: None) -> None:
         self.wanted = wanted
+        self._names = [f"{wanted.prefix}{k}" for k in range(wanted.workers)]
         self._tell = tell
         self._secret: bytes | None = None
         self._supervising: list[asyncio.Task[None]] = []
@@ -67,13 +68,14 @@ class Cluster:
         wanted = self.wanted
         logging.getLogger("distributed").setLevel(logging.WARNING)  # dask's tells of all that comes and goes
         security = self._security()
-        self._scheduler = NameService(wanted.host, wanted.port, security, wanted.dashboard)
+        self._scheduler = NameService(
+            wanted.host, wanted.port, security, self._names, wanted.dashboard
+        )
         await self._scheduler
         self._port = int(self.address.rpartition(":")[2])
         if self._secret is not None:
             secrets.make_known(self._port, self._secret)
-        for k in range(wanted.workers):
-            self._supervising.append(asyncio.create_task(self._supervise(f"{wanted.prefix}{k}")))
+        self._supervising = [asyncio.create_task(self._supervise(name)) for name in self._names]
         return self
 
     async def __aexit__(self, *error: object) -> None:
@@ -88,8 +90,7 @@ class Cluster:
 
     async def complete(self) -> None:
         """Wait until all workers are there; RuntimeError where one ends before it is."""
-        names = [f"{self.wanted.prefix}{k}" for k in range(self.wanted.workers)]
-        while missing := [name for name in names if self._scheduler.find(name) is None]:
+        while missing := [name for name in self._names if self._scheduler.find(name) is None]:
             for name in missing:
                 process = self._processes.get(name)
                 if process is not None and process.returncode is not None:

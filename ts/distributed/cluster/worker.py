@@ -1,6 +1,6 @@
 """A process of a cluster that does what others ask it to, and nothing else.
 
-    serve("ts://127.0.0.1:4711", "worker0", options, patience=60.0)       returns why it is over
+    serve("ts://127.0.0.1:4711", "worker0", options, patience=60.0)       returns when the cluster has ended
 """
 
 from __future__ import annotations
@@ -30,13 +30,17 @@ def serve(
     options: RpcBackendOptions,
     patience: float = PATIENCE,
     joined: Callable[[str], None] = lambda name: None,
-) -> str:
-    """Be a worker until the cluster has ended; why it is over. `joined` is told the name when it is one."""
+) -> None:
+    """Be a worker until the cluster has ended. `joined` is told the name when it is one.
+
+    RuntimeError where the scheduler does not let it in, or stays away for longer than `patience` seconds.
+    """
     members = join(address, name, options, patience)
     try:
         joined(members.info.name)
         members.over.wait()
-        return members.why
+        if members.error is not None:
+            raise members.error
     finally:
         if state.agent is not None:  # a function that it was asked to run may have left
             api.shutdown(graceful=False)

@@ -55,7 +55,7 @@ def init_rpc(
     options = RpcBackendOptions() if rpc_backend_options is None else rpc_backend_options
     if not isinstance(options, RpcBackendOptions):
         raise TypeError("Argument rpc_backend_options must be an instance of RpcBackendOptions")
-    _check_name(name)
+    check_name(name)
     become(_way_to_meet(name, rank, -1 if world_size is None else world_size, options), options)
 
 
@@ -83,7 +83,8 @@ def _way_to_meet(
     return functools.partial(Fixed, place, name, security, timeout)
 
 
-def _check_name(name: str) -> None:
+def check_name(name: str) -> None:
+    """RuntimeError for what is no name of a process."""
     usual = isinstance(name, str) and 0 < len(name) < 128
     if not usual or not all(c.isalnum() or c in "-_:" for c in name):
         raise RuntimeError(

@@ -1,0 +1,127 @@
+"""Clusters for tests: `ts cluster` and `ts worker` as they are run, and what others are asked to run there."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import ts
+from ts.distributed import rpc
+
+PATIENCE = 60  # seconds after which a test has failed
+HERE = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
+
+
+@ts.jit.script
+def squares(x: ts.Tensor) -> ts.Tensor:
+    return (x * x).sum()
+
+
+def options(address, **more):
+    return rpc.TensorPipeRpcBackendOptions(init_method=address, **{"allow_python": True, **more})
+
+
+@contextmanager
+def joined(address, name="me", **more):
+    """This process in a cluster."""
+    rpc.init_rpc(name, rpc_backend_options=options(address, **more))
+    try:
+        yield
+    finally:
+        rpc.shutdown(graceful=False)
+
+
+@contextmanager
+def command(*words, **more):
+    """A command of `ts`, which is killed at the end if it still runs."""
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen([sys.executable, "-m", "ts", *words], env=HERE, **{**pipes, **more})
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@contextmanager
+def cluster(*words, workers=0, python=True):
+    """`ts cluster`, and its address; its workers do not outlive it for long."""
+    more = ["--allow-python"] if python else []
+    with command("cluster", "--workers", str(workers), "--patience", "2", *more, *words) as process:
+        process.address = process.stdout.readline().strip()
+        assert process.address, process.stderr.read()
+        assert process.stdout.readline().startswith(f"{workers} workers: ")
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(PATIENCE)
+
+
+def until(check, seconds=PATIENCE):
+    """What something gives as soon as it is true; it fails the test if that never comes."""
+    end = time.monotonic() + seconds
+    while True:
+        found = check()
+        if found:
+            return found
+        assert time.monotonic() < end, "it did not come true"
+        time.sleep(0.02)
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def answers(to, *args):
+    """The sum of squares as another process gives it, once there is one; None before."""
+    try:
+        return rpc.rpc_sync(to, squares, args=(ts.arange(4.0),)).item()
+    except RuntimeError:
+        return None
+
+
+# ---- what processes are asked to run
+
+
+def pid():
+    return os.getpid()
+
+
+def who():
+    return tuple(rpc.get_worker_info())
+
+
+def ask(to):
+    """Another process's number, as this one learns it."""
+    return rpc.rpc_sync(to, number)
+
+
+def number():
+    return rpc.get_worker_info().id
+
+
+def handle(to):
+    """A handle on a value that a third process has."""
+    return rpc.remote(to, squares, args=(ts.arange(3.0),))
+
+
+def look_up(name):
+    return rpc.get_worker_info(name).id
+
+
+def sleep(seconds):
+    time.sleep(seconds)
+    return seconds
+
+
+def die():
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -1,0 +1,150 @@
+"""Processes that come and go, and find each other by name."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+import ts
+
+pytest.importorskip("distributed", reason="clusters need dask.distributed: the extra rpc")
+from tests.distributed import clusters as there
+from ts.distributed import LocalCluster, rpc
+from ts.distributed import map as distributed_map
+from ts.distributed.rpc.api import current
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two workers that run functions of Python, too."""
+    with LocalCluster(workers=2, allow_python=True) as made:
+        yield made
+
+
+@pytest.fixture
+def me(cluster):
+    with there.joined(cluster.address):
+        yield cluster
+
+
+def test_calls_by_name_and_number(me):
+    x = ts.arange(4.0)
+    assert rpc.rpc_sync("worker0", there.squares, args=(x,)).item() == 14.0
+    assert rpc.rpc_async("worker1", ts.add, args=(x, 1)).wait().tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert rpc.rpc_sync(1, there.who) == rpc.get_worker_info("worker1")
+    assert [rpc.get_worker_info(f"worker{k}").id for k in range(2)] == [0, 1]
+    assert rpc.get_worker_info() == ("me", rpc.get_worker_info("me").id)
+    assert rpc.rpc_sync("me", ts.add, args=(x, x)).tolist() == [0.0, 2.0, 4.0, 6.0]
+    for absent in ("worker2", 99):
+        with pytest.raises(RuntimeError, match=f"could not find destination name {absent}"):
+            rpc.rpc_sync(absent, ts.add, args=(x, 1))
+
+
+def test_others_call_this_process(me):
+    """Which they look up."""
+    mine = rpc.get_worker_info().id
+    assert rpc.rpc_sync("worker0", there.ask, args=("me",)) == mine
+    assert rpc.rpc_sync("worker1", there.ask, args=("worker0",)) == 0
+
+
+def test_handles_go_from_process_to_process(me):
+    """To those who have not heard of the owner."""
+    ref = rpc.rpc_sync("worker0", there.handle, args=("worker1",))
+    assert (ref.owner_name(), ref.to_here().item()) == ("worker1", 5.0)
+    mine = rpc.RRef(ts.ones(2))
+    assert rpc.rpc_sync("worker1", there.handle, args=("me",)).to_here().item() == 5.0
+    assert rpc.rpc_sync("worker0", ts.add, args=(ts.ones(2), 1)).tolist() == [2.0, 2.0]
+    del mine
+
+
+def test_map_gives_batches_to_the_workers(me):
+    """Not to programs."""
+    with subprocess.Popen(
+        [sys.executable, "-c", PROGRAM.format(me.address)],
+        env=there.HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as program:  # fmt: skip
+        assert program.stdout.readline() == "joined\n"
+        assert [info.name for info in current().members.workers()] == ["worker0", "worker1"]
+        pids = {pid for pid in distributed_map(there.pid, [()] * 12)}
+        assert pids == {m["pid"] for m in me.members() if m["kind"] == "worker"}
+        batches = [ts.arange(float(k)) for k in range(6)]
+        assert [x.item() for x in distributed_map(there.squares, batches)] == [0, 0, 1, 5, 14, 30]
+        program.stdin.close()
+        assert program.wait(there.PATIENCE) == 0
+
+
+PROGRAM = """
+import sys
+from tests.distributed import clusters as there
+with there.joined("{}", "other"):
+    print("joined", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_names_are_taken_while_their_process_lives(me):
+    there.until(lambda: "me" in {m["name"] for m in me.members()})
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(me.address).replace('"other"', '"worker0"')],
+        env=there.HERE, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=there.PATIENCE,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "Refusal: there is a process named worker0 already" in done.stderr
+
+
+def test_a_process_that_leaves_waits_for_its_own_calls(cluster):
+    """Others go on; its name is free, and who comes under it has another number."""
+    rpc.init_rpc("brief", rpc_backend_options=there.options(cluster.address))
+    first = rpc.get_worker_info().id
+    future = rpc.rpc_async("worker0", there.sleep, args=(0.3,))
+    rpc.shutdown()
+    assert future.done() and future.wait() == 0.3
+    there.until(lambda: "brief" not in {m["name"] for m in cluster.members()})
+    with there.joined(cluster.address, "brief"):
+        assert rpc.get_worker_info().id > first
+        assert there.answers("worker0") == 14.0
+
+
+def test_what_a_cluster_does_not_take(cluster):
+    given = there.options(cluster.address)
+    with pytest.raises(ValueError, match="leave out rank and world_size"):
+        rpc.init_rpc("me", rank=0, world_size=2, rpc_backend_options=given)
+    with pytest.raises(RuntimeError, match="Worker name must match"):
+        rpc.init_rpc("a b", rpc_backend_options=given)
+    for wrong in ("ts://127.0.0.1", "ts://:80"):
+        with pytest.raises(ValueError, match="no address of a cluster"):
+            rpc.init_rpc("me", rpc_backend_options=there.options(wrong))
+    with pytest.raises(RuntimeError, match="no cluster of this user is known at"):
+        rpc.init_rpc("me", rpc_backend_options=there.options("ts://127.0.0.1:1"))
+    with pytest.raises(RuntimeError, match="needs certificates"):
+        rpc.init_rpc("me", rpc_backend_options=there.options(cluster.address.replace("ts", "ts+tls")))
+    with pytest.raises(RuntimeError, match="no way into the cluster .* does not know the secret"):
+        rpc.init_rpc("me", rpc_backend_options=there.options(cluster.address, secret=b"x" * 32))
+
+
+def test_status(me):
+    """A table of who is there, and what they did."""
+    before = next(m for m in me.members() if m["name"] == "worker0")
+    for _ in range(3):
+        rpc.rpc_sync("worker0", there.number)
+    with pytest.raises(TypeError):
+        rpc.rpc_sync("worker0", there.number, args=(1,))
+    future = rpc.rpc_async("worker0", there.sleep, args=(60,))
+
+    def told():
+        row = next(m for m in me.members() if m["name"] == "worker0")
+        return row["done"] >= before["done"] + 4 and row["failed"] > before["failed"] and row["running"] == 1
+
+    there.until(told)
+    del future
+    with there.command("cluster", "--status", me.address) as process:
+        out, err = process.communicate(timeout=there.PATIENCE)
+    assert (process.returncode, err) == (0, "")
+    heading, *rows = out.splitlines()
+    assert heading.split() == "name number kind address pid running done failed memory since".split()
+    assert [row.split()[:3] for row in rows[:2]] == [["worker0", "0", "worker"], ["worker1", "1", "worker"]]
+    assert re.fullmatch(
+        r"worker0 +0 +worker +ts://127\.0\.0\.1:\d+ +\d+ +1 +\d+ +\d+ +[1-9]\d*M +\d{4}-\d\d-\d\d [\d:]{8}", rows[0]
+    )
+    assert rows[2].split()[0] == "me"

@@ -1,0 +1,189 @@
+"""Workers, schedulers and programs that die: who goes on, who is told, and what is left."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import ts
+
+pytest.importorskip("distributed", reason="clusters need dask.distributed: the extra rpc")
+from tests.distributed import clusters as there
+from tests.distributed.worlds import free_port
+from ts.distributed import LocalCluster, rpc
+from ts.distributed import map as distributed_map
+from ts.distributed.cluster.status import members
+from ts.distributed.cluster.supervisor import Cluster, Wanted
+from ts.distributed.rpc.api import current
+
+
+def workers(address):
+    return {m["name"]: m for m in members(address) if m["kind"] == "worker"}
+
+
+def test_a_worker_that_dies_is_started_again():
+    """Under its name, with another number; handles on the old one are errors."""
+    with LocalCluster(workers=2, allow_python=True) as cluster, there.joined(cluster.address):
+        old = rpc.get_worker_info("worker1")
+        ref = rpc.remote("worker1", there.squares, args=(ts.arange(4.0),))
+        assert ref.to_here().item() == 14.0
+        with pytest.raises(RuntimeError, match=r"name=worker1\) is gone"):
+            rpc.rpc_sync("worker1", there.die)
+        assert there.until(lambda: there.answers("worker1")) == 14.0
+        new = rpc.get_worker_info("worker1")
+        assert new.id not in (0, 1, rpc.get_worker_info().id)
+        assert rpc.rpc_sync("worker0", there.look_up, args=("worker1",)) == new.id
+        with pytest.raises(RuntimeError, match=r"id=1, name=worker1\) is gone"):
+            ref.to_here()
+        with pytest.raises(RuntimeError, match="could not find destination name 1"):
+            rpc.rpc_sync(old, ts.add, args=(ts.ones(1), 1))
+        assert {info.id for info in current().members.workers()} == {0, new.id}
+
+
+def test_a_process_that_listens_where_another_did_is_not_taken_for_it():
+    with LocalCluster(workers=1, allow_python=True) as cluster, there.joined(cluster.address):
+        from ts.distributed.rpc.peers import Peer, WorkerInfo
+
+        agent = current()
+        right = agent.peer("worker0")
+        wrong = Peer(WorkerInfo("worker0", 77), right.address, agent.info.id, right._how)
+        for ask in (agent.ask, lambda *a: agent.submit(*a).wait()):
+            with pytest.raises(RuntimeError, match=r"id=77, name=worker0\) is gone"):
+                ask(wrong, ["call", ["operator", "aten::add"], *agent._packed(((1, 2), {})), None], 20.0)
+        assert there.answers("worker0") == 14.0
+
+
+def test_batches_of_a_worker_that_dies():
+    with LocalCluster(workers=2, allow_python=True, restart=False) as cluster, there.joined(cluster.address):
+        victim = workers(cluster.address)["worker0"]["pid"]
+        found = []
+        for result in distributed_map(there.sleep, [0.02 + k / 1e6 for k in range(40)], retryable=True):
+            found.append(result)
+            if len(found) == 10:
+                os.kill(victim, signal.SIGKILL)
+        assert found == [0.02 + k / 1e6 for k in range(40)]
+        assert list(workers(cluster.address)) == ["worker1"]
+
+
+def test_ctrl_c_ends_all_processes():
+    with there.cluster(workers=2) as cluster:
+        pids = [m["pid"] for m in workers(cluster.address).values()]
+        assert len(pids) == 2
+        with there.joined(cluster.address):
+            rpc.rpc_async("worker0", there.sleep, args=(60,))  # which nobody waits for
+            cluster.send_signal(signal.SIGINT)
+            assert cluster.wait(there.PATIENCE) == 0
+            assert not any(map(there.is_alive, pids))
+            with pytest.raises(RuntimeError, match="is gone"):
+                rpc.rpc_sync("worker1", there.number)
+        assert cluster.stderr.read() == ""
+
+
+def test_a_scheduler_that_is_killed():
+    """Calls of those who know each other go on, others cannot be looked up; workers end after their patience."""
+    with there.cluster(workers=2) as cluster, there.joined(cluster.address):
+        pids = [m["pid"] for m in workers(cluster.address).values()]
+        assert there.answers("worker0") == 14.0
+        cluster.kill()
+        cluster.wait()
+        there.until(lambda: current().members._lost)
+        for _ in range(3):
+            assert there.answers("worker0") == 14.0
+        with pytest.raises(RuntimeError, match=r"worker1 cannot be looked up: the scheduler at .* is gone"):
+            rpc.rpc_sync("worker1", there.number)
+        with pytest.raises(RuntimeError, match="nobody knows the workers: the scheduler at .* is gone"):
+            distributed_map(there.number, [()]).__next__()
+        there.until(lambda: not any(map(there.is_alive, pids)))
+        with pytest.raises(RuntimeError, match="no way into the cluster"):
+            members(cluster.address)
+
+
+def test_a_scheduler_that_comes_back():
+    """At the same port: processes are there again, with their names and numbers."""
+    port = str(free_port())
+    with there.cluster("--port", port) as first:
+        address = first.address
+        with (
+            there.command("worker", address, "--name", "a", "--allow-python", stderr=None) as one,
+            there.joined(address),
+        ):
+            there.until(lambda: there.answers("a"))
+            number = rpc.get_worker_info("a").id
+            mine = rpc.get_worker_info()
+            first.kill()
+            first.wait()
+            with there.cluster("--port", port) as second:
+                assert second.address == address
+                there.until(lambda: {m["name"] for m in members(address)} == {"a", "me"})
+                assert {m["number"] for m in members(address)} == {number, mine.id}
+                there.until(lambda: current().members._lost is None)
+                assert there.answers("a") == 14.0
+                assert rpc.rpc_sync("a", there.ask, args=("me",)) == mine.id
+                with there.command("worker", address, "--name", "b", "--allow-python", stderr=None):
+                    there.until(lambda: there.answers("b"))
+                    assert rpc.get_worker_info("b").id > max(number, mine.id)
+                    assert rpc.rpc_sync("b", there.look_up, args=("a",)) == number
+            assert one.wait(there.PATIENCE) == 0  # as the cluster has ended
+
+
+def test_a_program_that_is_killed_takes_its_cluster_along():
+    code = (
+        "from ts.distributed import LocalCluster\n"
+        "made = LocalCluster(workers=1)\n"
+        "print(made.pid, made.members()[0]['pid'], flush=True)\n"
+        "input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], env=there.HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as program:
+        pids = [int(word) for word in program.stdout.readline().split()]
+        assert len(pids) == 2 and all(map(there.is_alive, pids))
+        program.kill()
+    there.until(lambda: not any(map(there.is_alive, pids)))
+
+
+def test_a_worker_that_cannot_start():
+    """Whoever started it learns why, and nothing is left."""
+
+    async def main():
+        async with Cluster(Wanted(1, words=("--threads", "0"))) as cluster:
+            await cluster.complete()
+
+    with pytest.raises(RuntimeError, match="worker0 does not start: it ended with 2"):
+        asyncio.run(asyncio.wait_for(main(), there.PATIENCE))
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["cluster", "--name-prefix", "a b"], 2, "Worker name must match"),
+        (["cluster", "--workers", "-1"], 2, "--workers must be at least 0, got -1"),
+        (["cluster", "--allow-op", "aten::nothing"], 2, "there is no operator aten::nothing"),
+        (["cluster", "--threads", "0"], 2, "--threads must be more than 0"),
+        (["cluster", "--host", "0.0.0.0"], 1, "TS_RPC_SECRET"),
+        (["cluster", "--status", "tcp://127.0.0.1:1"], 1, "no address of a cluster: tcp://127.0.0.1:1"),
+        (["worker", "ts://127.0.0.1:1"], 1, "no cluster of this user is known"),
+        (["worker", "ts://127.0.0.1:1", "--tls-dir", "/absent"], 1, "/absent/ca.pem is missing"),
+    ],
+)
+def test_commands_that_are_wrong(words, code, told):
+    with there.command(*words) as process:
+        out, err = process.communicate(timeout=there.PATIENCE)
+    assert (process.returncode, out) == (code, "") and told in err
+
+
+def test_what_workers_allow():
+    """Limits, operators, no Python: as the command line says."""
+    words = ["--fuel", "100000", "--bytes", "64M", "--allow-op", "aten::add", "--allow-op", "aten::zeros"]
+    with there.cluster(*words, "--seconds", "20", workers=1, python=False) as cluster:
+        with there.joined(cluster.address):
+            assert rpc.rpc_sync("worker0", ts.add, args=(ts.ones(1), 1)).item() == 2.0
+            with pytest.raises(PermissionError, match="aten::mul is not allowed"):
+                rpc.rpc_sync("worker0", ts.mul, args=(ts.ones(1), 1))
+            with pytest.raises(PermissionError, match="functions of Python"):
+                rpc.rpc_sync("worker0", there.number)
+            with pytest.raises(ts.errors.LimitExceeded):
+                rpc.rpc_sync("worker0", ts.zeros, args=([1 << 28],))
