@@ -1,0 +1,61 @@
+"""Agents in the workers of a cluster of dask that is there."""
+
+import pytest
+
+import ts
+
+pytest.importorskip("distributed", reason="clusters need dask.distributed: the extra rpc")
+from distributed import Client
+from distributed import LocalCluster as ClusterOfDask
+
+from tests.distributed import clusters as there
+from ts.distributed import map as distributed_map
+from ts.distributed import on_dask, rpc
+
+
+@pytest.fixture(scope="module")
+def client():
+    with ClusterOfDask(processes=True, n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+        with Client(cluster) as made:
+            yield made
+
+
+def test_calls_go_to_its_processes(client):
+    pids = set(client.run(there.pid).values())
+    with on_dask(client, threads=2, allow_python=True) as cluster:
+        assert cluster.names == ["worker0", "worker1"]
+        assert {rpc.rpc_sync(name, there.pid) for name in cluster.names} == pids
+        batches = [ts.arange(float(k)) for k in range(6)]
+        assert [x.item() for x in distributed_map(there.squares, batches)] == [0, 0, 1, 5, 14, 30]
+        assert rpc.rpc_sync("worker0", there.ask, args=("worker1",)) == rpc.get_worker_info("worker1").id
+        assert rpc.rpc_sync("worker1", there.ask, args=("program",)) == rpc.get_worker_info().id
+        ref = rpc.rpc_sync("worker0", there.handle, args=("worker1",))
+        assert (ref.owner_name(), ref.to_here().item()) == ("worker1", 5.0)
+        assert client.submit(there.number).result() in (0, 1)  # dask's own tasks go on beside
+    with pytest.raises(RuntimeError, match="RPC has not been initialized"):
+        rpc.get_worker_info()
+    with pytest.raises(RuntimeError, match="RPC has not been initialized"):
+        client.submit(there.number, pure=False).result()
+
+
+def test_again_and_with_limits(client):
+    """Once it has ended it can be begun again; this process has the name that it is given."""
+    with on_dask(client, name="me", limits=ts.limits(bytes="64M"), allowed_ops=["aten::add", "aten::zeros"]):
+        assert rpc.get_worker_info().name == "me"
+        assert rpc.rpc_sync("worker0", ts.add, args=(ts.ones(1), 1)).item() == 2.0
+        with pytest.raises(PermissionError, match="aten::mul is not allowed"):
+            rpc.rpc_sync("worker1", ts.mul, args=(ts.ones(1), 1))
+        with pytest.raises(ts.errors.LimitExceeded):
+            rpc.rpc_sync("worker1", ts.zeros, args=([1 << 28],))
+
+
+def test_what_fails_leaves_nothing(client):
+    """This process is one of others already: the agents are stopped."""
+    with there.cluster(python=False) as other, there.joined(other.address):
+        with pytest.raises(RuntimeError, match="RPC is already initialized"):
+            on_dask(client)
+        assert rpc.get_worker_info().name == "me"
+    with pytest.raises(RuntimeError, match="RPC has not been initialized"):
+        client.submit(there.number, pure=False).result()
+    with pytest.raises(TypeError, match="not asynchronous"):
+        on_dask(Client(asynchronous=True, set_as_default=False, address=client.scheduler.address))
