@@ -1,5 +1,7 @@
 """Agents in the workers of a cluster of dask that is there."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import ts
@@ -40,7 +42,7 @@ def test_calls_go_to_its_processes(client):
 
 def test_again_and_with_limits(client):
     """Once it has ended it can be begun again; this process has the name that it is given."""
-    with on_dask(client, name="me", limits=ts.limits(bytes="64M"), allowed_ops=["aten::add", "aten::zeros"]):
+    with on_dask(client, name="me", bytes="64M", allowed_ops=["aten::add", "aten::zeros"]):
         assert rpc.get_worker_info().name == "me"
         assert rpc.rpc_sync("worker0", ts.add, args=(ts.ones(1), 1)).item() == 2.0
         with pytest.raises(PermissionError, match="aten::mul is not allowed"):
@@ -58,4 +60,4 @@ def test_what_fails_leaves_nothing(client):
     with pytest.raises(RuntimeError, match="RPC has not been initialized"):
         client.submit(there.number, pure=False).result()
     with pytest.raises(TypeError, match="not asynchronous"):
-        on_dask(Client(asynchronous=True, set_as_default=False, address=client.scheduler.address))
+        on_dask(SimpleNamespace(asynchronous=True))

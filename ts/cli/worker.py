@@ -141,18 +141,16 @@ def _terminated(number: int, frame: Any) -> None:
 
 def worker_options(options: argparse.Namespace) -> RpcBackendOptions:
     """What a worker lets others do."""
+    from ts.distributed.cluster.worker import bounded
     from ts.distributed.rpc.options import RpcBackendOptions
-    from ts.runtime.limits import limits
 
-    bounds = {name: getattr(options, name) for name in ("seconds", "bytes", "fuel")}
-    bounds = {name: bound for name, bound in bounds.items() if bound is not None}
     return RpcBackendOptions(
         init_method=options.address,
         num_worker_threads=options.threads,
         security=security_in(options.tls_dir),
         host=options.host,
         allow_python=options.allow_python,
-        limits=limits(**bounds) if bounds else None,
+        limits=bounded(seconds=options.seconds, bytes=options.bytes, fuel=options.fuel),
         allowed_ops=options.allow_op,
     )
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Iterable
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
@@ -31,7 +32,9 @@ PATIENCE: Final = 30.0  # seconds that agents wait for a scheduler that has gone
 class DaskCluster:
     """Agents in the workers of dask, and this process beside them, until it is closed."""
 
-    def __init__(self, client: Any, name: str, threads: int, options: dict[str, Any]) -> None:
+    def __init__(
+        self, client: Any, name: str, options: dict[str, Any], bounds: dict[str, float | str | None]
+    ) -> None:
         self._client = client
         addresses = list(client.scheduler_info(n_workers=-1)["workers"])
         self.names = [f"worker{k}" for k in range(len(addresses))]
@@ -39,10 +42,10 @@ class DaskCluster:
         self._scheduler = LocalCluster(0, host=_here(client), secret=secret)
         self.address = self._scheduler.address
         try:
-            given = {**options, "num_worker_threads": threads, "secret": secret.encode()}
             names = dict(zip(addresses, self.names, strict=True))
-            client.run(_start, self.address, names, given, workers=addresses)
-            self._scheduler.join(name, **options)
+            given = {**options, "secret": secret.encode()}
+            client.run(_start, self.address, names, given, bounds, workers=addresses)
+            self._scheduler.join(name, allow_python=options["allow_python"])
         except BaseException:
             self.close()
             raise
@@ -65,27 +68,42 @@ class DaskCluster:
 
 
 def on_dask(
-    client: Any, *, name: str = "program", threads: int = 16, **options: Any
+    client: Any,
+    *,
+    name: str = "program",
+    threads: int = 16,
+    allow_python: bool = False,
+    seconds: float | None = None,
+    bytes: int | str | None = None,
+    fuel: int | None = None,
+    allowed_ops: Iterable[str] | None = None,
 ) -> DaskCluster:
     """Have the workers of a cluster of dask run functions for `ts.distributed.rpc` and `map`.
 
     client     a `dask.distributed.Client`, not an asynchronous one
     name       this process's
-    threads    calls that each worker runs at once
-    options    others of `init_rpc`, for all: limits, allowed_ops, allow_python, rpc_timeout
+    threads, allow_python, seconds, bytes, fuel, allowed_ops    as of a `LocalCluster`
 
     They are called worker0, worker1 ... in the order of dask's list.  Workers that dask starts later are not
     among them.
     """
     if getattr(client, "asynchronous", False):
         raise TypeError("on_dask needs a client of dask that is not asynchronous")
-    return DaskCluster(client, name, threads, options)
+    options = {
+        "num_worker_threads": threads,
+        "allow_python": allow_python,
+        "allowed_ops": None if allowed_ops is None else list(allowed_ops),
+    }
+    return DaskCluster(client, name, options, {"seconds": seconds, "bytes": bytes, "fuel": fuel})
 
 
-async def _start(address: str, names: dict[str, str], options: dict[str, Any], dask_worker: Any) -> None:
+async def _start(
+    address: str, names: dict[str, str], options: dict[str, Any], bounds: dict[str, Any], dask_worker: Any
+) -> None:
     """In a worker of dask: become one of the cluster's."""
     host = urlsplit(dask_worker.address).hostname
-    given = RpcBackendOptions(init_method=address, host=host, **options)
+    limits = worker.bounded(**bounds)
+    given = RpcBackendOptions(init_method=address, host=host, limits=limits, **options)
     await asyncio.to_thread(worker.join, address, names[dask_worker.address], given, PATIENCE)
 
 

@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from ts.distributed.cluster.membership import Joined
 from ts.distributed.rpc import api, state
 from ts.distributed.rpc.options import RpcBackendOptions
+from ts.runtime.limits import limits as Limits
 
 PATIENCE: Final = 60.0  # seconds in which a scheduler that has gone may come back
+
+
+def bounded(**bounds: float | str | None) -> Limits | None:
+    """Limits of a call, of those that are given: seconds, bytes, fuel."""
+    given: dict[str, Any] = {name: bound for name, bound in bounds.items() if bound is not None}
+    return Limits(**given) if given else None
 
 
 def join(address: str, name: str, options: RpcBackendOptions, patience: float = PATIENCE) -> Joined:
