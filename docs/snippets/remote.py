@@ -33,3 +33,24 @@ rpc.shutdown()  # when all have called it
 # --8<-- [end:calls]
 
 assert future.wait() == 14
+
+# --8<-- [start:cluster]
+from ts.distributed import LocalCluster
+
+with LocalCluster(workers=2, seconds=10, bytes="256M") as cluster:
+    cluster.join("me")  # as init_rpc("me", ...) with init_method=cluster.address
+    first = rpc.rpc_sync("worker0", squares, args=(x,))  # tensor(14.)
+    sums = list(torch.distributed.map(squares, [x, x + 1, x + 2]))  # by both workers
+# --8<-- [end:cluster]
+
+with LocalCluster(workers=1) as cluster:
+    address = cluster.address
+    # --8<-- [start:join]
+    options = rpc.TensorPipeRpcBackendOptions(init_method=address)  # "ts://127.0.0.1:4711"
+    rpc.init_rpc("me", rpc_backend_options=options)
+    rpc.rpc_sync("worker0", squares, args=(x,))  # tensor(14.)
+    # --8<-- [end:join]
+    assert rpc.rpc_sync("worker0", squares, args=(x,)) == 14
+    rpc.shutdown()
+
+assert first == 14 and [each.item() for each in sums] == [14, 30, 54]

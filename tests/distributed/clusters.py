@@ -38,7 +38,7 @@ def joined(address, name="me", **more):
 def command(*words, **more):
     """A command of `ts`, which is killed at the end if it still runs."""
     pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    process = subprocess.Popen([sys.executable, "-m", "ts", *words], env=HERE, **{**pipes, **more})
+    process = subprocess.Popen([sys.executable, "-m", "ts", *words], **{"env": HERE, **pipes, **more})
     try:
         yield process
     finally:

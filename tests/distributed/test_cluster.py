@@ -119,7 +119,7 @@ def test_what_a_cluster_does_not_take(cluster):
         rpc.init_rpc("me", rpc_backend_options=there.options("ts://127.0.0.1:1"))
     with pytest.raises(RuntimeError, match="needs certificates"):
         rpc.init_rpc("me", rpc_backend_options=there.options(cluster.address.replace("ts", "ts+tls")))
-    with pytest.raises(RuntimeError, match="no way into the cluster .* does not know the secret"):
+    with pytest.raises(RuntimeError, match=r"no way into the cluster .* does not know the secret"):
         rpc.init_rpc("me", rpc_backend_options=there.options(cluster.address, secret=b"x" * 32))
 
 
@@ -145,6 +145,7 @@ def test_status(me):
     assert heading.split() == "name number kind address pid running done failed memory since".split()
     assert [row.split()[:3] for row in rows[:2]] == [["worker0", "0", "worker"], ["worker1", "1", "worker"]]
     assert re.fullmatch(
-        r"worker0 +0 +worker +ts://127\.0\.0\.1:\d+ +\d+ +1 +\d+ +\d+ +[1-9]\d*M +\d{4}-\d\d-\d\d [\d:]{8}", rows[0]
+        r"worker0 +0 +worker +ts://127\.0\.0\.1:\d+ +\d+ +1 +\d+ +\d+ +[1-9]\d*M +\d{4}-\d\d-\d\d [\d:]{8}",
+        rows[0],
     )
     assert rows[2].split()[0] == "me"

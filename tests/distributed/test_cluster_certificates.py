@@ -92,10 +92,10 @@ def test_those_of_another_authority(cluster, tmp_path):
     """Are let in by nobody, and let nobody in."""
     certificates.make(tmp_path / "other")
     other = certificates.security(tmp_path / "other")
-    with pytest.raises(RuntimeError, match="no way into the cluster .*(?i:certificate|ssl)"):
+    with pytest.raises(RuntimeError, match=r"no way into the cluster .*(?i:certificate|ssl)"):
         rpc.init_rpc("me", rpc_backend_options=there.options(cluster.address, security=other))
     with there.command("worker", cluster.address, "--tls-dir", str(tmp_path / "other")) as process:
-        out, err = process.communicate(timeout=there.PATIENCE)
+        _, err = process.communicate(timeout=there.PATIENCE)
     assert process.returncode == 1 and "no way into the cluster" in err
     assert [m["name"] for m in cluster.members()] == ["worker0"]
 

@@ -15,8 +15,10 @@ from tests.distributed import clusters as there
 from tests.distributed.worlds import free_port
 from ts.distributed import LocalCluster, rpc
 from ts.distributed import map as distributed_map
+from ts.distributed.cluster.scheduler import NameService
 from ts.distributed.cluster.status import members
 from ts.distributed.cluster.supervisor import Cluster, Wanted
+from ts.distributed.comm import Security
 from ts.distributed.rpc.api import current
 
 
@@ -94,7 +96,7 @@ def test_a_scheduler_that_is_killed():
             assert there.answers("worker0") == 14.0
         with pytest.raises(RuntimeError, match=r"worker1 cannot be looked up: the scheduler at .* is gone"):
             rpc.rpc_sync("worker1", there.number)
-        with pytest.raises(RuntimeError, match="nobody knows the workers: the scheduler at .* is gone"):
+        with pytest.raises(RuntimeError, match=r"nobody knows the workers: the scheduler at .* is gone"):
             distributed_map(there.number, [()]).__next__()
         there.until(lambda: not any(map(there.is_alive, pids)))
         with pytest.raises(RuntimeError, match="no way into the cluster"):
@@ -127,6 +129,28 @@ def test_a_scheduler_that_comes_back():
                     assert rpc.get_worker_info("b").id > max(number, mine.id)
                     assert rpc.rpc_sync("b", there.look_up, args=("a",)) == number
             assert one.wait(there.PATIENCE) == 0  # as the cluster has ended
+
+
+def test_a_worker_that_the_scheduler_gave_up_comes_back():
+    """As dask's does with those that say nothing for minutes."""
+
+    async def main():
+        async with NameService("127.0.0.1", 0, Security(secret=b"s" * 20)) as made:
+            environment = {**there.HERE, "TS_RPC_SECRET": "s" * 20}
+            with there.command("worker", made.address, stderr=None, env=environment):
+                while not made.members():
+                    await asyncio.sleep(0.01)
+                (before,) = made.members()
+                await made.remove_worker(before["address"], stimulus_id="test")
+                assert made.find("worker0") is None
+                while not made.members():
+                    await asyncio.sleep(0.01)
+                (after,) = made.members()
+        names = ("name", "number", "address", "pid")
+        assert [after[name] for name in names] == [before[name] for name in names]
+        assert before["name"] == "worker0" and after["since"] > before["since"]
+
+    asyncio.run(asyncio.wait_for(main(), there.PATIENCE))
 
 
 def test_a_program_that_is_killed_takes_its_cluster_along():

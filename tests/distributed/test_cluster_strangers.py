@@ -21,7 +21,8 @@ from ts.distributed.comm.backend import connect
 
 KNOWN = Security(secret=SECRET, limits=LIMITS)
 HOW = Security(secret=SECRET).get_connection_args("client")
-JOIN = {"op": "join", "name": "one", "address": "ts://127.0.0.1:4711", "kind": "worker", "number": None, "pid": 1}
+HERE = "ts://127.0.0.1:4711"
+JOIN = {"op": "join", "name": "one", "address": HERE, "kind": "worker", "number": None, "pid": 1}
 
 
 def run(coroutine):
@@ -73,7 +74,7 @@ def test_handlers_of_dask_cannot_be_reached():
             assert set(made.handlers) == {"join", "find", "members"}
             assert set(made.stream_handlers) == {"beat"}
             for op in handlers - set(made.handlers):
-                message = {"op": op, "function": trap, "plugin": trap, "args": trap, "client": "c", "reply": True}
+                message = {"op": op, "function": trap, "plugin": trap, "args": trap, "client": "c"}
                 assert await ask(made, message) is None, op
             for op in streams:
                 comm, _ = await joined(made)
@@ -97,7 +98,7 @@ def test_messages_that_are_none():
                 assert answered is None or answered["status"] == "uncaught-error", message
             for who in (None, [], {}, "two", -1, b"one", 1 << 40):
                 assert await ask(made, {"op": "find", "who": who}) is None
-            assert await ask(made, {"op": "find", "who": "one"}) == (0, "one", "ts://127.0.0.1:4711")
+            assert await ask(made, {"op": "find", "who": "one"}) == (0, "one", HERE)
             comm.abort()
 
     run(main())
@@ -145,7 +146,7 @@ def test_names_numbers_and_addresses_are_one_process_s():
             back.abort()
             gone = 0
             while gone < 2:  # when it was replaced, and now
-                gone += [m["worker"] for m in await two.read() if m["op"] == "remove-worker"].count(JOIN["address"])
+                gone += sum(m["op"] == "remove-worker" and m["worker"] == HERE for m in await two.read())
             two.abort()
             await become(lambda: not made.members())
             last, third = await joined(made)

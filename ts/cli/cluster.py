@@ -24,7 +24,9 @@ def arguments(parser: argparse.ArgumentParser, command: str) -> str:
         "--host", default="127.0.0.1", metavar="ADDRESS", help="default: %(default)s, this machine only"
     )
     parser.add_argument("--port", type=int, default=0, metavar="N", help="default: any that is free")
-    parser.add_argument("--name-prefix", default="worker", metavar="TEXT", help="default: worker0, worker1 ...")
+    parser.add_argument(
+        "--name-prefix", default="worker", metavar="TEXT", help="default: worker0, worker1 ..."
+    )
     parser.add_argument("--no-restart", action="store_true", help="leave workers that end as they are")
     parser.add_argument(
         "--dashboard", type=int, metavar="PORT", help="pages of dask that show who is there (they need bokeh)"
@@ -87,7 +89,7 @@ async def _cluster(wanted: Wanted, ends_with_input: bool) -> None:
 
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, ended.set)
     if ends_with_input:
         loop.add_reader(sys.stdin, ended.set)

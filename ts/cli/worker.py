@@ -106,6 +106,7 @@ def run(options: argparse.Namespace) -> int:
     has_dask()
     checked(options)
     from ts.distributed.cluster import worker
+
     if options.name:
         check_name(options.name)
     if options.allow_python:

@@ -18,7 +18,6 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-VARIABLE: Final = "TS_RPC_SECRET"
 _BYTES: Final = 32
 
 
@@ -85,7 +84,7 @@ def withdraw(port: int, secret: bytes) -> None:
 
 
 def _given() -> bytes | None:
-    text = os.environ.get(VARIABLE)
+    text = os.environ.get("TS_RPC_SECRET")
     return None if not text else text.encode()
 
 

@@ -5,13 +5,12 @@
     rpc.init_rpc("me", rpc_backend_options=TensorPipeRpcBackendOptions(init_method="ts://127.0.0.1:4711"))
 
     scheduler      who is there: dask's, which only keeps names here
-    membership     a process's side of it
     worker         a process that does nothing but what others ask it to
     supervisor     the workers of `ts cluster`: started, started again, ended
     local          a cluster on this machine for the time of a block: `LocalCluster`
     on_dask        one in the processes of a cluster of dask
     certificates   for TLS
 
-What goes over a connection to the scheduler is data, as on all others here.  Calls go from process to process
-and do not pass it.
+A process's side of it is `ts.distributed.rpc.membership`.  What goes over a connection to the scheduler is
+data, as on all others here.  Calls go from process to process and do not pass it.
 """

@@ -32,7 +32,7 @@ _ROLES: Final = ("client", "scheduler", "worker")
 
 
 def security(folder: str | Path, *, secret: bytes | None = None, limits: Limits | None = None) -> Security:
-    """What processes of a cluster need to know, from its folder; FileNotFoundError where files are missing."""
+    """What processes of a cluster have to know, of its folder; FileNotFoundError where a file is missing."""
     folder = Path(folder)
     for name in (AUTHORITY, CERTIFICATE, KEY):
         if not (folder / name).is_file():

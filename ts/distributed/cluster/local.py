@@ -16,7 +16,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, Self
 
-from ts.distributed import secret as secrets
 from ts.distributed.cluster import certificates
 from ts.distributed.cluster.status import members
 from ts.distributed.comm import Security
@@ -130,4 +129,4 @@ class LocalCluster:
 def _environment(secret: str | None) -> dict[str, str]:
     """The processes find what this one imports, and know the secret."""
     found = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
-    return found if secret is None else {**found, secrets.VARIABLE: secret}
+    return found if secret is None else {**found, "TS_RPC_SECRET": secret}

@@ -54,7 +54,7 @@ class DaskCluster:
         """Stop the agents, and leave."""
         try:
             if self._client.status == "running":
-                self._client.run(_stop, self.address)
+                self._client.run(_stop, self.address, on_error="ignore")
         finally:
             self._scheduler.close()
 

@@ -1,8 +1,8 @@
-"""dask's `Scheduler` as the place where processes of a cluster find each other: it keeps names, and nothing else.
+"""dask's `Scheduler` as the place where processes of a cluster find each other: it keeps names, nothing else.
 
     message                                                       answer
-    {"op": "join", "name", "address", "kind", "number", "pid"}    {"status": "OK", "number", "name"}; what follows
-                                                                  is the process's stream, while it is there
+    {"op": "join", "name", "address", "kind", "number", "pid"}    {"status": "OK", "number", "name"}; then the
+                                                                  connection is the process's stream
     {"op": "find", "who": name or number}                         [number, name, address], or None
     {"op": "members"}                                             what is known of each process
 
@@ -36,10 +36,10 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_:-]{1,127}")
 _MOST: Final = 1 << 31  # numbers are below
 _COMING_BACK: Final = 1.0  # seconds
 _PATIENCE: Final = 5.0  # seconds in which a connection that is replaced has to end
-_NOTHING: Final[dict[str, Any]] = {  # what dask is told of a process beside its memory and calls
-    "task_counts": {}, "bandwidth": {"total": 1, "workers": {}, "types": {}}, "digests_total_since_heartbeat": {},
-    "managed_bytes": 0, "spilled_bytes": {"memory": 0, "disk": 0}, "transfer": {}, "event_loop_interval": 0.02,
-    "cpu": 0.0, "time": 0.0, "host_net_io": {}, "host_disk_io": {}, "num_fds": 0,
+_NOTHING: Final[dict[str, Any]] = {  # what dask is told of a process beside its memory
+    "bandwidth": {"total": 1, "workers": {}, "types": {}}, "digests_total_since_heartbeat": {},
+    "spilled_bytes": {"memory": 0, "disk": 0}, "task_counts": {}, "managed_bytes": 0, "transfer": {},
+    "event_loop_interval": 0.02, "cpu": 0.0, "time": 0.0, "host_net_io": {}, "host_disk_io": {}, "num_fds": 0,
 }  # fmt: skip
 
 
@@ -67,7 +67,12 @@ class NameService(Scheduler):
     """See the file."""
 
     def __init__(
-        self, host: str, port: int, security: Security, names: Sequence[str] = (), dashboard: int | None = None
+        self,
+        host: str,
+        port: int,
+        security: Security,
+        names: Sequence[str] = (),
+        dashboard: int | None = None,
     ) -> None:
         """The first processes of `names` get the numbers from 0; `dashboard` is the port of dask's pages, if
         they are wanted. Where others may know the port of a scheduler that was here before, its processes
@@ -79,7 +84,7 @@ class NameService(Scheduler):
         self._shows = dashboard is not None
         self._scheme = security.scheme("scheduler")
         super().__init__(
-            host=host,
+            host=f"[{host}]" if ":" in host else host,
             port=port,
             protocol=self._scheme,
             security=security,

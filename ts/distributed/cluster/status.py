@@ -1,6 +1,6 @@
 """Who is in a cluster, for who is none of them.
 
-members("ts://127.0.0.1:4711")        [{"name": "worker0", "number": 0, "address": "ts://...", "done": 12, ...}]
+members("ts://127.0.0.1:4711")        [{"name": "worker0", "number": 0, "address": "ts://...", ...}, ...]
 """
 
 from __future__ import annotations
@@ -8,9 +8,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from ts.distributed.cluster.membership import ANSWERS, security_for, within
 from ts.distributed.comm import Security
 from ts.distributed.comm.backend import connect
+from ts.distributed.rpc.membership import ANSWERS, security_for, within
 
 
 def members(

@@ -4,8 +4,8 @@
         cluster.address                "ts://127.0.0.1:4711"
         await cluster.complete()       all workers are there
 
-Workers are processes of their own session: Ctrl-C reaches this process, which ends them.  One that ends at once
-is started again later and later.  `words` go to each worker's command line.
+Workers are processes of their own session: Ctrl-C reaches this process, which ends them.  One that ends at
+once is started again later and later.  `words` go to each worker's command line.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from ts.distributed.comm import Security
 _TERM: Final = 5.0  # seconds in which a worker that is told to end does
 _LONG: Final = 10.0  # seconds after which a worker that ends has lived
 _PAUSES: Final = (0.0, 0.5, 1.0, 2.0, 5.0, 15.0)  # seconds until one that did not live is started again
+_COMES: Final = 300.0  # seconds in which all workers are there
 _LOOK: Final = 0.02
 
 
@@ -68,9 +69,7 @@ class Cluster:
         wanted = self.wanted
         logging.getLogger("distributed").setLevel(logging.WARNING)  # dask's tells of all that comes and goes
         security = self._security()
-        self._scheduler = NameService(
-            wanted.host, wanted.port, security, self._names, wanted.dashboard
-        )
+        self._scheduler = NameService(wanted.host, wanted.port, security, self._names, wanted.dashboard)
         await self._scheduler
         self._port = int(self.address.rpartition(":")[2])
         if self._secret is not None:
@@ -89,12 +88,15 @@ class Cluster:
             secrets.withdraw(self._port, self._secret)
 
     async def complete(self) -> None:
-        """Wait until all workers are there; RuntimeError where one ends before it is."""
+        """Wait until all workers are there; RuntimeError where one ends before it is, or does not come."""
+        until = time.monotonic() + _COMES
         while missing := [name for name in self._names if self._scheduler.find(name) is None]:
             for name in missing:
                 process = self._processes.get(name)
                 if process is not None and process.returncode is not None:
                     raise RuntimeError(f"{name} does not start: it ended with {process.returncode}")
+            if time.monotonic() > until:
+                raise RuntimeError(f"{', '.join(missing)} did not come in {_COMES:.0f} s")
             await asyncio.sleep(_LOOK)
 
     def _security(self) -> Security:

@@ -1,6 +1,6 @@
 """A process of a cluster that does what others ask it to, and nothing else.
 
-    serve("ts://127.0.0.1:4711", "worker0", options, patience=60.0)       returns when the cluster has ended
+serve("ts://127.0.0.1:4711", "worker0", options, patience=60.0)       returns when the cluster has ended
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import functools
 from collections.abc import Callable
 from typing import Any, Final
 
-from ts.distributed.cluster.membership import Joined
 from ts.distributed.rpc import api, state
+from ts.distributed.rpc.membership import Joined
 from ts.distributed.rpc.options import RpcBackendOptions
 from ts.runtime.limits import limits as Limits
 

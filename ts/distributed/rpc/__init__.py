@@ -9,6 +9,7 @@
     api           what programs call
     agent         this process: it asks, and is asked
     peers         the others, and connections to them
+    members       whom one may call: all who met, or (membership) those of a cluster
     callees       what runs, by name; code travels as archives
     answers       results and errors
     signatures    objects of scripted classes, by the types that a callee's signature names

@@ -14,6 +14,7 @@ from ts.distributed.rendezvous import meeting_place
 from ts.distributed.rpc import state
 from ts.distributed.rpc.agent import Agent
 from ts.distributed.rpc.members import Fixed, Members
+from ts.distributed.rpc.membership import Joined
 from ts.distributed.rpc.options import (
     DEFAULT_RPC_TIMEOUT_SEC,
     UNSET_RPC_TIMEOUT,
@@ -60,7 +61,7 @@ def init_rpc(
 
 
 def become(meet: Callable[[Agent], Members], options: RpcBackendOptions) -> Agent:
-    """Become one of the processes that call each other, in a way to meet them; RuntimeError where it is one."""
+    """Become one of the processes that call each other, in a way to meet them."""
     with state.lock:
         if state.agent is not None:
             raise RuntimeError("RPC is already initialized")
@@ -72,8 +73,6 @@ def _way_to_meet(
     name: str, rank: int, world_size: int, options: RpcBackendOptions
 ) -> Callable[[Agent], Members]:
     if urlsplit(options.init_method).scheme in (PLAIN, TLS):
-        from ts.distributed.cluster.membership import Joined
-
         if rank >= 0 or world_size >= 0:
             raise ValueError("a cluster gives out the numbers itself: leave out rank and world_size")
         return functools.partial(Joined, options.init_method, name, options)

@@ -137,7 +137,8 @@ def map(
     """The results of `f(*batch)`, or `f(batch)` of what is no tuple, in the order of the batches.
 
     f           what `rpc_sync` takes: a scripted function or module, an operator
-    workers     the processes, by name, number or WorkerInfo; without them all but this one, of a cluster its workers
+    workers     the processes, by name, number or WorkerInfo; without them all but this one, or a cluster's
+                workers
     in_flight   batches that a process has at once
     retryable   whether a batch may be given to another process when its own has gone
     progress    a count on standard error; without it, where that is a terminal

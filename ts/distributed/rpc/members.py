@@ -63,9 +63,7 @@ class Members:
 
     def unknown(self, to: Any) -> Peer:
         """A process that was not known when it was asked for."""
-        raise RuntimeError(
-            f"name:{self.info.name},rank:{self.info.id} could not find destination name {to}"
-        )
+        raise RuntimeError(f"name:{self.info.name},rank:{self.info.id} could not find destination name {to}")
 
     def card(self, peer: Peer) -> Card:
         """What others need to call a process, as data."""

@@ -2,10 +2,10 @@
 
     members = Joined("ts://127.0.0.1:4711", "me", options, agent)
     members.peer("worker1")           known, or looked up; RuntimeError where there is none
-    members.over.wait()               until it is no member any more; members.error says why, unless all is over
+    members.over.wait()               until it is no member any more; members.error is why, unless all is over
 
-    connection that stays        ("join") ──►   ◄── who has gone, and that all is over;  how this process is ──►
-    connection that asks         ("find", "members") ──►
+    connection that stays        "join", and how this process is ──►    ◄── who has gone, and when all is over
+    connection that asks         "find", "members" ──►                  ◄── answers
 
 When the scheduler goes, calls between processes that know each other go on, and this one tries to come back
 under its name and number for `patience` seconds.  Whoever has gone is forgotten by name: another may come
@@ -107,8 +107,9 @@ class Joined(Members):
     def workers(self) -> list[WorkerInfo]:
         """The workers, in the order of their numbers."""
         rows = self._ask({"op": "members"}, "nobody knows the workers")
-        found = sorted((row["number"], row["name"], row["address"]) for row in rows if row["kind"] == "worker")
-        return [self.add(*each).info for each in found if each[0] != self.info.id]
+        found = [row for row in rows if row["kind"] == "worker" and row["number"] != self.info.id]
+        found.sort(key=lambda row: row["number"])
+        return [self.add(row["number"], row["name"], row["address"]).info for row in found]
 
     def leave(self, left: Left) -> None:
         """Wait until the calls of this process are over: others stay."""
@@ -149,7 +150,7 @@ class Joined(Members):
     # ---- being there
 
     async def _join(self, number: int | None = None) -> Comm:
-        """A connection to the scheduler by which this process is there. Refusal; OSError where there is none."""
+        """A connection to the scheduler by which this process is there. Refusal, or OSError without one."""
         async with asyncio.timeout(ANSWERS):
             comm = await connect(self.address, **self._to_scheduler)
             try:
@@ -202,6 +203,8 @@ class Joined(Members):
                             self._gone(address)
                         case {"op": "close", "reason": "scheduler-close"}:
                             raise Ended
+                        case {"op": "close"}:
+                            return "it has given this process up"
         except OSError as error:
             return str(error)
 
