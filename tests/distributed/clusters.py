@@ -10,6 +10,7 @@ from pathlib import Path
 
 import ts
 from ts.distributed import rpc
+from ts.distributed.rpc.api import current
 
 PATIENCE = 60  # seconds after which a test has failed
 HERE = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), *sys.path])}
@@ -115,7 +116,7 @@ def handle(to):
 
 
 def look_up(name):
-    return rpc.get_worker_info(name).id
+    return current().peer(name).info.id
 
 
 def sleep(seconds):

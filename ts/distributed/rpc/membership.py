@@ -235,11 +235,10 @@ class Joined(Members):
             return  # which whoever hears learns, too
 
     def _gone(self, address: str) -> None:
-        """Whoever listens there has left: its name may be another's by now."""
-        for number, peer in list(self.peers.items()):
-            if peer.address == address and number != self.info.id:
-                self._by_name.pop(peer.info.name, None)
-                self.peers.pop(number, None)
+        """Whoever listens there has left: its name may be another's by now, its number never."""
+        for name, peer in list(self._by_name.items()):
+            if peer.address == address and peer.info != self.info:
+                self._by_name.pop(name, None)
 
     def _stop(self) -> None:
         if self._staying is not None:
