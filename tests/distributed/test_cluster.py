@@ -58,6 +58,24 @@ def test_handles_go_from_process_to_process(me):
     del mine
 
 
+def test_cards_of_processes(me):
+    """One of a process that has gone takes nobody's name; one of another wire is none."""
+    members = current().members
+    address = members.peer("worker0").address
+    assert members.of_card([77, "worker0", address]).info == ("worker0", 77)
+    assert members.peer("worker0").info.id == 0
+    for wrong in (
+        [77, "worker0"],
+        "worker0",
+        [b"1", "a", address],
+        [78, "a", "tcp://127.0.0.1:1"],
+        [78, "a", "x"],
+    ):
+        with pytest.raises(ValueError, match=r"no card of a process|is no address of this cluster"):
+            members.of_card(wrong)
+    assert 78 not in members.peers
+
+
 def test_map_gives_batches_to_the_workers(me):
     """Not to programs."""
     with subprocess.Popen(
@@ -100,7 +118,6 @@ def test_a_process_that_leaves_waits_for_its_own_calls(cluster):
     future = rpc.rpc_async("worker0", there.sleep, args=(0.3,))
     rpc.shutdown()
     assert future.done() and future.wait() == 0.3
-    there.until(lambda: "brief" not in {m["name"] for m in cluster.members()})
     with there.joined(cluster.address, "brief"):
         assert rpc.get_worker_info().id > first
         assert there.answers("worker0") == 14.0

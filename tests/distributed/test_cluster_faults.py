@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import sys
 
@@ -180,6 +181,13 @@ def test_a_worker_that_cannot_start():
 
     with pytest.raises(RuntimeError, match="worker0 does not start: it ended with 2"):
         asyncio.run(asyncio.wait_for(main(), there.PATIENCE))
+
+
+def test_a_port_that_is_taken():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        with there.command("cluster", "--port", str(taken.getsockname()[1])) as process:
+            out, err = process.communicate(timeout=there.PATIENCE)
+    assert (process.returncode, out) == (1, "") and "Address already in use" in err
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,10 @@ class Cluster:
         logging.getLogger("distributed").setLevel(logging.WARNING)  # dask's tells of all that comes and goes
         security = self._security()
         self._scheduler = NameService(wanted.host, wanted.port, security, self._names, wanted.dashboard)
-        await self._scheduler
+        try:
+            await self._scheduler
+        except RuntimeError as error:
+            raise error.__cause__ or error from None  # dask says that it does not start, and not why
         self._port = int(self.address.rpartition(":")[2])
         if self._secret is not None:
             secrets.make_known(self._port, self._secret)

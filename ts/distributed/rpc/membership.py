@@ -15,6 +15,7 @@ under it, with another number.  Names of those who are known but whom the schedu
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 import os
 import threading
@@ -32,7 +33,7 @@ from ts.distributed import secret as secrets
 from ts.distributed.comm import Comm, Security
 from ts.distributed.comm.backend import connect
 from ts.distributed.comm.security import PLAIN, TLS
-from ts.distributed.loop import inside, loop, run
+from ts.distributed.loop import inside, run
 from ts.distributed.rpc.members import LOCAL, Left, Members
 from ts.distributed.rpc.peers import Peer, WorkerInfo
 
@@ -42,7 +43,10 @@ if TYPE_CHECKING:
 
 ANSWERS: Final = 10.0  # seconds in which a scheduler answers
 BEAT: Final = 1.0  # seconds between two words of how this process is
+_PARTS: Final = 1.0  # seconds in which a scheduler takes notice that this process goes
 AGAIN: Final = 0.25  # seconds until a scheduler that does not answer is tried again
+
+log = logging.getLogger(__name__)
 
 Message = dict[str, Any]
 
@@ -76,6 +80,8 @@ class Joined(Members):
         self._kind = kind
         self._lost: str | None = None  # why there is no scheduler
         self._asking: Comm | None = None
+        self._comm: Comm | None = None  # the one that stays
+        self._leaving = False
         self._turn = asyncio.Lock()
         self._staying: asyncio.Task[None] | None = None
         security = security_for(address, options.secret, options.security)
@@ -118,11 +124,11 @@ class Joined(Members):
     def close(self) -> None:
         """Go."""
         super().close()
-        self.over.set()
         if inside():
             self._stop()
-        else:
-            loop().call_soon_threadsafe(self._stop)
+        elif self._staying is not None:
+            run(self._part())
+        self.over.set()
 
     # ---- asking
 
@@ -171,6 +177,7 @@ class Joined(Members):
         return comm
 
     async def _begin(self, comm: Comm) -> None:
+        self._comm = comm
         self._staying = asyncio.create_task(self._stay(comm))
 
     async def _stay(self, comm: Comm) -> None:
@@ -183,7 +190,9 @@ class Joined(Members):
                 finally:
                     beating.cancel()
                     comm.abort()
-                comm = await self._come_back()
+                if self._leaving:
+                    return
+                comm = self._comm = await self._come_back()
                 self._lost = self._asking = None
                 self._by_name = {self.info.name: self.peers[self.info.id]}  # others may have come
         except Ended:
@@ -239,6 +248,18 @@ class Joined(Members):
         for name, peer in list(self._by_name.items()):
             if peer.address == address and peer.info != self.info:
                 self._by_name.pop(name, None)
+
+    async def _part(self) -> None:
+        """Tell the scheduler that this process goes, and wait until it knows: the name is free then."""
+        assert self._comm is not None and self._staying is not None
+        self._leaving = True
+        try:
+            await self._comm.write([{"op": "close-stream"}])
+            await asyncio.wait({self._staying}, timeout=_PARTS)
+        except OSError:
+            log.debug("%s is not there to be told that %s goes", self.address, self.info)
+        finally:
+            self._stop()
 
     def _stop(self) -> None:
         if self._staying is not None:
