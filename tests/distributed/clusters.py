@@ -119,6 +119,11 @@ def look_up(name):
     return current().peer(name).info.id
 
 
+def begun():
+    """How many calls of others this process has begun."""
+    return current().tally["begun"]
+
+
 def sleep(seconds):
     time.sleep(seconds)
     return seconds

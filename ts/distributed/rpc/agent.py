@@ -232,6 +232,8 @@ class Agent:
         def handle(message: Any, reply: Reply) -> None:
             nonlocal caller
             match message:
+                case _ if comm.closed():
+                    return  # what came behind a greeting that is for another
                 case ("hello", int(process), int(wanted)) if caller in (-1, process) and process >= 0:
                     if wanted != self.info.id:
                         comm.abort()  # who listened here before has gone
@@ -246,7 +248,8 @@ class Agent:
         self._comms.add(comm)
         try:
             await self._ready.wait()
-            await answer(comm, handle)
+            if not self.closed:
+                await answer(comm, handle)
         finally:
             self._comms.discard(comm)
         if caller >= 0:
@@ -395,6 +398,7 @@ class Agent:
     def _hang_up(self) -> None:
         """Listen no more; whoever waits for an answer learns at once that there is none."""
         self._listener.stop()
+        self._ready.set()
         for comm in self._comms:
             comm.abort()
 
