@@ -4,7 +4,7 @@ A round measures every contestant of a row in turn, so that a busy machine is bu
 
     calls         `rpc_sync` and `rpc_async` of functions of Python and scripted ones, a tensor there and back
     ping          a message there and back over dask's own comm and over ours, without a call; an empty call
-    map           scalar work over two processes and over one; what a task of 10,000 costs, beside `Client.map`
+    map           scalar work over two processes and over one; what a task costs, beside `Client.map`
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def connections() -> float:
 
 
 def simulate(costs: Costs, workers: int, seconds: float, size: int = 0, in_flight: int = 2) -> float:
-    """The share of their time that workers compute, where a task takes so long and has `size` bytes both ways."""
+    """The share of their time that workers compute; a task takes so long and has `size` bytes both ways."""
     half = costs.caller / 2 + size * costs.byte
     ready: deque[int] = deque(worker for _ in range(in_flight) for worker in range(workers))
     free = [0.0] * workers  # when a worker has done what it has
@@ -126,11 +126,12 @@ def row(name: str, *cells: Any) -> str:
 
 def main() -> None:
     """Print costs, and the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--caller", type=float, help="microseconds of the caller's processor for a task")
     given = parser.parse_args().caller
     costs = measure() if given is None else Costs(given * 1e-6, given * 1e-6, 0.5e-9, 1e5)
-    print(f"a task: {costs.caller * 1e6:.0f} us of the caller's processor, {costs.worker * 1e6:.0f} us of a worker's")
+    caller, worker = costs.caller * 1e6, costs.worker * 1e6
+    print(f"a task: {caller:.0f} us of the caller's processor, {worker:.0f} us of a worker's")
     print(f"a byte: {costs.byte * 1e9:.2f} ns of the caller's, {1e-9 / costs.byte:.1f} GB a second")
     print(f"a connection: {costs.connection / 1024:.0f} KiB at the end that listens")
     print(f"one caller: {1 / costs.caller:.0f} tasks a second\n")

@@ -19,13 +19,13 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import Future as Turn
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from distributed.comm.addressing import unparse_host_port
 from distributed.comm.core import listen
 
-from ts._core.vm.execution import Execution
 from ts._core.vm.future import Future
 from ts.distributed import values
 from ts.distributed.comm import Comm, Security
@@ -147,7 +147,8 @@ class Agent:
             try:
                 _, answered = peer.channel(left).call([0, message], left)
             except OSError as error:
-                late = isinstance(error, TimeoutError) and deadline is not None and time.monotonic() >= deadline
+                late = deadline is not None and time.monotonic() >= deadline
+                late = late and isinstance(error, TimeoutError)
                 raise (_late(timeout) if late else _lost(peer, message, error)) from None
             if answered[0] != UNKNOWN:
                 return value_of(answered, travel or self.references.travel)
@@ -302,17 +303,25 @@ class Agent:
         self._begin(work, *arguments, kept)
         asked.result(None)
 
-    def _begin(self, work: Callable[..., None], *arguments: Any) -> None:
-        """Have a thread do something for another process."""
+    def _begin(self, work: Callable[..., Future[Any] | None], *arguments: Any) -> None:
+        """Have a thread do something for another process; a script may go on when it has returned."""
         self._began()
         self.count("begun")
+
+        def worked(turn: Turn[Future[Any] | None]) -> None:
+            goes_on = None if turn.cancelled() or turn.exception() else turn.result()
+            if goes_on is None:
+                self._done()
+            else:
+                goes_on.add_done_callback(self._done)
+
         try:
-            self.pool.submit(work, *arguments).add_done_callback(lambda future: self._done())
+            self.pool.submit(work, *arguments).add_done_callback(worked)
         except BaseException:
             self._done()
             raise
 
-    def _done(self) -> None:
+    def _done(self, future: Future[Any] | None = None) -> None:
         self.count("done")
         self._ended()
 
@@ -321,7 +330,7 @@ class Agent:
         with self._quiet:
             self.tally[what] += 1
 
-    def _run(self, name: Any, parcel: Any, code: Any, asked: Any) -> None:
+    def _run(self, name: Any, parcel: Any, code: Any, asked: Any) -> Future[Any] | None:
         """Run a callee for another process, and give its result to who asked."""
         try:
             if code is not None:
@@ -334,9 +343,10 @@ class Agent:
         except Exception as error:  # for whoever asked
             asked.failed(error)
         else:
-            self._give(callee, args, kwargs, asked, self.info if name[0] == "python" else None)
+            return self._give(callee, args, kwargs, asked, self.info if name[0] == "python" else None)
+        return None
 
-    def _run_method(self, owned: Any, name: str, parcel: Any, asked: Any) -> None:
+    def _run_method(self, owned: Any, name: str, parcel: Any, asked: Any) -> Future[Any] | None:
         """Call a method of a value that is here."""
         try:
             value = owned.value.wait()
@@ -346,32 +356,28 @@ class Agent:
         except Exception as error:  # for whoever asked
             asked.failed(error)
         else:
-            self._give(method, args, kwargs, asked, self.info)
+            return self._give(method, args, kwargs, asked, self.info)
+        return None
 
-    def _give(self, callee: Any, args: Any, kwargs: Any, asked: Any, info: WorkerInfo | None) -> None:
-        """Call something within the limits, and give what it returns or raises to who asked."""
+    def _give(
+        self, callee: Any, args: Any, kwargs: Any, asked: Any, info: WorkerInfo | None
+    ) -> Future[Any] | None:
+        """Call something within the limits, and give what it returns or raises to who asked.
+
+        A script runs here until it ends or waits; one that waits has no thread.
+        """
         try:
             with self._terms.within():
-                if isinstance(callee, ScriptFunction | ScriptMethod):
-                    program = callee.start(*args, **kwargs)
-                else:
+                if not isinstance(callee, ScriptFunction | ScriptMethod):
                     finish(callee(*args, **kwargs), callee, asked)
-                    return
+                    return None
+                program = callee.start(*args, **kwargs)
         except Exception as error:  # for whoever asked
             asked.failed(error, info)
-            return
-        self._run_program(program, asked)
-
-    def _run_program(self, program: Execution, asked: Any) -> None:
-        """Run a script here until it ends or waits; a script that waits has no thread."""
-
-        def done(future: Future[Any]) -> None:
-            conclude(future, asked)
-            self._ended()
-
-        self._began()
-        program.future.add_done_callback(done)
+            return None
+        program.future.add_done_callback(lambda future: conclude(future, asked))
         program.go()
+        return program.future
 
     def _check_method(self, value: Any, name: str) -> None:
         from ts._core.tensor.tensor import Tensor

@@ -22,7 +22,6 @@ from ts.distributed.rpc.peers import Gone
 from ts.distributed.rpc.state import current
 from ts.ops.rref import WorkerInfo
 
-
 _FAILURES: Final = 8  # connections to one process that break, with no result between them
 
 
@@ -105,8 +104,8 @@ class _Map:
         return future
 
     def _result(self, batch: _Batch) -> Any:
-        """The result of a batch that is over; if its process has gone, or the connection broke, it is given to
-        another, or to the same again, if it may."""
+        """The result of a batch that is over; if its process has gone, or the connection broke, it is run again
+        by another, or the same, if it may."""
         while True:
             try:
                 return batch.future.wait()

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ts.distributed.comm import Security
 from ts.distributed.rendezvous import Meeting, Place
-from ts.distributed.rpc.peers import Peer, WorkerInfo
+from ts.distributed.rpc.peers import Peer
+from ts.ops.rref import WorkerInfo
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import Agent

@@ -35,7 +35,8 @@ from ts.distributed.comm.backend import connect
 from ts.distributed.comm.security import PLAIN, TLS
 from ts.distributed.loop import inside, run
 from ts.distributed.rpc.members import LOCAL, Left, Members
-from ts.distributed.rpc.peers import Peer, WorkerInfo
+from ts.distributed.rpc.peers import Peer
+from ts.ops.rref import WorkerInfo
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import Agent

@@ -3,8 +3,8 @@
     posts = Posts(peer.send)
     posts.post(["drop", [0, 7], [1, 3]])
 
-All are sent at once.  If the connection breaks, what was not answered is sent again, oldest first, and what is
-posted meanwhile behind it; so each has to do the same when it comes twice.  They are given up when nobody
+All are sent at once.  If the connection breaks, what was not answered is sent again, oldest first, and what
+is posted meanwhile behind it; so each has to do the same when it comes twice.  They are given up when nobody
 listens there any more, or nothing was answered for GIVE_UP seconds.
 """
 

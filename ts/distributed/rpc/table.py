@@ -64,13 +64,11 @@ class References:
         self.travel = Travel(RRef, self.pack, self.unpack)
         self._numbers = itertools.count()
         self._owned: dict[Identity, Owned] = {}
-        self._kept: dict[
-            Identity, tuple[RRef, float]
-        ] = {}  # passed on, by the fork that it is kept for, until
+        # Passed on, by the fork that it is kept for, and until when.
+        self._kept: dict[Identity, tuple[RRef, float]] = {}
         self._expiring = False
-        self._dropped: OrderedDict[
-            tuple[Identity, Identity], None
-        ] = OrderedDict()  # forks of values before these came: a message may overtake another by a new connection
+        # Forks of values before these came: a message may overtake another by a new connection.
+        self._dropped: OrderedDict[tuple[Identity, Identity], None] = OrderedDict()
         self._lock = threading.RLock()  # a handle that goes meanwhile drops its fork in this very thread
 
     def __len__(self) -> int:
@@ -161,7 +159,8 @@ class References:
             old = {fork: self._kept.pop(fork) for fork, (_, until) in [*self._kept.items()] if until <= now}
             self._expiring = bool(self._kept) and not self.agent.closed
             if self._expiring:
-                loop().call_later(max(min(until for _, until in self._kept.values()) - now, 0.1), self._expire)
+                next_time = min(until for _, until in self._kept.values())
+                loop().call_later(max(next_time - now, 0.1), self._expire)
         old.clear()
 
     def unpack(self, data: Any) -> RRef:
