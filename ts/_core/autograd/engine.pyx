@@ -27,7 +27,6 @@ from ts._core.autograd.node cimport Edge, Expected, Hooks, Node, Task
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, history_of, operator_function
 from ts._core.thread.context cimport GRAD_DISABLED, LAYERED, context_flags, set_flag
-from ts._core.value.sealed cimport seal
 
 from ts import dtypes
 from ts._core.vm.on_thread import on_thread
@@ -42,16 +41,16 @@ cdef enum:
 cdef class Run:
     """A pass."""
 
-    cdef list heap                     # of tasks: the one with the highest sequence first
-    cdef dict others                   # node -> task, of nodes that another pass has reached meanwhile
-    cdef bint keep                     # what is saved, for another pass
-    cdef dict captured                 # node -> {output: places in the answer}; None: all leaves
-    cdef set needed                    # the nodes on a way to these; None: all
-    cdef list answer
-    cdef bint accumulate               # into leaves, also those that are captured
-    cdef int64_t number
-    cdef list behind                   # what is to be called when it is through
-    cdef Node current                  # whose turn it is
+    def __cinit__(self, *args, **kwargs):
+        self.heap, self.others, self.behind = [], {}, []
+        self.number = -1
+
+    cdef int begin(self, list starts) except -1:
+        """Give the first gradients; `starts`, with a node, a result of it and a gradient each, is empty then."""
+        for node, output, gradient in starts:
+            self.give(<Node>node, output, gradient, False)
+        del starts[:]
+        return 0
 
     cdef Task task_of(self, Node node):
         """The task of a node, in the heap."""
@@ -347,10 +346,10 @@ cdef Task pop(list heap):
 
 # ---------------------------------------------------------------- a pass
 
-cdef set nodes_towards(list roots, dict wanted):
-    """The nodes between `roots` and those that are wanted, with these."""
-    cdef set seen = set(roots), needed = set()
-    cdef list stack = list(roots), order
+cdef set nodes_from(list roots):
+    """All nodes that lead on from `roots`, with these."""
+    cdef set seen = set(roots)
+    cdef list stack = list(roots)
     cdef Node node
     cdef int i
     while stack:
@@ -359,8 +358,14 @@ cdef set nodes_towards(list roots, dict wanted):
             if node.edges[i].node != NULL and <Node>node.edges[i].node not in seen:
                 seen.add(<Node>node.edges[i].node)
                 stack.append(<Node>node.edges[i].node)
-    order = sorted(seen, key=sequence_of)
-    for node in order:
+    return seen
+
+
+cdef set nodes_towards(list roots, dict wanted):
+    """The nodes between `roots` and those that are wanted, with these."""
+    cdef set needed = set()
+    cdef Node node
+    for node in sorted(nodes_from(roots), key=sequence_of):
         if node in wanted or leads_on(node, needed):
             needed.add(node)
     return needed
@@ -395,7 +400,7 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
     cdef Run run = Run.__new__(Run)
     cdef int output = 0
     cdef list nodes = []
-    run.heap, run.others, run.keep, run.accumulate = [], {}, keep, accumulate
+    run.keep, run.accumulate = keep, accumulate
     starts = []
     for x, gradient in zip(roots, gradients, strict=True):
         if not isinstance(gradient, Tensor):
@@ -411,10 +416,7 @@ def run_backward(list roots not None, list gradients not None, bint keep, bint c
             node = edge_from(x, &output)
             run.captured.setdefault(node, {}).setdefault(output, []).append(i)
         run.needed = nodes_towards(nodes, run.captured)
-    global passes
-    passes += 1
-    run.number = passes
-    run.behind = []
+    run.number = next_number()
     del nodes
     depth = getattr(here, "depth", 0) + 1
     if depth > MOST_NESTED:
@@ -431,9 +433,7 @@ def work_within(Run run not None, list starts not None, bint create, int depth):
     here.run, here.depth = run, depth
     before = set_flag(GRAD_DISABLED, not create)
     try:
-        for node, output, gradient in starts:
-            run.give(<Node>node, output, gradient, False)
-        del starts[:], node, gradient
+        run.begin(starts)
         run.work()
         for callback in run.behind:
             callback()
@@ -446,6 +446,13 @@ def work_within(Run run not None, list starts not None, bint create, int depth):
 
 cdef object here = threading.local()   # run: the pass that the thread is in; depth: of how many in each other
 cdef int64_t passes = 0
+
+
+cdef int64_t next_number() except -1:
+    """The number of a new pass."""
+    global passes
+    passes += 1
+    return passes
 
 
 def pass_number():
@@ -487,6 +494,3 @@ def nodes_ahead():
                 seen.add(<Node>node.edges[i].node)
                 stack.append(<Node>node.edges[i].node)
     return seen
-
-
-seal(Run)

@@ -1,0 +1,119 @@
+"""Passes in parts: gradients of some roots are there before those of others.
+
+    run = StagedRun([[edge of one root], [edge of another]], keep, add)
+    run.resume(0, [gradient])           the nodes that nothing leads to from the other root
+    run.resume(1, [gradient])           all others; each leaf called add(leaf, gradient, owned) once
+
+Where a pass has all its gradients from the beginning, the order of nodes is enough (`engine`).  Here they are
+counted: a node has its turn, its only one, when a gradient, or that there is none, has come by each edge that
+leads to it.
+"""
+
+from ts._core.autograd.engine cimport Run, edge_from, next_number, nodes_from, push
+from ts._core.autograd.leaf cimport AccumulateGrad
+from ts._core.autograd.node cimport Node, Task
+
+from ts._core.autograd.engine import sequence_of, work_within
+
+
+cdef class StagedRun(Run):
+    """A pass from several roots, each of which is a list of edges."""
+
+    cdef list roots                    # lists of (node, output)
+    cdef dict missing                  # node -> how many gradients are still to come
+    cdef dict tasks                    # of nodes that wait
+    cdef object add                    # called with each leaf, its gradient, and whether that is nobody else's
+
+    def __cinit__(self, list roots not None, bint keep, add):
+        cdef int i
+        cdef Node node
+        self.keep, self.add, self.tasks = keep, add, {}
+        self.number = next_number()
+        self.roots = [as_edges(edges) for edges in roots]
+        starts = [node for edges in self.roots for node, _ in edges]
+        self.missing = dict.fromkeys(nodes_from(starts), 0)
+        for node in starts:
+            self.missing[node] += 1
+        for node in self.missing:
+            for i in range(node.edge_count):
+                if node.edges[i].node != NULL:
+                    self.missing[<Node>node.edges[i].node] += 1
+
+    def resume(self, Py_ssize_t root, list gradients not None):
+        """Give a root its gradients, of which some may be None; once for each."""
+        edges = self.roots[root]
+        if edges is None:
+            raise RuntimeError("a root has had its gradients")
+        self.roots[root] = None
+        work_within(self, [(node, i, g) for (node, i), g in zip(edges, gradients, strict=True)], False, 1)
+        self.behind = []
+
+    cdef int begin(self, list starts) except -1:
+        for node, output, gradient in starts:
+            if gradient is not None:
+                self.give(<Node>node, output, gradient, False)
+            self.arrived(<Node>node)
+        del starts[:]
+        return 0
+
+    cdef Task task_of(self, Node node):
+        cdef Task task = self.tasks.get(node)
+        if task is None:
+            task = Task.__new__(Task)
+            task.node, task.run = node, self
+            task.gradients = [None] * node.result_count
+            self.tasks[node] = task
+        return task
+
+    cdef int arrived(self, Node node) except -1:
+        """A gradient has come, or that there is none."""
+        cdef Py_ssize_t left = self.missing[node] - 1
+        self.missing[node] = left
+        if left == 0:
+            push(self.heap, self.task_of(node))
+            del self.tasks[node]
+        return 0
+
+    cdef int turn(self, Task task) except -1:
+        cdef Node node = task.node
+        if task.gradients.count(None) == len(task.gradients):
+            return self.pass_on(node, [None] * node.edge_count)
+        if type(node) is not AccumulateGrad:
+            return Run.turn(self, task)
+        if node.hooks is not None:
+            self.call_before(task)
+        if task.gradients[0] is not None:
+            self.add((<AccumulateGrad>node).variable, task.gradients[0], task.owned & 1)
+        return 0
+
+    cdef int pass_on(self, Node node, list found) except -1:
+        cdef int i
+        Run.pass_on(self, node, found)
+        for i in range(node.edge_count):
+            if node.edges[i].node != NULL:
+                self.arrived(<Node>node.edges[i].node)
+        return 0
+
+
+cdef list as_edges(list edges):
+    cdef int output = 0
+    return [(edge_from(edge, &output), output) for edge in edges]
+
+
+def reach(list roots not None, type kind not None):
+    """The nodes of a class that lists of edges lead to, with bit `i` set where list `i` does."""
+    cdef dict bits = {}, found = {}
+    cdef Node node, to
+    cdef int i
+    for root, edges in enumerate(roots):
+        for node, _ in as_edges(edges):
+            bits[node] = bits.get(node, 0) | 1 << root
+    for node in sorted(nodes_from(list(bits)), key=sequence_of, reverse=True):
+        mask = bits.pop(node)
+        if isinstance(node, kind):
+            found[node] = mask
+        for i in range(node.edge_count):
+            if node.edges[i].node != NULL:
+                to = <Node>node.edges[i].node
+                bits[to] = bits.get(to, 0) | mask
+    return found
