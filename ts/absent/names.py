@@ -324,7 +324,7 @@ NAMES: Final = {
         Join JoinHook Joinable
     """,
     "distributed.optim": """
-        DistributedOptimizer PostLocalSGDOptimizer ZeroRedundancyOptimizer as_functional_optim
+        PostLocalSGDOptimizer ZeroRedundancyOptimizer as_functional_optim
     """,
     "distributed.pipelining": """
         Pipe PipelineStage Schedule1F1B ScheduleDualPipeV ScheduleGPipe ScheduleInterleaved1F1B
@@ -355,9 +355,6 @@ NAMES: Final = {
     """,
     "distributed.utils": """
         Any Callable Container Optional OrderedDict PackedSequence Q R S T TypeVar overload
-    """,
-    "distributed.autograd": """
-        DistAutogradContext backward context get_gradients is_available
     """,
     "distributed.tensor.parallel": """
         ColwiseParallel ParallelStyle PrepareModuleInput PrepareModuleInputOutput

@@ -19,5 +19,11 @@ class DistStoreError(DistError):
     """The processes did not come together."""
 
 
+class Gone(RuntimeError):
+    """A process that was called is no longer there, or cannot be reached."""
+
+    refused = False  # whether nobody listens there
+
+
 class QueueEmptyError(DistStoreError):
     """Nothing is there. Nothing here raises it."""

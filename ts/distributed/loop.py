@@ -2,6 +2,7 @@
 
 run(connect("ts://127.0.0.1:4711"))         from any thread but the loop's; gives the result
 inside()                                    whether this is the loop's thread
+at_once(callback)                           one that may be called in it
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -56,3 +57,13 @@ def _forget() -> None:
 
 
 os.register_at_fork(after_in_child=_forget)
+
+
+class at_once:
+    """A callback that waits for nothing: it needs no thread of its own."""
+
+    def __init__(self, callback: Callable[[Any], Any]) -> None:
+        self._callback = callback
+
+    def __call__(self, future: Any) -> None:
+        self._callback(future)

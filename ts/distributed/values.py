@@ -47,6 +47,7 @@ class Tag(IntEnum):
     SET = 13
     FROZENSET = 14
     NOMINAL = 15  # of a class, an enum or a named tuple of the callee's signature
+    RECORDED = 16  # a whole message whose tensors want gradients: see `distributed.gradients.recording`
 
 
 class Flag(IntEnum):
@@ -56,6 +57,7 @@ class Flag(IntEnum):
     REQUIRES_GRAD = 1
     PARAMETER = 2
     FIXED_PARAMETER = 3  # one that requires no gradient
+    RECORDED = 4  # its gradient is that of a tensor of the sender
 
 
 class Nominal(Protocol):
@@ -97,12 +99,13 @@ _BY_CODE: Final[dict[Tag, dict[int, Any]]] = {
 Parcel = tuple[Any, list[memoryview]]
 
 
-def pack(value: Any, travel: Travel | None = None) -> Parcel:
+def pack(value: Any, travel: Travel | None = None, recorded: list[Tensor] | None = None) -> Parcel:
     """A value as plain data and memory, which is that of its tensors; TypeError for what cannot travel.
 
-    `travel` is how references do, if any may.
+    travel      how references do, if any may
+    recorded    gets the tensors that want gradients, where these are to come back
     """
-    packing = _Packing(travel)
+    packing = _Packing(travel, recorded)
     try:
         data = packing.pack(value)
     except RecursionError:
@@ -111,8 +114,9 @@ def pack(value: Any, travel: Travel | None = None) -> Parcel:
 
 
 class _Packing:
-    def __init__(self, travel: Travel | None) -> None:
+    def __init__(self, travel: Travel | None, recorded: list[Tensor] | None) -> None:
         self.travel = travel
+        self.recorded = recorded
         self.signature = None if travel is None else travel.signature
         self.storages = WrittenStorages()
         self.tensors: list[tuple[Tensor, list[Any]]] = []  # with what is said of them
@@ -168,8 +172,13 @@ class _Packing:
         flag = Flag.REQUIRES_GRAD if x.requires_grad else Flag.PLAIN
         if isinstance(x, Parameter):
             flag = Flag.PARAMETER if x.requires_grad else Flag.FIXED_PARAMETER
+        alone = False
+        if self.recorded is not None and x.requires_grad:
+            flag = Flag.RECORDED
+            self.recorded.append(x)
+            alone = self.users[id(root(x.array))] > 0  # a write there would have no gradient here
         x = x.detach()
-        if x.is_conj() or x.is_neg():
+        if alone or x.is_conj() or x.is_neg():
             x = x.clone()
         entry = [Tag.TENSOR, x.dtype.code, flag]
         self.tensors.append((x, entry))
@@ -198,19 +207,25 @@ class _Packing:
         return found
 
 
-def unpack(parcel: Any, travel: Travel | None = None) -> Any:
-    """The value of a parcel; its tensors lie in the parcel's memory. MalformedValue where it is none."""
+def unpack(parcel: Any, travel: Travel | None = None, recorded: list[Tensor] | None = None) -> Any:
+    """The value of a parcel; its tensors lie in the parcel's memory. MalformedValue where it is none.
+
+    `recorded` gets those that have their gradients elsewhere.
+    """
     try:
         data, memory = parcel
-        return _Unpacking(memory, travel).unpack(data)
+        return _Unpacking(memory, travel, recorded).unpack(data)
     except Exception as error:  # whatever is wrong with it
         raise MalformedValue(f"what arrived is no value: {error}") from error
 
 
 class _Unpacking:
-    def __init__(self, memory: Sequence[Any], travel: Travel | None) -> None:
+    def __init__(
+        self, memory: Sequence[Any], travel: Travel | None, recorded: list[Tensor] | None
+    ) -> None:
         self.memory = memory
         self.travel = travel
+        self.recorded = recorded
         self.storages: dict[tuple[int, int], NDArray[Any]] = {}  # by place and dtype
         self.bytes: dict[int, NDArray[np.uint8]] = {}
 
@@ -269,7 +284,15 @@ class _Unpacking:
                 return x.requires_grad_()
             case Flag.PARAMETER:
                 return Parameter(x)
+            case Flag.RECORDED:
+                return self._recorded(x)
         return Parameter(x, requires_grad=False)
+
+    def _recorded(self, x: Tensor) -> Tensor:
+        if self.recorded is None or not (x.is_floating_point() or x.is_complex()):
+            raise MalformedValue("a tensor whose gradient is nowhere")
+        self.recorded.append(x)
+        return x
 
     def _bytes(self, key: int) -> NDArray[np.uint8]:
         """Memory that arrived, which may be written; what came inside of the head is copied."""

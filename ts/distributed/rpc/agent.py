@@ -5,7 +5,8 @@
     ("remote", callee, arguments, code, value)     answer; run it, keep its result    remote
     ("method", owner, name, arguments)             as call, of a value that is there  RRef.rpc_sync
     ("remote_method", ...)                         as remote                          RRef.remote
-    ("fetch", value) and others                    see `table`                        RRef.to_here
+    ("fetch", value, context) and others           see `table`                        RRef.to_here
+    ("backward", ...), ("optimizer", ...)          see `gradients.service`            dist_autograd.backward
 
 A connection that breaks fails its calls at once.  Who waits has a connection for each thread, as that is
 fastest; calls in flight share one.  Calls of others run in a pool of threads, never in the loop.
@@ -21,25 +22,30 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future as Turn
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from distributed.comm.addressing import unparse_host_port
 from distributed.comm.core import listen
 
 from ts._core.vm.future import Future
-from ts.distributed import values
 from ts.distributed.comm import Comm, Security
 from ts.distributed.comm.calls import Reply, answer
 from ts.distributed.comm.messages import TooLarge
+from ts.distributed.errors import Gone
+from ts.distributed.gradients import recording, service
+from ts.distributed.gradients.contexts import Contexts, current_id
+from ts.distributed.gradients.contexts import inside as inside_of
 from ts.distributed.loop import inside, loop, run
 from ts.distributed.rpc.answers import UNKNOWN, Answer, conclude, finish, value_of
-from ts.distributed.rpc.callees import Known, Sent, Unknown
+from ts.distributed.rpc.callees import Known, Name, Sent, Unknown
 from ts.distributed.rpc.futures import RpcFuture
 from ts.distributed.rpc.members import Members
 from ts.distributed.rpc.options import NO_TIMEOUT, UNSET_RPC_TIMEOUT, RpcBackendOptions, seconds
-from ts.distributed.rpc.peers import Gone, Peer
+from ts.distributed.rpc.peers import Peer
 from ts.distributed.rpc.rref import RRef
 from ts.distributed.rpc.table import References, as_identity
+from ts.distributed.values import Parcel, Travel
 from ts.frontend.terms import Terms
 from ts.ops.rref import WorkerInfo
 from ts.runtime.function import ScriptFunction
@@ -78,6 +84,7 @@ class Agent:
         self.info = self.members.info
         self.peer = self.members.peer
         self.references = References(self)
+        self.contexts = Contexts(self)
         loop().call_soon_threadsafe(self._ready.set)
 
     def timeout(self, given: float) -> float:
@@ -88,36 +95,36 @@ class Agent:
 
     def call(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> RpcFuture:
         """Have a process run something; the future has the result."""
-        travel = self.references.travel_of(callee)
-        message = ["call", *self._named(callee, args, kwargs, travel), None]
-        return self.submit(self.peer(to), message, self.timeout(timeout), travel)
+        peer, travel = self.peer(to), self.references.travel_of(callee)
+        message = ["call", *self._named(peer, callee, args, kwargs, travel), None]
+        return self.submit(peer, message, self.timeout(timeout), travel)
 
     def call_and_wait(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> Any:
         """Have a process run something, and wait for the result."""
-        travel = self.references.travel_of(callee)
-        message = ["call", *self._named(callee, args, kwargs, travel), None]
-        return self.ask(self.peer(to), message, self.timeout(timeout), travel)
+        peer, travel = self.peer(to), self.references.travel_of(callee)
+        message = ["call", *self._named(peer, callee, args, kwargs, travel), None]
+        return self.ask(peer, message, self.timeout(timeout), travel)
 
     def remote(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> RRef:
         """Have a process run something and keep the result."""
-        travel = self.references.travel_of(callee)
-        message = ["remote", *self._named(callee, args, kwargs, travel), None]
-        return self._kept(self.peer(to), message, timeout, travel)
+        peer, travel = self.peer(to), self.references.travel_of(callee)
+        message = ["remote", *self._named(peer, callee, args, kwargs, travel), None]
+        return self._kept(peer, message, timeout, travel)
 
     def method(self, handle: RRef, name: str, args: Any, kwargs: Any, timeout: float) -> RpcFuture:
         """Call a method of a value where it is."""
         handle._check_created()
-        message = ["method", list(handle._identity), name, *self._packed((args, kwargs))]
+        message = ["method", list(handle._identity), name, *self.packed(handle._peer, (args, kwargs))]
         return self.submit(handle._peer, message, self.timeout(timeout))
 
     def remote_method(self, handle: RRef, name: str, args: Any, kwargs: Any, timeout: float) -> RRef:
         """Call a method of a value where it is, and keep the result there."""
         handle._check_created()
-        message = ["remote_method", list(handle._identity), name, *self._packed((args, kwargs))]
+        message = ["remote_method", list(handle._identity), name, *self.packed(handle._peer, (args, kwargs))]
         return self._kept(handle._peer, message, timeout)
 
     def _kept(
-        self, peer: Peer, message: list[Any], timeout: float, travel: values.Travel | None = None
+        self, peer: Peer, message: list[Any], timeout: float, travel: Travel | None = None
     ) -> RRef:
         identity, fork = self.references.new(), self.references.new()
         made = RRef._handle(self, peer, identity, fork)
@@ -126,16 +133,26 @@ class Agent:
         made._created = self.submit(peer, message, self.timeout(timeout))
         return made
 
-    def _named(self, callee: Any, args: Any, kwargs: Any, travel: values.Travel) -> list[Any]:
+    def _named(self, peer: Peer, callee: Any, args: Any, kwargs: Any, travel: Travel) -> list[Any]:
         if isinstance(args, list):
             args = tuple(args)
-        return [list(self._sent.name(callee)), *values.pack((args or (), dict(kwargs or {})), travel)]
+        given = args or (), dict(kwargs or {})
+        return [list(self._sent.name(callee)), *self.packed(peer, given, travel)]
 
-    def _packed(self, value: Any) -> values.Parcel:
-        return values.pack(value, self.references.travel)
+    def packed(self, peer: Peer, value: Any, travel: Travel | None = None) -> Parcel:
+        """A value for a process, which takes part in the context that this thread is inside of."""
+        return recording.pack(value, self, current_id(), peer, travel)
+
+    def name_of(self, callee: Any) -> Name:
+        """How other processes find what this one calls."""
+        return self._sent.name(callee)
+
+    def callee_of(self, name: Any) -> Callable[..., Any]:
+        """What another process means by a name."""
+        return self._known.find(name)
 
     def ask(
-        self, peer: Peer, message: list[Any], timeout: float, travel: values.Travel | None = None
+        self, peer: Peer, message: list[Any], timeout: float, travel: Travel | None = None
     ) -> Any:
         """Send a message, wait for its answer, and give the value in it. Raises what was raised there."""
         if inside():
@@ -151,11 +168,11 @@ class Agent:
                 late = late and isinstance(error, TimeoutError)
                 raise (_late(timeout) if late else _lost(peer, message, error)) from None
             if answered[0] != UNKNOWN:
-                return value_of(answered, travel or self.references.travel)
+                return value_of(answered, self, travel)
             self._with_code(peer, message, again=True)
 
     def submit(
-        self, peer: Peer, message: list[Any], timeout: float, travel: values.Travel | None = None
+        self, peer: Peer, message: list[Any], timeout: float, travel: Travel | None = None
     ) -> RpcFuture:
         """Send a message; the future has what `ask` gives."""
         future = RpcFuture(self)
@@ -172,7 +189,7 @@ class Agent:
             try:
                 if error is not None:
                     raise _lost(peer, message, error)
-                value = value_of(answered, travel or self.references.travel)
+                value = value_of(answered, self, travel)
             except Exception as raised:  # for whoever waits
                 future.set_exception(raised)
             else:
@@ -262,6 +279,7 @@ class Agent:
         if not self._connections[process]:
             del self._connections[process]
             self.references.forget(process)
+            self.contexts.forget(process)
 
     def _handle(self, message: Any, reply: Reply, caller: int) -> None:
         asked = Answer(self, reply)
@@ -284,6 +302,8 @@ class Agent:
                     owned = self.references.owner_of(as_identity(owner))
                     work = self._run_method, owned, name, (data, memory)
                     self._keep(asked, identity, fork, process, *work)
+                case (("backward" | "optimizer") as about, str(kind), *rest):
+                    self._begin(service.handle, self, about, kind, tuple(rest), asked)
                 case (str(kind), *rest):
                     self.references.handle(kind, rest, asked, caller)
                 case _:
@@ -337,7 +357,7 @@ class Agent:
                 self._known.add(name[1], code)
             callee = self._known.find(name)
             asked.travel = self.references.travel_of(callee)
-            args, kwargs = values.unpack(parcel, asked.travel)
+            (args, kwargs), asked.context_id = recording.unpack(parcel, self, asked.travel)
         except Unknown:
             asked.unknown()
         except Exception as error:  # for whoever asked
@@ -351,7 +371,7 @@ class Agent:
         try:
             value = owned.value.wait()
             self._check_method(value, name)
-            args, kwargs = values.unpack(parcel, self.references.travel)
+            (args, kwargs), asked.context_id = recording.unpack(parcel, self)
             method = getattr(value, name)
         except Exception as error:  # for whoever asked
             asked.failed(error)
@@ -364,11 +384,12 @@ class Agent:
     ) -> Future[Any] | None:
         """Call something within the limits, and give what it returns or raises to who asked.
 
-        A script runs here until it ends or waits; one that waits has no thread.
+        A script runs here until it ends or waits; one that waits has no thread, but inside of a context of
+        gradients, which are a thread's.
         """
         try:
-            with self._terms.within():
-                if not isinstance(callee, ScriptFunction | ScriptMethod):
+            with self.within(), inside_of(asked.context_id):
+                if not isinstance(callee, ScriptFunction | ScriptMethod) or asked.context_id is not None:
                     finish(callee(*args, **kwargs), callee, asked)
                     return None
                 program = callee.start(*args, **kwargs)
@@ -378,6 +399,10 @@ class Agent:
         program.future.add_done_callback(lambda future: conclude(future, asked))
         program.go()
         return program.future
+
+    def within(self) -> AbstractContextManager[Any]:
+        """The limits of what this process does for others."""
+        return self._terms.within()
 
     def _check_method(self, value: Any, name: str) -> None:
         from ts._core.tensor.tensor import Tensor

@@ -4,7 +4,7 @@ answer.result(3)                         ("value", 3, [])
 answer.failed(ValueError("bad"))         ("failed", "ValueError", "bad")
 answer.unknown()                         ("unknown",): send the code
 
-value_of(answered, travel)               3, or ValueError("bad") is raised
+value_of(answered, agent)                3, or ValueError("bad") is raised
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import ts.errors
 from ts._core.vm.future import Future
-from ts.distributed import values
 from ts.distributed.comm.calls import Reply
+from ts.distributed.gradients import recording
+from ts.distributed.values import Travel
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import Agent
@@ -29,15 +30,17 @@ UNKNOWN: Final = "unknown"
 class Answer:
     """The one answer to a message."""
 
+    context_id: int | None = None  # of gradients, which the value belongs to
+
     def __init__(self, agent: Agent, reply: Reply) -> None:
         self._agent = agent
         self._reply = reply
-        self.travel: values.Travel | None = None  # of the callee
+        self.travel: Travel | None = None  # of the callee
 
     def result(self, value: Any) -> None:
         """A value."""
         try:
-            parcel = values.pack(value, self.travel or self._agent.references.travel)
+            parcel = recording.pack(value, self._agent, self.context_id, travel=self.travel)
         except Exception as error:  # what cannot travel is told to whoever waits
             self.failed(error)
         else:
@@ -98,11 +101,11 @@ def conclude(future: Future[Any], kept: Any) -> None:
     kept.result(future.value()) if error is None else kept.failed(error)
 
 
-def value_of(answered: Any, travel: values.Travel) -> Any:
+def value_of(answered: Any, agent: Agent, travel: Travel | None = None) -> Any:
     """What an answer holds; raises what it says was raised."""
     match answered:
         case ("value", data, memory):
-            return values.unpack((data, memory), travel)
+            return recording.unpack((data, memory), agent, travel)[0]
         case ("failed", str(kind), str(text)):
             raise _known(kind)(text)
     raise RuntimeError(f"an answer that is none: {answered!r:.100}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ts._core.vm.execution import Execution
 from ts._core.vm.future import Future
-from ts.distributed.loop import inside
+from ts.distributed.loop import at_once, inside
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import Agent
@@ -23,7 +23,8 @@ class RpcFuture(Future[Any]):
 
     def call(self, callback: Callable[[Any], Any]) -> None:
         """Run a callback; a program that waits goes to the threads of programs."""
-        if inside() and not isinstance(getattr(callback, "__self__", None), Execution):
+        waits = not isinstance(getattr(callback, "__self__", None), Execution) and not isinstance(callback, at_once)
+        if inside() and waits:
             self.agent.pool.submit(super().call, callback)
         else:
             super().call(callback)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ts._core.vm.future import Future
-from ts.distributed.rpc.peers import Gone
+from ts.distributed.errors import Gone
 from ts.distributed.rpc.state import current
 from ts.ops.rref import WorkerInfo
 

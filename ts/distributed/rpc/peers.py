@@ -28,12 +28,6 @@ _AGAIN: Final = (0.2, 1.0, 4.0, 8.0, 12.0)  # seconds until a connection that br
 How = Callable[[], dict[str, Any]]  # what a connection is made with
 
 
-class Gone(RuntimeError):
-    """Another process is no longer there, or cannot be reached."""
-
-    refused = False  # whether nobody listens there
-
-
 class Peer:
     """Another process, or this one: where it listens, and what it has been sent."""
 

@@ -7,6 +7,7 @@ from types import GenericAlias
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from ts._core.vm.future import Future
+from ts.distributed.gradients import recording
 from ts.distributed.rpc.futures import RpcFuture, pass_on
 from ts.distributed.rpc.options import UNSET_RPC_TIMEOUT
 from ts.distributed.rpc.state import current
@@ -79,7 +80,10 @@ class RRef(Reference):
             return self.local_value()
         self._check_created()
         agent = self._agent
-        return agent.ask(self._peer, ["fetch", list(self._identity)], agent.timeout(timeout), self._travel)
+        return agent.ask(self._peer, self._fetch(), agent.timeout(timeout), self._travel)
+
+    def _fetch(self) -> list[Any]:
+        return ["fetch", list(self._identity), recording.context_for(self._peer, self._agent)]
 
     def local_value(self) -> Any:
         """The value itself; RuntimeError in a process that does not own it."""
@@ -99,14 +103,13 @@ class RRef(Reference):
         """A future of what `to_here` gives."""
         if self.is_owner():
             return self.own_value()
-        agent, fetched = self._agent, RpcFuture(self._agent)
+        agent, fetched, message = self._agent, RpcFuture(self._agent), self._fetch()
 
         def fetch(created: Future[Any]) -> None:
             error = created.exception()
             if error is not None:
                 fetched.set_exception(error)
                 return
-            message = ["fetch", list(self._identity)]
             asked = agent.submit(self._peer, message, agent.timeout(timeout), self._travel)
             asked.add_done_callback(lambda future: pass_on(future, fetched))
 

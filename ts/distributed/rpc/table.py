@@ -18,6 +18,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final
 
 from ts.distributed.loop import loop
+from ts.distributed.gradients import recording
 from ts.distributed.rpc.answers import Answer, located
 from ts.distributed.rpc.callees import signature_of
 from ts.distributed.rpc.futures import RpcFuture
@@ -35,6 +36,8 @@ Identity = tuple[int, int]  # the process that made it, and its number there
 
 class Owned:
     """A value that others refer to."""
+
+    context_id: int | None = None  # of gradients, which the call that made it belonged to
 
     def __init__(self, agent: Agent) -> None:
         self.value = RpcFuture(agent)
@@ -194,7 +197,8 @@ class References:
     def handle(self, kind: str, rest: Any, answer: Answer, caller: int) -> None:
         """A message of a process about references; ValueError for another."""
         match kind, [*rest]:
-            case "fetch", [identity]:
+            case "fetch", [identity, context]:
+                answer.context_id = recording.joined(context, self.agent)
                 answer.owned(self.owner_of(as_identity(identity)))
                 return
             case "need", [identity, fork, int(process)] if process == caller:

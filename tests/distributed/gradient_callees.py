@@ -1,0 +1,135 @@
+"""What other processes run in the tests of gradients across calls."""
+
+import threading
+
+import ts
+from ts import nn
+from ts.distributed import autograd as dist_autograd
+from ts.distributed import rpc
+from ts.distributed.rpc.state import current
+
+W = ts.tensor([5.0, 6.0], requires_grad=True)
+TURNS = []
+
+
+def mul(a, b):
+    return a * b
+
+
+def times_w(x):
+    return x * W
+
+
+def gradient_of_w(context_id):
+    return dist_autograd.get_gradients(context_id).get(W), W.grad
+
+
+def nested(x, to):
+    """A product there of a product that another process has."""
+    return rpc.rpc_sync(to, mul, (x, W)) * x
+
+
+def ping_pong(x, to, back, depth):
+    """A chain of calls to and fro."""
+    return x if depth == 0 else rpc.rpc_sync(to, ping_pong, (x * 2, back, to, depth - 1))
+
+
+def written(a, b):
+    a.mul_(2)
+    return b.sum()
+
+
+def without_gradients(x):
+    with ts.no_grad():
+        return x * 2
+
+
+def facts(x):
+    return type(x).__name__, x.requires_grad, x.is_leaf, None if x.grad_fn is None else x.grad_fn.name()
+
+
+def context_here():
+    return dist_autograd._current_context()._context_id()
+
+
+def contexts_here():
+    return len(current().contexts)
+
+
+def backward_there(context_id, x):
+    dist_autograd.backward(context_id, [x.sum()])
+
+
+def several(x):
+    return [x * 2, {"whole": x.detach().long()}, 3, x * 3]
+
+
+@rpc.functions.async_execution
+def later(to, x):
+    return rpc.rpc_async(to, mul, (x, x)).then(lambda f: f.wait() * 10)
+
+
+def counted(x):
+    """Counts how often its derivative is asked for."""
+    y = x * 1
+    y.register_hook(lambda gradient: TURNS.append(gradient))
+    return y
+
+
+def turns():
+    found = len(TURNS)
+    TURNS.clear()
+    return found
+
+
+class Failing(ts.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, gradient):
+        raise ValueError("no way back")
+
+
+def failing(x):
+    return Failing.apply(x)
+
+
+class Slow(ts.autograd.Function):
+    """Its way back waits for nobody who comes."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, gradient):
+        threading.Event().wait(30)
+
+
+def slow(x):
+    return Slow.apply(x)
+
+
+class Layer:
+    """A parameter, and what is done with it."""
+
+    def __init__(self, *values):
+        self.weight = nn.Parameter(ts.tensor(values))
+
+    def __call__(self, x):
+        return self.weight * x
+
+    def parameter(self):
+        return self.weight
+
+    def gradient(self, context_id):
+        return dist_autograd.get_gradients(context_id).get(self.weight)
+
+    def state(self):
+        return self.weight.detach().clone(), self.weight.grad
+
+
+class OwnSGD(ts.optim.SGD):
+    pass

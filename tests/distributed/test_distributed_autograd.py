@@ -1,0 +1,251 @@
+"""Gradients across calls: what several processes computed, differentiated in all of them."""
+
+import pytest
+
+import ts
+from tests.distributed import gradient_callees as there
+from tests.distributed import rpc_worker
+from ts import nn
+from ts.distributed import autograd as dist_autograd
+from ts.distributed import rpc
+
+
+@ts.jit.script
+def scripted(x: ts.Tensor, y: ts.Tensor) -> ts.Tensor:
+    return (x * y).tanh()
+
+
+@pytest.fixture
+def x():
+    return ts.tensor([1.0, 2.0], requires_grad=True)
+
+
+@pytest.fixture
+def y():
+    return ts.tensor([3.0, 4.0], requires_grad=True)
+
+
+def gradients(context_id, *tensors):
+    """What a context has for tensors, as lists."""
+    found = dist_autograd.get_gradients(context_id)
+    return [found[tensor].tolist() for tensor in tensors]
+
+
+def in_one_process(f, *tensors):
+    """The gradients of the same without calls."""
+    return [g.tolist() for g in ts.autograd.grad(f(*tensors).sum(), tensors)]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda *args: rpc.rpc_sync("worker1", there.mul, args),
+        lambda *args: rpc.rpc_async("worker1", there.mul, args).wait(),
+        lambda *args: rpc.remote("worker1", there.mul, args).to_here(),
+        lambda *args: rpc.rpc_sync("worker1", ts.mul, args),
+        lambda *args: rpc.rpc_sync("worker1", ts.ops.aten.mul.Tensor, args),
+        lambda *args: rpc.rpc_sync("worker0", there.mul, args),
+        lambda a, b: rpc.rpc_sync("worker1", there.mul, (a,), {"b": b}),
+    ],
+    ids="sync async remote operator overload itself named".split(),
+)
+def test_a_product(together, x, y, call):
+    """Gradients are those of one process, in the context and not in `grad`."""
+    with dist_autograd.context() as context_id:
+        dist_autograd.backward(context_id, [call(x, y).sum()])
+        assert gradients(context_id, x, y) == [[3, 4], [1, 2]]
+    assert x.grad is None
+    assert y.grad is None
+
+
+def test_scripts(together, x, y):
+    """Scripted functions are recorded where they run."""
+    with dist_autograd.context() as context_id:
+        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", scripted, (x, y)).sum()])
+        found = gradients(context_id, x, y)
+    assert found == in_one_process(scripted, x, y)
+
+
+def test_tensors_of_the_callee(together, x):
+    """Each process has the gradients of its own leaves."""
+    with dist_autograd.context() as context_id:
+        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.times_w, (x,)).sum()])
+        assert gradients(context_id, x) == [[5, 6]]
+        found, grad = rpc.rpc_sync("worker1", there.gradient_of_w, (context_id,))
+        assert (found.tolist(), grad) == ([1, 2], None)
+        assert rpc.rpc_sync("worker2", there.gradient_of_w, (context_id,)) == (None, None)
+
+
+def test_calls_of_calls(together, x):
+    """The context goes along, to processes that the first did not call."""
+    with dist_autograd.context() as context_id:
+        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.nested, (x, "worker2")).sum()])
+        assert gradients(context_id, x) == [[10, 24]]
+        assert rpc.rpc_sync("worker1", there.gradient_of_w, (context_id,))[0].tolist() == [1, 4]
+
+
+def test_a_parameter_of_two(together, x, y):
+    """A parameter that two processes use, by its owner's method and as a tensor, has all of its gradient there."""
+    layer = rpc.remote("worker1", there.Layer, (1.0, 1.0))
+    with dist_autograd.context() as context_id:
+        by_method = layer.rpc_sync().parameter() * x
+        elsewhere = rpc.rpc_sync("worker2", there.mul, (layer.rpc_async().parameter().wait(), y))
+        dist_autograd.backward(context_id, [(by_method + elsewhere).sum()])
+        assert layer.rpc_sync().gradient(context_id).tolist() == [4, 6]
+        assert gradients(context_id, x, y) == [[1, 1], [1, 1]]
+
+
+def test_parameters_as_arguments(together, y):
+    """A parameter that is sent has its gradient where it came from."""
+    weight = nn.Parameter(ts.tensor([1.0, 2.0]))
+    with dist_autograd.context() as context_id:
+        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.mul, (weight, y)).sum()])
+        assert gradients(context_id, weight, y) == [[3, 4], [1, 2]]
+
+
+def test_what_arrives(together, x):
+    """Inside of a context tensors are results of `RecvRpcBackward`; outside of one, leaves."""
+    assert rpc.rpc_sync("worker1", there.facts, (x * 2,)) == ("Tensor", True, True, None)
+    with dist_autograd.context() as context_id:
+        assert rpc.rpc_sync("worker1", there.facts, (x,))[:3] == ("Tensor", True, False)
+        assert "RecvRpcBackward" in rpc.rpc_sync("worker1", there.facts, (x,))[3]
+        assert rpc.rpc_sync("worker1", there.context_here) == context_id
+        first, held, number, last = rpc.rpc_sync("worker1", there.several, (x,))
+        assert (held, number) == ({"whole": held["whole"]}, 3)
+        assert not held["whole"].requires_grad
+        dist_autograd.backward(context_id, [(first + last).sum()])
+        assert gradients(context_id, x) == [[5, 5]]
+
+
+def test_no_grad(together, x, y):
+    """What a callee does not record has no gradient; `no_grad` of the caller is not the callee's."""
+    with dist_autograd.context():
+        assert not rpc.rpc_sync("worker1", there.without_gradients, (x,)).requires_grad
+        with ts.no_grad():
+            assert rpc.rpc_sync("worker1", there.mul, (x, y)).requires_grad
+
+
+def test_shared_memory(together, x):
+    """Tensors that want gradients do not share memory there: their gradients would not know of writes."""
+    whole = x * 1
+    with dist_autograd.context() as context_id:
+        total = rpc.rpc_sync("worker1", there.written, (whole, whole.view(2)))
+        assert total.item() == 3
+        dist_autograd.backward(context_id, [total])
+        assert gradients(context_id, x) == [[1, 1]]
+
+
+def test_one_tensor_twice(together, x):
+    """A tensor that is two arguments has both gradients."""
+    with dist_autograd.context() as context_id:
+        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.mul, (x, x)).sum()])
+        assert gradients(context_id, x) == [[2, 4]]
+
+
+def test_written_after_the_call(together, x):
+    """The gradient is that of the tensor as it was sent."""
+    z = x * 1
+    with dist_autograd.context() as context_id:
+        product = rpc.rpc_sync("worker1", there.mul, (z, z))
+        z.mul_(100)
+        dist_autograd.backward(context_id, [product.sum() + z.sum()])
+        assert gradients(context_id, x) == [[102, 104]]
+
+
+def test_dtypes(together):
+    """Gradients have the dtypes of their tensors."""
+    a = ts.ones(2, dtype=ts.float64, requires_grad=True)
+    b = ts.ones(2, dtype=ts.complex64, requires_grad=True)
+    with dist_autograd.context() as context_id:
+        product = rpc.rpc_sync("worker1", there.mul, (a, b))
+        dist_autograd.backward(context_id, [product.abs().sum()])
+        found = dist_autograd.get_gradients(context_id)
+        assert (found[a].dtype, found[b].dtype) == (ts.float64, ts.complex64)
+
+
+def test_hooks_are_called_once(together, x):
+    """Hooks of tensors and leaves see whole gradients, whichever process the parts come from."""
+    seen = []
+    z = x * 1
+    z.register_hook(lambda gradient: seen.append(gradient.tolist()))
+    z.retain_grad()
+    x.register_hook(lambda gradient: gradient * 10)
+    with dist_autograd.context() as context_id:
+        one = rpc.rpc_sync("worker1", there.mul, (z, z))
+        other = rpc.rpc_sync("worker2", there.mul, (z, ts.ones(2)))
+        dist_autograd.backward(context_id, [(one + other * x).sum()])
+        assert gradients(context_id, x) == [[40, 80]]
+    assert seen == [[3, 6]]
+    assert z.grad.tolist() == [3, 6]
+
+
+def test_futures_of_callees(together, x):
+    """A function whose result comes later is recorded, too."""
+    with dist_autograd.context() as context_id:
+        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.later, ("worker2", x)).sum()])
+        assert gradients(context_id, x) == [[20, 40]]
+
+
+def test_another_process_goes_back(together, x):
+    """A process that was called may ask for the gradients."""
+    with dist_autograd.context() as context_id:
+        rpc.rpc_sync("worker1", there.backward_there, (context_id, x * 2))
+        assert gradients(context_id, x) == [[2, 2]]
+
+
+def test_without_calls(together, x, y):
+    """A loss of this process alone."""
+    with dist_autograd.context() as context_id:
+        dist_autograd.backward(context_id, [(x * y).sum()])
+        assert gradients(context_id, x, y) == [[3, 4], [1, 2]]
+
+
+def test_calls_that_the_loss_does_not_need(together, x, y):
+    """Only messages that lead to the loss have gradients, and the others keep nobody waiting."""
+    with dist_autograd.context() as context_id:
+        z = x * 2
+        needed = rpc.rpc_sync("worker1", there.mul, (z, y))
+        rpc.rpc_sync("worker1", there.mul, (z, z))
+        dist_autograd.backward(context_id, [needed.sum()])
+        assert gradients(context_id, x, y) == [[6, 8], [2, 4]]
+
+
+def test_passes_add_up(together, x, y):
+    """What is kept may be gone through again, and adds to the gradients; what is not is an error."""
+    with dist_autograd.context() as context_id:
+        loss = rpc.rpc_sync("worker1", there.mul, (x, y)).sum()
+        dist_autograd.backward(context_id, [loss], retain_graph=True)
+        dist_autograd.backward(context_id, [loss])
+        assert gradients(context_id, x, y) == [[6, 8], [2, 4]]
+        with pytest.raises(RuntimeError, match="^Error on Node 0: (Error on Node 1: )?Trying to backward through"):
+            dist_autograd.backward(context_id, [loss])
+
+
+def test_long_chains(together, x):
+    """A chain of calls to and fro costs each node one turn, whatever branches it has."""
+    with dist_autograd.context() as context_id:
+        value = x
+        for k in range(60):
+            a = rpc.rpc_sync(f"worker{1 + k % 2}", there.mul, (value, ts.tensor(0.5)))
+            b = rpc.rpc_sync(f"worker{2 - k % 2}", there.counted, (value,))
+            value = a + b * 0.5
+        dist_autograd.backward(context_id, [value.sum()])
+        assert gradients(context_id, x) == [[1, 1]]
+        assert rpc.rpc_sync("worker1", there.turns) + rpc.rpc_sync("worker2", there.turns) == 60
+
+
+def test_deep_calls(together, x):
+    """Calls inside of calls, as many as a process has threads for."""
+    with dist_autograd.context() as context_id:
+        value = rpc.rpc_sync("worker1", there.ping_pong, (x, "worker2", "worker1", 12))
+        dist_autograd.backward(context_id, [value.sum()])
+        assert gradients(context_id, x) == [[4096, 4096]]
+
+
+def test_contexts_end_everywhere(together, x):
+    """Nobody keeps anything of a context that has ended."""
+    with dist_autograd.context() as context_id:
+        rpc.rpc_sync("worker1", there.nested, (x, "worker2"))
+        assert rpc.rpc_sync("worker1", there.contexts_here) == rpc.rpc_sync("worker2", there.contexts_here) == 1
+    for other in ("worker1", "worker2"):
+        assert rpc_worker.eventually(lambda: rpc.rpc_sync(other, there.contexts_here) == 0)  # noqa: B023

@@ -1,0 +1,97 @@
+"""`torch.distributed.autograd`: gradients of what several processes computed together.
+
+    with dist_autograd.context() as context_id:
+        loss = rpc.rpc_sync("worker1", torch.mul, (x, w)).sum()
+        dist_autograd.backward(context_id, [loss])
+        dist_autograd.get_gradients(context_id)         {x: ..., w: ...}; x.grad is what it was
+
+docs/remote.md says how it goes, `gradients` does it.  Needs the extra `rpc`.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from ts._core.tensor.tensor import Tensor
+from ts.absent import names_for
+from ts.distributed.gradients import engine
+from ts.distributed.gradients.contexts import Context as DistAutogradContext
+from ts.distributed.gradients.contexts import Contexts, current_id
+from ts.distributed.rpc import state
+from ts.distributed.rpc.agent import Agent
+
+__all__ = ["DistAutogradContext", "backward", "context", "get_gradients", "is_available"]
+
+
+def is_available() -> bool:
+    """Whether there are gradients across calls: yes, as this module is there."""
+    return True
+
+
+class context:
+    """Inside, calls belong together: `backward` finds its way through them. The number names the context."""
+
+    def __enter__(self) -> int:
+        self.autograd_context = _new_context()
+        return self.autograd_context._context_id()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _release_context(self.autograd_context._context_id())
+
+
+def backward(context_id: int, roots: list[Tensor], retain_graph: bool = False) -> None:
+    """Find the gradients of the sum of `roots`, which are numbers, in all processes that took part.
+
+    They are added to those that the context has: `get_gradients` gives them, and no `grad` changes.
+
+    retain_graph    keep what was saved, for another pass
+
+    RuntimeError for what was raised in any process, and where one has gone; after `rpc_timeout` seconds, too.
+    """
+    engine.backward(_agent(), _agent().contexts.find(context_id), roots, retain_graph)
+
+
+def get_gradients(context_id: int) -> dict[Tensor, Tensor]:
+    """The gradients that a context has found for tensors of this process."""
+    return _contexts().find(context_id).found()
+
+
+def _agent() -> Agent:
+    if state.agent is None:
+        raise RuntimeError("Need to initialize distributed autograd using torch.distributed.autograd.init()")
+    return state.agent
+
+
+def _contexts() -> Contexts:
+    return _agent().contexts
+
+
+def _new_context() -> DistAutogradContext:
+    return _contexts().new()
+
+
+def _release_context(context_id: int) -> None:
+    _contexts().end(context_id)
+
+
+def _retrieve_context(context_id: int) -> DistAutogradContext:
+    return _contexts().find(context_id)
+
+
+def _is_valid_context(context_id: int) -> None:
+    _contexts().find(context_id)
+
+
+def _current_context() -> DistAutogradContext:
+    here = current_id()
+    if here is None:
+        raise RuntimeError(
+            "Current thread doesn't have a valid autograd context. Please wrap your code using: `with "
+            "torch.distributed.autograd.context() as context_id` to generate a valid context"
+        )
+    return _contexts().find(here)
+
+
+__getattr__ = names_for(__name__)

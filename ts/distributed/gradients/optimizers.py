@@ -1,0 +1,79 @@
+"""Optimizers over parameters of this process, which another process has made and has step.
+
+    name = named(ts.optim.SGD, agent)                   ["optim", "SGD"]
+    handle = make(agent, name, [rref], (), {"lr": 0.1}) there; `handle` is what the other process gets
+    step(handle, context_id)                            with the gradients of the context
+
+Classes travel by name: those of `ts.optim` always, others between processes that `allow_python`.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import ts.optim
+from ts.optim import Optimizer
+
+if TYPE_CHECKING:
+    from ts.distributed.rpc.agent import Agent
+    from ts.distributed.rpc.rref import RRef
+
+_one_at_a_time = threading.Lock()  # parameters may be those of several optimizers
+
+
+def named(optimizer_class: Any, agent: Agent) -> list[str]:
+    """How a class of optimizers is named. TypeError for what is none, PermissionError for a program's own."""
+    if not isinstance(optimizer_class, type) or not issubclass(optimizer_class, Optimizer):
+        raise TypeError(f"a class of optimizers is wanted, got {optimizer_class!r}")
+    if getattr(ts.optim, optimizer_class.__name__, None) is optimizer_class:
+        return ["optim", optimizer_class.__name__]
+    return list(agent.name_of(optimizer_class))
+
+
+def _class_of(name: Any, agent: Agent) -> type[Optimizer]:
+    match name:
+        case ("optim", str(text)) if text in ts.optim.__all__:
+            found = getattr(ts.optim, text)
+        case ("python", *_):
+            found = agent.callee_of(name)
+        case _:
+            found = None
+    if not isinstance(found, type) or not issubclass(found, Optimizer):
+        raise ValueError(f"no class of optimizers has the name {name!r}")
+    return found
+
+
+class LocalOptimizer:
+    """An optimizer, and the parameters that it changes."""
+
+    def __init__(self, agent: Agent, kind: type[Optimizer], handles: Any, args: Any, kwargs: Any) -> None:
+        self._agent = agent
+        self._params = [handle.local_value() for handle in handles]
+        self._optimizer = kind(self._params, *args, **kwargs)
+
+    def step(self, context_id: int) -> None:
+        """One step with the gradients of a context; what `grad` of the parameters was, it is again."""
+        with _one_at_a_time:
+            gradients = self._agent.contexts.find(context_id).found()
+            before = [param.grad for param in self._params]
+            try:
+                for param in self._params:
+                    param.grad = gradients.get(param)
+                self._optimizer.step()
+            finally:
+                for param, gradient in zip(self._params, before, strict=True):
+                    param.grad = gradient
+
+
+def make(agent: Agent, name: Any, handles: Any, args: Any, kwargs: Any) -> RRef:
+    """An optimizer over values of this process; a handle on it."""
+    return agent.references.own(LocalOptimizer(agent, _class_of(name, agent), handles, args, kwargs))
+
+
+def step(handle: Any, context_id: Any) -> None:
+    """Have an optimizer of this process step."""
+    local = handle.local_value()
+    if not isinstance(local, LocalOptimizer):
+        raise TypeError(f"{handle!r} refers to no optimizer")
+    local.step(context_id)

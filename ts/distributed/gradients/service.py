@@ -1,0 +1,63 @@
+"""What other processes ask of this one about gradients.
+
+("backward", "links", context)                           which messages depend on which: see `routes`
+("backward", "begin", context, pass, numbers, keep)      these will have gradients; answered at the end
+("backward", "gradients", context, pass, number, ...)    those of one message
+("backward", "give_up", context, pass)                   nobody waits for it any more
+("backward", "end", context)                             the context has ended
+("optimizer", "new", ...), ("optimizer", "step", ...)    see `optimizers`
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ts.distributed import values
+from ts.distributed.gradients import optimizers, recording
+from ts.distributed.gradients.routes import links_of
+
+if TYPE_CHECKING:
+    from ts.distributed.rpc.agent import Agent
+    from ts.distributed.rpc.answers import Answer
+
+
+def handle(agent: Agent, about: str, kind: str, rest: tuple[Any, ...], asked: Answer) -> None:
+    """Do what a message asks for, and answer it."""
+    try:
+        _handle(agent, about, kind, rest, asked)
+    except Exception as error:  # for whoever asked
+        asked.failed(error)
+
+
+def _handle(agent: Agent, about: str, kind: str, rest: tuple[Any, ...], asked: Answer) -> None:
+    contexts = agent.contexts
+    match about, kind, rest:
+        case "backward", "links", (context_id,):
+            context = contexts.find(context_id)
+            asked.result((links_of(context, []), list(context.known)))
+        case "backward", "begin", (context_id, int(number), numbers, bool(keep)):
+            part = contexts.find(context_id).pass_of(number)
+            part.done.add_done_callback(asked.outcome)
+            with agent.within():
+                part.begin(numbers, keep)
+        case "backward", "gradients", (context_id, int(number), int(message), data, memory):
+            part = contexts.find(context_id).pass_of(number)
+            gradients = values.unpack((data, memory))
+            asked.result(None)
+            with agent.within():
+                part.deliver(message, gradients)
+        case "backward", "give_up", (context_id, int(number)):
+            contexts.find(context_id).pass_of(number).fail(RuntimeError("the pass was given up"))
+            asked.result(None)
+        case "backward", "end", (context_id,):
+            contexts.ended(context_id)
+            asked.result(None)
+        case "optimizer", "new", parcel:
+            (name, handles, args, kwargs), _ = recording.unpack(parcel, agent)
+            asked.result(optimizers.make(agent, name, handles, args, kwargs))
+        case "optimizer", "step", parcel:
+            (handle, context_id), _ = recording.unpack(parcel, agent)
+            optimizers.step(handle, context_id)
+            asked.result(None)
+        case _:
+            raise ValueError(f"no message: {about} {kind}")

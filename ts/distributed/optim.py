@@ -1,0 +1,77 @@
+"""`torch.distributed.optim`: optimizers of parameters that several processes have.
+
+    optimizer = DistributedOptimizer(optim.SGD, [rref, other_rref], lr=0.05)
+    with dist_autograd.context() as context_id:
+        dist_autograd.backward(context_id, [loss])
+        optimizer.step(context_id)                      each parameter where it is, all at once
+
+Needs the extra `rpc`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ts._core.vm.future import Future
+from ts.absent import names_for
+from ts.distributed.gradients.optimizers import named
+from ts.distributed.rpc.agent import Agent
+from ts.distributed.rpc.rref import RRef
+from ts.distributed.rpc.state import current
+from ts.optim import Optimizer
+
+__all__ = ["DistributedOptimizer"]
+
+
+class DistributedOptimizer:
+    """An optimizer in each process that has some of the parameters.
+
+    optimizer_class   a class of `ts.optim`; one of the program's own where all processes `allow_python`
+    params_rref       handles on the parameters
+    args, kwargs      what the class takes beside them
+
+    Raises what the class raises.
+    """
+
+    def __init__(
+        self, optimizer_class: type[Optimizer], params_rref: Iterable[RRef], *args: Any, **kwargs: Any
+    ) -> None:
+        agent = current()
+        name = named(optimizer_class, agent)
+        by_owner: dict[int, list[RRef]] = {}
+        for handle in params_rref:
+            by_owner.setdefault(handle.owner().id, []).append(handle)
+        self.remote_optimizers: list[RRef] = _wait_for_all(
+            [_ask(agent, owner, "new", name, handles, args, kwargs) for owner, handles in by_owner.items()]
+        )
+
+    def step(self, context_id: int) -> None:
+        """One step with the gradients that a context has found, in all processes at once.
+
+        RuntimeError where there is no such context; what a process raises is raised when all are through.
+        """
+        agent = current()
+        agent.contexts.find(context_id)
+        _wait_for_all([_ask(agent, o.owner().id, "step", o, context_id) for o in self.remote_optimizers])
+
+
+def _ask(agent: Agent, process: int, what: str, *values: Any) -> Future[Any]:
+    peer = agent.peer(process)
+    return agent.submit(peer, ["optimizer", what, *agent.packed(peer, values)], agent.timeout(-1.0))
+
+
+def _wait_for_all(futures: list[Future[Any]]) -> list[Any]:
+    """The results of all; the first error once all are there."""
+    results, errors = [], []
+    for future in futures:
+        try:
+            results.append(future.wait())
+        except Exception as error:  # others may still be busy
+            errors.append(error)
+    if errors:
+        raise errors[0]
+    return results
+
+
+__getattr__ = names_for(__name__)
