@@ -34,9 +34,8 @@ def world():
     made.close()
 
 
-@pytest.fixture
-def together():
-    """This process as worker0, with two others."""
+def three():
+    """This process as worker0, with two others, until they have left."""
     from tests.distributed import rpc_worker as there
     from tests.distributed.worlds import free_port
     from ts.distributed import rpc
@@ -51,6 +50,18 @@ def together():
             other.wait(20)
         finally:
             other.kill()
+
+
+@pytest.fixture
+def together():
+    """This process as worker0, with two others."""
+    yield from three()
+
+
+@pytest.fixture(scope="module")
+def standing():
+    """The same for all tests of a file, which leave them as they were."""
+    yield from three()
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def in_one_process(f, *tensors):
     ],
     ids="sync async remote operator overload itself named".split(),
 )
-def test_a_product(together, x, y, call):
+def test_a_product(standing, x, y, call):
     """Gradients are those of one process, in the context and not in `grad`."""
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [call(x, y).sum()])
@@ -58,7 +58,7 @@ def test_a_product(together, x, y, call):
     assert y.grad is None
 
 
-def test_scripts(together, x, y):
+def test_scripts(standing, x, y):
     """Scripted functions are recorded where they run."""
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", scripted, (x, y)).sum()])
@@ -66,7 +66,7 @@ def test_scripts(together, x, y):
     assert found == in_one_process(scripted, x, y)
 
 
-def test_tensors_of_the_callee(together, x):
+def test_tensors_of_the_callee(standing, x):
     """Each process has the gradients of its own leaves."""
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.times_w, (x,)).sum()])
@@ -76,7 +76,7 @@ def test_tensors_of_the_callee(together, x):
         assert rpc.rpc_sync("worker2", there.gradient_of_w, (context_id,)) == (None, None)
 
 
-def test_calls_of_calls(together, x):
+def test_calls_of_calls(standing, x):
     """The context goes along, to processes that the first did not call."""
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.nested, (x, "worker2")).sum()])
@@ -84,7 +84,7 @@ def test_calls_of_calls(together, x):
         assert rpc.rpc_sync("worker1", there.gradient_of_w, (context_id,))[0].tolist() == [1, 4]
 
 
-def test_a_parameter_of_two(together, x, y):
+def test_a_parameter_of_two(standing, x, y):
     """A parameter that two processes use, by its owner's method and as a tensor, has all of its gradient there."""
     layer = rpc.remote("worker1", there.Layer, (1.0, 1.0))
     with dist_autograd.context() as context_id:
@@ -95,7 +95,7 @@ def test_a_parameter_of_two(together, x, y):
         assert gradients(context_id, x, y) == [[1, 1], [1, 1]]
 
 
-def test_parameters_as_arguments(together, y):
+def test_parameters_as_arguments(standing, y):
     """A parameter that is sent has its gradient where it came from."""
     weight = nn.Parameter(ts.tensor([1.0, 2.0]))
     with dist_autograd.context() as context_id:
@@ -103,7 +103,7 @@ def test_parameters_as_arguments(together, y):
         assert gradients(context_id, weight, y) == [[3, 4], [1, 2]]
 
 
-def test_what_arrives(together, x):
+def test_what_arrives(standing, x):
     """Inside of a context tensors are results of `RecvRpcBackward`; outside of one, leaves."""
     assert rpc.rpc_sync("worker1", there.facts, (x * 2,)) == ("Tensor", True, True, None)
     with dist_autograd.context() as context_id:
@@ -117,7 +117,7 @@ def test_what_arrives(together, x):
         assert gradients(context_id, x) == [[5, 5]]
 
 
-def test_no_grad(together, x, y):
+def test_no_grad(standing, x, y):
     """What a callee does not record has no gradient; `no_grad` of the caller is not the callee's."""
     with dist_autograd.context():
         assert not rpc.rpc_sync("worker1", there.without_gradients, (x,)).requires_grad
@@ -125,7 +125,7 @@ def test_no_grad(together, x, y):
             assert rpc.rpc_sync("worker1", there.mul, (x, y)).requires_grad
 
 
-def test_shared_memory(together, x):
+def test_shared_memory(standing, x):
     """Tensors that want gradients do not share memory there: their gradients would not know of writes."""
     whole = x * 1
     with dist_autograd.context() as context_id:
@@ -135,14 +135,14 @@ def test_shared_memory(together, x):
         assert gradients(context_id, x) == [[1, 1]]
 
 
-def test_one_tensor_twice(together, x):
+def test_one_tensor_twice(standing, x):
     """A tensor that is two arguments has both gradients."""
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.mul, (x, x)).sum()])
         assert gradients(context_id, x) == [[2, 4]]
 
 
-def test_written_after_the_call(together, x):
+def test_written_after_the_call(standing, x):
     """The gradient is that of the tensor as it was sent."""
     z = x * 1
     with dist_autograd.context() as context_id:
@@ -152,7 +152,7 @@ def test_written_after_the_call(together, x):
         assert gradients(context_id, x) == [[102, 104]]
 
 
-def test_dtypes(together):
+def test_dtypes(standing):
     """Gradients have the dtypes of their tensors."""
     a = ts.ones(2, dtype=ts.float64, requires_grad=True)
     b = ts.ones(2, dtype=ts.complex64, requires_grad=True)
@@ -163,7 +163,7 @@ def test_dtypes(together):
         assert (found[a].dtype, found[b].dtype) == (ts.float64, ts.complex64)
 
 
-def test_hooks_are_called_once(together, x):
+def test_hooks_are_called_once(standing, x):
     """Hooks of tensors and leaves see whole gradients, whichever process the parts come from."""
     seen = []
     z = x * 1
@@ -179,28 +179,28 @@ def test_hooks_are_called_once(together, x):
     assert z.grad.tolist() == [3, 6]
 
 
-def test_futures_of_callees(together, x):
+def test_futures_of_callees(standing, x):
     """A function whose result comes later is recorded, too."""
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.later, ("worker2", x)).sum()])
         assert gradients(context_id, x) == [[20, 40]]
 
 
-def test_another_process_goes_back(together, x):
+def test_another_process_goes_back(standing, x):
     """A process that was called may ask for the gradients."""
     with dist_autograd.context() as context_id:
         rpc.rpc_sync("worker1", there.backward_there, (context_id, x * 2))
         assert gradients(context_id, x) == [[2, 2]]
 
 
-def test_without_calls(together, x, y):
+def test_without_calls(standing, x, y):
     """A loss of this process alone."""
     with dist_autograd.context() as context_id:
         dist_autograd.backward(context_id, [(x * y).sum()])
         assert gradients(context_id, x, y) == [[3, 4], [1, 2]]
 
 
-def test_calls_that_the_loss_does_not_need(together, x, y):
+def test_calls_that_the_loss_does_not_need(standing, x, y):
     """Only messages that lead to the loss have gradients, and the others keep nobody waiting."""
     with dist_autograd.context() as context_id:
         z = x * 2
@@ -210,18 +210,20 @@ def test_calls_that_the_loss_does_not_need(together, x, y):
         assert gradients(context_id, x, y) == [[6, 8], [2, 4]]
 
 
-def test_passes_add_up(together, x, y):
+def test_passes_add_up(standing, x, y):
     """What is kept may be gone through again, and adds to the gradients; what is not is an error."""
     with dist_autograd.context() as context_id:
         loss = rpc.rpc_sync("worker1", there.mul, (x, y)).sum()
         dist_autograd.backward(context_id, [loss], retain_graph=True)
         dist_autograd.backward(context_id, [loss])
         assert gradients(context_id, x, y) == [[6, 8], [2, 4]]
-        with pytest.raises(RuntimeError, match="^Error on Node 0: (Error on Node 1: )?Trying to backward through"):
+        with pytest.raises(
+            RuntimeError, match=r"^Error on Node 0: (Error on Node 1: )?Trying to backward through"
+        ):
             dist_autograd.backward(context_id, [loss])
 
 
-def test_long_chains(together, x):
+def test_long_chains(standing, x):
     """A chain of calls to and fro costs each node one turn, whatever branches it has."""
     with dist_autograd.context() as context_id:
         value = x
@@ -234,7 +236,7 @@ def test_long_chains(together, x):
         assert rpc.rpc_sync("worker1", there.turns) + rpc.rpc_sync("worker2", there.turns) == 60
 
 
-def test_deep_calls(together, x):
+def test_deep_calls(standing, x):
     """Calls inside of calls, as many as a process has threads for."""
     with dist_autograd.context() as context_id:
         value = rpc.rpc_sync("worker1", there.ping_pong, (x, "worker2", "worker1", 12))
@@ -242,10 +244,12 @@ def test_deep_calls(together, x):
         assert gradients(context_id, x) == [[4096, 4096]]
 
 
-def test_contexts_end_everywhere(together, x):
+def test_contexts_end_everywhere(standing, x):
     """Nobody keeps anything of a context that has ended."""
     with dist_autograd.context() as context_id:
         rpc.rpc_sync("worker1", there.nested, (x, "worker2"))
-        assert rpc.rpc_sync("worker1", there.contexts_here) == rpc.rpc_sync("worker2", there.contexts_here) == 1
+        assert (
+            rpc.rpc_sync("worker1", there.contexts_here) == rpc.rpc_sync("worker2", there.contexts_here) == 1
+        )
     for other in ("worker1", "worker2"):
-        assert rpc_worker.eventually(lambda: rpc.rpc_sync(other, there.contexts_here) == 0)  # noqa: B023
+        assert rpc_worker.eventually(lambda: rpc.rpc_sync(other, there.contexts_here) == 0)

@@ -147,7 +147,8 @@ class Contexts:
 
         RuntimeError where it has ended; ValueError where these are no numbers of context and process.
         """
-        if type(context_id) is not int or {context_id >> _BITS, process} - {*self._agent.members.peers}:
+        numbers = type(context_id) is int and type(process) is int
+        if not numbers or not {context_id >> _BITS, process} <= self._agent.members.peers.keys():
             raise ValueError(f"no autograd context: {context_id!r} of {process!r}")
         with self._lock:
             known = context_id in self._open

@@ -44,7 +44,7 @@ from ts.distributed.rpc.members import Members
 from ts.distributed.rpc.options import NO_TIMEOUT, UNSET_RPC_TIMEOUT, RpcBackendOptions, seconds
 from ts.distributed.rpc.peers import Peer
 from ts.distributed.rpc.rref import RRef
-from ts.distributed.rpc.table import References, as_identity
+from ts.distributed.rpc.table import Owned, References, as_identity
 from ts.distributed.values import Parcel, Travel
 from ts.frontend.terms import Terms
 from ts.ops.rref import WorkerInfo
@@ -366,7 +366,7 @@ class Agent:
             return self._give(callee, args, kwargs, asked, self.info if name[0] == "python" else None)
         return None
 
-    def _run_method(self, owned: Any, name: str, parcel: Any, asked: Any) -> Future[Any] | None:
+    def _run_method(self, owned: Owned, name: str, parcel: Any, asked: Any) -> Future[Any] | None:
         """Call a method of a value that is here."""
         try:
             value = owned.value.wait()

@@ -1,0 +1,191 @@
+"""What goes wrong with gradients across calls, and what is refused."""
+
+import threading
+
+import pytest
+
+import ts
+from tests.distributed import gradient_callees as there
+from tests.distributed import rpc_worker
+from ts.distributed import autograd as dist_autograd
+from ts.distributed import rpc
+from ts.distributed.gradients import recording
+from ts.distributed.rpc.state import current
+from ts.distributed.values import MalformedValue, Tag
+
+
+@pytest.fixture
+def x():
+    return ts.tensor([1.0, 2.0], requires_grad=True)
+
+
+def refused(text, f, *args, error=RuntimeError):
+    with pytest.raises(error, match=text):
+        f(*args)
+
+
+def test_it_needs_calls():
+    """Without `init_rpc` there is no context."""
+    refused("Need to initialize distributed autograd", dist_autograd.context().__enter__)
+
+
+def test_contexts_do_not_nest(standing):
+    """A thread is inside of one context at most; another thread may be inside of another."""
+    ids = []
+    with dist_autograd.context() as context_id:
+        refused("Already have an autograd context id for this thread", dist_autograd.context().__enter__)
+        assert dist_autograd._current_context()._context_id() == context_id
+
+        def in_thread():
+            with dist_autograd.context() as other:
+                ids.append(other)
+
+        thread = threading.Thread(target=in_thread)
+        thread.start()
+        thread.join()
+    assert ids
+    assert ids[0] != context_id
+    assert context_id >> 48 == 0
+    refused("Current thread doesn't have a valid autograd context", dist_autograd._current_context)
+
+
+@pytest.mark.parametrize("ask", [dist_autograd.get_gradients, dist_autograd._is_valid_context])
+def test_contexts_that_are_none(standing, ask):
+    """Numbers that name no context, or one that has ended."""
+    refused("Could not find autograd context with id: 12345", ask, 12345)
+    with dist_autograd.context() as context_id:
+        pass
+    refused(f"Could not find autograd context with id: {context_id}", ask, context_id)
+
+
+def test_roots(standing, x):
+    """Roots are numbers that were computed from tensors that want gradients."""
+    with dist_autograd.context() as context_id:
+        for roots, text in [
+            ([], "No tensors provided for gradient computation"),
+            ([ts.ones([])], "requires_grad not set on root"),
+            ([x * 2], "is not a scalar, all roots need to be scalar"),
+            ([ts.ones([], requires_grad=True)], "does not have a valid gradient function"),
+        ]:
+            refused(text, dist_autograd.backward, context_id, roots)
+        refused("roots", dist_autograd.backward, context_id, x.sum(), error=TypeError)
+        refused("Could not find autograd context", dist_autograd.backward, 77, [x.sum()])
+
+
+def test_what_a_way_back_raises(standing, x):
+    """It is raised here, with the number of the process; the next pass goes as ever."""
+    with dist_autograd.context() as context_id:
+        z = rpc.rpc_sync("worker2", there.mul, (x, x))
+        loss = rpc.rpc_sync("worker1", there.failing, (z,)).sum()
+        refused("Error on Node 0: Error on Node 1: no way back", dist_autograd.backward, context_id, [loss])
+        assert dist_autograd.get_gradients(context_id) == {}
+        dist_autograd.backward(context_id, [z.sum()])
+        assert dist_autograd.get_gradients(context_id)[x].tolist() == [2, 4]
+
+
+def test_values_of_a_context_that_has_ended(standing, x):
+    """Their gradients would have nowhere to go."""
+    with dist_autograd.context():
+        before = rpc.rpc_sync("worker1", there.mul, (x, x))
+    with dist_autograd.context() as context_id:
+        refused("Autograd context no longer valid", dist_autograd.backward, context_id, [before.sum()])
+        after = rpc.rpc_sync("worker1", there.mul, (before, before)).sum()
+        refused("Autograd context no longer valid", dist_autograd.backward, context_id, [after])
+
+
+def test_a_pass_of_this_process_alone(standing, x):
+    """`loss.backward()` does not go to other processes, and says so."""
+    with dist_autograd.context():
+        product = rpc.rpc_sync("worker1", there.mul, (x, x))
+        refused("distributed.autograd.backward", product.sum().backward)
+
+
+def test_a_callee_that_raises(standing, x):
+    """The context goes on behind a call that failed."""
+    with dist_autograd.context() as context_id:
+        refused("bad 3", rpc.rpc_sync, "worker1", rpc_worker.fail, (3,), error=ValueError)
+        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.mul, (x, x)).sum()])
+        assert dist_autograd.get_gradients(context_id)[x].tolist() == [2, 4]
+    refused("Already|Current thread", dist_autograd._current_context)
+
+
+def test_answers_behind_the_end(standing, x):
+    """What comes when the context has ended is an error, not a tensor without a way back."""
+    with dist_autograd.context() as context_id:
+        future = rpc.rpc_async("worker1", rpc_worker.sleep, (0.5, x))
+    refused(f"Could not find autograd context with id: {context_id}", future.wait)
+
+
+def test_a_process_that_dies_in_its_way_back(together, x):
+    """Whoever waits for its gradients learns at once that it is gone, by its name."""
+    with dist_autograd.context() as context_id:
+        loss = rpc.rpc_sync("worker1", there.slow, (x,)).sum()
+        timer = threading.Timer(0.5, together[0].kill)
+        timer.start()
+        refused("worker1.* is gone", dist_autograd.backward, context_id, [loss])
+        timer.join()
+        alone = rpc.rpc_sync("worker2", there.mul, (x, x)).sum()
+        dist_autograd.backward(context_id, [alone])
+        assert dist_autograd.get_gradients(context_id)[x].tolist() == [2, 4]
+        refused("worker1.* is gone", dist_autograd.backward, context_id, [loss])
+
+
+MALFORMED = [
+    (Tag.RECORDED, "1", 1, 0, None),
+    (Tag.RECORDED, 5, 1, 0, None),
+    (Tag.RECORDED, 1 << 48, 9, 0, None),
+    (Tag.RECORDED, 9 << 48, 1, 0, None),
+    (Tag.RECORDED, -1, 1, 0, None),
+    (Tag.RECORDED, [], 1, 0, None),
+    (Tag.RECORDED, 1 << 48, [], 0, None),
+    (Tag.RECORDED, 1 << 48, 1, "0", (Tag.TENSOR, 6, 4, 0, 0, (1,), (1,))),
+    (Tag.RECORDED, 1 << 48, 1, 0, (Tag.TENSOR, 4, 4, 0, 0, (1,), (1,))),
+    (Tag.RECORDED, 1 << 48, 1, 0, (Tag.RECORDED, 1 << 48, 1, 0, None)),
+    (Tag.TENSOR, 6, 4, 0, 0, (1,), (1,)),
+]
+
+
+@pytest.mark.parametrize("data", MALFORMED, ids=range(len(MALFORMED)))
+def test_malformed_parcels(standing, data):
+    """What says that it belongs to a context, and does not, is an error of who sent it."""
+    with pytest.raises((ValueError, RuntimeError, MalformedValue)):
+        recording.unpack((data, [bytearray(8)]), current())
+
+
+def asked(*message):
+    """What another process answers to a message that no program sends."""
+    agent = current()
+    return agent.submit(agent.peer("worker1"), list(message), 10.0).wait()
+
+
+def test_malformed_messages(standing, x):
+    """Messages about gradients are claims: what is wrong with them is told, and the process goes on."""
+    with dist_autograd.context() as context_id:
+        rpc.rpc_sync("worker1", there.mul, (x, x))
+        for message in [
+            ("links", 99), ("links", "a"), ("links",), ("begin", context_id, 1, [0], 2), ("nothing",),
+            ("begin", context_id, 1, [7], True), ("begin", context_id, 2, 7, True),
+            ("begin", context_id, 3, [[]], True), ("gradients", 99, 1, 0, None, []), ("end",),
+            ("gradients", context_id, 1, 0, (77,), []),
+        ]:  # fmt: skip
+            with pytest.raises((ValueError, RuntimeError, TypeError)):
+                asked("backward", *message)
+        for message in [("new",), ("new", 1, []), ("step", None, []), ("step", (Tag.LIST, 1, 2), [])]:
+            with pytest.raises((ValueError, RuntimeError, TypeError, AttributeError)):
+                asked("optimizer", *message)
+        dist_autograd.backward(context_id, [rpc.rpc_sync("worker1", there.mul, (x, x)).sum()])
+        assert dist_autograd.get_gradients(context_id)[x].tolist() == [2, 4]
+
+
+def test_gradients_that_fit_nothing(standing, x):
+    """Gradients of another shape, dtype or number than that of the tensors fail their pass."""
+    with dist_autograd.context() as context_id:
+        rpc.rpc_sync("worker1", there.mul, (x, x))
+        for number, gradients in enumerate([[ts.ones(3)], [ts.ones(2).double()], [1], [], 3, [None, None]]):
+            agent = current()
+            begun = agent.submit(
+                agent.peer("worker1"), ["backward", "begin", context_id, number, [0], True], 10.0
+            )
+            data, memory = recording.pack(gradients, agent, None)
+            asked("backward", "gradients", context_id, number, 0, data, memory)
+            refused("gradient", begun.wait)

@@ -1,0 +1,119 @@
+"""`DistributedOptimizer`: steps on parameters that several processes have."""
+
+import threading
+
+import pytest
+
+import ts
+from tests.distributed import gradient_callees as there
+from ts import optim
+from ts.distributed import autograd as dist_autograd
+from ts.distributed import rpc
+from ts.distributed.optim import DistributedOptimizer
+
+
+def layers():
+    """A layer in each of the two other processes."""
+    return [rpc.remote(f"worker{k}", there.Layer, (1.0, float(k))) for k in (1, 2)]
+
+
+def trained(kind, steps, **options):
+    """Weights after steps of an optimizer across processes, and of the same in this one alone."""
+    remote, x = layers(), ts.tensor([1.0, 2.0])
+    across = DistributedOptimizer(kind, [layer.remote().parameter() for layer in remote], **options)
+    local = [ts.nn.Parameter(ts.tensor([1.0, float(k)])) for k in (1, 2)]
+    alone = kind(local, **options)
+    for _ in range(steps):
+        with dist_autograd.context() as context_id:
+            inner, outer = (layer.rpc_sync().parameter() for layer in remote)
+            dist_autograd.backward(context_id, [(outer * (inner * x).tanh()).sum()])
+            across.step(context_id)
+        alone.zero_grad()
+        (local[1] * (local[0] * x).tanh()).sum().backward()
+        alone.step()
+    return [layer.rpc_sync().state() for layer in remote], local
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        (optim.SGD, {"lr": 0.05, "momentum": 0.9}),
+        (optim.Adam, {"lr": 0.1}),
+        (optim.AdamW, {"lr": 0.1, "betas": (0.8, 0.9)}),
+        (optim.Adagrad, {"lr": 0.1}),
+        (optim.RMSprop, {}),
+        (optim.Rprop, {}),
+        (optim.ASGD, {"lr": 0.1}),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_steps_are_those_of_one_process(standing, kind, options):
+    """The same parameters, bit for bit, whose `grad` is untouched."""
+    found, local = trained(kind, 3, **options)
+    for (weight, grad), expected in zip(found, local, strict=True):
+        assert weight.tolist() == expected.tolist()
+        assert grad is None
+
+
+def test_arguments_by_place_and_parameters_here(standing):
+    """Arguments of the class travel, and parameters may be this process's own; those without a gradient stay."""
+    here, unused = there.Layer(1.0, 1.0), there.Layer(1.0, 1.0)
+    handles = [rpc.RRef(here.parameter()), rpc.RRef(unused.parameter())]
+    optimizer = DistributedOptimizer(optim.SGD, handles, 0.5)
+    with dist_autograd.context() as context_id:
+        product = rpc.rpc_sync("worker1", there.mul, (here.parameter(), ts.tensor([1.0, 2.0])))
+        dist_autograd.backward(context_id, [product.sum()])
+        optimizer.step(context_id)
+    assert here.weight.tolist() == [0.5, 0]
+    assert unused.weight.tolist() == [1, 1]
+
+
+def test_what_is_refused(standing):
+    """Errors of the class and of a step are raised here; classes that are no optimizers do not travel."""
+    handles = [layer.remote().parameter() for layer in layers()]
+    with pytest.raises(ValueError, match=r"Invalid learning rate: -0.5"):
+        DistributedOptimizer(optim.SGD, handles, lr=-0.5)
+    with pytest.raises(TypeError, match="a class of optimizers is wanted"):
+        DistributedOptimizer(there.Layer, handles)
+    with pytest.raises(TypeError, match="cannot travel"):
+        DistributedOptimizer(optim.SGD, handles, lr=object())
+    optimizer = DistributedOptimizer(optim.SGD, handles, lr=0.5)
+    with pytest.raises(RuntimeError, match="Could not find autograd context with id: 999"):
+        optimizer.step(999)
+    with dist_autograd.context() as context_id, pytest.raises(RuntimeError, match="Could not find autograd"):
+        optimizer.step(context_id)  # which the other processes do not know
+    assert DistributedOptimizer(optim.SGD, [], lr=0.5).remote_optimizers == []
+
+
+def test_classes_of_programs(standing):
+    """A class of the program's own goes by its name where both sides say allow_python."""
+    layer = layers()[0]
+    optimizer = DistributedOptimizer(there.OwnSGD, [layer.remote().parameter()], lr=0.5)
+    with dist_autograd.context() as context_id:
+        dist_autograd.backward(context_id, [layer.rpc_sync().parameter().sum()])
+        optimizer.step(context_id)
+    assert layer.rpc_sync().state()[0].tolist() == [0.5, 0.5]
+
+
+def test_several_trainers(standing):
+    """Contexts of several threads on one parameter keep their gradients apart."""
+    layer = rpc.remote("worker1", there.Layer, (0.0, 0.0))
+    optimizer = DistributedOptimizer(optim.SGD, [layer.remote().parameter()], lr=1.0)
+    wrong = []
+
+    def train(k):
+        for _ in range(5):
+            with dist_autograd.context() as context_id:
+                x = ts.full([2], float(k))
+                dist_autograd.backward(context_id, [(layer.rpc_sync().parameter() * x).sum()])
+                if layer.rpc_sync().gradient(context_id).tolist() != [k, k]:
+                    wrong.append(k)
+                optimizer.step(context_id)
+
+    threads = [threading.Thread(target=train, args=(k,)) for k in (1, 2, 3, 4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert layer.rpc_sync().state()[0].tolist() == [-50, -50]
