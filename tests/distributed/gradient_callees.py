@@ -112,6 +112,16 @@ def slow(x):
     return Slow.apply(x)
 
 
+def slow_elsewhere(x, to):
+    return rpc.rpc_sync(to, slow, (x,))
+
+
+def context_that_stays(to, x):
+    """Begin a context, which nothing ends."""
+    dist_autograd.context().__enter__()
+    rpc.rpc_sync(to, mul, (x, x))
+
+
 class Layer:
     """A parameter, and what is done with it."""
 

@@ -24,11 +24,6 @@ def refused(text, f, *args, error=RuntimeError):
         f(*args)
 
 
-def test_it_needs_calls():
-    """Without `init_rpc` there is no context."""
-    refused("Need to initialize distributed autograd", dist_autograd.context().__enter__)
-
-
 def test_contexts_do_not_nest(standing):
     """A thread is inside of one context at most; another thread may be inside of another."""
     ids = []
@@ -114,20 +109,6 @@ def test_answers_behind_the_end(standing, x):
     with dist_autograd.context() as context_id:
         future = rpc.rpc_async("worker1", rpc_worker.sleep, (0.5, x))
     refused(f"Could not find autograd context with id: {context_id}", future.wait)
-
-
-def test_a_process_that_dies_in_its_way_back(together, x):
-    """Whoever waits for its gradients learns at once that it is gone, by its name."""
-    with dist_autograd.context() as context_id:
-        loss = rpc.rpc_sync("worker1", there.slow, (x,)).sum()
-        timer = threading.Timer(0.5, together[0].kill)
-        timer.start()
-        refused("worker1.* is gone", dist_autograd.backward, context_id, [loss])
-        timer.join()
-        alone = rpc.rpc_sync("worker2", there.mul, (x, x)).sum()
-        dist_autograd.backward(context_id, [alone])
-        assert dist_autograd.get_gradients(context_id)[x].tolist() == [2, 4]
-        refused("worker1.* is gone", dist_autograd.backward, context_id, [loss])
 
 
 MALFORMED = [
