@@ -33,6 +33,31 @@ rpc.shutdown()  # when all have called it
 # --8<-- [end:calls]
 
 assert future.wait() == 14
+rpc.init_rpc("worker0", rank=0, world_size=1, rpc_backend_options=options)
+
+# --8<-- [start:gradients]
+from ts import optim
+from ts.distributed import autograd as dist_autograd
+from ts.distributed.optim import DistributedOptimizer
+
+
+@torch.jit.script
+def predict(weight: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+    return (weight * x).sum()
+
+
+weight = rpc.RRef(torch.zeros(4, requires_grad=True))  # or one that another process made
+optimizer = DistributedOptimizer(optim.SGD, [weight], lr=0.05)
+with dist_autograd.context() as context_id:
+    prediction = rpc.rpc_sync("worker0", predict, args=(weight.to_here(), x))
+    dist_autograd.backward(context_id, [(prediction - 1) ** 2])
+    dist_autograd.get_gradients(context_id)  # {weight: tensor([-0., -2., -4., -6.])}
+    optimizer.step(context_id)
+weight.to_here()  # tensor([0.0000, 0.1000, 0.2000, 0.3000], requires_grad=True)
+# --8<-- [end:gradients]
+
+assert weight.to_here().allclose(torch.tensor([0.0, 0.1, 0.2, 0.3]))
+rpc.shutdown()
 
 # --8<-- [start:cluster]
 from ts.distributed import LocalCluster

@@ -16,7 +16,7 @@ from ts._core.tensor.tensor import Tensor
 from ts.absent import names_for
 from ts.distributed.gradients import engine
 from ts.distributed.gradients.contexts import Context as DistAutogradContext
-from ts.distributed.gradients.contexts import Contexts, current_id
+from ts.distributed.gradients.contexts import Contexts, current_id, enter
 from ts.distributed.rpc import state
 from ts.distributed.rpc.agent import Agent
 
@@ -38,7 +38,9 @@ class context:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _release_context(self.autograd_context._context_id())
+        enter(None)
+        if state.agent is not None:  # which `shutdown` may have ended
+            _release_context(self.autograd_context._context_id())
 
 
 def backward(context_id: int, roots: list[Tensor], retain_graph: bool = False) -> None:

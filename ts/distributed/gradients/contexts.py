@@ -36,15 +36,20 @@ def current_id() -> int | None:
     return getattr(_thread, "context_id", None)
 
 
+def enter(context_id: int | None) -> None:
+    """Be inside of a context from now on, or of none."""
+    _thread.context_id = context_id
+
+
 @contextmanager
 def inside(context_id: int | None) -> Iterator[None]:
     """Run what another process asks for inside of its context."""
     before = current_id()
-    _thread.context_id = context_id
+    enter(context_id)
     try:
         yield
     finally:
-        _thread.context_id = before
+        enter(before)
 
 
 class Context:
@@ -127,12 +132,12 @@ class Contexts:
 
     def new(self) -> Context:
         """Begin a context, which this thread is inside of. RuntimeError where it is inside of one."""
-        if current_id() is not None:
+        if current_id() in self._open:
             raise RuntimeError("Already have an autograd context id for this thread.")
         made = Context(self._agent, self.number())
         with self._lock:
             self._open[made.id] = made
-        _thread.context_id = made.id
+        enter(made.id)
         return made
 
     def find(self, context_id: Any) -> Context:
@@ -161,14 +166,10 @@ class Contexts:
     def end(self, context_id: int) -> None:
         """End a context in all processes that took part. RuntimeError where there is none."""
         found = self.find(context_id)
-        if current_id() == context_id:
-            _thread.context_id = None
         with self._lock:
             if self._open.pop(context_id, None) is None:
                 return
-            self._ended[context_id] = None
-            if len(self._ended) > _REMEMBERED:
-                self._ended.popitem(last=False)
+            self._remember(context_id)
         found.close()
         for process in found.known:
             self._agent.post(self._agent.peer(process), ["backward", "end", context_id])
@@ -178,7 +179,13 @@ class Contexts:
         if context_id in self._open:
             self.end(context_id)
         elif type(context_id) is int:
-            self._ended[context_id] = None  # a call of it may still come
+            with self._lock:
+                self._remember(context_id)  # a call of it may still come
+
+    def _remember(self, context_id: int) -> None:
+        self._ended[context_id] = None
+        if len(self._ended) > _REMEMBERED:
+            self._ended.popitem(last=False)
 
     def forget(self, process: int) -> None:
         """A process has gone, and with it its contexts."""

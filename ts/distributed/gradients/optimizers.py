@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 _one_at_a_time = threading.Lock()  # parameters may be those of several optimizers
 
 
-def named(optimizer_class: Any, agent: Agent) -> list[str]:
+def named(optimizer_class: type[Any], agent: Agent) -> list[str]:
     """How a class of optimizers is named. TypeError for what is none, PermissionError for a program's own."""
     if not isinstance(optimizer_class, type) or not issubclass(optimizer_class, Optimizer):
         raise TypeError(f"a class of optimizers is wanted, got {optimizer_class!r}")
-    if getattr(ts.optim, optimizer_class.__name__, None) is optimizer_class:
-        return ["optim", optimizer_class.__name__]
+    name = optimizer_class.__name__
+    if getattr(ts.optim, name, None) is optimizer_class:
+        return ["optim", name]
     return list(agent.name_of(optimizer_class))
 
 

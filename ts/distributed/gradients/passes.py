@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ts._core.autograd.staged import StagedRun
@@ -41,6 +42,7 @@ class Pass:
         self._places: dict[int, int] = {}  # of messages among the roots of the run
         self._edges: list[list[GradientEdge]] = []
         self._arrived: deque[tuple[int, list[Any]]] = deque()
+        self._limits: Callable[[], AbstractContextManager[Any]] = nullcontext
         self._busy = False
         self._open = 0  # messages whose gradients have yet to come, or have yet to be taken elsewhere
         self._lock = threading.RLock()
@@ -67,6 +69,7 @@ class Pass:
             self._places = {number: place for place, number in enumerate(roots)}
             self._edges = list(roots.values())
             self._open += len(roots)
+            self._limits = nullcontext if own else self._agent.within
             self._run = StagedRun(self._edges, keep, self._context.add)
 
     def deliver(self, number: int, gradients: list[Any]) -> None:
@@ -101,7 +104,8 @@ class Pass:
         assert self._run is not None
         outer, _thread.part = getattr(_thread, "part", None), self
         try:
-            self._run.resume(place, gradients)
+            with self._limits():
+                self._run.resume(place, gradients)
         finally:
             _thread.part = outer
 

@@ -10,6 +10,7 @@ of them, however often the calls went to and fro.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from ts._core.autograd.staged import reach
@@ -34,10 +35,17 @@ def links_of(context: Context, roots: list[GradientEdge]) -> Links:
     for node, bits in reach([roots, *(context.sends[n] for n in numbers[1:])], Received).items():
         origin = node.origin  # type: ignore[attr-defined]
         if origin.context_id == context.id:
-            for place, number in enumerate(numbers):
-                if bits >> place & 1:
-                    links[number].append((origin.sender, origin.number))
+            for place in _places(bits):
+                links[numbers[place]].append((origin.sender, origin.number))
     return links
+
+
+def _places(bits: int) -> Iterator[int]:
+    """Where bits are set."""
+    while bits:
+        place = bits.bit_length() - 1
+        bits ^= 1 << place
+        yield place
 
 
 def messages(agent: Agent, context: Context, roots: list[GradientEdge]) -> dict[int, list[int]]:

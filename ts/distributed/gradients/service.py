@@ -38,14 +38,12 @@ def _handle(agent: Agent, about: str, kind: str, rest: tuple[Any, ...], asked: A
         case "backward", "begin", (context_id, int(number), numbers, bool(keep)):
             part = contexts.find(context_id).pass_of(number)
             part.done.add_done_callback(asked.outcome)
-            with agent.within():
-                part.begin(numbers, keep)
+            part.begin(numbers, keep)
         case "backward", "gradients", (context_id, int(number), int(message), data, memory):
             part = contexts.find(context_id).pass_of(number)
             gradients = values.unpack((data, memory))
             asked.result(None)
-            with agent.within():
-                part.deliver(message, gradients)
+            part.deliver(message, gradients)
         case "backward", "give_up", (context_id, int(number)):
             contexts.find(context_id).pass_of(number).fail(RuntimeError("the pass was given up"))
             asked.result(None)
