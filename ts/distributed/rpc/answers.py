@@ -56,12 +56,16 @@ class Answer:
         """The code is not here."""
         self._reply([UNKNOWN])
 
+    def outcome(self, future: Future[Any]) -> None:
+        """What a finished future holds."""
+        conclude(future, self)
+
     def owned(self, owned: Owned) -> None:
         """A value of this process, when it is there."""
 
         def conclude_so(future: Future[Any]) -> None:
             self.travel = owned.travel
-            conclude(future, self)
+            self.outcome(future)
 
         owned.value.add_done_callback(conclude_so)
 

@@ -23,8 +23,8 @@ class RpcFuture(Future[Any]):
 
     def call(self, callback: Callable[[Any], Any]) -> None:
         """Run a callback; a program that waits goes to the threads of programs."""
-        waits = not isinstance(getattr(callback, "__self__", None), Execution) and not isinstance(callback, at_once)
-        if inside() and waits:
+        wakes = isinstance(getattr(callback, "__self__", None), Execution)
+        if inside() and not wakes and not isinstance(callback, at_once):
             self.agent.pool.submit(super().call, callback)
         else:
             super().call(callback)

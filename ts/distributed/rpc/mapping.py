@@ -104,8 +104,8 @@ class _Map:
         return future
 
     def _result(self, batch: _Batch) -> Any:
-        """The result of a batch that is over; if its process has gone, or the connection broke, it is run again
-        by another, or the same, if it may."""
+        """The result of a batch that is over; if its process has gone, or the connection broke, it is given out
+        again, if it may."""
         while True:
             try:
                 return batch.future.wait()

@@ -17,8 +17,8 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final
 
-from ts.distributed.loop import loop
 from ts.distributed.gradients import recording
+from ts.distributed.loop import loop
 from ts.distributed.rpc.answers import Answer, located
 from ts.distributed.rpc.callees import signature_of
 from ts.distributed.rpc.futures import RpcFuture
