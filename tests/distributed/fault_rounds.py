@@ -266,7 +266,9 @@ class World:
             assert found == expected, f"{name} ended with {found}"
         for proxy in self.proxies.values():
             proxy.close()
-        eventually(lambda: left(self.before) == (0, 0), lambda: f"{left(self.before)} {psutil.net_connections()}")
+        eventually(
+            lambda: left(self.before) == (0, 0), lambda: f"{left(self.before)} {psutil.net_connections()}"
+        )
 
 
 def files_and_threads():

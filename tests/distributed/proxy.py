@@ -1,12 +1,12 @@
 """A network between two processes that is slow, silent, cut, or ends in the middle of a message.
 
-    proxy = Proxy("ts://127.0.0.1:4711")
-    proxy.address                       where to connect instead
-    proxy.delay = 0.01                  seconds for each piece
-    proxy.hold(), proxy.release()       nothing passes meanwhile, and nothing is lost
-    proxy.cut()                         all connections end
-    proxy.drop_after(1000)              the connection that the thousandth byte passes over ends there
-    proxy.heal()                        as at the beginning
+proxy = Proxy("ts://127.0.0.1:4711")
+proxy.address                       where to connect instead
+proxy.delay = 0.01                  seconds for each piece
+proxy.hold(), proxy.release()       nothing passes meanwhile, and nothing is lost
+proxy.cut()                         all connections end
+proxy.drop_after(1000)              the connection that the thousandth byte passes over ends there
+proxy.heal()                        as at the beginning
 """
 
 import asyncio

@@ -220,7 +220,13 @@ def send_until_it_stops(channel, message, most):
 def test_answers_that_nobody_reads(worker):
     """The process stops to read."""
     channel = friend(worker)
-    echo = ["call", ["python", "tests.distributed.rpc_worker", "same"], [1, [1, b"x" * 100_000], [2]], [], None]
+    echo = [
+        "call",
+        ["python", "tests.distributed.rpc_worker", "same"],
+        [1, [1, b"x" * 100_000], [2]],
+        [],
+        None,
+    ]
     most = 6 * UNSENT // 100_000
     assert send_until_it_stops(channel, [1, echo], most) < most - 1
     assert memory(worker) < 10 * UNSENT

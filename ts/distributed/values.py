@@ -28,26 +28,27 @@ from ts.devices import device
 from ts.nn.parameter import Parameter
 
 
-class Tag(IntEnum):
-    """What a sequence stands for."""
+class Tag:
+    """What a sequence stands for: plain ints, as each is looked at in every message."""
 
-    LIST = 0
-    TUPLE = 1
-    DICT = 2
-    TENSOR = 3
-    COMPLEX = 4
-    LONG = 5  # an int of more than 64 bits, in hexadecimal digits
-    SIZE = 6
-    DTYPE = 7
-    DEVICE = 8
-    LAYOUT = 9
-    MEMORY_FORMAT = 10
-    REFERENCE = 11
-    SLICE = 12
-    SET = 13
-    FROZENSET = 14
-    NOMINAL = 15  # of a class, an enum or a named tuple of the callee's signature
-    RECORDED = 16  # a whole message whose tensors want gradients: see `distributed.gradients.recording`
+    LIST: Final = 0
+    TUPLE: Final = 1
+    DICT: Final = 2
+    TENSOR: Final = 3
+    COMPLEX: Final = 4
+    LONG: Final = 5  # an int of more than 64 bits, in hexadecimal digits
+    SIZE: Final = 6
+    DTYPE: Final = 7
+    DEVICE: Final = 8
+    LAYOUT: Final = 9
+    MEMORY_FORMAT: Final = 10
+    REFERENCE: Final = 11
+    SLICE: Final = 12
+    SET: Final = 13
+    FROZENSET: Final = 14
+    NOMINAL: Final = 15  # of a class, an enum or a named tuple of the callee's signature
+    RECORDED: Final = 16  # a message whose tensors want gradients: see `distributed.gradients.recording`
+
 
 
 class Flag(IntEnum):
@@ -85,12 +86,12 @@ class MalformedValue(ValueError):
 
 _PLAIN: Final = frozenset((type(None), bool, float, str, bytes))
 _SPARSE: Final = 2  # a tensor that is less than one in so many of its memory's bytes travels without it
-_CODES: Final[dict[Tag, Any]] = {
+_CODES: Final[dict[int, Any]] = {
     Tag.DTYPE: dtypes.dtype,
     Tag.LAYOUT: dtypes.layout,
     Tag.MEMORY_FORMAT: dtypes.memory_format,
 }
-_BY_CODE: Final[dict[Tag, dict[int, Any]]] = {
+_BY_CODE: Final[dict[int, dict[int, Any]]] = {
     Tag.DTYPE: dict(dtypes.BY_CODE),
     Tag.LAYOUT: {dtypes.strided.code: dtypes.strided},
     Tag.MEMORY_FORMAT: {each.code: each for each in dtypes.MEMORY_FORMATS},
@@ -180,7 +181,7 @@ class _Packing:
         x = x.detach()
         if alone or x.is_conj() or x.is_neg():
             x = x.clone()
-        entry = [Tag.TENSOR, x.dtype.code, flag]
+        entry = [Tag.TENSOR, x.dtype.code, int(flag)]
         self.tensors.append((x, entry))
         self.users[id(root(x.array))] += 1
         return entry
@@ -269,7 +270,7 @@ class _Unpacking:
                 number, *inside = parts
                 return self.travel.signature.made(number, [*map(self.unpack, inside)])
             case Tag.DTYPE | Tag.LAYOUT | Tag.MEMORY_FORMAT:
-                return _BY_CODE[Tag(tag)][parts[0]]
+                return _BY_CODE[tag][parts[0]]
         raise MalformedValue(f"tag {tag!r}")
 
     def _tensor(self, code: int, flag: int, key: int, offset: int, size: Any, stride: Any) -> Tensor:

@@ -23,6 +23,7 @@ from ts.distributed.comm.security import TLS, check_means
 from ts.distributed.comm.sockets import NOT_NOW, Outgoing, tune
 
 HELLO: Final = {"compression": None, "pickle-protocol": 0}  # what dask's ends tell each other first
+_FRESH: Final = 0.01  # seconds in which a connection that was used is taken to be there
 
 
 class Channel:
@@ -45,6 +46,7 @@ class Channel:
         self._messages: deque[Any] = deque()
         self._outgoing = Outgoing()
         self._deadline: float | None = None
+        self._used = time.monotonic()
         self._socket = socket.create_connection(parse_host_port(place), timeout)
         try:
             tune(self._socket)
@@ -66,7 +68,9 @@ class Channel:
         try:
             self._socket.settimeout(timeout)
             self._send(buffers)
-            return self.receive()
+            answer = self.receive()
+            self._used = time.monotonic()
+            return answer
         except BaseException:
             self.close()
             raise
@@ -99,7 +103,9 @@ class Channel:
 
     @property
     def stale(self) -> bool:
-        """Whether the other end has closed it, or said what nobody asked for."""
+        """Whether the other end has closed it, or said what nobody asked for, since it was used last."""
+        if time.monotonic() < self._used + _FRESH:
+            return False
         try:
             self._socket.setblocking(False)
             self._socket.recv(1, socket.MSG_PEEK)

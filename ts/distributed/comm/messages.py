@@ -101,13 +101,13 @@ def _without_frames(value: Any, frames: list[memoryview]) -> Any:
     kind = type(value)
     if kind in _PLAIN:
         return value
+    if isinstance(value, (list, tuple)):
+        return [each if type(each) in _PLAIN else _without_frames(each, frames) for each in value]
     if isinstance(value, dict):
         for name in value:
             if not isinstance(name, str):
                 raise TypeError(f"names in a message are of type str, found {name!r}")
         return {name: _without_frames(each, frames) for name, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [each if type(each) in _PLAIN else _without_frames(each, frames) for each in value]
     if kind is memoryview:
         value = value.cast("B") if value.c_contiguous and value.nbytes else value.tobytes()
     if isinstance(value, (bytes, bytearray, memoryview)) and len(value) > INLINE:
@@ -212,7 +212,6 @@ class Reader:
             is_head = not self._parts  # which is read before anything lands on it
             self._parts.append(there if is_head else _copy(there))
         return True
-
 
     def _begin(self, size: int, there: memoryview) -> None:
         """Have the rest of a part come to memory of its own; of a frame without memory, to none."""

@@ -22,6 +22,7 @@ from ts.distributed.errors import Gone
 from ts.distributed.rpc.state import current
 from ts.ops.rref import WorkerInfo
 
+
 _FAILURES: Final = 8  # connections to one process that break, with no result between them
 
 
@@ -104,8 +105,8 @@ class _Map:
         return future
 
     def _result(self, batch: _Batch) -> Any:
-        """The result of a batch that is over; if its process has gone, or the connection broke, it is given out
-        again, if it may."""
+        """The result of a batch; if its process has gone, or the connection broke, it is given to another, or to
+        the same again, where it may."""
         while True:
             try:
                 return batch.future.wait()

@@ -70,7 +70,7 @@ class References:
         # Passed on, by the fork that it is kept for, and until when.
         self._kept: dict[Identity, tuple[RRef, float]] = {}
         self._expiring = False
-        # Forks of values before these came: a message may overtake another by a new connection.
+        # Forks of values that were dropped before they came: what is sent over a new connection may overtake.
         self._dropped: OrderedDict[tuple[Identity, Identity], None] = OrderedDict()
         self._lock = threading.RLock()  # a handle that goes meanwhile drops its fork in this very thread
 
@@ -162,8 +162,8 @@ class References:
             old = {fork: self._kept.pop(fork) for fork, (_, until) in [*self._kept.items()] if until <= now}
             self._expiring = bool(self._kept) and not self.agent.closed
             if self._expiring:
-                next_time = min(until for _, until in self._kept.values())
-                loop().call_later(max(next_time - now, 0.1), self._expire)
+                first = min(until for _, until in self._kept.values())
+                loop().call_later(max(first - now, 0.1), self._expire)
         old.clear()
 
     def unpack(self, data: Any) -> RRef:
