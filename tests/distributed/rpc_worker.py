@@ -94,6 +94,10 @@ def let_go():
 KEPT = []
 
 
+def many(count):
+    return [ts.ones(2000) for _ in range(count)]
+
+
 def limit_memory(more):
     """Let this process have so many bytes more than it has, or any number again."""
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]

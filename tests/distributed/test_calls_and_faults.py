@@ -158,5 +158,10 @@ def test_messages_of_more_bytes_than_allowed(world):
     with pytest.raises(ValueError, match="a message has 5000 bytes, 100 are allowed"):
         Limits(bytes=100).check([b"x" * 5000])
     with pytest.raises(ValueError, match="has 1100 frames, 1024 are allowed"):
-        rpc.rpc_sync("worker1", there.same, args=([ts.ones(2000) for _ in range(1100)],))
+        rpc.rpc_sync("worker1", there.same, args=(there.many(1100),))
+    kept = rpc.remote("worker1", there.many, args=(1100,))
+    for answer in (kept.to_here, lambda: rpc.rpc_sync("worker1", there.many, args=(1100,))):
+        with pytest.raises(ValueError, match="has 1100 frames, 1024 are allowed"):
+            answer()
+    del kept, answer
     assert rpc.rpc_sync("worker1", there.add, args=(1, 2)) == 3

@@ -18,6 +18,7 @@ UNDER_WAY calls and some UNSENT bytes of answers are kept for one connection.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 from collections import deque
 from collections.abc import Callable
@@ -125,7 +126,11 @@ class Reply:
             self._open.pop()
         except IndexError:
             return
-        self._answering.reply(self._number, result)
+        try:
+            self._answering.reply(self._number, result)
+        except BaseException:
+            self._open.append(self._number)  # another one may be possible: that this was none
+            raise
 
     def began(self) -> None:
         """What the call is about goes on after its answer, and counts as under way until `ended`."""
@@ -155,12 +160,10 @@ class _Answering:
 
     def reply(self, number: Any, result: Any) -> None:
         """Send an answer, unless nobody waits for it any more."""
+        with contextlib.suppress(ConnectionError):
+            self.stream.post([number, result], at_once=len(self.under_way) < 2)
         self.under_way.pop()
-        try:
-            self.stream.post([number, result], at_once=not self.under_way)
-        except ConnectionError:
-            return
-        if self.stream.stopped:
+        if self.stream.stopped and not self.stream.closed:
             self.stream.go_on()
 
     def over(self) -> None:

@@ -41,10 +41,9 @@ class Answer:
         """A value."""
         try:
             parcel = recording.pack(value, self._agent, self.context_id, travel=self.travel)
+            self._reply(["value", *parcel])
         except Exception as error:  # what cannot travel is told to whoever waits
             self.failed(error)
-        else:
-            self._reply(["value", *parcel])
 
     def failed(self, error: Exception, info: Any = None) -> None:
         """What was raised; `info` is this process, where its own functions raised it."""

@@ -105,8 +105,8 @@ class _Map:
         return future
 
     def _result(self, batch: _Batch) -> Any:
-        """The result of a batch; if its process has gone, or the connection broke, it is given to another, or to
-        the same again, where it may."""
+        """The result of a batch; if its process has gone, or the connection broke, it is given to another, or
+        to the same again, where it may."""
         while True:
             try:
                 return batch.future.wait()
