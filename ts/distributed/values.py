@@ -50,7 +50,6 @@ class Tag:
     RECORDED: Final = 16  # a message whose tensors want gradients: see `distributed.gradients.recording`
 
 
-
 class Flag(IntEnum):
     """What is said of a tensor beside its elements."""
 
@@ -221,9 +220,7 @@ def unpack(parcel: Any, travel: Travel | None = None, recorded: list[Tensor] | N
 
 
 class _Unpacking:
-    def __init__(
-        self, memory: Sequence[Any], travel: Travel | None, recorded: list[Tensor] | None
-    ) -> None:
+    def __init__(self, memory: Sequence[Any], travel: Travel | None, recorded: list[Tensor] | None) -> None:
         self.memory = memory
         self.travel = travel
         self.recorded = recorded

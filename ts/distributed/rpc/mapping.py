@@ -22,7 +22,6 @@ from ts.distributed.errors import Gone
 from ts.distributed.rpc.state import current
 from ts.ops.rref import WorkerInfo
 
-
 _FAILURES: Final = 8  # connections to one process that break, with no result between them
 
 
