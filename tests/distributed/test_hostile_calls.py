@@ -42,7 +42,7 @@ def friend(worker, says=True):
     """A connection of one who knows the secret, and has said which process it is."""
     channel = Channel(worker.address, secret=SECRET, timeout=20)
     if says:
-        assert channel.call([0, ["hello", 0]], 20)[1][0] == "value"
+        assert channel.call([0, ["hello", 0, 0]], 20)[1][0] == "value"
     return channel
 
 
@@ -87,7 +87,7 @@ VALID = [
     ["remote", ["operator", "aten::add"], [1, [1, 1, 2], [2]], [], None, IDENTITY, FORK, 0],
     ["method", IDENTITY, "add", [1, [1, 1], [2]], []],
     ["remote_method", IDENTITY, "add", [1, [1, 1], [2]], [], [0, 1 << 41], [0, 1 << 42], 0],
-    ["fetch", IDENTITY], ["need", IDENTITY, FORK, 0], ["confirmed", FORK],
+    ["fetch", IDENTITY, None], ["need", IDENTITY, FORK, 0], ["confirmed", FORK],
     ["call", ["operator", "aten::add"], [1, [1, [11, [0, IDENTITY, FORK, 0]], 2], [2]], [], None],
 ]  # fmt: skip
 
@@ -175,7 +175,7 @@ def test_who_has_not_said_who_it_is(worker, message):
 def test_processes_that_are_none(worker, process):
     """They stay unknown."""
     channel = friend(worker, says=False)
-    assert ask(channel, "hello", process)[0] == "failed"
+    assert ask(channel, "hello", process, 0)[0] == "failed"
     assert ask(channel, *add(1, 2))[0] == "failed"
     channel.close()
 
@@ -189,16 +189,16 @@ def test_values_of_others(worker):
     assert ask(channel, *make, [0, 1 << 50], [0, 6], 0)[0] == "value"
     assert "may not name a value" in ask(channel, *make, [0, 1 << 50], [0, 7], 0)[2]
     assert ask(channel, "need", [0, 1 << 50], [0, 8], 3)[0] == "failed"
-    assert ask(channel, "fetch", [0, 1 << 50]) == ("value", 3, ())
+    assert ask(channel, "fetch", [0, 1 << 50], None) == ("value", 3, ())
     assert ask(channel, "drop", [0, 1 << 50], [0, 6])[0] == "value"
-    assert ask(channel, "fetch", [0, 1 << 50])[0] == "failed"
+    assert ask(channel, "fetch", [0, 1 << 50], None)[0] == "failed"
     assert ask(channel, "drop", [0, 1 << 51], [0, 6])[0] == "value"  # it came too soon
     assert ask(channel, *make, [0, 1 << 51], [0, 6], 0)[0] == "value"
-    assert ask(channel, "fetch", [0, 1 << 51])[0] == "failed"
+    assert ask(channel, "fetch", [0, 1 << 51], None)[0] == "failed"
     channel.close()
 
 
-@pytest.mark.parametrize("message", [None, 1, [], [1], [1, 2, 3], {}, [1, ["hello", 0], None]])
+@pytest.mark.parametrize("message", [None, 1, [], [1], [1, 2, 3], {}, [1, ["hello", 0, 0], None]])
 def test_what_is_no_call(worker, message):
     """It ends the connection."""
     channel = friend(worker)

@@ -153,7 +153,7 @@ class Contexts:
         RuntimeError where it has ended; ValueError where these are no numbers of context and process.
         """
         numbers = type(context_id) is int and type(process) is int
-        if not numbers or not {context_id >> _BITS, process} <= self._agent.members.peers.keys():
+        if not numbers or not all(map(self._agent.members.may_be, (context_id >> _BITS, process))):
             raise ValueError(f"no autograd context: {context_id!r} of {process!r}")
         with self._lock:
             known = context_id in self._open

@@ -252,7 +252,9 @@ class Agent:
             match message:
                 case _ if comm.closed():
                     return  # what came behind a greeting that is for another
-                case ("hello", int(process), int(wanted)) if caller in (-1, process) and process >= 0:
+                case ("hello", int(process), int(wanted)) if (
+                    caller in (-1, process) and self.members.may_be(process)
+                ):
                     if wanted != self.info.id:
                         comm.abort()  # who listened here before has gone
                         return

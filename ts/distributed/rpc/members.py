@@ -62,6 +62,10 @@ class Members:
         found = self._by_name.get(to) if isinstance(to, str) else self.peers.get(to)
         return self.unknown(to) if found is None else found
 
+    def may_be(self, number: int) -> bool:
+        """Whether a process that says that it has a number may have it."""
+        return number in self.peers
+
     def unknown(self, to: Any) -> Peer:
         """A process that was not known when it was asked for."""
         raise RuntimeError(f"name:{self.info.name},rank:{self.info.id} could not find destination name {to}")

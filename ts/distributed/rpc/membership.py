@@ -95,6 +95,10 @@ class Joined(Members):
 
     # ---- what a process of a cluster is asked
 
+    def may_be(self, number: int) -> bool:
+        """Any: others may have joined later."""
+        return number >= 0
+
     def unknown(self, to: Any) -> Peer:
         """A process that the scheduler may know."""
         found = self._ask({"op": "find", "who": to}, f"{to} cannot be looked up")
