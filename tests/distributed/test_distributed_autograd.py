@@ -66,6 +66,17 @@ def test_scripts(standing, x, y):
     assert found == in_one_process(scripted, x, y)
 
 
+def test_scripted_modules(standing, x):
+    """A scripted module goes there with its parameters, and its methods are recorded, called or kept."""
+    module = ts.jit.script(nn.Sequential(nn.Linear(2, 3), nn.Tanh()))
+    with dist_autograd.context() as context_id:
+        called = rpc.rpc_sync("worker1", module, (x,))
+        kept = rpc.remote("worker2", module, (x,)).rpc_sync().mul(2)
+        dist_autograd.backward(context_id, [(called + kept).sum()])
+        found = gradients(context_id, x)
+    assert ts.tensor(found).allclose(ts.tensor(in_one_process(lambda x: module(x) * 3, x)))
+
+
 def test_tensors_of_the_callee(standing, x):
     """Each process has the gradients of its own leaves."""
     with dist_autograd.context() as context_id:

@@ -29,6 +29,8 @@ cdef class Run:
 
 # The node of a tensor, or of an edge of the graph, and which of its results.
 cdef Node edge_from(object x, int *output)
+# A node that a pass begins at, if it has such a result.
+cdef Node checked_start(object node, Py_ssize_t output)
 # All nodes that lead on from `roots`, with these.
 cdef set nodes_from(list roots)
 # The number of a new pass.

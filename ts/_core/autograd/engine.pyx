@@ -48,7 +48,7 @@ cdef class Run:
     cdef int begin(self, list starts) except -1:
         """Give the first gradients; `starts`, with a node, a result of it and a gradient each, is empty then."""
         for node, output, gradient in starts:
-            self.give(<Node>node, output, gradient, False)
+            self.give(checked_start(node, output), output, gradient, False)
         del starts[:]
         return 0
 
@@ -189,6 +189,13 @@ cdef class Run:
                 task.owned = 0
                 retain_gradient(<Tensor?>x, gradients[output])
         return 0
+
+
+cdef Node checked_start(object node, Py_ssize_t output):
+    """The node that a pass begins at; IndexError where it has no such result."""
+    if not isinstance(node, Node) or not 0 <= output < (<Node>node).result_count:
+        raise IndexError(f"a pass begins at no result {output} of {node!r}")
+    return <Node>node
 
 
 cdef object name_of(object hook):

@@ -9,7 +9,7 @@ counted: a node has its turn, its only one, when a gradient, or that there is no
 leads to it.
 """
 
-from ts._core.autograd.engine cimport Run, edge_from, next_number, nodes_from, push
+from ts._core.autograd.engine cimport Run, checked_start, edge_from, next_number, nodes_from, push
 from ts._core.autograd.leaf cimport AccumulateGrad
 from ts._core.autograd.node cimport Node, Task
 
@@ -41,6 +41,8 @@ cdef class StagedRun(Run):
 
     def resume(self, Py_ssize_t root, list gradients not None):
         """Give a root its gradients, of which some may be None; once for each."""
+        if not 0 <= root < len(self.roots):
+            raise IndexError(f"there is no root {root}")
         edges = self.roots[root]
         if edges is None:
             raise RuntimeError("a root has had its gradients")
@@ -49,10 +51,12 @@ cdef class StagedRun(Run):
         self.behind = []
 
     cdef int begin(self, list starts) except -1:
+        cdef Node to
         for node, output, gradient in starts:
+            to = checked_start(node, output)
             if gradient is not None:
-                self.give(<Node>node, output, gradient, False)
-            self.arrived(<Node>node)
+                self.give(to, output, gradient, False)
+            self.arrived(to)
         del starts[:]
         return 0
 
@@ -97,7 +101,13 @@ cdef class StagedRun(Run):
 
 cdef list as_edges(list edges):
     cdef int output = 0
-    return [(edge_from(edge, &output), output) for edge in edges]
+    cdef list found = []
+    for edge in edges:
+        node = edge_from(edge, &output)
+        if node is None:
+            raise RuntimeError("a pass begins with tensors that want gradients")
+        found.append((node, output))
+    return found
 
 
 def reach(list roots not None, type kind not None):

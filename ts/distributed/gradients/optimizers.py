@@ -72,7 +72,7 @@ def make(agent: Agent, name: Any, handles: Any, args: Any, kwargs: Any) -> RRef:
     return agent.references.own(LocalOptimizer(agent, _class_of(name, agent), handles, args, kwargs))
 
 
-def step(handle: Any, context_id: Any) -> None:
+def step(handle: RRef, context_id: int) -> None:
     """Have an optimizer of this process step."""
     local = handle.local_value()
     if not isinstance(local, LocalOptimizer):

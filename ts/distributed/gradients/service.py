@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ts.distributed import values
-from ts.distributed.gradients import optimizers, recording
+from ts.distributed.gradients import recording
 from ts.distributed.gradients.routes import links_of
 
 if TYPE_CHECKING:
@@ -50,12 +50,18 @@ def _handle(agent: Agent, about: str, kind: str, rest: tuple[Any, ...], asked: A
         case "backward", "end", (context_id,):
             contexts.ended(context_id)
             asked.result(None)
-        case "optimizer", "new", parcel:
-            (name, handles, args, kwargs), _ = recording.unpack(parcel, agent)
-            asked.result(optimizers.make(agent, name, handles, args, kwargs))
-        case "optimizer", "step", parcel:
-            (handle, context_id), _ = recording.unpack(parcel, agent)
-            optimizers.step(handle, context_id)
-            asked.result(None)
+        case "optimizer", _, parcel:
+            asked.result(_optimizer(agent, kind, recording.unpack(parcel, agent)[0]))
         case _:
             raise ValueError(f"no message: {about} {kind}")
+
+
+def _optimizer(agent: Agent, kind: str, given: Any) -> Any:
+    from ts.distributed.gradients import optimizers  # which not everybody needs
+
+    match kind:
+        case "new":
+            return optimizers.make(agent, *given)
+        case "step":
+            return optimizers.step(*given)
+    raise ValueError(f"no message: optimizer {kind}")
