@@ -34,6 +34,14 @@ def ping_pong(x, to, back, depth):
     return x if depth == 0 else rpc.rpc_sync(to, ping_pong, (x * 2, back, to, depth - 1))
 
 
+def nested_call(a, b, to):
+    return rpc.rpc_sync(to, mul, (a, b)).tanh() * a
+
+
+def both(a, b, c):
+    return a * b, b.cos() + c
+
+
 def written(a, b):
     a.mul_(2)
     return b.sum()

@@ -1,0 +1,61 @@
+"""Random programs of calls: their gradients are those of one process."""
+
+import random
+
+import pytest
+
+import ts
+from tests.distributed import gradient_callees as there
+from ts.distributed import autograd as dist_autograd
+from ts.distributed import rpc
+
+
+def random_program(seed):
+    """Calls of `call(process, f, args)` on two tensors, and what they add up to."""
+    chosen = random.Random(seed)
+    processes = ["worker0", "worker1", "worker2"]
+    steps = [(chosen.randrange(6), [chosen.random() for _ in range(4)]) for _ in range(12)]
+
+    def program(call, x, y):
+        held = [x, y]
+        for kind, (first, second, where, other) in steps:
+            a, b = held[int(first * len(held))], held[int(second * len(held))]
+            at, to = processes[int(where * 3)], processes[int(other * 3)]
+            match kind:
+                case 0:
+                    held.append(a.sin() + b)
+                case 1:
+                    held.append(call(at, there.mul, (a, b)).tanh())
+                case 2:
+                    held.append(call(at, there.nested_call if call is not here else here_nested, (a, b, to)))
+                case 3:
+                    held.extend(call(at, there.both, (a, b, a)))
+                case 4:
+                    held.append(call(at, there.without_gradients, (a,)) * b)
+                case 5:
+                    call(at, there.mul, (a, b))  # for nothing
+        return sum(t.sum() for t in held[-3:]) + x.sum() + y.sum()
+
+    return program
+
+
+def here(process, f, args):
+    """A call that is none."""
+    return f(*args)
+
+
+def here_nested(a, b, to):
+    return there.mul(a, b).tanh() * a
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_programs(standing, seed):
+    """Whatever calls whatever, gradients are those of one process."""
+    program = random_program(seed)
+    x, y = (ts.tensor(values, requires_grad=True) for values in ([0.3, 0.7], [0.5, -0.2]))
+    with dist_autograd.context() as context_id:
+        dist_autograd.backward(context_id, [program(lambda *call: rpc.rpc_sync(*call), x, y)])
+        found = dist_autograd.get_gradients(context_id)
+    expected = ts.autograd.grad(program(here, x, y), [x, y])
+    for leaf, gradient in zip((x, y), expected, strict=True):
+        assert found[leaf].allclose(gradient, atol=1e-6)
