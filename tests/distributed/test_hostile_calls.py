@@ -38,11 +38,11 @@ def worker():
         process.wait()
 
 
-def friend(worker, says=True):
+def friend(worker, says=True, more=()):
     """A connection of one who knows the secret, and has said which process it is."""
     channel = Channel(worker.address, secret=SECRET, timeout=20)
     if says:
-        assert channel.call([0, ["hello", 0, 0]], 20)[1][0] == "value"
+        assert channel.call([0, ["hello", 0, 0, *more]], 20)[1][0] == "value"
     return channel
 
 
@@ -133,9 +133,9 @@ def is_asked_for(message):
     return "zeros" in repr(message)
 
 
-def throw(worker, seeds):
+def throw(worker, seeds, how):
     """Spoiled messages, some together; each is answered, whoever has the secret."""
-    before, chance, channel = memory(worker), random.Random(str(seeds)), friend(worker)
+    before, chance, channel = memory(worker), random.Random(str(seeds)), friend(worker, more=how)
     for _ in range(len(seeds) // TOGETHER):
         several = [spoiled(chance, chance.choice(VALID)) for _ in range(TOGETHER)]
         several = [message for message in several if not is_asked_for(message)]
@@ -152,15 +152,20 @@ def throw(worker, seeds):
     channel.close()
 
 
-def test_spoiled_messages(worker):
-    """Of every kind."""
-    throw(worker, range(3_000))
+WAYS = pytest.mark.parametrize("how", [[], ["waits"]], ids=["loop", "thread"])
+
+
+@WAYS
+def test_spoiled_messages(worker, how):
+    """Of every kind, to the loop and to a thread that serves."""
+    throw(worker, range(3_000), how)
 
 
 @pytest.mark.long
-def test_many_spoiled_messages(worker):
+@WAYS
+def test_many_spoiled_messages(worker, how):
     """As above."""
-    throw(worker, range(100_000))
+    throw(worker, range(100_000), how)
 
 
 @pytest.mark.parametrize("message", VALID, ids=lambda message: message[0])
@@ -199,9 +204,10 @@ def test_values_of_others(worker):
 
 
 @pytest.mark.parametrize("message", [None, 1, [], [1], [1, 2, 3], {}, [1, ["hello", 0, 0], None]])
-def test_what_is_no_call(worker, message):
+@WAYS
+def test_what_is_no_call(worker, message, how):
     """It ends the connection."""
-    channel = friend(worker)
+    channel = friend(worker, more=how)
     with pytest.raises(ConnectionError):
         channel.call(message, 20)
 

@@ -41,13 +41,7 @@ class Channel:
     ) -> None:
         scheme, place = parse_address(address)
         check_means(scheme, secret, ssl_context)
-        self._reader = Reader(limits)
-        self._reader.spares = True
-        self._messages: deque[Any] = deque()
-        self._outgoing = Outgoing()
-        self._deadline: float | None = None
-        self._used = time.monotonic()
-        self._socket = socket.create_connection(parse_host_port(place), timeout)
+        self._begin(socket.create_connection(parse_host_port(place), timeout), limits)
         try:
             tune(self._socket)
             if ssl_context is not None and scheme == TLS:
@@ -58,6 +52,23 @@ class Channel:
         except BaseException:
             self.close()
             raise
+
+    @classmethod
+    def over(cls, sock: socket.socket, limits: Limits) -> Channel:
+        """The other end's: over a socket whose two ends know each other already."""
+        made = cls.__new__(cls)
+        made._begin(sock, limits)
+        sock.settimeout(None)
+        return made
+
+    def _begin(self, sock: socket.socket, limits: Limits | None) -> None:
+        self._reader = Reader(limits)
+        self._reader.spares = True
+        self._messages: deque[Any] = deque()
+        self._outgoing = Outgoing()
+        self._deadline: float | None = None
+        self._used = time.monotonic()
+        self._socket = sock
 
     def call(self, message: Any, timeout: float | None = None) -> Any:
         """Send a message and wait for its answer, `timeout` seconds at most. What fails in between closes the
@@ -79,8 +90,21 @@ class Channel:
         """Send a message."""
         self._send(pack(message))
 
+    def answer(self, message: Any) -> None:
+        """Send what the other end waits for; ValueError for more than it would take."""
+        buffers = pack(message)
+        self._reader.limits.check(buffers)
+        self._send(buffers)
+
     def receive(self) -> Any:
         """Wait for a message; MemoryError where there is no memory for it."""
+        message = self.next()
+        if type(message) is TooLarge:
+            raise message.error()
+        return message
+
+    def next(self) -> Any:
+        """Wait for a message; `TooLarge` stands for one that there is no memory for."""
         while not self._messages:
             if self._deadline is not None:
                 self._socket.settimeout(max(self._deadline - time.monotonic(), 1e-6))
@@ -91,10 +115,7 @@ class Channel:
                 self._messages += self._reader.received(count)
             except MalformedMessage as error:
                 raise ConnectionError(str(error)) from error
-        message = self._messages.popleft()
-        if type(message) is TooLarge:
-            raise message.error()
-        return message
+        return self._messages.popleft()
 
     @property
     def closed(self) -> bool:
@@ -106,14 +127,24 @@ class Channel:
         """Whether the other end has closed it, or said what nobody asked for, since it was used last."""
         if time.monotonic() < self._used + _FRESH:
             return False
+        return self._peek() is not None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the other end has closed it."""
+        found = self._peek()
+        self._socket.settimeout(None)
+        return found == b""
+
+    def _peek(self) -> bytes | None:
+        """The next byte, none where the connection has ended, None where nothing has come."""
         try:
             self._socket.setblocking(False)
-            self._socket.recv(1, socket.MSG_PEEK)
+            return self._socket.recv(1, socket.MSG_PEEK)
         except NOT_NOW:
-            return False
+            return None
         except (OSError, ValueError):
-            return True
-        return True
+            return b""
 
     def hang_up(self) -> None:
         """End the connection, from any thread: whoever waits for an answer gets an error."""

@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
-from ts.distributed.comm.messages import Buffer, MalformedMessage, Reader, pack
+from ts.distributed.comm.messages import Buffer, Limits, MalformedMessage, Reader, pack
 from ts.distributed.comm.sockets import NOT_NOW, Outgoing
 
 _UNREAD: Final = 64  # messages that wait for somebody to receive them before the socket is left alone, and
@@ -56,6 +56,11 @@ class Stream:
     def closed(self) -> bool:
         """Whether it can be used no more."""
         return self._error is not None
+
+    @property
+    def limits(self) -> Limits:
+        """What a message may announce."""
+        return self._reader.limits
 
     @property
     def stopped(self) -> bool:
@@ -161,6 +166,9 @@ class Stream:
             self._error = ConnectionError("the socket was given away")
             self._loop.remove_reader(self._socket)
             self._loop.remove_writer(self._socket)
+        ended, self._each, self._ended, self._full = self._ended, None, None, None
+        if ended is not None:
+            ended(self._error)
         return self._socket
 
     def close(self, error: Exception | None = None) -> None:

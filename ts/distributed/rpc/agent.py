@@ -15,6 +15,7 @@ fastest; calls in flight share one.  Calls of others run in a pool of threads, n
 from __future__ import annotations
 
 import asyncio
+import functools
 import math
 import threading
 import time
@@ -29,7 +30,7 @@ from distributed.comm.addressing import unparse_host_port
 from distributed.comm.core import listen
 
 from ts._core.vm.future import Future
-from ts.distributed.comm import Comm, Security
+from ts.distributed.comm import Channel, Comm, Security
 from ts.distributed.comm.calls import Reply, answer
 from ts.distributed.comm.messages import TooLarge
 from ts.distributed.errors import Gone
@@ -44,6 +45,7 @@ from ts.distributed.rpc.members import Members
 from ts.distributed.rpc.options import NO_TIMEOUT, UNSET_RPC_TIMEOUT, RpcBackendOptions, seconds
 from ts.distributed.rpc.peers import Peer
 from ts.distributed.rpc.rref import RRef
+from ts.distributed.rpc.serving import Servers, serves
 from ts.distributed.rpc.table import Owned, References, as_identity
 from ts.distributed.values import Parcel, Travel
 from ts.frontend.terms import Terms
@@ -53,6 +55,7 @@ from ts.runtime.script_method import ScriptMethod
 
 _SWEEP: Final = 0.02  # seconds between looks at the time limits of calls in flight
 RETURN = 30.0  # seconds in which a process that lost its connections may come back
+_HEARD: Final = ["value", None, ()]  # the answer to who says which process it is
 _RUNS: Final = ("call", "remote")  # messages with a callee, whose code may be missing
 
 
@@ -69,6 +72,8 @@ class Agent:
         self._known = Known(options.allow_python, self._terms)
         self._deadlines: dict[RpcFuture, float] = {}
         self._sweeping = False
+        threads = options.num_worker_threads
+        self._servers = Servers(threads if threads > 1 else 0)
         self._open = 0  # calls of others that are to run or run, and own ones in flight
         self._quiet = threading.Condition()
         self._comms: set[Comm] = set()  # connections of others
@@ -246,13 +251,23 @@ class Agent:
 
     async def _serve(self, comm: Comm) -> None:
         caller = -1
+        given: list[Turn[None]] = []  # when the thread that has the connection is through
+
+        def give(reply: Reply) -> None:
+            try:
+                channel = Channel.over(comm.stream.detach(), comm.stream.limits)
+            except (RuntimeError, ConnectionError):  # it does not wait
+                reply(_HEARD)
+            else:
+                handle = functools.partial(self._handle, caller=caller)
+                given.append(self._servers.start(channel, [0, _HEARD], handle))
 
         def handle(message: Any, reply: Reply) -> None:
             nonlocal caller
             match message:
                 case _ if comm.closed():
                     return  # what came behind a greeting that is for another
-                case ("hello", int(process), int(wanted)) if (
+                case ("hello", int(process), int(wanted), *how) if (
                     caller in (-1, process) and self.members.may_be(process)
                 ):
                     if wanted != self.info.id:
@@ -261,7 +276,10 @@ class Agent:
                     if caller < 0:
                         caller = process
                         self._connections[caller] += 1
-                    reply(["value", None, ()])
+                    if how == ["waits"] and not self._servers.full:
+                        loop().call_soon(give, reply)
+                    else:
+                        reply(_HEARD)
                 case _:
                     self._handle(message, reply, caller)
 
@@ -270,6 +288,8 @@ class Agent:
             await self._ready.wait()
             if not self.closed:
                 await answer(comm, handle)
+            if given:
+                await asyncio.wrap_future(given[0])
         finally:
             self._comms.discard(comm)
         if caller >= 0:
@@ -326,22 +346,35 @@ class Agent:
         asked.result(None)
 
     def _begin(self, work: Callable[..., Future[Any] | None], *arguments: Any) -> None:
-        """Have a thread do something for another process; a script may go on when it has returned."""
+        """Have a thread do something for another process: this one, if it serves who waits.
+
+        A script may go on when that has returned.
+        """
         self._began()
         self.count("begun")
+        if serves():
+            try:
+                self._worked(work(*arguments))
+            except BaseException:
+                self._done()
+                raise
+            return
 
         def worked(turn: Turn[Future[Any] | None]) -> None:
-            goes_on = None if turn.cancelled() or turn.exception() else turn.result()
-            if goes_on is None:
-                self._done()
-            else:
-                goes_on.add_done_callback(self._done)
+            failed = turn.cancelled() or turn.exception() is not None
+            self._worked(None if failed else turn.result())
 
         try:
             self.pool.submit(work, *arguments).add_done_callback(worked)
         except BaseException:
             self._done()
             raise
+
+    def _worked(self, goes_on: Future[Any] | None) -> None:
+        if goes_on is None:
+            self._done()
+        else:
+            goes_on.add_done_callback(self._done)
 
     def _done(self, future: Future[Any] | None = None) -> None:
         self.count("done")
@@ -432,6 +465,7 @@ class Agent:
         """Listen no more; whoever waits for an answer learns at once that there is none."""
         self._listener.stop()
         self._ready.set()
+        self._servers.close()
         for comm in self._comms:
             comm.abort()
 

@@ -105,7 +105,7 @@ class Peer:
             channel = self._channels.channel = Channel(self.address, timeout=patience, **self._how())
             with self._lock:
                 self._all_channels.add(channel)
-            channel.call([0, self._hello], patience)
+            channel.call([0, [*self._hello, "waits"]], patience)
         return channel  # type: ignore[no-any-return]
 
     def close(self) -> None:
