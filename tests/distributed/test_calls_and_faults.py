@@ -151,6 +151,18 @@ def test_answers_for_which_there_is_no_memory(world):
     world.unharmed()
 
 
+def test_more_threads_wait_than_have_one_of_their_own(world):
+    """The others are served by the loop."""
+    with ThreadPoolExecutor(50) as pool:
+        calls = [pool.submit(rpc.rpc_sync, "worker1", there.sleep, (0.05, k)) for k in range(200)]
+        assert [call.result(50) for call in calls] == list(range(200))
+        ref = rpc.RRef(7)
+        calls = [pool.submit(rpc.rpc_sync, "worker1", there.later, ("worker2", k)) for k in range(100)]
+        assert [call.result(50) for call in calls] == [10 * (k + 1) for k in range(100)]
+        assert rpc.rpc_sync("worker1", there.of, args=(ref,)) == (False, "worker0", 7)
+    del ref
+
+
 def test_messages_of_more_bytes_than_allowed(world):
     """They are refused where they are sent."""
     from ts.distributed.comm.messages import Limits

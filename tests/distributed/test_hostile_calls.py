@@ -212,6 +212,21 @@ def test_what_is_no_call(worker, message, how):
         channel.call(message, 20)
 
 
+def test_who_waits_no_more(worker):
+    """The thread that served it is free long before there is an answer."""
+    maker, fetcher = friend(worker), friend(worker, more=["waits"])
+    sleep = ["call", ["python", "tests.distributed.rpc_worker", "sleep"], [1, [1, 20.0], [2]], [], None]
+    ask(maker, "remote", *sleep[1:], [0, 1 << 52], [0, 1 << 52], 0)
+    threads = psutil.Process(worker.pid).num_threads()
+    fetcher.send([0, ["fetch", [0, 1 << 52]]])
+    fetcher.close()
+    until = time.monotonic() + 15
+    while psutil.Process(worker.pid).num_threads() >= threads:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    maker.close()
+
+
 def send_until_it_stops(channel, message, most):
     """How many messages the other end takes when nobody reads what it answers."""
     sock, data = channel._socket, b"".join(pack(message))

@@ -29,6 +29,8 @@ _FRESH: Final = 0.01  # seconds in which a connection that was used is taken to 
 class Channel:
     """A connection to what listens at an address. One thread at a time may use it."""
 
+    _socket: socket.socket
+
     def __init__(
         self,
         address: str,

@@ -352,20 +352,16 @@ class Agent:
         """
         self._began()
         self.count("begun")
-        if serves():
-            try:
-                self._worked(work(*arguments))
-            except BaseException:
-                self._done()
-                raise
-            return
 
         def worked(turn: Turn[Future[Any] | None]) -> None:
             failed = turn.cancelled() or turn.exception() is not None
             self._worked(None if failed else turn.result())
 
         try:
-            self.pool.submit(work, *arguments).add_done_callback(worked)
+            if serves():
+                self._worked(work(*arguments))
+            else:
+                self.pool.submit(work, *arguments).add_done_callback(worked)
         except BaseException:
             self._done()
             raise

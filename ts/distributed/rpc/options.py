@@ -31,8 +31,8 @@ class RpcBackendOptions:
     rpc_timeout           seconds until a call fails, if it is not given others; 0: never
     init_method           where the processes meet: "env://" (MASTER_ADDR, MASTER_PORT), "tcp://host:port";
                           the address of a cluster, "ts://host:port" or "ts+tls://host:port"
-    num_worker_threads    threads that run calls of others; where there are several, as many waiting threads of
-                          others have one of their own
+    num_worker_threads    threads that run calls of others; if several, as many of others' threads that wait
+                          have one of their own
     secret                what all processes know; without it TS_RPC_SECRET, or, on one machine, what is in a
                           file that their user alone may read
     security              certificates and secret together: `ts.distributed.comm.Security`

@@ -1,4 +1,4 @@
-"""Threads for those who wait: a thread that waits for each answer is answered by a thread that waits for its calls.
+"""Threads for those who wait: a thread that waits for its answers is served by one that waits for its calls.
 
     caller's thread                           owner
     ("hello", process, "waits")    ──►        the loop gives the connection to a thread, which says so
@@ -44,7 +44,7 @@ class Servers:
         return len(self._channels) >= self._most
 
     def start(self, channel: Channel, greeting: Any, handle: Handle) -> Future[None]:
-        """Serve a connection, whose other end waits for a greeting; the future is finished when it has ended."""
+        """Serve a connection whose other end waits for a greeting; the future is finished when it ends."""
         over: Future[None] = Future()
         self._channels.add(channel)
 
