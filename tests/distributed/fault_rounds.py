@@ -46,7 +46,7 @@ def scripted(x: ts.Tensor, n: int) -> ts.Tensor:
 
 def reroute(rank, address):
     """Reach a process by another address."""
-    current().peers[rank].address = address
+    current().members.peers[rank].address = address
 
 
 def resources():
@@ -190,7 +190,7 @@ class World:
         self.pids = {name: nursery.start(port, rank, 3) for rank, name in enumerate(OTHERS, 1)}
         self.killed = set()
         rpc.init_rpc("worker0", rank=0, world_size=3, rpc_backend_options=there.options(port))
-        peers = current().peers
+        peers = current().members.peers
         self.proxies = {name: Proxy(peers[rank].address) for rank, name in enumerate(OTHERS, 1)}
         for rank, name in enumerate(OTHERS, 1):
             peers[rank].address = self.proxies[name].address
