@@ -9,7 +9,8 @@
     ("backward", ...), ("optimizer", ...)          see `gradients.service`            dist_autograd.backward
 
 A connection that breaks fails its calls at once.  Who waits has a connection for each thread, as that is
-fastest; calls in flight share one.  Calls of others run in a pool of threads, never in the loop.
+fastest; calls in flight share one.  Calls of others run in the thread that serves one that waits (`serving`),
+or in a pool of threads, never in the loop.
 """
 
 from __future__ import annotations
