@@ -121,6 +121,7 @@ def test_arguments_for_which_there_is_no_memory(world):
     }
     assert rpc.rpc_sync("worker1", there.in_threads, args=("worker2", 4)) == 6  # its threads have begun
     assert [len(call()) for call in same.values()] == [SIZE] * 3
+    world.unharmed()  # and have let go of what they were given
     rpc.rpc_sync("worker1", there.limit_memory, args=(ROOM,))
     other = rpc.rpc_async("worker1", there.sleep, args=(1, 7))
     for call in same.values():
@@ -177,3 +178,15 @@ def test_messages_of_more_bytes_than_allowed(world):
             answer()
     del kept, answer
     assert rpc.rpc_sync("worker1", there.add, args=(1, 2)) == 3
+
+
+def test_handles_that_go_while_locks_are_held(world):
+    """As the collector of garbage may let them, anywhere."""
+    from ts.distributed.rpc.state import current
+
+    kept = rpc.remote("worker1", there.add, args=(1, 2))
+    assert kept.to_here() == 3
+    peer = kept._peer
+    with peer._lock, peer.posts._lock, current()._quiet:
+        del kept
+    world.unharmed()

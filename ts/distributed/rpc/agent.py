@@ -74,6 +74,7 @@ class Agent:
         self._deadlines: dict[RpcFuture, float] = {}
         self._sweeping = False
         threads = options.num_worker_threads
+        self._loop = loop()
         self._servers = Servers(threads if threads > 1 else 0)
         self._open = 0  # calls of others that are to run or run, and own ones in flight
         self._quiet = threading.Condition()
@@ -218,6 +219,10 @@ class Agent:
 
         if not self.closed:
             peer.posts.post(message, then)
+
+    def post_later(self, peer: Peer, message: list[Any]) -> None:
+        """As `post`, for what is done when an object goes: in a thread that may hold any lock."""
+        self._loop.call_soon_threadsafe(self.post, peer, message)
 
     def _with_code(self, peer: Peer, message: list[Any], again: bool = False) -> None:
         """Put the code into a message, unless the other process has it."""

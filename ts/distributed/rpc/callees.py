@@ -171,9 +171,10 @@ class Known:
             if module is None:
                 raise Unknown(digest)
             self._loaded.move_to_end(digest)
-        if method.startswith("_") or not isinstance(getattr(module, method, None), Callable):  # type: ignore[arg-type]
+        found = None if method.startswith("_") else getattr(module, method, None)
+        if not callable(found):
             raise ValueError(f"the code has no method {method}")
-        return getattr(module, method)  # type: ignore[no-any-return]
+        return found  # type: ignore[no-any-return]
 
     def _python(self, module: str, path: str) -> Callable[..., Any]:
         if not self.allow_python:

@@ -52,7 +52,7 @@ class RRef(Reference):
         if self.is_owner():
             agent.references.drop(self._identity, self._fork)
         else:
-            agent.post(self._peer, ["drop", list(self._identity), list(self._fork)])
+            agent.post_later(self._peer, ["drop", list(self._identity), list(self._fork)])
 
     # ---- where the value is
 
