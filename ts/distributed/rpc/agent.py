@@ -80,6 +80,7 @@ class Agent:
         self._quiet = threading.Condition()
         self._comms: set[Comm] = set()  # connections of others
         self._connections: Counter[int] = Counter()  # that others have to this process
+        self._heard: Counter[int] = Counter()  # that each has made so far
         self._listener: Any = None
         self._ready = asyncio.Event()  # whether it is known who this process is
         self.tally: Counter[str] = Counter()  # of calls of others: begun, done, failed
@@ -282,6 +283,7 @@ class Agent:
                     if caller < 0:
                         caller = process
                         self._connections[caller] += 1
+                        self._heard[caller] += 1
                     if how == ["waits"] and not self._servers.full:
                         loop().call_soon(give, reply)
                     else:
@@ -301,10 +303,11 @@ class Agent:
         if caller >= 0:
             self._connections[caller] -= 1
             if not self.closed:
-                loop().call_later(RETURN, self._forget, caller)
+                loop().call_later(RETURN, self._forget, caller, self._heard[caller])
 
-    def _forget(self, process: int) -> None:
-        if not self._connections[process]:
+    def _forget(self, process: int, heard: int | None = None) -> None:
+        """Forget a process, unless it has come back since it had made so many connections."""
+        if not self._connections[process] and heard in (None, self._heard[process]):
             del self._connections[process]
             self.references.forget(process)
             self.contexts.forget(process)
