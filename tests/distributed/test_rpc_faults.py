@@ -57,6 +57,7 @@ def test_a_process_that_dies_in_the_middle(together):
 def test_a_process_that_stops(together):
     rpc.rpc_sync("worker1", there.add, args=(1, 2))
     os.kill(together[0].pid, signal.SIGSTOP)
+    time.sleep(0.1)  # each of its threads has to stop
     try:
         for ask in (rpc.rpc_sync, lambda *a, **k: rpc.rpc_async(*a, **k).wait()):
             with pytest.raises(RuntimeError, match=r"more than set timeout \(300 ms\)"):
