@@ -262,6 +262,11 @@ def leave_label(Py_ssize_t number):
         end_event(open.pop())
 
 
+def is_watched():
+    """Whether somebody writes down what this thread does."""
+    return active is not None and context_flags() & PROFILING != 0
+
+
 def begin_call(str name):
     """The event of a call of another process, which other threads may end; None where nobody writes down what this thread
     does."""

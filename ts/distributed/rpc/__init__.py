@@ -16,6 +16,7 @@
     rref, table   handles on values of other processes, and who needs what; posts: what has to be told of them
     functions     results that come later
     scripts       the same calls, made by scripts
+    timing        the same calls in profiles
     serving       threads for threads of others that wait
     options       time limits, threads, secret, and what others may have run here
 

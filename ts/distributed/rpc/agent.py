@@ -48,6 +48,7 @@ from ts.distributed.rpc.peers import Peer
 from ts.distributed.rpc.rref import RRef
 from ts.distributed.rpc.serving import Servers, serves
 from ts.distributed.rpc.table import Owned, References, as_identity
+from ts.distributed.rpc.timing import TIMED, Timing, watched
 from ts.distributed.values import Parcel, Travel
 from ts.frontend.terms import Terms
 from ts.ops.rref import WorkerInfo
@@ -105,40 +106,50 @@ class Agent:
         """Have a process run something; the future has the result."""
         peer, travel = self.peer(to), self.references.travel_of(callee)
         message = ["call", *self._named(peer, callee, args, kwargs, travel), None]
-        return self.submit(peer, message, self.timeout(timeout), travel)
+        timing = watched("rpc_async", callee, self.info, peer.info, message)
+        return self.submit(peer, message, self.timeout(timeout), travel, timing)
 
     def call_and_wait(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> Any:
         """Have a process run something, and wait for the result."""
         peer, travel = self.peer(to), self.references.travel_of(callee)
         message = ["call", *self._named(peer, callee, args, kwargs, travel), None]
-        return self.ask(peer, message, self.timeout(timeout), travel)
+        timing = watched("rpc_sync", callee, self.info, peer.info, message)
+        return self.ask(peer, message, self.timeout(timeout), travel, timing)
 
     def remote(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> RRef:
         """Have a process run something and keep the result."""
         peer, travel = self.peer(to), self.references.travel_of(callee)
         message = ["remote", *self._named(peer, callee, args, kwargs, travel), None]
-        return self._kept(peer, message, timeout, travel)
+        timing = watched("rpc_remote", callee, self.info, peer.info, message)
+        return self._kept(peer, message, timeout, travel, timing)
 
     def method(self, handle: RRef, name: str, args: Any, kwargs: Any, timeout: float) -> RpcFuture:
         """Call a method of a value where it is."""
         handle._check_created()
         message = ["method", list(handle._identity), name, *self.packed(handle._peer, (args, kwargs))]
-        return self.submit(handle._peer, message, self.timeout(timeout))
+        timing = watched("rpc_async", name, self.info, handle.owner(), message)
+        return self.submit(handle._peer, message, self.timeout(timeout), timing=timing)
 
     def remote_method(self, handle: RRef, name: str, args: Any, kwargs: Any, timeout: float) -> RRef:
         """Call a method of a value where it is, and keep the result there."""
         handle._check_created()
         message = ["remote_method", list(handle._identity), name, *self.packed(handle._peer, (args, kwargs))]
-        return self._kept(handle._peer, message, timeout)
+        timing = watched("rpc_remote", name, self.info, handle.owner(), message)
+        return self._kept(handle._peer, message, timeout, None, timing)
 
     def _kept(
-        self, peer: Peer, message: list[Any], timeout: float, travel: Travel | None = None
+        self,
+        peer: Peer,
+        message: list[Any],
+        timeout: float,
+        travel: Travel | None,
+        timing: Timing | None,
     ) -> RRef:
         identity, fork = self.references.new(), self.references.new()
         made = RRef._handle(self, peer, identity, fork)
         made._travel = travel
         message += [list(identity), list(fork), self.info.id]
-        made._created = self.submit(peer, message, self.timeout(timeout))
+        made._created = self.submit(peer, message, self.timeout(timeout), timing=timing)
         return made
 
     def _named(self, peer: Peer, callee: Any, args: Any, kwargs: Any, travel: Travel) -> list[Any]:
@@ -160,37 +171,59 @@ class Agent:
         return self._known.find(name)
 
     def ask(
-        self, peer: Peer, message: list[Any], timeout: float, travel: Travel | None = None
+        self,
+        peer: Peer,
+        message: list[Any],
+        timeout: float,
+        travel: Travel | None = None,
+        timing: Timing | None = None,
     ) -> Any:
-        """Send a message, wait for its answer, and give the value in it. Raises what was raised there."""
+        """Send a message, wait for its answer, and give the value in it. Raises what was raised there.
+
+        travel      how the value does
+        timing      the call's event in a profile
+        """
         if inside():
             raise RuntimeError("a function that waits for the loop was called in it")
         deadline = None if timeout == NO_TIMEOUT else time.monotonic() + timeout
         self._with_code(peer, message)
+        sent = message if timing is None else [TIMED, message]
         while True:
             left = None if deadline is None else max(deadline - time.monotonic(), 1e-3)
             try:
-                _, answered = peer.channel(left).call([0, message], left)
+                _, answered = peer.channel(left).call([0, sent], left)
             except OSError as error:
+                if timing is not None:
+                    timing.over(None)
                 late = deadline is not None and time.monotonic() >= deadline
                 late = late and isinstance(error, TimeoutError)
                 raise (_late(timeout) if late else _lost(peer, message, error)) from None
             if answered[0] != UNKNOWN:
+                if timing is not None:
+                    timing.over(answered)
                 return value_of(answered, self, travel)
             self._with_code(peer, message, again=True)
 
     def submit(
-        self, peer: Peer, message: list[Any], timeout: float, travel: Travel | None = None
+        self,
+        peer: Peer,
+        message: list[Any],
+        timeout: float,
+        travel: Travel | None = None,
+        timing: Timing | None = None,
     ) -> RpcFuture:
         """Send a message; the future has what `ask` gives."""
         future = RpcFuture(self)
         self._with_code(peer, message)
+        sent = message if timing is None else [TIMED, message]
 
         def done(answered: Any, error: Exception | None) -> None:
             if error is None and answered[0] == UNKNOWN:
                 self._with_code(peer, message, again=True)
-                peer.send(message, done)
+                peer.send(sent, done)
                 return
+            if timing is not None:
+                timing.over(answered)
             if self._deadlines.pop(future, None) is None:
                 return  # it was late
             self._ended()
@@ -209,7 +242,7 @@ class Agent:
         if timeout != NO_TIMEOUT and not self._sweeping:
             self._sweeping = True
             loop().call_soon_threadsafe(self._sweep)
-        peer.send(message, done)
+        peer.send(sent, done)
         return future
 
     def post(self, peer: Peer, message: list[Any], then: Callable[[], None] | None = None) -> None:
@@ -316,6 +349,9 @@ class Agent:
         asked = Answer(self, reply)
         try:
             match message:
+                case ("timed", tuple(message)):
+                    asked.arrived = time.perf_counter_ns()
+            match message:
                 case TooLarge():
                     raise message.error()
                 case _ if caller < 0:
@@ -396,6 +432,7 @@ class Agent:
             if code is not None:
                 self._known.add(name[1], code)
             callee = self._known.find(name)
+            asked.begins()
             asked.travel = self.references.travel_of(callee)
             (args, kwargs), asked.context_id = recording.unpack(parcel, self, asked.travel)
         except Unknown:
@@ -410,6 +447,7 @@ class Agent:
         """Call a method of a value that is here."""
         try:
             value = owned.value.wait()
+            asked.begins()
             self._check_method(value, name)
             (args, kwargs), asked.context_id = recording.unpack(parcel, self)
             method = getattr(value, name)

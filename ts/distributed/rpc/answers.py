@@ -10,6 +10,7 @@ value_of(answered, agent)                3, or ValueError("bad") is raised
 from __future__ import annotations
 
 import builtins
+import time
 import traceback
 from typing import TYPE_CHECKING, Any, Final
 
@@ -36,14 +37,21 @@ class Answer:
         self._agent = agent
         self._reply = reply
         self.travel: Travel | None = None  # of the callee
+        self.arrived: int | None = None  # nanosecond at which a call that is watched came
+        self._waited = 0
 
     def result(self, value: Any) -> None:
         """A value."""
         try:
             parcel = recording.pack(value, self._agent, self.context_id, travel=self.travel)
-            self._reply(["value", *parcel])
+            self._reply(["value", *parcel] if self.arrived is None else ["value", *parcel, self._waited])
         except Exception as error:  # what cannot travel is told to whoever waits
             self.failed(error)
+
+    def begins(self) -> None:
+        """A thread has its turn with it."""
+        if self.arrived is not None:
+            self._waited = time.perf_counter_ns() - self.arrived
 
     def failed(self, error: Exception, info: Any = None) -> None:
         """What was raised; `info` is this process, where its own functions raised it."""
@@ -107,7 +115,7 @@ def conclude(future: Future[Any], kept: Any) -> None:
 def value_of(answered: Any, agent: Agent, travel: Travel | None = None) -> Any:
     """What an answer holds; raises what it says was raised."""
     match answered:
-        case ("value", data, memory):
+        case ("value", data, memory, *_):
             return recording.unpack((data, memory), agent, travel)[0]
         case ("failed", str(kind), str(text)):
             raise _known(kind)(text)

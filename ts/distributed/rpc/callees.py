@@ -54,6 +54,23 @@ def signature_of(callee: Any) -> Signature | None:
     return found if found.types else None
 
 
+def title(callee: Any) -> tuple[bool, str]:
+    """Whether a callee is scripted, and what a person calls it."""
+    if isinstance(callee, ScriptModule):
+        callee = callee.forward
+    if isinstance(callee, ScriptMethod):
+        callee = callee.function
+    if isinstance(callee, ScriptFunction):
+        return True, callee.qualified_name
+    if isinstance(callee, OpOverload):
+        return False, callee.operator.key
+    if isinstance(callee, Packet):
+        return False, callee.qualified_name
+    if isinstance(callee, str):  # a method
+        return False, callee
+    return False, getattr(callee, "name", None) or getattr(callee, "__qualname__", repr(callee))
+
+
 class Unknown(LookupError):
     """Code that has not arrived, or has been given up."""
 

@@ -44,6 +44,9 @@ class Owned:
         self.forks: dict[Identity, int] = {}  # with the process that has it
         self.travel: Travel | None = None  # of what made it
 
+    def begins(self) -> None:
+        """A thread has begun to make it."""
+
     def result(self, value: Any) -> None:
         """It is there."""
         self.value.set_result(value)
