@@ -13,6 +13,7 @@ pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 import psutil
 
 from tests.distributed import SECRET
+from tests.distributed.nursery import RETURN
 from ts.distributed.comm import Channel
 from ts.distributed.comm.calls import UNDER_WAY, UNSENT
 from ts.distributed.comm.messages import pack
@@ -72,9 +73,9 @@ def unharmed(worker):
     before, owned = memory(worker), works(worker)
     yield
     until = time.monotonic() + 60
-    while works(worker) > owned:  # of connections that are forgotten soon
+    while works(worker) > owned:  # of a process that is forgotten when it has no connection for a while
         assert time.monotonic() < until
-        time.sleep(0.3)
+        time.sleep(1.5 * RETURN)
     assert memory(worker) < before + MUCH
 
 

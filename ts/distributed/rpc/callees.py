@@ -68,7 +68,7 @@ def title(callee: Any) -> tuple[bool, str]:
         return False, callee.qualified_name
     if isinstance(callee, str):  # a method
         return False, callee
-    return False, getattr(callee, "name", None) or getattr(callee, "__qualname__", repr(callee))
+    return False, str(getattr(callee, "name", None) or getattr(callee, "__qualname__", callee))
 
 
 class Unknown(LookupError):
