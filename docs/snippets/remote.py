@@ -35,6 +35,28 @@ rpc.shutdown()  # when all have called it
 assert future.wait() == 14
 rpc.init_rpc("worker0", rank=0, world_size=1, rpc_backend_options=options)
 
+# --8<-- [start:scripts]
+from ts.distributed.rpc import RRef
+
+
+@torch.jit.script
+def ask(to: str, x: torch.Tensor) -> torch.Tensor:
+    future = rpc.rpc_async(to, squares, (x,))  # Future[Tensor]
+    kept = rpc.remote(to, squares, (x + 1,), {}, 10.0)  # RRef[Tensor]; kwargs, seconds
+    return rpc.rpc_sync(to, squares, (x,)) + future.wait() + kept.to_here()
+
+
+@torch.jit.script
+def look(kept: RRef[torch.Tensor]) -> tuple[str, torch.Tensor]:
+    return kept.owner_name(), kept.to_here()
+
+
+ask("worker0", x)  # tensor(58.)
+look(RRef(x))  # ('worker0', tensor([0., 1., 2., 3.]))
+# --8<-- [end:scripts]
+
+assert ask("worker0", x) == 58 and look(RRef(x))[0] == "worker0"
+
 # --8<-- [start:gradients]
 from ts import optim
 from ts.distributed import autograd as dist_autograd
