@@ -104,6 +104,7 @@ MAY_IMPORT = {
     "as_torch": "ts torch_version",
     "library": "ts _core ops autograd utils",
     "_C": "ir analysis passes runtime",
+    "_jit_internal": "frontend futures",
     "multiprocessing": "",
     "types": "_core ir",
     "version": "ts",

@@ -261,7 +261,56 @@ def test_tasks_wait():
     assert forked("worker1", ts.zeros(1)).item() == 9900
 
 
+@rpc.functions.async_execution
+@ts.jit.script
+def later(to: str, x: Tensor) -> Future[Tensor]:
+    return rpc.rpc_async(to, scaled, (x,))
+
+
+@rpc.functions.async_execution
+@ts.jit.script
+def at_once(x: Tensor) -> Tensor:
+    return x
+
+
+def test_asynchronous_scripts():
+    """They travel as any script: also to a process that runs no functions of Python."""
+    assert rpc.rpc_sync("worker1", later, args=("worker2", ts.ones(1))).item() == 2
+    assert rpc.remote("worker2", later, args=("worker1", ts.ones(1))).to_here().item() == 2
+    for ask in (rpc.rpc_sync, lambda *args, **more: rpc.remote(*args, **more).to_here()):
+        with pytest.raises(RuntimeError, match="Expected Future but got Tensor"):
+            ask("worker1", at_once, args=(ts.ones(1),))
+
+
+class Holder(ts.nn.Module):
+    def __init__(self, refs):
+        super().__init__()
+        self.refs = refs
+
+    def forward(self) -> Tensor:
+        total = ts.zeros(1)
+        for ref in self.refs:
+            total += ref.to_here()
+        return total
+
+
+def test_modules_hold_references():
+    """Of which the type is that of the value, or the one that they were made with."""
+    refs = [rpc.remote("worker1", ts.add, args=(ts.ones(1), k)) for k in range(3)]
+    assert ts.jit.script(Holder([*refs, RRef(ts.ones(1)), RRef(ts.ones(1), Tensor)]))().item() == 8
+
+
 # ---- what goes wrong
+
+
+def test_arguments_are_checked_at_once():
+    """Where they are given, as of a call of the function."""
+    with pytest.raises(RuntimeError, match=r"^scaled\(\) expected at most 3 argument\(s\) but received 4"):
+        rpc.rpc_async("worker1", scaled, args=(ts.ones(1), 1, 2.0, 3))
+    with pytest.raises(
+        RuntimeError, match=r"^Unknown keyword argument 'm' for operator 'scaled'|^scaled\(\)"
+    ):
+        rpc.rpc_sync("worker1", scaled, args=(ts.ones(1),), kwargs={"m": 3})
 
 
 def test_errors():

@@ -28,10 +28,12 @@ from ts.ir.types import (
     TENSOR,
     DictType,
     ListType,
+    RRefType,
     TupleType,
     Type,
     unify,
 )
+from ts.ops.rref import Reference
 
 
 class NoType(Exception):
@@ -56,11 +58,20 @@ def _infer(value: Any, known: dict[int, Type]) -> Type:
     found = _SCALARS.get(type(value))
     if found is not None:
         return found
+    if isinstance(value, Reference):
+        return RRefType(_of_reference(value))
     if not isinstance(value, list | dict | tuple):
         return _of_instance(value)
     if id(value) not in known:
         known[id(value)] = _of_container(value, known)
     return known[id(value)]
+
+
+def _of_reference(value: Reference) -> Type:
+    """The type that a handle was made with, or that of what it refers to, wherever that is."""
+    hint = value.type_hint
+    found = None if hint is None else object_type(hint)
+    return infer_type(value.fetching().wait()) if found is None else found
 
 
 def _of_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], known: dict[int, Type]) -> Type:

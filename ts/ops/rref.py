@@ -45,6 +45,8 @@ WORKER_INFO: Final = CUSTOM_CLASSES["__torch__.torch.classes.dist_rpc.WorkerInfo
 class Reference:
     """A value that stays in the process that owns it: what an `RRef[T]` is."""
 
+    type_hint: Any = None  # the type that it was made with
+
     def is_owner(self) -> bool:
         """Whether the value is in this process."""
         raise NotImplementedError
@@ -61,7 +63,7 @@ class Reference:
         """Whether the owner is known to have the value, or to make it."""
         raise NotImplementedError
 
-    def fetching(self, timeout: float) -> Future[Any]:
+    def fetching(self, timeout: float = _UNSET) -> Future[Any]:
         """A future of the value, or of a copy of it where another process owns it."""
         raise NotImplementedError
 

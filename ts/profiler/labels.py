@@ -15,6 +15,8 @@ from typing import Any, Optional, ParamSpec, TypeVar
 from ts import ops
 from ts._core.dispatch.recorder import enter_label, leave_label
 from ts._core.tensor.tensor import Tensor
+from ts._core.vm.future import Future
+from ts.ops.profiling import label_until
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -56,7 +58,14 @@ class record_function:
         return self
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        leave_label(self._numbers.pop())
+        if self._numbers:  # else it lasts until a future is finished
+            leave_label(self._numbers.pop())
+
+    def _call_end_callbacks_on_future(self, fut: Future[Any]) -> Future[Any]:
+        """Have the label last until a future is finished; the future, when the label has ended."""
+        if not self._numbers:
+            raise RuntimeError("_call_end_callbacks_on_future can only be called once.")
+        return label_until(self._numbers.pop(), fut)
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)

@@ -262,6 +262,22 @@ def leave_label(Py_ssize_t number):
         end_event(open.pop())
 
 
+def take_label(Py_ssize_t number):
+    """The event of the label of that number, which goes on until `end_call`; those inside of it end. None for no label."""
+    cdef list open
+    cdef Event event
+    if active is None or number < 0:
+        return None
+    open = active.labels.get(PyThread_get_thread_ident(), [])
+    if number >= len(open):
+        return None
+    event = open[number]
+    while len(open) > number + 1:
+        end_event(open.pop())
+    open.pop()
+    return event
+
+
 def is_watched():
     """Whether somebody writes down what this thread does."""
     return active is not None and context_flags() & PROFILING != 0
@@ -275,7 +291,8 @@ def begin_call(str name):
 
 def end_call(Event event not None, detail):
     """End it, with what is to be told of it."""
-    event.detail = detail
+    if detail is not None:
+        event.detail = detail
     end_event(event)
 
 

@@ -39,8 +39,8 @@ from ts.distributed.gradients import recording, service
 from ts.distributed.gradients.contexts import Contexts, current_id
 from ts.distributed.gradients.contexts import inside as inside_of
 from ts.distributed.loop import inside, loop, run
-from ts.distributed.rpc.answers import UNKNOWN, Answer, conclude, finish, value_of
-from ts.distributed.rpc.callees import Known, Name, Sent, Unknown
+from ts.distributed.rpc.answers import UNKNOWN, Answer, conclude, conclude_later, finish, value_of
+from ts.distributed.rpc.callees import ASYNCHRONOUS, Known, Name, Sent, Unknown
 from ts.distributed.rpc.futures import RpcFuture
 from ts.distributed.rpc.members import Members
 from ts.distributed.rpc.options import NO_TIMEOUT, UNSET_RPC_TIMEOUT, RpcBackendOptions, seconds
@@ -153,10 +153,11 @@ class Agent:
         return made
 
     def _named(self, peer: Peer, callee: Any, args: Any, kwargs: Any, travel: Travel) -> list[Any]:
-        if isinstance(args, list):
-            args = tuple(args)
-        given = args or (), dict(kwargs or {})
-        return [list(self._sent.name(callee)), *self.packed(peer, given, travel)]
+        name = list(self._sent.name(callee))
+        given = tuple(args or ()), dict(kwargs or {})
+        if isinstance(callee, ScriptFunction):
+            given = callee.bind(*given), {}
+        return [name, *self.packed(peer, given, travel)]
 
     def packed(self, peer: Peer, value: Any, travel: Travel | None = None) -> Parcel:
         """A value for a process, which takes part in the context that this thread is inside of."""
@@ -440,7 +441,8 @@ class Agent:
         except Exception as error:  # for whoever asked
             asked.failed(error)
         else:
-            return self._give(callee, args, kwargs, asked, self.info if name[0] == "python" else None)
+            info = self.info if name[0] == "python" else None
+            return self._give(callee, args, kwargs, asked, info, name[-1] == ASYNCHRONOUS)
         return None
 
     def _run_method(self, owned: Owned, name: str, parcel: Any, asked: Any) -> Future[Any] | None:
@@ -458,7 +460,13 @@ class Agent:
         return None
 
     def _give(
-        self, callee: Any, args: Any, kwargs: Any, asked: Any, info: WorkerInfo | None
+        self,
+        callee: Any,
+        args: Any,
+        kwargs: Any,
+        asked: Any,
+        info: WorkerInfo | None,
+        asynchronous: bool = False,
     ) -> Future[Any] | None:
         """Call something within the limits, and give what it returns or raises to who asked.
 
@@ -468,13 +476,14 @@ class Agent:
         try:
             with self.within(), inside_of(asked.context_id):
                 if not isinstance(callee, ScriptFunction | ScriptMethod) or asked.context_id is not None:
-                    finish(callee(*args, **kwargs), callee, asked)
+                    result = callee(*args, **kwargs)
+                    conclude_later(result, asked) if asynchronous else finish(result, callee, asked)
                     return None
                 program = callee.start(*args, **kwargs)
         except Exception as error:  # for whoever asked
             asked.failed(error, info)
             return None
-        program.future.add_done_callback(lambda future: conclude(future, asked))
+        program.future.add_done_callback(lambda future: conclude(future, asked, asynchronous))
         program.go()
         return program.future
 

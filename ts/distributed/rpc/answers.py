@@ -18,13 +18,13 @@ import ts.errors
 from ts._core.vm.future import Future
 from ts.distributed.comm.calls import Reply
 from ts.distributed.gradients import recording
+from ts.distributed.rpc.callees import ASYNCHRONOUS
 from ts.distributed.values import Travel
 
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import Agent
     from ts.distributed.rpc.table import Owned
 
-ASYNCHRONOUS: Final = "_wrapped_async_rpc_function"  # set on functions whose results are futures
 UNKNOWN: Final = "unknown"
 
 
@@ -106,10 +106,25 @@ def finish(result: Any, callee: Any, kept: Any) -> None:
     result.add_done_callback(lambda future: conclude(future, kept))
 
 
-def conclude(future: Future[Any], kept: Any) -> None:
-    """Give what a finished future holds to who waits for it."""
+def conclude(future: Future[Any], kept: Any, asynchronous: bool = False) -> None:
+    """Give what a finished future holds to who waits for it, or, of an asynchronous script, will hold."""
     error = future.exception()
-    kept.result(future.value()) if error is None else kept.failed(error)
+    if error is not None:
+        kept.failed(error)
+    elif asynchronous:
+        conclude_later(future.value(), kept)
+    else:
+        kept.result(future.value())
+
+
+def conclude_later(result: Any, kept: Any) -> None:
+    """Give what a script's future holds to who waits for it, when it is finished."""
+    if isinstance(result, Future):
+        result.add_done_callback(lambda future: conclude(future, kept))
+    else:
+        kind = type(result).__name__
+        text = f"Expected Future but got {kind}: an asynchronous function returns a Future"
+        kept.failed(RuntimeError(text))
 
 
 def value_of(answered: Any, agent: Agent, travel: Travel | None = None) -> Any:

@@ -33,6 +33,7 @@ from ts.runtime.function import ScriptFunction
 from ts.runtime.module import ScriptModule
 from ts.runtime.script_method import ScriptMethod
 
+ASYNCHRONOUS: Final = "_wrapped_async_rpc_function"  # set on functions whose results are futures
 _KEPT: Final = 256  # archives on either side; the one that was not used for longest goes first
 
 Name = tuple[str, ...]
@@ -97,6 +98,9 @@ class Sent:
             if digest is None or digest not in self._archives:
                 digest = self._digests[callee] = self._add(callee)
             return "code", digest, "forward"
+        asynchronous = getattr(callee, ASYNCHRONOUS, None)
+        if isinstance(asynchronous, ScriptFunction):
+            return *self.name(asynchronous), ASYNCHRONOUS
         if isinstance(callee, ScriptModule):
             return "code", self._add(callee), "forward"
         if not callable(callee):
@@ -166,7 +170,7 @@ class Known:
             case ("overload", str(operator), str(overload)):
                 self._check_operator(operator)
                 return overload_named(operator, overload)
-            case ("code", str(digest), str(method)):
+            case ("code", str(digest), str(method), *how) if how in ([], [ASYNCHRONOUS]):
                 return self._method(digest, method)
             case ("python", str(module), str(path)):
                 return self._python(module, path)

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ts.distributed.rpc.answers import ASYNCHRONOUS
+from ts.distributed.rpc.callees import ASYNCHRONOUS
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -36,7 +36,7 @@ class RRef(Reference):
 
     def __init__(self, value: Any, type_hint: Any = None) -> None:
         made = current().references.own(value)
-        self.__dict__.update(made.__dict__, _type_hint=type_hint)
+        self.__dict__.update(made.__dict__, type_hint=type_hint)
         made.__dict__.clear()
 
     @classmethod

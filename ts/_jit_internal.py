@@ -1,0 +1,41 @@
+"""`torch._jit_internal`: names that packages take from there; most have their home in `ts.jit`."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, Final, List, Optional, Tuple, Union  # noqa: UP035 -- names that are taken
+
+from ts.frontend.markers import boolean_dispatch, export, ignore, is_scripting, unused
+from ts.frontend.naming import qualified_name
+from ts.frontend.overloads import overload as _overload
+from ts.frontend.overloads import overload_method as _overload_method
+from ts.futures import Future
+
+__all__ = [
+    "Any",
+    "Dict",
+    "Final",
+    "Future",
+    "List",
+    "Optional",
+    "Tuple",
+    "Union",
+    "_overload",
+    "_overload_method",
+    "_qualified_name",
+    "boolean_dispatch",
+    "export",
+    "ignore",
+    "is_scripting",
+    "unused",
+]
+
+
+def _qualified_name(obj: Any, mangle_name: bool = True) -> str:
+    """The name by which scripts know a class or a function: `__torch__.package.module.Name`."""
+    found = getattr(obj, "qualified_name", None)
+    return found if isinstance(found, str) else qualified_name(obj)
+
+
+def _copy_to_script_wrapper(fn: Any) -> Any:
+    """The function itself: scripted modules have what their class has."""
+    return fn
