@@ -15,6 +15,21 @@ def scripted(x: ts.Tensor, y: ts.Tensor) -> ts.Tensor:
     return (x * y).tanh()
 
 
+@ts.jit.script
+def asks(to: str, x: ts.Tensor, y: ts.Tensor) -> ts.Tensor:
+    z = rpc.rpc_sync(to, scripted, (x, y))
+    return rpc.rpc_sync(to, scripted, (z, y))
+
+
+@ts.jit.script
+def forks(to: str, x: ts.Tensor, y: ts.Tensor) -> ts.Tensor:
+    tasks = [ts.jit.fork(asks, to, x + n, y) for n in range(3)]
+    total = ts.zeros_like(x)
+    for task in tasks:
+        total = total + ts.jit.wait(task)
+    return total
+
+
 @pytest.fixture
 def x():
     return ts.tensor([1.0, 2.0], requires_grad=True)
@@ -264,3 +279,20 @@ def test_contexts_end_everywhere(standing, x):
         )
     for other in ("worker1", "worker2"):
         assert rpc_worker.eventually(lambda: rpc.rpc_sync(other, there.contexts_here) == 0)
+
+
+@pytest.mark.parametrize("via", [None, "worker1"])
+def test_tasks_of_scripts(standing, x, y, via):
+    """What a script forks is inside of the context, here or in another process."""
+
+    def alone(x, y):
+        return sum(scripted(scripted(x + n, y), y) for n in range(3))
+
+    with dist_autograd.context() as context_id:
+        if via is None:
+            found = forks("worker1", x, y)
+        else:
+            found = rpc.rpc_sync(via, forks, args=("worker0", x, y))
+        dist_autograd.backward(context_id, [found.sum()])
+        for ours, theirs in zip(gradients(context_id, x, y), in_one_process(alone, x, y), strict=True):
+            assert ours == pytest.approx(theirs)

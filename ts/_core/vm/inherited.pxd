@@ -1,5 +1,7 @@
 """What work on one thread takes from the thread that asked for it."""
 
+from cpython.ref cimport PyObject
+
 from ts._core.dispatch.autocast cimport Switches
 
 
@@ -8,6 +10,7 @@ cdef class Inherited:
     cdef unsigned int flags
     cdef Switches autocast
     cdef void *limits             # a reference, or NULL
+    cdef PyObject *carried        # another, or NULL
 
     # Between `trade_flags` twice, this thread has these flags and switches of autocast; what the work switches stays with it.
     cdef void trade_flags(self) noexcept

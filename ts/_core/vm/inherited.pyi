@@ -1,7 +1,10 @@
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 _T = TypeVar("_T")
+
+def carried() -> Any: ...
+def carry(x: Any) -> None: ...
 
 class Inherited:
     def run(self, work: Callable[[], _T]) -> _T: ...

@@ -2,13 +2,37 @@
 
     inherited = Inherited()
     Thread(target=lambda: inherited.run(work))      under this thread's limits, without gradients if it has none
+
+    carry(7)                                        one thing more that goes with the work, whoever it is for
+    carried()                                       7, also in work; None where nothing is carried
 """
 
 cimport cython
+from cpython.ref cimport Py_XDECREF, Py_XINCREF, PyObject
 
 from ts._core.dispatch.autocast cimport exchange_switches, inherited_switches
 from ts._core.thread.context cimport LIMITED, TRACING, context_flags, exchange_flags
 from ts._core.vm.meter cimport drop_limits, exchange_limits, hold_limits
+
+cdef extern from *:
+    """
+    static _Thread_local PyObject *carried_here = NULL;   /* a reference, or NULL */
+    """
+    PyObject *carried_here
+
+
+def carried():
+    """What work of this thread takes with it."""
+    return None if carried_here == NULL else <object>carried_here
+
+
+def carry(x):
+    """Have it take something else with it from now on; None: nothing."""
+    global carried_here
+    cdef PyObject *before = carried_here
+    carried_here = NULL if x is None else <PyObject *>x
+    Py_XINCREF(carried_here)
+    Py_XDECREF(before)
 
 
 @cython.final
@@ -17,11 +41,16 @@ cdef class Inherited:
         self.flags = context_flags() & ~<unsigned int>(LIMITED | TRACING)
         self.autocast = inherited_switches()
         self.limits = hold_limits()
+        self.carried = carried_here
+        Py_XINCREF(self.carried)
 
     def __dealloc__(self):
+        Py_XDECREF(self.carried)
         drop_limits(self.limits)
 
     cdef void trade_flags(self) noexcept:
+        global carried_here
+        self.carried, carried_here = carried_here, self.carried
         self.flags = exchange_flags(self.flags)
         self.autocast = exchange_switches(self.autocast)
 

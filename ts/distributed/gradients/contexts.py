@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 from ts._core.tensor.tensor import Tensor
+from ts._core.vm.inherited import carried, carry
 from ts.autograd.graph import GradientEdge
 from ts.distributed.gradients.passes import Pass
 
@@ -28,17 +29,16 @@ if TYPE_CHECKING:
 _BITS: Final = 48  # of a context's number; above them that of its process
 _REMEMBERED: Final = 4096  # contexts that have ended
 
-_thread = threading.local()  # `context_id`: the context that the thread is inside of
-
 
 def current_id() -> int | None:
-    """The context that this thread is inside of."""
-    return getattr(_thread, "context_id", None)
+    """The context that this thread is inside of, or whoever began the program that it runs."""
+    context_id: int | None = carried()
+    return context_id
 
 
 def enter(context_id: int | None) -> None:
     """Be inside of a context from now on, or of none."""
-    _thread.context_id = context_id
+    carry(context_id)
 
 
 @contextmanager

@@ -39,7 +39,7 @@ from ts.distributed.gradients import recording, service
 from ts.distributed.gradients.contexts import Contexts, current_id
 from ts.distributed.gradients.contexts import inside as inside_of
 from ts.distributed.loop import inside, loop, run
-from ts.distributed.rpc.answers import UNKNOWN, Answer, conclude, conclude_later, finish, value_of
+from ts.distributed.rpc.answers import UNKNOWN, Answer, conclude, finish, value_of
 from ts.distributed.rpc.callees import ASYNCHRONOUS, Known, Name, Sent, Unknown
 from ts.distributed.rpc.futures import RpcFuture
 from ts.distributed.rpc.members import Members
@@ -470,14 +470,12 @@ class Agent:
     ) -> Future[Any] | None:
         """Call something within the limits, and give what it returns or raises to who asked.
 
-        A script runs here until it ends or waits; one that waits has no thread, but inside of a context of
-        gradients, which are a thread's.
+        A script runs here until it ends or waits; one that waits has no thread.
         """
         try:
             with self.within(), inside_of(asked.context_id):
-                if not isinstance(callee, ScriptFunction | ScriptMethod) or asked.context_id is not None:
-                    result = callee(*args, **kwargs)
-                    conclude_later(result, asked) if asynchronous else finish(result, callee, asked)
+                if not isinstance(callee, ScriptFunction | ScriptMethod):
+                    finish(callee(*args, **kwargs), callee, asked)
                     return None
                 program = callee.start(*args, **kwargs)
         except Exception as error:  # for whoever asked
