@@ -107,6 +107,45 @@ def test_objects_of_other_classes():
         rpc.rpc_sync("worker1", ts.add, args=(Point(1.0, []), 1))
 
 
+@ts.jit.script
+def twice_named(first: Pair, second: Optional[Pair], color: Color) -> Tuple[Color, Pair]:
+    return color, first
+
+
+def test_a_named_tuple_that_stands_twice_in_a_signature():
+    color, pair = rpc.rpc_sync("worker1", twice_named, args=(Pair(ts.ones(1), 2), None, Color.GREEN))
+    assert color is Color.GREEN and pair.right == 2
+
+
+def test_classes_of_one_name():
+    """Each is its own, here and in a process that knows both."""
+
+    def another():
+        @ts.jit.script
+        class Point:
+            def __init__(self, y: int):
+                self.y = y
+
+        return Point
+
+    Other = another()
+
+    @ts.jit.script
+    def exchanged(a: Point, b: Other) -> Tuple[Other, Point]:
+        return b, a
+
+    for to in ("worker0", "worker1"):
+        other, point = rpc.rpc_sync(to, exchanged, args=(Point(1.0, []), Other(3)))
+        assert (type(other), other.y, type(point), point.x) == (Other, 3, Point, 1.0)
+
+    @ts.jit.script
+    def moves(a: Point) -> float:
+        return a.x
+
+    with pytest.raises(TypeError, match="Point cannot travel"):
+        rpc.rpc_sync("worker1", moves, args=(Other(3),))
+
+
 # ---- what arrives
 
 NOMINAL = values.Tag.NOMINAL

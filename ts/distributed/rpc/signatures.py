@@ -17,6 +17,7 @@ from typing import Any
 from ts._core.value.ivalue import new_object, object_get, object_set
 from ts._core.value.objects import Object
 from ts.bytecode.typespec import object_class
+from ts.frontend.classes import ATTRIBUTE
 from ts.frontend.naming import qualified_name
 from ts.ir.schema import FunctionSchema
 from ts.ir.types import ClassType, EnumType, TupleType, Type
@@ -37,7 +38,7 @@ class Signature:
         if isinstance(type, ClassType) and type.is_module():
             return  # modules stay where they are
         if isinstance(type, ClassType | EnumType) or (isinstance(type, TupleType) and type.name):
-            if any(type is known for known in self.types):
+            if any(_is_same(type, known) for known in self.types):
                 return
             self.types.append(type)
         inside = type.attributes.values() if isinstance(type, ClassType) else type.contained_types()
@@ -71,6 +72,11 @@ class Signature:
         return instance_of(made)
 
 
+def _is_same(a: Type, b: Type) -> bool:
+    """Whether two types are one: of a named tuple there may be several objects, on one side or the other."""
+    return a is b or (isinstance(a, TupleType) and a == b)
+
+
 def _index(number: Any) -> int:
     if type(number) is not int or number < 0:
         raise ValueError(f"no type {number!r}")
@@ -92,10 +98,16 @@ def _parts(x: Any, type: Nominal) -> list[Any] | None:
         return [*x] if _is_named_tuple(x, type) else None
     if isinstance(x, Object):
         return [object_get(x, slot) for slot in range(len(x.cls.names))] if x.cls.type is type else None
-    cls = x.__class__
-    if cls is not type.python_class and qualified_name(cls) != type.qualified_name():
-        return None
-    return [getattr(x, name) for name in type.attributes]
+    return [getattr(x, name) for name in type.attributes] if _is_of(x.__class__, type) else None
+
+
+def _is_of(cls: Any, type: ClassType) -> bool:
+    """Whether a class of Python is a type's; that of a type that was read from an archive has its name."""
+    if type.python_class is not None:
+        return cls is type.python_class
+    own = vars(cls).get(ATTRIBUTE)  # several classes of one name have types of different ones
+    name = own.qualified_name() if isinstance(own, ClassType) else qualified_name(cls)
+    return name == type.qualified_name()
 
 
 def _is_named_tuple(x: Any, type: TupleType) -> bool:
