@@ -55,6 +55,25 @@ def fail_in_its_own_way():
     raise Own("mine")
 
 
+class Silent(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+    __repr__ = __str__
+
+
+def fail_oddly(how):
+    """Raise what ends programs, has no text, takes more than one, or has one that cannot be sent."""
+    errors = {
+        "exit": SystemExit(3),
+        "interrupt": KeyboardInterrupt(),
+        "silent": Silent(),
+        "group": ExceptionGroup("some", [ValueError("one")]),
+        "surrogate": ValueError("\ud800"),
+    }
+    raise errors[how]
+
+
 def sleep(seconds, result=None):
     time.sleep(seconds)
     return result

@@ -21,6 +21,19 @@ from ts.distributed.rendezvous import Meeting, Place, RendezvousError, meeting_p
 from ts.distributed.rpc.api import current
 
 
+@pytest.mark.parametrize("how", ["exit", "interrupt", "silent", "group", "surrogate"])
+def test_odd_errors(standing, how):
+    """Whatever a function raises is told at once, in all three ways."""
+    asked = (
+        lambda: rpc.rpc_sync("worker1", there.fail_oddly, args=(how,), timeout=20),
+        lambda: rpc.rpc_async("worker1", there.fail_oddly, args=(how,), timeout=20).wait(),
+        lambda: rpc.remote("worker1", there.fail_oddly, args=(how,), timeout=20).to_here(20),
+    )
+    for ask in asked:
+        with pytest.raises((RuntimeError, ValueError), match=r"^On WorkerInfo\(id=1, name=worker1\)"):
+            ask()
+
+
 def test_a_process_that_dies_in_the_middle(together):
     rpc.rpc_sync("worker1", there.add, args=(1, 2))
     sleeping = [rpc.rpc_async("worker1", there.sleep, args=(60,)) for _ in range(3)]

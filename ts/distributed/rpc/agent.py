@@ -478,7 +478,7 @@ class Agent:
                     finish(callee(*args, **kwargs), callee, asked)
                     return None
                 program = callee.start(*args, **kwargs)
-        except Exception as error:  # for whoever asked
+        except BaseException as error:  # for whoever asked: `sys.exit()` of a callee, too
             asked.failed(error, info)
             return None
         program.future.add_done_callback(lambda future: conclude(future, asked, asynchronous))

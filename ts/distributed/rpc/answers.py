@@ -12,6 +12,7 @@ from __future__ import annotations
 import builtins
 import time
 import traceback
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 import ts.errors
@@ -53,11 +54,11 @@ class Answer:
         if self.arrived is not None:
             self._waited = time.perf_counter_ns() - self.arrived
 
-    def failed(self, error: Exception, info: Any = None) -> None:
+    def failed(self, error: BaseException, info: Any = None) -> None:
         """What was raised; `info` is this process, where its own functions raised it."""
         error = located(error, info)
         self._agent.count("failed")
-        self._reply(["failed", type(error).__name__, str(error)])
+        self._reply(["failed", type(error).__name__, _text(error)])
 
     def unknown(self) -> None:
         """The code is not here."""
@@ -82,13 +83,22 @@ class Answer:
         future.add_done_callback(lambda _: self._reply.ended())
 
 
-def located(error: Exception, info: Any) -> Exception:
-    """An error with the process that it was raised in, and the lines there."""
+def located(error: BaseException, info: Any) -> Exception:
+    """An error with the process that it was raised in, and the lines there; what ends programs ends none."""
     if info is None:
-        return error
+        return error if isinstance(error, Exception) else RuntimeError(_text(error, repr))
     lines = "".join(traceback.format_exception(error))
-    kind = type(error) if _known(type(error).__name__) is type(error) else RuntimeError
-    return kind(f"On {info}:\n{error!r}\n{lines}")
+    kind: Any = _known(type(error).__name__)
+    kind = kind if kind is type(error) else RuntimeError
+    return kind(f"On {info}:\n{_text(error, repr)}\n{lines}")
+
+
+def _text(error: BaseException, told: Callable[[Any], str] = str) -> str:
+    """An error in words that can travel, whatever a class of the program's own says."""
+    try:
+        return told(error).encode("utf-8", "backslashreplace").decode()
+    except Exception:
+        return f"{type(error).__name__}, which does not tell its text"
 
 
 def finish(result: Any, callee: Any, kept: Any) -> None:
@@ -140,5 +150,6 @@ def value_of(answered: Any, agent: Agent, travel: Travel | None = None) -> Any:
 def _known(name: str) -> Any:
     """The class of errors of a name, where one text makes one; RuntimeError for others."""
     found = getattr(builtins, name, None) or getattr(ts.errors, name, None)
-    usual = isinstance(found, type) and issubclass(found, Exception) and not issubclass(found, UnicodeError)
-    return found if usual else RuntimeError
+    if not isinstance(found, type) or not issubclass(found, Exception):
+        return RuntimeError
+    return RuntimeError if issubclass(found, UnicodeError | ExceptionGroup) else found

@@ -51,7 +51,7 @@ class Owned:
         """It is there."""
         self.value.set_result(value)
 
-    def failed(self, error: Exception, info: Any = None) -> None:
+    def failed(self, error: BaseException, info: Any = None) -> None:
         """It could not be made."""
         self.value.agent.count("failed")
         self.value.set_exception(located(error, info))
