@@ -76,6 +76,12 @@ def test_cards_of_processes(me):
     assert 78 not in members.peers
 
 
+def test_cards_that_lie(me):
+    """Who is asked for by name is who the scheduler says, whatever a card has said of that number before."""
+    current().members.of_card((1, "worker1", "ts://127.0.0.1:1"))
+    assert rpc.rpc_sync("worker1", there.who) == ("worker1", 1)
+
+
 def test_map_gives_batches_to_the_workers(me):
     """Not to programs."""
     with subprocess.Popen(

@@ -43,8 +43,12 @@ class Members:
         self._how = functools.partial(security.get_connection_args, "worker")
 
     def add(self, number: int, name: str, address: str) -> Peer:
-        """A process is known by number and name from now on."""
-        found = self._by_name[name] = self.numbered(number, name, address)
+        """A process is known by number and name from now on, whatever cards have said of its number."""
+        found = self.numbered(number, name, address)
+        if (found.info.name, found.address) != (name, address):
+            found.close()
+            found = self.peers[number] = Peer(WorkerInfo(name, number), address, self.info.id, self._how)
+        self._by_name[name] = found
         return found
 
     def numbered(self, number: int, name: str, address: str) -> Peer:
