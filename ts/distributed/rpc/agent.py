@@ -203,6 +203,8 @@ class Agent:
                 if timing is not None:
                     timing.over(answered)
                 return value_of(answered, self, travel)
+            if deadline is not None and time.monotonic() >= deadline:
+                raise _late(timeout)
             self._with_code(peer, message, again=True)
 
     def submit(
@@ -219,7 +221,7 @@ class Agent:
         sent = message if timing is None else [TIMED, message]
 
         def done(answered: Any, error: Exception | None) -> None:
-            if error is None and answered[0] == UNKNOWN:
+            if error is None and answered[0] == UNKNOWN and future in self._deadlines:
                 self._with_code(peer, message, again=True)
                 peer.send(sent, done)
                 return
