@@ -26,7 +26,7 @@ from ts.distributed.gradients.passes import Pass
 if TYPE_CHECKING:
     from ts.distributed.rpc.agent import Agent
 
-_BITS: Final = 48  # of a context's number; above them that of its process
+_BITS: Final = 32  # of a context's number; above them that of its process, of as many: 64 travel
 _REMEMBERED: Final = 4096  # contexts that have ended
 
 
