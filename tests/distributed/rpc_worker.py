@@ -158,6 +158,14 @@ class Counter:
     def boom(self):
         raise KeyError("x")
 
+    @classmethod
+    def name_of_class(cls):
+        return cls.__name__
+
+
+class OtherCounter(Counter):
+    pass
+
 
 @rpc.functions.async_execution
 def later(to, x):

@@ -77,6 +77,30 @@ def test_callees(to):
     ts.testing.assert_close(rpc.rpc_sync(to, module, args=(x,)), module(x))
 
 
+class Scaled(ts.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.factor = 3
+
+    def forward(self, x: int) -> int:
+        return self.factor * x
+
+    @ts.jit.export
+    def plus(self, x: int) -> int:
+        return self.factor + x
+
+
+def test_bound_methods():
+    """They take what they are bound to along, or are refused; they were called without it."""
+    module = ts.jit.script(Scaled())
+    for to in ("worker0", "worker1"):
+        assert rpc.rpc_sync(to, module.forward, args=(2,)) == 6
+        assert rpc.rpc_sync(to, module.plus, args=(2,)) == 5
+    assert rpc.rpc_sync("worker1", there.OtherCounter.name_of_class) == "OtherCounter"
+    with pytest.raises(TypeError, match=r"Counter\.add is a method of an object, and the object cannot travel"):
+        rpc.rpc_sync("worker1", there.Counter().add, args=(there.same, 1))
+
+
 def test_code_travels_once():
     peer = current().peer("worker2")
 

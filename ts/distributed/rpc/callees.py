@@ -21,6 +21,7 @@ import io
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from types import ModuleType, NoneType
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
@@ -105,6 +106,8 @@ class Sent:
             return "code", self._add(callee), "forward"
         if not callable(callee):
             raise TypeError("function should be callable.")
+        if isinstance(callee, ScriptMethod):
+            return "code", self._add(callee.owner), callee.name
         owner = getattr(callee, "__self__", None)
         if isinstance(owner, ScriptModule):
             return "code", self._add(owner), callee.__name__
@@ -129,7 +132,7 @@ class Sent:
         return digest
 
     def _python(self, callee: Any) -> Name:
-        module, name = getattr(callee, "__module__", None), getattr(callee, "__qualname__", None)
+        module, name = _python_name(callee)
         told = f"{module}.{name}" if name else repr(callee)
         if not self.allow_python:
             raise PermissionError(
@@ -138,6 +141,11 @@ class Sent:
             )
         if not isinstance(module, str) or not isinstance(name, str) or "<" in name:
             raise AttributeError(f"Can't pickle local object '{told}'")
+        if not isinstance(getattr(callee, "__self__", None), (type, ModuleType, NoneType)):
+            raise TypeError(
+                f"{told} is a method of an object, and the object cannot travel: "
+                "make it there (rpc.remote), and call the method of its RRef"
+            )
         return "python", module, name
 
 
@@ -208,6 +216,14 @@ class Known:
         if not callable(found):
             raise ValueError(f"{module}.{path} cannot be called")
         return found  # type: ignore[no-any-return]
+
+
+def _python_name(callee: Any) -> tuple[Any, Any]:
+    """The module of a callee and its name there; a class method has that of the class that it was taken from."""
+    owner = getattr(callee, "__self__", None)
+    if isinstance(owner, type):
+        return owner.__module__, f"{owner.__qualname__}.{callee.__name__}"
+    return getattr(callee, "__module__", None), getattr(callee, "__qualname__", None)
 
 
 def _keep(table: OrderedDict[str, Any], key: str, value: Any) -> None:
