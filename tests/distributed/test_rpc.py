@@ -314,7 +314,7 @@ def test_methods_of_values():
     with pytest.raises(KeyError, match="On WorkerInfo"):
         counter.rpc_sync().boom()
     assert rpc.RRef(there.Counter(1)).rpc_sync().add(1) == 2
-    assert rpc.remote("worker3", ts.add, args=(ts.ones(2), 1)).rpc_sync().sum() == 4
+    assert rpc.remote("worker3", ts.add, args=(ts.ones(2), 1)).rpc_sync().mul(2).tolist() == [4, 4]
 
 
 # ---- what a process does not allow
@@ -333,6 +333,8 @@ def test_a_process_that_allows_little():
         rpc.rpc_sync("worker3", endless, args=(1,))
     with pytest.raises(PermissionError, match="method of Python"):
         rpc.remote("worker3", ts.ops.aten.add.int, args=(1, 2)).rpc_sync().bit_length()
+    with pytest.raises(PermissionError, match="operator aten::repeat is not allowed"):
+        rpc.remote("worker3", ts.add, args=(ts.ones(1), 1)).rpc_sync().repeat(2)
     own = current().options
     own.allow_python, current()._sent.allow_python = False, False
     try:
@@ -340,6 +342,20 @@ def test_a_process_that_allows_little():
             rpc.rpc_sync("worker1", there.add, args=(1, 2))
     finally:
         own.allow_python, current()._sent.allow_python = True, True
+
+
+def test_methods_of_modules_that_are_not_compiled(tmp_path):
+    """A handle on a module of a process that allows no Python has it write no files."""
+    module = rpc.RRef(ts.jit.script(Scaled()))
+    own = current().options
+    own.allow_python = False
+    try:
+        assert module.rpc_sync().plus(2) == 5
+        with pytest.raises(PermissionError, match="save is a method of Python"):
+            module.rpc_sync().save(str(tmp_path / "module.pt"))
+    finally:
+        own.allow_python = True
+    assert not (tmp_path / "module.pt").exists()
 
 
 def test_this_process_is_one_already():

@@ -492,11 +492,12 @@ class Agent:
         return self._terms.within()
 
     def _check_method(self, value: Any, name: str) -> None:
+        """PermissionError for what others may not call of a value that is here."""
         from ts._core.tensor.tensor import Tensor
-        from ts.runtime.module import ScriptModule
 
-        of_program = isinstance(value, Tensor | ScriptModule) and not name.startswith("_")
-        if not of_program and not self.options.allow_python:
+        if isinstance(value, Tensor) and not name.startswith("_"):
+            self._known.check_allowed(f"aten::{name}")
+        elif not _is_scripted(value, name) and not self.options.allow_python:
             told = f"{type(value).__module__}.{type(value).__qualname__}.{name}"
             raise PermissionError(
                 f"{told} is a method of Python, which this process runs none of: allow_python=True"
@@ -540,6 +541,15 @@ class Agent:
         members = getattr(self, "members", None)
         if members is not None:
             members.close()
+
+
+def _is_scripted(value: Any, name: str) -> bool:
+    """Whether that is a compiled method, or a part, of a scripted module; `save`, for example, is neither."""
+    from ts.runtime.module import ScriptModule
+
+    if not isinstance(value, ScriptModule) or name.startswith("_"):
+        return False
+    return isinstance(getattr(value, name, None), ScriptMethod | ScriptModule)
 
 
 def _late(timeout: float) -> RuntimeError:

@@ -187,6 +187,10 @@ class Known:
     def _check_operator(self, name: str) -> None:
         if not registry.lookup(name):
             raise ValueError(f"there is no operator {name}")
+        self.check_allowed(name)
+
+    def check_allowed(self, name: str) -> None:
+        """PermissionError for an operator that others may not use here."""
         if not self._terms.allows(name):
             raise PermissionError(f"the operator {name} is not allowed here")
 
