@@ -361,3 +361,5 @@ def test_methods_of_modules_that_are_not_compiled(tmp_path):
 def test_this_process_is_one_already():
     with pytest.raises(RuntimeError, match="RPC is already initialized"):
         rpc.init_rpc("worker9", rank=0, world_size=1, rpc_backend_options=there.options(1))
+    with pytest.raises(RuntimeError, match="RPC is already initialized"):
+        rpc.init_rpc("worker9")  # whatever the environment says

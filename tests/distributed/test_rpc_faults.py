@@ -226,6 +226,8 @@ def test_where_to_meet(monkeypatch):
     assert meeting_place("tcp://127.0.0.1:5?rank=1&world_size=2") == ("127.0.0.1", 5, 1, 2)
     with pytest.raises(ValueError, match="environment variable MASTER_ADDR expected, but not set"):
         meeting_place("env://", 0, 1)
+    with pytest.raises(ValueError, match="tcp:// rendezvous: world_size parameter missing"):
+        meeting_place("tcp://127.0.0.1:5", 0)
     monkeypatch.setenv("MASTER_ADDR", "localhost")
     monkeypatch.setenv("MASTER_PORT", "7")
     with pytest.raises(ValueError, match="environment variable RANK expected"):

@@ -67,16 +67,22 @@ def meeting_place(init_method: str | None, rank: int = -1, world_size: int = -1)
         host, port, found = url.hostname, url.port, {}
     else:
         raise RuntimeError(f"No rendezvous handler for {url.scheme}://")
-    rank = _number("rank", rank, query.get("rank"), found.get("rank"))
-    world_size = _number("world_size", world_size, query.get("world_size"), found.get("world_size"))
+    rank = _number(url.scheme, "rank", rank, query.get("rank"), found.get("rank"))
+    size = "world_size", world_size, query.get("world_size"), found.get("world_size")
+    world_size = _number(url.scheme, *size)
     if not 0 <= rank < world_size:
         raise ValueError(f"rank {rank} is not one of {world_size} processes")
     return Place(host, port, rank, world_size)
 
 
-def _number(name: str, given: int, *others: str | None) -> int:
+def _number(scheme: str, name: str, given: int, *others: str | None) -> int:
     texts = (str(given) if given >= 0 else None, *others)
-    return int(_given(name.upper(), next((text for text in texts if text is not None), None)))
+    text = next((text for text in texts if text is not None), None)
+    if text is None and scheme == "tcp":
+        raise ValueError(
+            f"Error initializing torch.distributed using tcp:// rendezvous: {name} parameter missing"
+        )
+    return int(_given(name.upper(), text))
 
 
 def _given(variable: str, value: str | None) -> str:

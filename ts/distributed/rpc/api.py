@@ -57,6 +57,8 @@ def init_rpc(
     if not isinstance(options, RpcBackendOptions):
         raise TypeError("Argument rpc_backend_options must be an instance of RpcBackendOptions")
     check_name(name)
+    if state.agent is not None:  # before it is asked where to meet
+        raise RuntimeError("RPC is already initialized")
     become(_way_to_meet(name, rank, -1 if world_size is None else world_size, options), options)
 
 
