@@ -165,4 +165,4 @@ def security_in(folder: str | None) -> Any:
     try:
         return certificates.security(folder)
     except OSError as error:
-        raise ProgramError(str(error)) from None
+        raise ProgramError(f"--tls-dir: {error}") from None

@@ -285,7 +285,8 @@ def security_for(address: str, secret: bytes | None, security: Security | None) 
         return security
     if place.scheme == TLS:
         raise RuntimeError(
-            f"{address} needs certificates: security=ts.distributed.cluster.certificates.security(FOLDER)"
+            f"{address} needs certificates: security=ts.distributed.cluster.certificates.security(FOLDER), "
+            "or --tls-dir FOLDER on a command line"
         )
     known = secret or secrets.shared(place.hostname, place.port)
     if known is None:
