@@ -11,6 +11,7 @@ from tests.distributed import rpc_worker as there
 from tests.distributed.rpc_worker import eventually, start
 from tests.distributed.worlds import free_port
 from ts.distributed import rpc
+from ts.distributed.rpc import callees
 from ts.distributed.rpc.api import current
 
 COUNT = 4
@@ -97,7 +98,7 @@ def test_bound_methods():
         assert rpc.rpc_sync(to, module.forward, args=(2,)) == 6
         assert rpc.rpc_sync(to, module.plus, args=(2,)) == 5
     assert rpc.rpc_sync("worker1", there.OtherCounter.name_of_class) == "OtherCounter"
-    with pytest.raises(TypeError, match=r"Counter\.add is a method of an object, and the object cannot travel"):
+    with pytest.raises(TypeError, match=r"Counter\.add is a method of an object, and the object"):
         rpc.rpc_sync("worker1", there.Counter().add, args=(there.same, 1))
 
 
@@ -214,6 +215,15 @@ def test_errors():
             ask("worker1", fails, args=(ts.ones(2), 2))
         with pytest.raises(TypeError, match="missing 1 required positional argument"):
             ask("worker1", there.add, args=(1,))
+
+
+def test_errors_name_the_function():
+    """Not the digest of its code."""
+    name = current()._sent.name
+    assert callees.told(name(endless)) == "endless"
+    assert callees.told(name(ts.jit.script(Scaled()).plus)) == "Scaled.plus"
+    assert callees.told(name(there.add)) == "tests.distributed.rpc_worker.add"
+    assert callees.told(name(ts.ops.aten.mul.Tensor)) == "aten::mul.Tensor"
 
 
 def test_time_limits():

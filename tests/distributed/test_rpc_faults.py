@@ -70,7 +70,7 @@ def test_a_process_that_dies_in_the_middle(together):
     began = time.monotonic()
     with pytest.raises(
         RuntimeError,
-        match=r"WorkerInfo\(id=1, name=worker1\) is gone.*during tests\.distributed\.rpc_worker die",
+        match=r"WorkerInfo\(id=1, name=worker1\) is gone.*during tests\.distributed\.rpc_worker\.die",
     ):
         rpc.rpc_sync("worker1", there.die)
     for future in sleeping:

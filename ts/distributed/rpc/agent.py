@@ -40,7 +40,7 @@ from ts.distributed.gradients.contexts import Contexts, current_id
 from ts.distributed.gradients.contexts import inside as inside_of
 from ts.distributed.loop import inside, loop, run
 from ts.distributed.rpc.answers import UNKNOWN, Answer, conclude, finish, value_of
-from ts.distributed.rpc.callees import ASYNCHRONOUS, Known, Name, Sent, Unknown
+from ts.distributed.rpc.callees import ASYNCHRONOUS, Known, Name, Sent, Unknown, told
 from ts.distributed.rpc.futures import RpcFuture
 from ts.distributed.rpc.members import Members
 from ts.distributed.rpc.options import NO_TIMEOUT, UNSET_RPC_TIMEOUT, RpcBackendOptions, seconds
@@ -562,7 +562,7 @@ def _late(timeout: float) -> RuntimeError:
 def _told(message: list[Any]) -> str:
     """A call, for who reads that it failed."""
     if message[0] in _RUNS:
-        return " ".join(map(str, message[1][1:]))
+        return told(message[1])
     return f"the method {message[2]}" if "method" in message[0] else "to_here"
 
 

@@ -40,6 +40,8 @@ _KEPT: Final = 256  # archives on either side; the one that was not used for lon
 Name = tuple[str, ...]
 
 
+_titles: OrderedDict[str, str] = OrderedDict()  # of code that was sent, by its digest
+_titles_lock: Final = threading.Lock()
 _signatures: WeakKeyDictionary[ScriptFunction, Signature] = WeakKeyDictionary()
 
 
@@ -71,6 +73,14 @@ def title(callee: Any) -> tuple[bool, str]:
     if isinstance(callee, str):  # a method
         return False, callee
     return False, str(getattr(callee, "name", None) or getattr(callee, "__qualname__", callee))
+
+
+def told(name: Name) -> str:
+    """A callee for who reads of it: `aten::add`, `package.module.function`; of scripts `f`, `Net.method`."""
+    if name[0] != "code":
+        return ".".join(name[1:])
+    title = _titles.get(name[1], "the code")
+    return title if name[2] == "forward" else f"{title}.{name[2]}"
 
 
 class Unknown(LookupError):
@@ -127,6 +137,8 @@ class Sent:
 
         archive = to_bytes(code.archived())
         digest = hashlib.sha256(archive).hexdigest()
+        with _titles_lock:
+            _keep(_titles, digest, code.original_name if isinstance(code, ScriptModule) else code.name)
         with self._lock:
             _keep(self._archives, digest, archive)
         return digest
@@ -223,7 +235,7 @@ class Known:
 
 
 def _python_name(callee: Any) -> tuple[Any, Any]:
-    """The module of a callee and its name there; a class method has that of the class that it was taken from."""
+    """The module of a callee and its name there; a class method is of the class that it was taken from."""
     owner = getattr(callee, "__self__", None)
     if isinstance(owner, type):
         return owner.__module__, f"{owner.__qualname__}.{callee.__name__}"
