@@ -411,3 +411,18 @@ def test_the_older_name():
         ts.autograd.profiler.profile(with_flops=True)
     with pytest.raises(RuntimeError, match="not reentrant"), prof:
         pass
+
+
+def test_a_label_until_a_future_is_finished():
+    future = ts.futures.Future()
+    with profile() as recorded:
+        with record_function("waits") as label:
+            following = label._call_end_callbacks_on_future(future)
+        with record_function("meanwhile"):
+            ts.ones(2)
+        future.set_result(3)
+        assert following.wait() == 3
+    found = {event.name: event.time_range for event in recorded.events()}
+    assert found["waits"].end >= found["meanwhile"].end
+    with pytest.raises(RuntimeError, match="can only be called once"):
+        label._call_end_callbacks_on_future(future)

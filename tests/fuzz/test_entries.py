@@ -37,5 +37,5 @@ def test_objects_that_nothing_has_filled():
         "Future", "Inherited", "Loops", "_Capsule", "Wrong", "FlagBlock", "AsTensors", "GradMode", "GradSwitch", "InferenceMode", "LimitsBlock",
         "TracedBy", "HandedOut", "Recorder", "Stage", "Node", "Hooks", "Task", "Rule", "Formula", "SavingNode", "FunctionNode",
         "Layer", "Overridable",
-        "Plan", "Backward", "GraphRule", "Writer", "Keeper", "Unwritten", "Each", "Casts", "HeldSwitches", "Compiling",
+        "Plan", "Backward", "GraphRule", "Writer", "Keeper", "Unwritten", "Each", "Casts", "HeldSwitches", "Compiling", "Run",
     }  # fmt: skip

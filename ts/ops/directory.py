@@ -321,7 +321,8 @@ NAMES: Final[dict[str, str]] = {
         sym_constrain_range sym_constrain_range_for_size
     """,
     "profiling": """
-        profiler::_record_function_enter profiler::_record_function_exit
+        profiler::_call_end_callbacks_on_jit_fut profiler::_record_function_enter
+        profiler::_record_function_exit
     """,
     "to": """
         _autocast_to_full_precision _autocast_to_reduced_precision _cast_Byte _cast_Char _cast_Double
@@ -409,6 +410,9 @@ NAMES: Final[dict[str, str]] = {
     """,
     "scaling": """
         _amp_foreach_non_finite_check_and_unscale_ _amp_update_scale_
+    """,
+    "rref": """
+        confirmed_by_owner is_owner local_value owner owner_name to_here
     """,
 }
 

@@ -35,6 +35,8 @@ def _call_end_callbacks_on_jit_fut(x: Tensor, y: Future[Any]) -> Future[Any]:
 
 def label_until(number: int, future: Future[Any]) -> Future[Any]:
     """A label that lasts until a future is finished; what the future holds, when the label has ended."""
+    if not isinstance(future, Future):
+        raise TypeError(f"expected a Future, not {type(future).__name__}")
     event = take_label(number)
     following: Future[Any] = Future()
 

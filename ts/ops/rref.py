@@ -114,12 +114,18 @@ class CallRecord(Record):
 # ---- references ------------------------------------------------------------------------------------
 
 
+def _reference(x: Any) -> Reference:
+    if not isinstance(x, Reference):
+        raise TypeError(f"expected an RRef, not {type(x).__name__}")
+    return x
+
+
 def _fetching(self: Reference, timeout: float) -> Future[Any]:
-    return self.fetching(timeout)
+    return _reference(self).fetching(timeout)
 
 
 def _own_value(self: Reference) -> Future[Any]:
-    return self.own_value()
+    return _reference(self).own_value()
 
 
 @op(
@@ -128,34 +134,34 @@ def _own_value(self: Reference) -> Future[Any]:
 )  # fmt: skip
 def to_here(self: Reference, timeout: float) -> Any:
     """The value of a reference, or a copy of it."""
-    return self.fetching(timeout).wait()
+    return _reference(self).fetching(timeout).wait()
 
 
 @op("aten::local_value(RRef(t) self) -> t(*)", where="", whole=True, side_effect=True, begins=_own_value)
 def local_value(self: Reference) -> Any:
     """The value of a reference of this process."""
-    return self.own_value().wait()
+    return _reference(self).own_value().wait()
 
 
 @op("aten::is_owner(RRef(t) self) -> bool", where="", whole=True)
 def is_owner(self: Reference) -> bool:
     """Whether a value is in this process."""
-    return self.is_owner()
+    return _reference(self).is_owner()
 
 
 @op("aten::owner_name(RRef(t) self) -> str", where="", whole=True)
 def owner_name(self: Reference) -> str:
     """The name of the process that has a value."""
-    return self.owner_name()
+    return _reference(self).owner_name()
 
 
 @op("aten::owner(RRef(t) self) -> __torch__.torch.classes.dist_rpc.WorkerInfo", where="", whole=True)
 def owner(self: Reference) -> WorkerInfo:
     """The process that has a value."""
-    return self.owner()
+    return _reference(self).owner()
 
 
 @op("aten::confirmed_by_owner(RRef(t) self) -> bool", where="", whole=True, side_effect=True)
 def confirmed_by_owner(self: Reference) -> bool:
     """Whether the owner is known to have a value, or to make it."""
-    return self.confirmed_by_owner()
+    return _reference(self).confirmed_by_owner()
