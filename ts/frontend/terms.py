@@ -17,13 +17,13 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final
 
 from ts.errors import CompilationError
-from ts.ir.attributes import REMOTE_CALLS
 
 if TYPE_CHECKING:
     from ts.ir.graph import Graph
     from ts.ir.source import SourceRange
 
 _OF_THE_LANGUAGE: Final = "prim::"
+_REMOTE: Final = "prim::rpc_"  # calls of other processes, which are not
 
 
 class Terms:
@@ -52,7 +52,8 @@ class Terms:
 
     def allows(self, key: str) -> bool:
         """Whether an operator may be used, by its name and overload (`aten::add.Tensor`)."""
-        if not self.restricted or (key.startswith(_OF_THE_LANGUAGE) and key not in REMOTE_CALLS):
+        of_language = key.startswith(_OF_THE_LANGUAGE) and not key.startswith(_REMOTE)
+        if not self.restricted or of_language:
             return True
         known = self._answers.get(key)
         if known is None:
@@ -71,7 +72,7 @@ class Terms:
             if node.has_attribute("Subgraph"):
                 self.admit(node.get("Subgraph"), range)
             schema = node.schema()
-            if schema is None and node.kind() not in REMOTE_CALLS:
+            if schema is None and not node.kind().startswith(_REMOTE):
                 continue
             key = node.kind() if schema is None else schema.key
             if not self.allows(key):
