@@ -17,6 +17,7 @@
     functions     results that come later
     scripts       the same calls, made by scripts
     timing        the same calls in profiles
+    retries       calls that may be made again
     serving       threads for threads of others that wait
     options       time limits, threads, secret, and what others may have run here
 

@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 from ts._core.vm.future import Future
 from ts.distributed.comm import Security
 from ts.distributed.comm.security import PLAIN, TLS
+from ts.distributed.gradients.contexts import current_id
+from ts.distributed.gradients.contexts import inside as inside_of
 from ts.distributed.rendezvous import meeting_place
 from ts.distributed.rpc import state
 from ts.distributed.rpc.agent import Agent
@@ -21,6 +23,7 @@ from ts.distributed.rpc.options import (
     BackendType,
     RpcBackendOptions,
 )
+from ts.distributed.rpc.retries import Retried
 from ts.distributed.rpc.rref import RRef
 from ts.distributed.rpc.state import current
 from ts.frontend.markers import special_form
@@ -131,16 +134,22 @@ def rpc_sync(
     args: tuple[Any, ...] | None = None,
     kwargs: dict[str, Any] | None = None,
     timeout: float = UNSET_RPC_TIMEOUT,
+    *,
+    retryable: bool = False,
 ) -> Any:
     """Have another process run a function, and wait for its result.
 
     to            its name, number or WorkerInfo
     func          a scripted function or module, an operator, or, where both allow it, a function of Python
     timeout       seconds; 0: any number
+    retryable     whether the function may run twice: then it is called again, until the time is over, where
+                  the connection broke or the process is started again
 
     What the function raises is raised here.  RuntimeError after `timeout` seconds, and at once when the other
     process is gone.
     """
+    if retryable:
+        return rpc_async(to, func, args, kwargs, timeout, retryable=True).wait()
     return current().call_and_wait(to, func, args, kwargs, timeout)
 
 
@@ -151,9 +160,20 @@ def rpc_async(
     args: tuple[Any, ...] | None = None,
     kwargs: dict[str, Any] | None = None,
     timeout: float = UNSET_RPC_TIMEOUT,
+    *,
+    retryable: bool = False,
 ) -> Future[Any]:
     """As `rpc_sync`, but returns at once: the future has the result."""
-    return current().call(to, func, args, kwargs, timeout)
+    agent = current()
+    if not retryable:
+        return agent.call(to, func, args, kwargs, timeout)
+    context_id = current_id()
+
+    def begin(left: float) -> Future[Any]:
+        with inside_of(context_id):
+            return agent.call(to, func, args, kwargs, left)
+
+    return Retried(agent, begin, agent.timeout(timeout)).future
 
 
 @special_form("rpc_remote")

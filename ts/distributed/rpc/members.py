@@ -72,7 +72,11 @@ class Members:
 
     def unknown(self, to: Any) -> Peer:
         """A process that was not known when it was asked for."""
-        raise RuntimeError(f"name:{self.info.name},rank:{self.info.id} could not find destination name {to}")
+        raise RuntimeError(self.nobody(to))
+
+    def nobody(self, to: Any) -> str:
+        """That there is no such process."""
+        return f"name:{self.info.name},rank:{self.info.id} could not find destination name {to}"
 
     def card(self, peer: Peer) -> Card:
         """What others need to call a process, as data."""

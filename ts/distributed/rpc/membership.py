@@ -33,6 +33,7 @@ from ts.distributed import secret as secrets
 from ts.distributed.comm import Comm, Security
 from ts.distributed.comm.backend import connect
 from ts.distributed.comm.security import PLAIN, TLS
+from ts.distributed.errors import Gone
 from ts.distributed.loop import inside, run
 from ts.distributed.rpc.members import LOCAL, Left, Members
 from ts.distributed.rpc.peers import Peer
@@ -103,7 +104,7 @@ class Joined(Members):
         """A process that the scheduler may know."""
         found = self._ask({"op": "find", "who": to}, f"{to} cannot be looked up")
         if found is None:
-            return super().unknown(to)
+            raise (Gone if isinstance(to, str) else RuntimeError)(self.nobody(to))  # a name may come back
         return self.add(*found)
 
     def of_card(self, card: Any) -> Peer:

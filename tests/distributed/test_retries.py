@@ -1,0 +1,78 @@
+"""Calls that may be made again."""
+
+import time
+
+import pytest
+
+import ts
+
+pytest.importorskip("distributed", reason="rpc needs dask.distributed")
+from tests.distributed import clusters
+from tests.distributed import rpc_worker as there
+from tests.distributed.fault_rounds import World, warm_up
+from ts.distributed import LocalCluster, rpc
+
+
+@ts.jit.script
+def doubled(x: ts.Tensor) -> ts.Tensor:
+    return x * 2
+
+
+@pytest.fixture
+def world(nursery):
+    warm_up()
+    made = World(nursery)
+    yield made
+    made.close()
+
+
+def test_a_connection_that_breaks(world):
+    """The call is made again over another one, until its process has answered."""
+    calls = [rpc.rpc_async("worker1", there.sleep, args=(0.5, k), retryable=True) for k in range(4)]
+    once = rpc.rpc_async("worker1", there.sleep, args=(0.5, 9))
+    rpc.rpc_sync("worker2", there.sleep, args=(0.2,))
+    world.proxies["worker1"].cut()
+    assert [call.wait() for call in calls] == [0, 1, 2, 3]
+    with pytest.raises(RuntimeError, match=r"name=worker1\) is gone, or its connection broke"):
+        once.wait()
+    del calls, once
+    world.unharmed()
+
+
+def test_the_time_of_all_tries(world):
+    """A process that never comes back: the last failure is told, when the time is over."""
+    world.kill("worker1")
+    begun = time.monotonic()
+    with pytest.raises(RuntimeError, match=r"name=worker1\) is gone"):
+        rpc.rpc_sync("worker1", there.add, args=(1, 2), timeout=1.0, retryable=True)
+    assert time.monotonic() - begun < 30
+    world.unharmed()
+
+
+def test_what_is_raised_is_no_fault(world):
+    with pytest.raises(ValueError, match="bad 3"):
+        rpc.rpc_sync("worker1", there.fail, args=(3,), retryable=True)
+    with pytest.raises(RuntimeError, match="could not find destination name nobody"):
+        rpc.rpc_sync("nobody", there.add, args=(1, 2), retryable=True)
+
+
+def test_a_worker_that_is_started_again():
+    """It gets the call under its name."""
+    with LocalCluster(workers=1, allow_python=True) as cluster, clusters.joined(cluster.address):
+        old = rpc.get_worker_info("worker0").id
+        with pytest.raises(RuntimeError, match=r"name=worker0\) is gone"):
+            rpc.rpc_sync("worker0", clusters.die)
+        x = ts.ones(2)
+        assert rpc.rpc_sync("worker0", doubled, args=(x,), retryable=True).tolist() == [2.0, 2.0]
+        assert rpc.get_worker_info("worker0").id != old
+
+
+def test_gradients(world):
+    """A call inside of a context stays inside of it."""
+    from ts.distributed import autograd
+
+    x = ts.ones(3, requires_grad=True)
+    with autograd.context() as context_id:
+        y = rpc.rpc_sync("worker1", doubled, args=(x,), retryable=True)
+        autograd.backward(context_id, [y.sum()])
+        assert autograd.get_gradients(context_id)[x].tolist() == [2.0, 2.0, 2.0]
