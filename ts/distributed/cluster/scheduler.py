@@ -1,14 +1,14 @@
 """dask's `Scheduler` as the place where processes of a cluster find each other: it keeps names, nothing else.
 
     message                                                       answer
-    {"op": "join", "name", "address", "kind", "number", "pid"}    {"status": "OK", "number", "name"}; then the
-                                                                  connection is the process's stream
+    {"op": "join", "name", "address", "kind", "number", "pid"}    {"status": "OK", "number", "name", "shows"};
+                                                                  then the connection is the process's stream
     {"op": "find", "who": name or number}                         [number, name, address], or None
     {"op": "members"}                                             what is known of each process
 
     stream of a process                                           to it
-    {"op": "beat", "running", "done", "failed", "memory"}         {"op": "remove-worker", "worker": address},
-                                                                  {"op": "close", "reason"}
+    {"op": "beat", "running", "done", "failed", "memory",         {"op": "remove-worker", "worker": address},
+     "calls": [[name, address, from, to, failed]]}                {"op": "close", "reason"}
 
 Other handlers of dask's scheduler cannot be reached: some load pickles out of what they are sent.  There are
 no workers of dask's either, and no tasks.  A number is given once: who starts again under a name that was
@@ -18,6 +18,7 @@ there has another one.
 from __future__ import annotations
 
 import asyncio
+import itertools
 import re
 import time
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ from typing import Any, Final
 from distributed import Scheduler
 from distributed.comm.addressing import parse_address, parse_host_port
 from distributed.core import Status
+from distributed.diagnostics.task_stream import TaskStreamPlugin
 
 from ts.distributed.comm import Comm, Limits, Security
 
@@ -82,6 +84,7 @@ class NameService(Scheduler):
         self._next = len(names)
         self._begins = time.monotonic() + (_COMING_BACK if port else 0)
         self._shows = dashboard is not None
+        self._shown = itertools.count()
         self._scheme = security.scheme("scheduler")
         super().__init__(
             host=f"[{host}]" if ":" in host else host,
@@ -94,6 +97,8 @@ class NameService(Scheduler):
         )
         self.handlers = {"join": self.join, "find": self.find, "members": self.members}
         self.stream_handlers = {"beat": self.beat}
+        if self._shows:
+            self.add_plugin(TaskStreamPlugin(self))
 
     def start_http_server(self, *arguments: Any, **more: Any) -> None:
         """dask's pages, only where they are wanted."""
@@ -121,7 +126,8 @@ class NameService(Scheduler):
         except Refused as error:
             return {"status": "error", "message": str(error)}
         try:
-            await comm.write({"status": "OK", "number": entry.number, "name": entry.name})
+            told = {"number": entry.number, "name": entry.name, "shows": self._shows}
+            await comm.write({"status": "OK", **told})
             await self.add_worker(comm, **_as_worker(entry))
         finally:
             self._forget(entry)
@@ -138,8 +144,8 @@ class NameService(Scheduler):
         """What is known of all processes."""
         return [asdict(entry) for entry in self._entries.values()]
 
-    def beat(self, worker: str, running: int, done: int, failed: int, memory: int) -> None:
-        """A process tells how it is."""
+    def beat(self, worker: str, running: int, done: int, failed: int, memory: int, calls: Any = ()) -> None:
+        """A process tells how it is, and which calls of its own are over."""
         for count in (running, done, failed, memory):
             if type(count) is not int:
                 raise TypeError(f"no count: {count!r:.100}")
@@ -147,6 +153,22 @@ class NameService(Scheduler):
             if entry.address == worker:
                 entry.running, entry.done, entry.failed, entry.memory = running, done, failed, memory
                 self.heartbeat_worker(address=worker, resolve_address=False, metrics=_metrics(entry))
+        if self._shows:
+            self._show(calls)
+
+    def _show(self, calls: Any) -> None:
+        """Calls as tasks in dask's stream of them, each under its function's name where it ran."""
+        stream = self.plugins[TaskStreamPlugin.name]
+        for call in calls:
+            match call:
+                case (str(name), str(address), float(begun), float(ended), bool(failed)):
+                    took = {"action": "compute", "start": begun, "stop": max(begun, ended)}
+                    key = f"{name[:200]}-{next(self._shown)}"
+                    how: dict[str, Any] = {"startstops": [took], "worker": address[:200], "thread": 0, "nbytes": 0}
+                    how["status"] = "error" if failed else "OK"
+                    stream.transition(key, "processing", "erred" if failed else "memory", **how)
+                case _:
+                    raise TypeError(f"no call: {call!r:.100}")
 
     # ---- who is there
 

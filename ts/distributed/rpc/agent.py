@@ -48,7 +48,7 @@ from ts.distributed.rpc.peers import Peer
 from ts.distributed.rpc.rref import RRef
 from ts.distributed.rpc.serving import Servers, serves
 from ts.distributed.rpc.table import Owned, References, as_identity
-from ts.distributed.rpc.timing import TIMED, Timing, watched
+from ts.distributed.rpc.timing import Timing, watched
 from ts.distributed.values import Parcel, Travel
 from ts.frontend.terms import Terms
 from ts.ops.rref import WorkerInfo
@@ -106,35 +106,35 @@ class Agent:
         """Have a process run something; the future has the result."""
         peer, travel = self.peer(to), self.references.travel_of(callee)
         message = ["call", *self._named(peer, callee, args, kwargs, travel), None]
-        timing = watched("rpc_async", callee, self.info, peer.info, message)
+        timing = watched("rpc_async", callee, self.members, peer, message)
         return self.submit(peer, message, self.timeout(timeout), travel, timing)
 
     def call_and_wait(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> Any:
         """Have a process run something, and wait for the result."""
         peer, travel = self.peer(to), self.references.travel_of(callee)
         message = ["call", *self._named(peer, callee, args, kwargs, travel), None]
-        timing = watched("rpc_sync", callee, self.info, peer.info, message)
+        timing = watched("rpc_sync", callee, self.members, peer, message)
         return self.ask(peer, message, self.timeout(timeout), travel, timing)
 
     def remote(self, to: Any, callee: Any, args: Any, kwargs: Any, timeout: float) -> RRef:
         """Have a process run something and keep the result."""
         peer, travel = self.peer(to), self.references.travel_of(callee)
         message = ["remote", *self._named(peer, callee, args, kwargs, travel), None]
-        timing = watched("rpc_remote", callee, self.info, peer.info, message)
+        timing = watched("rpc_remote", callee, self.members, peer, message)
         return self._kept(peer, message, timeout, travel, timing)
 
     def method(self, handle: RRef, name: str, args: Any, kwargs: Any, timeout: float) -> RpcFuture:
         """Call a method of a value where it is."""
         handle._check_created()
         message = ["method", list(handle._identity), name, *self.packed(handle._peer, (args, kwargs))]
-        timing = watched("rpc_async", name, self.info, handle.owner(), message)
+        timing = watched("rpc_async", name, self.members, handle._peer, message)
         return self.submit(handle._peer, message, self.timeout(timeout), timing=timing)
 
     def remote_method(self, handle: RRef, name: str, args: Any, kwargs: Any, timeout: float) -> RRef:
         """Call a method of a value where it is, and keep the result there."""
         handle._check_created()
         message = ["remote_method", list(handle._identity), name, *self.packed(handle._peer, (args, kwargs))]
-        timing = watched("rpc_remote", name, self.info, handle.owner(), message)
+        timing = watched("rpc_remote", name, self.members, handle._peer, message)
         return self._kept(handle._peer, message, timeout, None, timing)
 
     def _kept(
@@ -188,7 +188,7 @@ class Agent:
             raise RuntimeError("a function that waits for the loop was called in it")
         deadline = None if timeout == NO_TIMEOUT else time.monotonic() + timeout
         self._with_code(peer, message)
-        sent = message if timing is None else [TIMED, message]
+        sent = message if timing is None else timing.asking(message)
         while True:
             left = None if deadline is None else max(deadline - time.monotonic(), 1e-3)
             try:
@@ -218,7 +218,7 @@ class Agent:
         """Send a message; the future has what `ask` gives."""
         future = RpcFuture(self)
         self._with_code(peer, message)
-        sent = message if timing is None else [TIMED, message]
+        sent = message if timing is None else timing.asking(message)
 
         def done(answered: Any, error: Exception | None) -> None:
             if error is None and answered[0] == UNKNOWN and future in self._deadlines:

@@ -14,6 +14,7 @@ A handle that travels says by a card whose value it is: number, name and address
 from __future__ import annotations
 
 import functools
+from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -39,6 +40,7 @@ class Members:
         self.info = info
         self.security = security
         self.peers: dict[int, Peer] = {}
+        self.trail: deque[Any] | None = None  # of calls that are over, where somebody shows them
         self._by_name: dict[str, Peer] = {}
         self._how = functools.partial(security.get_connection_args, "worker")
 

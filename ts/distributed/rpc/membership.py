@@ -20,6 +20,7 @@ import math
 import os
 import threading
 import time
+from collections import deque
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
 
 ANSWERS: Final = 10.0  # seconds in which a scheduler answers
 BEAT: Final = 1.0  # seconds between two words of how this process is
+CALLS: Final = 500  # that are told of at most between these, the last ones
 _PARTS: Final = 1.0  # seconds in which a scheduler takes notice that this process goes
 AGAIN: Final = 0.25  # seconds until a scheduler that does not answer is tried again
 
@@ -180,10 +182,13 @@ class Joined(Members):
                 comm.abort()
                 raise
         self.info = WorkerInfo(answered["name"], answered["number"])
+        self._shows = answered["shows"]
         return comm
 
     async def _begin(self, comm: Comm) -> None:
         self._comm = comm
+        if self._shows:
+            self.trail = deque(maxlen=CALLS)
         self._staying = asyncio.create_task(self._stay(comm))
 
     async def _stay(self, comm: Comm) -> None:
@@ -243,11 +248,17 @@ class Joined(Members):
             while True:
                 counts = self.agent.tally
                 done = counts["done"]
-                told = {"running": counts["begun"] - done, "done": done, "failed": counts["failed"]}
-                await comm.write([{"op": "beat", **told, "memory": process.memory_info().rss}])
+                told: Message = {"running": counts["begun"] - done, "done": done, "failed": counts["failed"]}
+                told |= {"memory": process.memory_info().rss, "calls": self._calls()}
+                await comm.write([{"op": "beat", **told}])
                 await asyncio.sleep(BEAT)
         except OSError:
             return  # which whoever hears learns, too
+
+    def _calls(self) -> list[Any]:
+        """The calls that are over since this was asked last."""
+        trail = self.trail
+        return [] if trail is None else [trail.popleft() for _ in range(len(trail))]
 
     def _gone(self, address: str) -> None:
         """Whoever listens there has left: its name may be another's by now, its number never."""

@@ -1,0 +1,88 @@
+"""Calls as tasks of dask's dashboard."""
+
+import asyncio
+import threading
+
+import pytest
+
+import ts
+
+pytest.importorskip("distributed", reason="rpc needs dask.distributed")
+from distributed.diagnostics.task_stream import TaskStreamPlugin
+
+from tests.distributed import SECRET, clusters
+from ts.distributed import rpc
+from ts.distributed.cluster.scheduler import NameService
+from ts.distributed.comm import Security
+from ts.distributed.rpc.api import current
+
+
+@ts.jit.script
+def doubled(x: ts.Tensor) -> ts.Tensor:
+    return x * 2
+
+
+def ask(address, over):
+    """Calls of a program to itself, which stays until they are `over`; the trail that they were on."""
+    with clusters.joined(address, secret=SECRET):
+        assert rpc.rpc_sync("me", doubled, args=(ts.ones(1),)).item() == 2
+        assert rpc.rpc_async("me", ts.add, args=(ts.ones(1), 1)).wait().item() == 2
+        with pytest.raises(ValueError, match="bad"):
+            rpc.rpc_sync("me", fail)
+        trail = current().members.trail
+        assert over.wait(40)
+    return trail
+
+
+def fail():
+    raise ValueError("bad")
+
+
+def scheduled(dashboard, work):
+    """What `work` gives with a scheduler."""
+
+    async def main():
+        async with NameService("127.0.0.1", 0, Security(secret=SECRET), dashboard=dashboard) as made:
+            return await asyncio.wait_for(work(made), 60)
+
+    return asyncio.run(main())
+
+
+def test_calls_are_shown_under_their_functions_names():
+    async def work(scheduler):
+        stream = scheduler.plugins[TaskStreamPlugin.name]
+        over = threading.Event()
+        asked = asyncio.create_task(asyncio.to_thread(ask, scheduler.address, over))
+        while stream.index < 3 and not asked.done():
+            await asyncio.sleep(0.05)
+        over.set()
+        await asked
+        return stream.rectangles(0), list(stream.buffer)
+
+    bars, records = scheduled(0, work)
+    assert bars["name"] == [f"{__name__}.doubled", "aten::add", "fail"]
+    assert all(duration > 0 for duration in bars["duration"])
+    assert len({record["worker"] for record in records}) == 1
+
+
+def test_nothing_is_kept_where_nobody_looks():
+    async def work(scheduler):
+        over = threading.Event()
+        over.set()
+        trail = await asyncio.to_thread(ask, scheduler.address, over)
+        return trail, TaskStreamPlugin.name in scheduler.plugins
+
+    assert scheduled(None, work) == (None, False)
+
+
+@pytest.mark.parametrize(
+    "calls",
+    [3, [3], [["f"]], [["f", "a", 1.0, 2.0]], [["f", "a", 1, 2.0, False]], [[b"f", "a", 1.0, 2.0, False]]],
+)
+def test_what_is_no_call(calls):
+    async def work(scheduler):
+        with pytest.raises(TypeError):
+            scheduler.beat("ts://127.0.0.1:1", 0, 0, 0, 0, calls)
+        return scheduler.plugins[TaskStreamPlugin.name].index
+
+    assert scheduled(0, work) == 0
