@@ -164,8 +164,8 @@ class NameService(Scheduler):
                 case (str(name), str(address), float(begun), float(ended), bool(failed)):
                     took = {"action": "compute", "start": begun, "stop": max(begun, ended)}
                     key = f"{name[:200]}-{next(self._shown)}"
-                    where = {"worker": address[:200], "thread": 0, "nbytes": 0}
-                    how: dict[str, Any] = {**where, "startstops": [took], "status": "error" if failed else "OK"}
+                    how: dict[str, Any] = {"worker": address[:200], "thread": 0, "nbytes": 0}
+                    how |= {"startstops": [took], "status": "error" if failed else "OK"}
                     stream.transition(key, "processing", "erred" if failed else "memory", **how)
                 case _:
                     raise TypeError(f"no call: {call!r:.100}")
