@@ -377,6 +377,31 @@ def test_what_a_process_allows():
         asks_to_ask("worker3", ts.ones(1))
 
 
+@ts.jit.script
+class Counter:
+    def __init__(self, n: int):
+        self.n = n
+
+    def add(self, k: int) -> int:
+        self.n += k
+        return self.n
+
+
+@ts.jit.script
+def counter(n: int) -> Counter:
+    return Counter(n)
+
+
+def test_methods_of_scripted_objects():
+    """They are compiled: a process that runs no functions of Python runs them."""
+    ref = rpc.remote("worker3", counter, args=(3,))
+    assert ref.rpc_sync().add(4) == 7
+    assert ref.rpc_async().add(1).wait() == 8
+    for name in ("__init__", "_c", "n"):
+        with pytest.raises(PermissionError, match="allow_python=True"):
+            current().method(ref, name, (1,), {}, -1.0).wait()
+
+
 def test_archives_whose_operators_are_restricted():
     file = io.BytesIO()
     ts.jit.save(ts.jit.script(Client("worker1")), file)

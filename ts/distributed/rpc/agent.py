@@ -544,12 +544,13 @@ class Agent:
 
 
 def _is_scripted(value: Any, name: str) -> bool:
-    """Whether that is a compiled method, or a part, of a scripted module; `save`, for example, is neither."""
+    """Whether that is a compiled method, or a part, of a scripted module or object; a module's `save` is not."""
     from ts.runtime.module import ScriptModule
+    from ts.runtime.objects import BoundMethod, RecursiveScriptClass
 
-    if not isinstance(value, ScriptModule) or name.startswith("_"):
+    if not isinstance(value, ScriptModule | RecursiveScriptClass) or name.startswith("_"):
         return False
-    return isinstance(getattr(value, name, None), ScriptMethod | ScriptModule)
+    return isinstance(getattr(value, name, None), ScriptMethod | ScriptModule | BoundMethod)
 
 
 def _late(timeout: float) -> RuntimeError:
