@@ -544,7 +544,7 @@ class Agent:
 
 
 def _is_scripted(value: Any, name: str) -> bool:
-    """Whether that is a compiled method, or a part, of a scripted module or object; a module's `save` is not."""
+    """Whether that is a compiled method, or a part, of a scripted module or object; `save` is not."""
     from ts.runtime.module import ScriptModule
     from ts.runtime.objects import BoundMethod, RecursiveScriptClass
 
