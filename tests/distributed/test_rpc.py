@@ -122,7 +122,7 @@ def test_code_travels_once():
 
 
 def forget_code(digest):
-    current()._known._loaded.pop(digest, None)
+    current().running.known._loaded.pop(digest, None)
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_code_that_never_arrives(standing, monkeypatch):
         asked.append(name)
         raise Unknown(name)
 
-    monkeypatch.setattr(current()._known, "find", find)
+    monkeypatch.setattr(current().running.known, "find", find)
     with pytest.raises(RuntimeError, match="ran for more than set timeout"):
         rpc.rpc_sync("worker0", doubled, args=(ts.ones(1),), timeout=0.3)
     with pytest.raises(RuntimeError, match="ran for more than set timeout"):

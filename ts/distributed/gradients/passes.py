@@ -69,7 +69,7 @@ class Pass:
             self._places = {number: place for place, number in enumerate(roots)}
             self._edges = list(roots.values())
             self._open += len(roots)
-            self._limits = nullcontext if own else self._agent.within
+            self._limits = nullcontext if own else self._agent.running.within
             self._run = StagedRun(self._edges, keep, self._context.add)
 
     def deliver(self, number: int, gradients: list[Any]) -> None:

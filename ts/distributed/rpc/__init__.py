@@ -11,6 +11,7 @@
     peers         the others, and connections to them
     members       whom one may call: all who met, or (membership) those of a cluster
     callees       what runs, by name; code travels as archives
+    running       the calls of others, as they run here
     answers       results and errors
     signatures    objects of scripted classes, by the types that a callee's signature names
     rref, table   handles on values of other processes, and who needs what; posts: what has to be told of them

@@ -23,37 +23,31 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future as Turn
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from typing import Any, Final
 
 from distributed.comm.addressing import unparse_host_port
 from distributed.comm.core import listen
 
-from ts._core.vm.future import Future
 from ts.distributed.comm import Channel, Comm, Security
 from ts.distributed.comm.calls import Reply, answer
 from ts.distributed.comm.messages import TooLarge
 from ts.distributed.errors import Gone
 from ts.distributed.gradients import recording, service
 from ts.distributed.gradients.contexts import Contexts, current_id
-from ts.distributed.gradients.contexts import inside as inside_of
 from ts.distributed.loop import inside, loop, run
-from ts.distributed.rpc.answers import UNKNOWN, Answer, conclude, finish, value_of
-from ts.distributed.rpc.callees import ASYNCHRONOUS, Known, Name, Sent, Unknown, told
+from ts.distributed.rpc.answers import UNKNOWN, Answer, value_of
+from ts.distributed.rpc.callees import Name, Sent, told
 from ts.distributed.rpc.futures import RpcFuture
 from ts.distributed.rpc.members import Members
 from ts.distributed.rpc.options import NO_TIMEOUT, UNSET_RPC_TIMEOUT, RpcBackendOptions, seconds
 from ts.distributed.rpc.peers import Peer
 from ts.distributed.rpc.rref import RRef
-from ts.distributed.rpc.serving import Servers, serves
-from ts.distributed.rpc.table import Owned, References, as_identity
+from ts.distributed.rpc.running import Running
+from ts.distributed.rpc.serving import Servers
+from ts.distributed.rpc.table import References, as_identity
 from ts.distributed.rpc.timing import Timing, watched
 from ts.distributed.values import Parcel, Travel
-from ts.frontend.terms import Terms
-from ts.ops.rref import WorkerInfo
 from ts.runtime.function import ScriptFunction
-from ts.runtime.script_method import ScriptMethod
 
 _SWEEP: Final = 0.02  # seconds between looks at the time limits of calls in flight
 RETURN = 30.0  # seconds in which a process that lost its connections may come back
@@ -68,10 +62,9 @@ class Agent:
         """`meet` has it listen, and makes it known to the others."""
         self.options = options
         self.closed = False
-        self.pool = ThreadPoolExecutor(options.num_worker_threads, "ts.rpc")
-        self._terms = Terms(options.limits, options.allowed_ops)
+        self.running = Running(self, options)
+        self.pool = self.running.pool
         self._sent = Sent(options.allow_python)
-        self._known = Known(options.allow_python, self._terms)
         self._deadlines: dict[RpcFuture, float] = {}
         self._sweeping = False
         threads = options.num_worker_threads
@@ -84,7 +77,6 @@ class Agent:
         self._heard: Counter[int] = Counter()  # that each has made so far
         self._listener: Any = None
         self._ready = asyncio.Event()  # whether it is known who this process is
-        self.tally: Counter[str] = Counter()  # of calls of others: begun, done, failed
         try:
             self.members = meet(self)
         except BaseException:
@@ -169,7 +161,7 @@ class Agent:
 
     def callee_of(self, name: Any) -> Callable[..., Any]:
         """What another process means by a name."""
-        return self._known.find(name)
+        return self.running.known.find(name)
 
     def ask(
         self,
@@ -229,7 +221,7 @@ class Agent:
                 timing.over(answered)
             if self._deadlines.pop(future, None) is None:
                 return  # it was late
-            self._ended()
+            self.ended()
             try:
                 if error is not None:
                     raise _lost(peer, message, error)
@@ -239,7 +231,7 @@ class Agent:
             else:
                 future.set_result(value)
 
-        self._began()
+        self.began()
         future.limit = timeout
         self._deadlines[future] = math.inf if timeout == NO_TIMEOUT else time.monotonic() + timeout
         if timeout != NO_TIMEOUT and not self._sweeping:
@@ -273,7 +265,7 @@ class Agent:
         now = time.monotonic()
         for future, deadline in list(self._deadlines.items()):
             if deadline <= now and self._deadlines.pop(future, None) is not None:
-                self._ended()
+                self.ended()
                 future.set_exception(_late(future.limit))
         self._sweeping = not self.closed and any(map(math.isfinite, list(self._deadlines.values())))
         if self._sweeping:
@@ -360,20 +352,21 @@ class Agent:
                 case _ if caller < 0:
                     raise ValueError("a message of a process that has not said which it is")
                 case ("call", name, data, memory, code):
-                    self._begin(self._run, name, (data, memory), code, asked)
+                    self.running.begin(self.running.run, name, (data, memory), code, asked)
                 case ("remote", name, data, memory, code, identity, fork, int(process)) if process == caller:
-                    self._keep(asked, identity, fork, process, self._run, name, (data, memory), code)
+                    given = name, (data, memory), code
+                    self.running.keep(asked, identity, fork, process, self.running.run, *given)
                 case ("method", identity, str(name), data, memory):
                     owned = self.references.owner_of(as_identity(identity))  # which may be dropped meanwhile
-                    self._begin(self._run_method, owned, name, (data, memory), asked)
+                    self.running.begin(self.running.run_method, owned, name, (data, memory), asked)
                 case ("remote_method", owner, str(name), data, memory, identity, fork, int(process)) if (
                     process == caller
                 ):
                     owned = self.references.owner_of(as_identity(owner))
-                    work = self._run_method, owned, name, (data, memory)
-                    self._keep(asked, identity, fork, process, *work)
+                    call = self.running.run_method, owned, name, (data, memory)
+                    self.running.keep(asked, identity, fork, process, *call)
                 case (("backward" | "optimizer") as about, str(kind), *rest):
-                    self._begin(service.handle, self, about, kind, tuple(rest), asked)
+                    self.running.begin(service.handle, self, about, kind, tuple(rest), asked)
                 case (str(kind), *rest):
                     self.references.handle(kind, rest, asked, caller)
                 case _:
@@ -381,135 +374,15 @@ class Agent:
         except Exception as error:  # for whoever asked
             asked.failed(error)
 
-    def _keep(
-        self, asked: Answer, identity: Any, fork: Any, process: int, work: Any, *arguments: Any
-    ) -> None:
-        """Begin what makes a value that stays here."""
-        if work == self._run and arguments[2] is None and not self._known.has(arguments[0]):
-            asked.unknown()
-            return
-        kept = self.references.begin(as_identity(identity), as_identity(fork), process)
-        asked.goes_on(kept.value)
-        self._begin(work, *arguments, kept)
-        asked.result(None)
-
-    def _begin(self, work: Callable[..., Future[Any] | None], *arguments: Any) -> None:
-        """Have a thread do something for another process: this one, if it serves who waits.
-
-        A script may go on when that has returned.
-        """
-        self._began()
-        self.count("begun")
-
-        def worked(turn: Turn[Future[Any] | None]) -> None:
-            failed = turn.cancelled() or turn.exception() is not None
-            self._worked(None if failed else turn.result())
-
-        try:
-            if serves():
-                self._worked(work(*arguments))
-            else:
-                self.pool.submit(work, *arguments).add_done_callback(worked)
-        except BaseException:
-            self._done()
-            raise
-
-    def _worked(self, goes_on: Future[Any] | None) -> None:
-        if goes_on is None:
-            self._done()
-        else:
-            goes_on.add_done_callback(self._done)
-
-    def _done(self, future: Future[Any] | None = None) -> None:
-        self.count("done")
-        self._ended()
-
-    def count(self, what: str) -> None:
-        """One more call of others that has begun, is done or failed."""
-        with self._quiet:
-            self.tally[what] += 1
-
-    def _run(self, name: Any, parcel: Any, code: Any, asked: Any) -> Future[Any] | None:
-        """Run a callee for another process, and give its result to who asked."""
-        try:
-            if code is not None:
-                self._known.add(name[1], code)
-            callee = self._known.find(name)
-            asked.begins()
-            asked.travel = self.references.travel_of(callee)
-            (args, kwargs), asked.context_id = recording.unpack(parcel, self, asked.travel)
-        except Unknown:
-            asked.unknown()
-        except Exception as error:  # for whoever asked
-            asked.failed(error)
-        else:
-            info = self.info if name[0] == "python" else None
-            return self._give(callee, args, kwargs, asked, info, name[-1] == ASYNCHRONOUS)
-        return None
-
-    def _run_method(self, owned: Owned, name: str, parcel: Any, asked: Any) -> Future[Any] | None:
-        """Call a method of a value that is here."""
-        try:
-            value = owned.value.wait()
-            asked.begins()
-            self._check_method(value, name)
-            (args, kwargs), asked.context_id = recording.unpack(parcel, self)
-            method = getattr(value, name)
-        except Exception as error:  # for whoever asked
-            asked.failed(error)
-        else:
-            return self._give(method, args, kwargs, asked, self.info)
-        return None
-
-    def _give(
-        self,
-        callee: Any,
-        args: Any,
-        kwargs: Any,
-        asked: Any,
-        info: WorkerInfo | None,
-        asynchronous: bool = False,
-    ) -> Future[Any] | None:
-        """Call something within the limits, and give what it returns or raises to who asked.
-
-        A script runs here until it ends or waits; one that waits has no thread.
-        """
-        try:
-            with self.within(), inside_of(asked.context_id):
-                if not isinstance(callee, ScriptFunction | ScriptMethod):
-                    finish(callee(*args, **kwargs), callee, asked)
-                    return None
-                program = callee.start(*args, **kwargs)
-        except BaseException as error:  # for whoever asked: `sys.exit()` of a callee, too
-            asked.failed(error, info)
-            return None
-        program.future.add_done_callback(lambda future: conclude(future, asked, asynchronous))
-        program.go()
-        return program.future
-
-    def within(self) -> AbstractContextManager[Any]:
-        """The limits of what this process does for others."""
-        return self._terms.within()
-
-    def _check_method(self, value: Any, name: str) -> None:
-        """PermissionError for what others may not call of a value that is here."""
-        from ts._core.tensor.tensor import Tensor
-
-        if isinstance(value, Tensor) and not name.startswith("_"):
-            self._known.check_allowed(f"aten::{name}")
-        elif not _is_scripted(value, name) and not self.options.allow_python:
-            told = f"{type(value).__module__}.{type(value).__qualname__}.{name}"
-            raise PermissionError(
-                f"{told} is a method of Python, which this process runs none of: allow_python=True"
-            )
-
     # ---- the end
 
-    def _began(self) -> None:
+    def began(self) -> None:
+        """There is one more call that is to be waited for."""
         with self._quiet:
             self._open += 1
 
-    def _ended(self) -> None:
+    def ended(self) -> None:
+        """It is over."""
         with self._quiet:
             self._open -= 1
             self._quiet.notify_all()
@@ -541,16 +414,6 @@ class Agent:
         members = getattr(self, "members", None)
         if members is not None:
             members.close()
-
-
-def _is_scripted(value: Any, name: str) -> bool:
-    """Whether that is a compiled method, or a part, of a scripted module or object; `save` is not."""
-    from ts.runtime.module import ScriptModule
-    from ts.runtime.objects import BoundMethod, RecursiveScriptClass
-
-    if not isinstance(value, ScriptModule | RecursiveScriptClass) or name.startswith("_"):
-        return False
-    return isinstance(getattr(value, name, None), ScriptMethod | ScriptModule | BoundMethod)
 
 
 def _late(timeout: float) -> RuntimeError:

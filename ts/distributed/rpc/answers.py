@@ -57,7 +57,7 @@ class Answer:
     def failed(self, error: BaseException, info: Any = None) -> None:
         """What was raised; `info` is this process, where its own functions raised it."""
         error = located(error, info)
-        self._agent.count("failed")
+        self._agent.running.count("failed")
         self._reply(["failed", type(error).__name__, _text(error)])
 
     def unknown(self) -> None:

@@ -246,7 +246,7 @@ class Joined(Members):
         process = psutil.Process()
         try:
             while True:
-                counts = self.agent.tally
+                counts = self.agent.running.tally
                 done = counts["done"]
                 told: Message = {"running": counts["begun"] - done, "done": done, "failed": counts["failed"]}
                 told |= {"memory": process.memory_info().rss, "calls": self._calls()}

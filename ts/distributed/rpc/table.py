@@ -53,7 +53,7 @@ class Owned:
 
     def failed(self, error: BaseException, info: Any = None) -> None:
         """It could not be made."""
-        self.value.agent.count("failed")
+        self.value.agent.running.count("failed")
         self.value.set_exception(located(error, info))
 
     def unknown(self) -> None:
