@@ -1,0 +1,50 @@
+"""Answers that are odd, or do not come: errors of every kind, code that never arrives."""
+
+import time
+
+import pytest
+
+import ts
+
+pytest.importorskip("distributed", reason="rpc needs dask.distributed")
+from tests.distributed import rpc_worker as there
+from ts.distributed import rpc
+from ts.distributed.rpc.api import current
+from ts.distributed.rpc.callees import Unknown
+
+
+@pytest.mark.parametrize("how", ["exit", "interrupt", "silent", "group", "surrogate"])
+def test_odd_errors(standing, how):
+    """Whatever a function raises is told at once, in all three ways."""
+    asked = (
+        lambda: rpc.rpc_sync("worker1", there.fail_oddly, args=(how,), timeout=20),
+        lambda: rpc.rpc_async("worker1", there.fail_oddly, args=(how,), timeout=20).wait(),
+        lambda: rpc.remote("worker1", there.fail_oddly, args=(how,), timeout=20).to_here(20),
+    )
+    for ask in asked:
+        with pytest.raises((RuntimeError, ValueError), match=r"^On WorkerInfo\(id=1, name=worker1\)"):
+            ask()
+
+
+def test_code_that_never_arrives(standing, monkeypatch):
+    """Who always says that it has not got the code is not asked for longer than a call may take."""
+
+    @ts.jit.script
+    def doubled(x: ts.Tensor) -> ts.Tensor:
+        return x + x
+
+    asked = []
+
+    def find(name):
+        asked.append(name)
+        raise Unknown(name)
+
+    monkeypatch.setattr(current().running.known, "find", find)
+    with pytest.raises(RuntimeError, match="ran for more than set timeout"):
+        rpc.rpc_sync("worker0", doubled, args=(ts.ones(1),), timeout=0.3)
+    with pytest.raises(RuntimeError, match="ran for more than set timeout"):
+        rpc.rpc_async("worker0", doubled, args=(ts.ones(1),), timeout=0.3).wait()
+    time.sleep(0.3)
+    before = len(asked)
+    time.sleep(0.2)
+    assert len(asked) == before
