@@ -71,7 +71,7 @@ _NAMES: Final = """
     _wrapped_linear_prepack _wrapped_quantized_linear_prepacked adaptive_avg_pool3d_backward
     affine_grid_generator_backward batch_norm_backward_elemt batch_norm_backward_reduce ccol_indices
     ccol_indices_copy chalf choose_qparams_optimized coalesce col_indices col_indices_copy
-    confirmed_by_owner conv_tbc_backward convolution_backward_overrideable copy_sparse_to_sparse
+    conv_tbc_backward convolution_backward_overrideable copy_sparse_to_sparse
     copy_sparse_to_sparse_ crow_indices crow_indices_copy cudnn_affine_grid_generator
     cudnn_affine_grid_generator_backward cudnn_batch_norm cudnn_batch_norm_backward cudnn_convolution
     cudnn_convolution_add_relu cudnn_convolution_relu cudnn_convolution_transpose cudnn_grid_sampler
@@ -83,7 +83,7 @@ _NAMES: Final = """
     fbgemm_linear_int8_weight_fp32_activation fbgemm_linear_quantize_weight fbgemm_pack_gemm_matrix_fp16
     fbgemm_pack_quantized_matrix from_file fused_moving_avg_obs_fake_quant gather_backward get_gradients
     glu_backward_jvp hspmm index_select_backward indices indices_copy
-    infinitely_differentiable_gelu_backward is_coalesced is_owner linear_backward local_value
+    infinitely_differentiable_gelu_backward is_coalesced linear_backward
     lstm_mps_backward masked_scatter_backward masked_select_backward matmul_backward matrix_exp_backward
     max_pool2d_backward miopen_batch_norm miopen_batch_norm_backward miopen_convolution
     miopen_convolution_add_relu miopen_convolution_relu miopen_convolution_transpose miopen_ctc_loss
@@ -92,13 +92,13 @@ _NAMES: Final = """
     mkldnn_linear_backward_input mkldnn_linear_backward_weights mkldnn_max_pool2d
     mkldnn_max_pool2d_backward mkldnn_max_pool3d mkldnn_max_pool3d_backward mkldnn_reorder_conv2d_weight
     mkldnn_reorder_conv3d_weight mps_convolution_backward mps_convolution_transpose_backward
-    nested_to_padded_tensor owner owner_name qscheme quantized_gru_cell quantized_lstm_cell
+    nested_to_padded_tensor qscheme quantized_gru_cell quantized_lstm_cell
     quantized_rnn_relu_cell quantized_rnn_tanh_cell resize_as_sparse resize_as_sparse_ row_indices
     row_indices_copy save segment_reduce slow_conv3d slow_conv3d_forward slow_conv_dilated2d
     slow_conv_dilated3d slow_conv_transpose2d slow_conv_transpose3d smm sparse_bsc_tensor
     sparse_bsr_tensor sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor
     sparse_dim sparse_mask sparse_resize sparse_resize_ sparse_resize_and_clear sparse_resize_and_clear_
-    sparse_sampled_addmm sspaddmm thnn_conv2d to_dense to_dense_backward to_here to_mkldnn
+    sparse_sampled_addmm sspaddmm thnn_conv2d to_dense to_dense_backward to_mkldnn
     to_mkldnn_backward to_sparse to_sparse_bsc to_sparse_bsr to_sparse_csc to_sparse_csr trace_backward
     value_selecting_reduction_backward
 """
