@@ -90,7 +90,7 @@ def connections() -> float:
     before = rpc.rpc_sync("worker1", memory)
     made = [Channel(peer.address, **how) for _ in range(CONNECTIONS)]
     for channel in made:
-        channel.call([0, ["hello", 0]], 20)
+        channel.call([0, ["hello", 0, peer.info.id]], 20)
     after = rpc.rpc_sync("worker1", memory)
     for channel in made:
         channel.close()
