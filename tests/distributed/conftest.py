@@ -1,27 +1,16 @@
 """A server in a process of its own, which strangers and friends may talk to."""
 
-import subprocess
-import sys
-
 import pytest
 
-from tests.distributed import SECRET
+from tests.distributed.lasting import lasting
 
 
 @pytest.fixture(scope="session")
 def server():
     """A process that answers "echo" at `address`; it is there until the last test, whatever they send it."""
-    command = [sys.executable, "-m", "tests.distributed.echo_server", SECRET.hex()]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    try:
-        process.address = process.stdout.readline().strip()
+    with lasting("tests.distributed.echo_server") as process:
         process.port = int(process.address.rpartition(":")[2])
         yield process
-        process.stdin.close()
-        assert process.wait(timeout=60) == 0
-    finally:
-        process.kill()
-        process.wait()
 
 
 @pytest.fixture(scope="session")

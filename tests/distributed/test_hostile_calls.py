@@ -2,8 +2,6 @@
 
 import contextlib
 import random
-import subprocess
-import sys
 import time
 
 import pytest
@@ -13,6 +11,7 @@ pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 import psutil
 
 from tests.distributed import SECRET
+from tests.distributed.lasting import lasting
 from tests.distributed.nursery import RETURN
 from ts.distributed.comm import Channel
 from ts.distributed.comm.calls import UNDER_WAY, UNSENT
@@ -27,16 +26,8 @@ IDENTITY, FORK = [0, 1 << 40], [0, (1 << 40) + 1]
 @pytest.fixture(scope="module")
 def worker():
     """A process that others may call, to the end of these tests."""
-    command = [sys.executable, "-m", "tests.distributed.lone_worker", SECRET.hex()]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    try:
-        process.address = process.stdout.readline().strip()
+    with lasting("tests.distributed.lone_worker") as process:
         yield process
-        process.stdin.close()
-        assert process.wait(timeout=60) == 0
-    finally:
-        process.kill()
-        process.wait()
 
 
 def friend(worker, says=True, more=()):

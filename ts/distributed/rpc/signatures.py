@@ -10,7 +10,6 @@ Both sides have the callee, and so its types, each its own: nothing that travels
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from enum import Enum
 from typing import Any
 
@@ -67,8 +66,10 @@ class Signature:
                 raise ValueError(f"{len(parts)} elements for a {type.name}")
             return type.python_class(*parts) if type.python_class is not None else tuple(parts)
         made = new_object(object_class(type))
-        for slot, _ in _slots(made, parts):
-            object_set(made, slot, parts[slot])
+        if len(parts) != len(made.cls.names):
+            raise ValueError(f"{len(parts)} attributes for a {made.cls.name}")
+        for slot, part in enumerate(parts):
+            object_set(made, slot, part)
         return instance_of(made)
 
 
@@ -81,13 +82,6 @@ def _index(number: Any) -> int:
     if type(number) is not int or number < 0:
         raise ValueError(f"no type {number!r}")
     return number
-
-
-def _slots(made: Object, parts: list[Any]) -> Iterator[tuple[int, str]]:
-    names = made.cls.names
-    if len(parts) != len(names):
-        raise ValueError(f"{len(parts)} attributes for a {made.cls.name}")
-    return enumerate(names)
 
 
 def _parts(x: Any, type: Nominal) -> list[Any] | None:

@@ -1,0 +1,22 @@
+"""Processes that tests talk to, and that have to be there at the end."""
+
+import subprocess
+import sys
+from contextlib import contextmanager
+
+from tests.distributed import SECRET
+
+
+@contextmanager
+def lasting(module):
+    """A process that says its `address`, and ends well when its standard input does, whatever it was sent."""
+    command = [sys.executable, "-m", module, SECRET.hex()]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        process.address = process.stdout.readline().strip()
+        yield process
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
+    finally:
+        process.kill()
+        process.wait()
