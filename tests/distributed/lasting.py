@@ -8,7 +8,7 @@ from tests.distributed import SECRET
 
 
 @contextmanager
-def lasting(module):
+def lasting(module, status=0):
     """A process that says its `address`, and ends well when its standard input does, whatever it was sent."""
     command = [sys.executable, "-m", module, SECRET.hex()]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -16,7 +16,7 @@ def lasting(module):
         process.address = process.stdout.readline().strip()
         yield process
         process.stdin.close()
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=60) == status
     finally:
         process.kill()
         process.wait()

@@ -15,7 +15,7 @@ from tests.distributed.lasting import lasting
 from tests.distributed.nursery import RETURN
 from ts.distributed.comm import Channel
 from ts.distributed.comm.calls import UNDER_WAY, UNSENT
-from ts.distributed.comm.messages import pack
+from ts.distributed.comm.messages import Writer
 
 MUCH = 96 << 20  # bytes by which memory may differ
 TOGETHER = 100  # messages that are sent before their answers are read
@@ -221,7 +221,7 @@ def test_who_waits_no_more(worker):
 
 def send_until_it_stops(channel, message, most):
     """How many messages the other end takes when nobody reads what it answers."""
-    sock, data = channel._socket, b"".join(pack(message))
+    sock, data = channel._socket, b"".join(Writer().pack(message))
     sock.settimeout(0.5)
     count = 0
     with contextlib.suppress(TimeoutError):
@@ -265,7 +265,7 @@ def test_values_that_are_being_made_are_under_way(worker):
     for number in range(16):
         channel.send([number, ["remote", *sleep, [], None, [0, number + 2**52], [0, number], 0]])
     make = ["remote", ["operator", "aten::add"], [1, [1, 1, 2], [2]], [b"x" * 4000], None]
-    data = [b"".join(pack([1, [*make, [0, k + 2**53], [0, k], 0]])) for k in range(5 * UNDER_WAY)]
+    data = [b"".join(Writer().pack([1, [*make, [0, k + 2**53], [0, k], 0]])) for k in range(5 * UNDER_WAY)]
     channel._socket.settimeout(0.5)
     with pytest.raises(TimeoutError):
         channel._socket.sendall(b"".join(data))

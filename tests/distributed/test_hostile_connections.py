@@ -16,7 +16,8 @@ from tests.distributed.test_messages import MALFORMED, prelude, sent
 from ts.distributed.comm import Channel
 from ts.distributed.comm.backend import STRANGERS
 from ts.distributed.comm.channel import HELLO
-from ts.distributed.comm.handshake import MAGIC, REFUSED, connector
+from ts.distributed.comm.greeting import connector
+from ts.distributed.comm.handshake import MAGIC, REFUSED
 
 MUCH = (
     64 << 20
@@ -42,7 +43,7 @@ def exactly(sock, count):
 
 def friend(server):
     """A connection that has proved to know the secret; the server's next bytes are its first message."""
-    sock, steps = stranger(server), connector(SECRET)
+    sock, steps = stranger(server), connector("ts", SECRET, None)
     data, want = next(steps)
     try:
         while True:
@@ -105,7 +106,7 @@ def test_strangers(server, data):
 
 def test_a_recorded_session(server):
     """What a friend said, word for word, opens nothing the second time."""
-    steps, said = connector(SECRET), []
+    steps, said = connector("ts", SECRET, None), []
     sock = stranger(server)
     data, want = next(steps)
     try:

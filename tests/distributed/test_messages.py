@@ -12,7 +12,7 @@ pytest.importorskip("distributed", reason="connections need dask.distributed: th
 
 import msgpack
 
-from ts.distributed.comm.messages import INLINE, STAGING, Limits, MalformedMessage, Reader, pack
+from ts.distributed.comm.messages import INLINE, STAGING, Limits, MalformedMessage, Reader, Writer
 
 
 def read(data, limits=None, pieces=lambda: STAGING):
@@ -28,7 +28,7 @@ def read(data, limits=None, pieces=lambda: STAGING):
 
 
 def sent(message):
-    return b"".join(pack(message))
+    return b"".join(Writer().pack(message))
 
 
 def received(message, pieces=lambda: STAGING):
@@ -77,7 +77,7 @@ def test_one_piece_holds_many_messages(several):
 def test_a_view_is_sent_as_it_is():
     """The buffer is the array's own memory."""
     array = np.arange(10_000.0)
-    _, frame = pack({"data": memoryview(array)})
+    _, frame = Writer().pack({"data": memoryview(array)})
     assert np.shares_memory(np.frombuffer(frame), array)
     found = received({"data": memoryview(array)})["data"]
     assert not found.readonly
@@ -113,7 +113,7 @@ def test_frames_do_not_share_memory():
 def test_what_is_no_data_is_not_sent(message):
     """The sender is told."""
     with pytest.raises((TypeError, OverflowError)):
-        pack(message)
+        Writer().pack(message)
 
 
 def test_deep_messages_are_not_sent():
@@ -122,7 +122,7 @@ def test_deep_messages_are_not_sent():
     for _ in range(100_000):
         deep = [deep]
     with pytest.raises(ValueError, match="nested"):
-        pack(deep)
+        Writer().pack(deep)
 
 
 def prelude(head=b"", lengths=(), size=None, frames=None):
@@ -206,6 +206,6 @@ def test_truncated_messages_are_waited_for(part):
 
 def test_the_head_holds_no_placeholder():
     """What stands for a frame cannot be said in a message."""
-    assert msgpack.unpackb(pack([b"a" * 5000])[0][16:], strict_map_key=False) == [{b"": 0}]
+    assert msgpack.unpackb(Writer().pack([b"a" * 5000])[0][16:], strict_map_key=False) == [{b"": 0}]
     with pytest.raises(TypeError, match="names in a message are of type str"):
-        pack([{b"": 0}, b"a" * 5000])
+        Writer().pack([{b"": 0}, b"a" * 5000])

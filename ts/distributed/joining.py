@@ -104,7 +104,7 @@ class _Gate:
 
     def _keep(self, rank: int, comm: Comm) -> None:
         """Nothing is sent over a bare socket until all processes have theirs."""
-        self.sockets[rank] = comm.stream.detach()
+        self.sockets[rank], _, _ = comm.stream.detach()
         if len(self.sockets) == self.place.world_size - 1:
             self.all_here.set()
 

@@ -1,7 +1,10 @@
 """How processes talk: connections over which neither code nor pickles travel.
 
     messages     a value of plain data, and memory, to bytes and back
+    segments     memory that two processes of one machine have in common, for what is large
     handshake    who is there: both ends prove that they know a secret
+    sharing      whether both ends are on one machine, and may share memory
+    greeting     both of these, before the first message
     sockets      sending without copies
     stream       a connection in an event loop
     channel      a connection of a thread that waits for each answer

@@ -23,9 +23,9 @@ from distributed.comm.addressing import parse_address, parse_host_port, unparse_
 from distributed.comm.utils import ensure_concrete_host
 from distributed.utils import ensure_ip, get_ip
 
-from ts.distributed.comm import handshake
+from ts.distributed.comm import greeting
 from ts.distributed.comm.channel import HELLO
-from ts.distributed.comm.messages import Limits, Reader
+from ts.distributed.comm.messages import Limits
 from ts.distributed.comm.security import PLAIN, TLS, check_means
 from ts.distributed.comm.sockets import NOT_NOW, tune
 from ts.distributed.comm.stream import Stream
@@ -74,7 +74,9 @@ class Comm(core.Comm):
         if not self.stream.closed:
             try:
                 await self.stream.flushed()
-            except ConnectionError:
+                async with asyncio.timeout(PATIENCE):
+                    await self.stream.taken()
+            except (ConnectionError, TimeoutError):
                 log.debug("%s broke before it was closed", self)
         self.abort()
 
@@ -133,9 +135,9 @@ class Connector(core.Connector):
                 assert ssl_context is not None
                 sock = ssl_context.wrap_socket(sock, do_handshake_on_connect=False)
             async with asyncio.timeout(PATIENCE):
-                await _prove(sock, handshake.connector(secret or b""))
-            return _comm(sock, self._scheme, limits)
-        except (ssl.SSLError, handshake.NotAuthenticated) as error:
+                ends = await _greet(sock, greeting.connector(self._scheme, secret, limits))
+            return _comm(sock, self._scheme, ends)
+        except (ssl.SSLError, greeting.NotAuthenticated) as error:
             sock.close()
             where = f"{self._scheme}://{address}"
             raise core.FatalCommClosedError(f"{where}: {error}") from error  # to try again is no better
@@ -252,10 +254,10 @@ class Listener(core.BaseListener):
             if self._context is not None and self._scheme == TLS:
                 sock = self._context.wrap_socket(sock, server_side=True, do_handshake_on_connect=False)
             async with asyncio.timeout(PATIENCE):
-                await _prove(sock, handshake.listener(self._secret))
+                ends = await _greet(sock, greeting.listener(self._scheme, self._secret, self._limits))
             if len(self._welcomed) >= self._most:
                 raise ConnectionError(f"there are {self._most} already")
-            comm = _comm(sock, self._scheme, self._limits)
+            comm = _comm(sock, self._scheme, ends)
         except (OSError, TimeoutError) as error:
             log.info("%s refuses a connection: %s", self.listen_address, error or "it took too long")
             sock.close()
@@ -332,13 +334,13 @@ def _check(scheme: str, secret: bytes | None, context: ssl.SSLContext | None, en
     check_means(scheme, secret, context)
 
 
-def _comm(sock: socket.socket, scheme: str, limits: Limits | None) -> Comm:
+def _comm(sock: socket.socket, scheme: str, ends: greeting.Ends) -> Comm:
     names = sock.getsockname(), sock.getpeername()
     local, peer = (f"{scheme}://{unparse_host_port(*name[:2])}" for name in names)
-    return Comm(Stream(sock, Reader(limits)), local, peer)
+    return Comm(Stream(sock, *ends), local, peer)
 
 
-async def _prove(sock: socket.socket, steps: handshake.Steps) -> None:
+async def _greet(sock: socket.socket, steps: greeting.Steps) -> greeting.Ends:
     if isinstance(sock, ssl.SSLSocket):
         await _as_soon_as(sock, sock.do_handshake)
     data, want = next(steps)
@@ -349,12 +351,13 @@ async def _prove(sock: socket.socket, steps: handshake.Steps) -> None:
         while len(answer) < want:
             more = await _as_soon_as(sock, sock.recv, want - len(answer))
             if not more:
-                raise ConnectionError(handshake.CLOSED)
+                raise ConnectionError(greeting.CLOSED)
             answer += more
         try:
             data, want = steps.send(answer)
-        except StopIteration:
-            return
+        except StopIteration as end:
+            ends: greeting.Ends = end.value
+            return ends
 
 
 async def _as_soon_as(sock: socket.socket, call: Callable[..., T], *arguments: Any) -> T:

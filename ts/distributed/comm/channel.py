@@ -17,10 +17,11 @@ from typing import Any, Final
 
 from distributed.comm.addressing import parse_address, parse_host_port
 
-from ts.distributed.comm import handshake
-from ts.distributed.comm.messages import Buffer, Limits, MalformedMessage, Reader, TooLarge, pack
+from ts.distributed.comm import greeting
+from ts.distributed.comm.messages import Buffer, Limits, MalformedMessage, Reader, TooLarge, Writer
 from ts.distributed.comm.security import TLS, check_means
 from ts.distributed.comm.sockets import NOT_NOW, Outgoing, tune
+from ts.distributed.comm.stream import Stream
 
 HELLO: Final = {"compression": None, "pickle-protocol": 0}  # what dask's ends tell each other first
 _FRESH: Final = 0.01  # seconds in which a connection that was used is taken to be there
@@ -43,40 +44,39 @@ class Channel:
     ) -> None:
         scheme, place = parse_address(address)
         check_means(scheme, secret, ssl_context)
-        self._begin(socket.create_connection(parse_host_port(place), timeout), limits)
+        self._socket = socket.create_connection(parse_host_port(place), timeout)
         try:
             tune(self._socket)
             if ssl_context is not None and scheme == TLS:
                 self._socket = ssl_context.wrap_socket(self._socket)
-            self._prove(handshake.connector(secret or b""))
+            self._begin(*self._greet(greeting.connector(scheme, secret, limits)))
             self.send(HELLO)
             self.receive()
         except BaseException:
-            self.close()
+            self._socket.close()
             raise
 
     @classmethod
-    def over(cls, sock: socket.socket, limits: Limits) -> Channel:
-        """The other end's: over a socket whose two ends know each other already."""
+    def over(cls, stream: Stream) -> Channel:
+        """The other end's: what goes on with a connection that a loop had until now."""
         made = cls.__new__(cls)
-        made._begin(sock, limits)
-        sock.settimeout(None)
+        made._socket, reader, writer = stream.detach()
+        made._begin(reader, writer)
+        made._socket.settimeout(None)
         return made
 
-    def _begin(self, sock: socket.socket, limits: Limits | None) -> None:
-        self._reader = Reader(limits)
+    def _begin(self, reader: Reader, writer: Writer) -> None:
+        self._reader, self._writer = reader, writer
         self._reader.spares = True
         self._messages: deque[Any] = deque()
         self._outgoing = Outgoing()
         self._deadline: float | None = None
         self._used = time.monotonic()
-        self._socket = sock
 
     def call(self, message: Any, timeout: float | None = None) -> Any:
         """Send a message and wait for its answer, `timeout` seconds at most. What fails in between closes the
         channel."""
-        buffers = pack(message)
-        self._reader.limits.check(buffers)
+        buffers = self._writer.pack(message)
         self._deadline = None if timeout is None else time.monotonic() + timeout
         try:
             self._socket.settimeout(timeout)
@@ -89,14 +89,8 @@ class Channel:
             raise
 
     def send(self, message: Any) -> None:
-        """Send a message."""
-        self._send(pack(message))
-
-    def answer(self, message: Any) -> None:
-        """Send what the other end waits for; ValueError for more than it would take."""
-        buffers = pack(message)
-        self._reader.limits.check(buffers)
-        self._send(buffers)
+        """Send a message; ValueError for more than the other end would take."""
+        self._send(self._writer.pack(message))
 
     def receive(self) -> Any:
         """Wait for a message; MemoryError where there is no memory for it."""
@@ -159,25 +153,28 @@ class Channel:
         """Let the other end go."""
         self._outgoing.clear()
         self._socket.close()
+        self._reader.close()
+        self._writer.close()
 
     def _send(self, buffers: list[Buffer]) -> None:
         self._outgoing.add(buffers)
         self._outgoing.send(self._socket)
 
-    def _prove(self, steps: handshake.Steps) -> None:
+    def _greet(self, steps: greeting.Steps) -> greeting.Ends:
         data, want = next(steps)
         while True:
             self._socket.sendall(data)
             try:
                 data, want = steps.send(self._exactly(want))
-            except StopIteration:
-                return
+            except StopIteration as end:
+                ends: greeting.Ends = end.value
+                return ends
 
     def _exactly(self, count: int) -> bytes:
         data = b""
         while len(data) < count:
             more = self._socket.recv(count - len(data))
             if not more:
-                raise ConnectionError(handshake.CLOSED)
+                raise ConnectionError(greeting.CLOSED)
             data += more
         return data

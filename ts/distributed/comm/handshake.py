@@ -26,7 +26,7 @@ import secrets
 from collections.abc import Generator
 from typing import Final
 
-MAGIC: Final = b"ts rpc 1"
+MAGIC: Final = b"ts rpc 2"
 _NONCE: Final = 32
 _PROOF: Final = 32
 SHORTEST: Final = 16  # bytes of a secret that nobody guesses

@@ -1,6 +1,6 @@
 """Messages to bytes and back: plain data, and memory that is neither copied nor read.
 
-    pack({"op": "sum", "data": memoryview(array)})      [b"prelude and head", memory of the array]
+    Writer().pack({"op": "sum", "data": memoryview(array)})      [b"prelude and head", memory of the array]
     reader = Reader()
     count = sock.recv_into(reader.target())
     reader.received(count)                              [{"op": "sum", "data": memoryview of 67108864 bytes}]
@@ -15,6 +15,9 @@ On the wire:
 Bytes of more than INLINE are frames; `{b"": 2}` stands for the third in the head, which no dict of a message
 can be.  The head has no extension types, so nothing in it names code.  What arrives differs from what was
 sent in this only: lists and tuples are tuples, frames are writable memory of their own.
+
+Where both ends share memory, a large frame may be in a segment of it: none of its bytes are sent, and in the
+place of their number stands a reference (see `segments`).
 
 Whoever sends is trusted with nothing.  A prelude is held to `Limits` before any memory is taken for what it
 announces.  Memory of a frame is asked for at once, but untouched: the system gives its pages as bytes arrive.
@@ -31,6 +34,8 @@ from typing import Any, Final, NamedTuple
 
 import msgpack
 import numpy as np
+
+from ts.distributed.comm.segments import LEAST, SHARED, Borrower, Lender, size_of
 
 INLINE: Final = 4096  # bytes of a buffer that goes into the head itself
 STAGING: Final = 1 << 16  # bytes that one call of the system may bring, of many messages
@@ -52,25 +57,26 @@ class MalformedMessage(ValueError):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one message may announce, and how many connections one process lets in."""
+    """What one message may announce, how many connections one process lets in, and what it shares."""
 
     bytes: int = 1 << 34
     frames: int = 1024
     head: int = 1 << 26  # of `bytes`, what msgpack may be given
     connections: int = 10_000  # at once; fewer where the system allows fewer files
+    shared: int = 1 << 29  # bytes of memory that this process shares with others of its user on its machine
 
     def __post_init__(self) -> None:
         most = (STAGING - _PRELUDE.size) // 8
         if self.frames > most:
             raise ValueError(f"a message has at most {most} frames, found a limit of {self.frames}")
 
-    def check(self, buffers: list[Buffer]) -> None:
+    def check(self, head: Buffer, frames: list[memoryview]) -> None:
         """Refuse what the other end would: ValueError."""
-        size = len(buffers[0]) if len(buffers) == 1 else sum(map(len, buffers))
+        size = len(head) + sum(map(len, frames))
         if size > self.bytes:
             raise ValueError(f"a message has {size} bytes, {self.bytes} are allowed")
-        if len(buffers) > self.frames + 1:
-            raise ValueError(f"a message has {len(buffers) - 1} frames, {self.frames} are allowed")
+        if len(frames) > self.frames:
+            raise ValueError(f"a message has {len(frames)} frames, {self.frames} are allowed")
 
 
 class TooLarge(NamedTuple):
@@ -84,17 +90,51 @@ class TooLarge(NamedTuple):
         return MemoryError(f"a message has a part of {self.size} bytes, for which this process has no memory")
 
 
-def pack(message: Any) -> list[Buffer]:
-    """The buffers that a message is: prelude and head, then each frame, which is the sender's own memory."""
-    frames: list[memoryview] = []
-    try:
-        head: bytes = msgpack.packb(_without_frames(message, frames), buf_size=1024)
-    except RecursionError:
-        raise ValueError("a message is nested too deeply") from None
-    if not frames:
-        return [_PRELUDE.pack(len(head), 0) + head]
-    lengths = _lengths(len(frames)).pack(*map(len, frames))
-    return [b"".join((_PRELUDE.pack(len(head), len(frames)), lengths, head)), *frames]
+class Writer:
+    """Messages to bytes; from any thread."""
+
+    def __init__(self, limits: Limits | None = None, lender: Lender | None = None) -> None:
+        self.limits = limits or Limits()
+        self.lender = lender  # of memory that the other end sees
+
+    def pack(self, message: Any) -> list[Buffer]:
+        """The buffers that a message is: prelude and head, then each frame, which is the sender's own memory.
+        ValueError where it has more than is allowed."""
+        frames: list[memoryview] = []
+        try:
+            head: bytes = msgpack.packb(_without_frames(message, frames), buf_size=1024)
+        except RecursionError:
+            raise ValueError("a message is nested too deeply") from None
+        self.limits.check(head, frames)
+        if not frames:
+            return [_PRELUDE.pack(len(head), 0) + head]
+        sizes = [*map(len, frames)]
+        if self.lender is not None and max(sizes) >= LEAST:
+            frames = self._lend(frames, sizes, self.lender)
+        prelude = _PRELUDE.pack(len(head), len(sizes)) + _lengths(len(sizes)).pack(*sizes)
+        return [prelude + head, *frames]
+
+    @property
+    def on_its_way(self) -> bool:
+        """Whether something is in memory that both ends share, and was not taken yet."""
+        return self.lender is not None and self.lender.on_its_way
+
+    def close(self) -> None:
+        """Let memory that both ends share go: whoever has it keeps it."""
+        if self.lender is not None:
+            self.lender.close()
+
+    @staticmethod
+    def _lend(frames: list[memoryview], sizes: list[int], lender: Lender) -> list[memoryview]:
+        """Those that do not go as references, which stand in `sizes` instead."""
+        left = []
+        for place, frame in enumerate(frames):
+            reference = lender.lend(frame)
+            if reference is None:
+                left.append(frame)
+            else:
+                sizes[place] = reference
+        return left
 
 
 def _without_frames(value: Any, frames: list[memoryview]) -> Any:
@@ -127,8 +167,9 @@ class Reader:
     lands in memory of its own.
     """
 
-    def __init__(self, limits: Limits | None = None) -> None:
+    def __init__(self, limits: Limits | None = None, borrower: Borrower | None = None) -> None:
         self.limits = limits or Limits()
+        self.borrower = borrower  # of memory of the other end
         self.spares = False  # whether a message that there is no memory for leaves the connection as it is
         self._staging = _memory(STAGING)
         self._start = self._end = 0  # of what is in it
@@ -138,11 +179,17 @@ class Reader:
         self._filled = 0
         self._skipped = 0  # bytes that are still to come of a frame that there is no memory for
         self._too_large = 0  # its size
+        self.borrowed = 0  # bytes of all frames that were not sent
 
     @property
     def between(self) -> bool:
         """Whether nothing has come of the next message."""
         return self._part is None and not self._sizes and self._start == self._end
+
+    def close(self) -> None:
+        """Take no more memory that both ends share; what was taken stays."""
+        if self.borrower is not None:
+            self.borrower.close()
 
     def target(self) -> memoryview:
         """Where the next bytes go; never empty."""
@@ -192,8 +239,11 @@ class Reader:
         if there < _PRELUDE.size + lengths.size:
             return False
         sizes = (head, *lengths.unpack_from(self._staging, at + _PRELUDE.size))
-        if sum(sizes) > limits.bytes:
-            raise MalformedMessage(f"a message announces {sum(sizes)} bytes, {limits.bytes} are allowed")
+        announced = sum(sizes)
+        if announced >= SHARED:
+            announced = sum(map(size_of, sizes))
+        if announced > limits.bytes:
+            raise MalformedMessage(f"a message announces {announced} bytes, {limits.bytes} are allowed")
         self._sizes = sizes
         self._start = at + _PRELUDE.size + lengths.size
         return True
@@ -201,6 +251,9 @@ class Reader:
     def _all_parts(self) -> bool:
         """Whether the parts of the message are whole; takes those that are in the small buffer."""
         for size in self._sizes[len(self._parts) :]:
+            if size >= SHARED:
+                self._borrow(size)
+                continue
             end = self._start + size
             if end > self._end:
                 there = self._staging[self._start : self._end]
@@ -212,6 +265,21 @@ class Reader:
             is_head = not self._parts  # which is read before anything lands on it
             self._parts.append(there if is_head else _copy(there))
         return True
+
+    def _borrow(self, reference: int) -> None:
+        """Have a frame from memory that both ends share."""
+        self.borrowed += size_of(reference)
+        if self.borrower is None:
+            raise MalformedMessage("a message has a frame in memory that this process does not share")
+        try:
+            self._parts.append(self.borrower.take(reference))
+        except MemoryError:
+            if not self.spares:
+                raise _no_memory(size_of(reference)) from None
+            self._parts.append(_NOTHING)
+            self._too_large = size_of(reference)
+        except OSError as error:
+            raise MalformedMessage(f"a message has a frame in memory that cannot be had: {error}") from None
 
     def _begin(self, size: int, there: memoryview) -> None:
         """Have the rest of a part come to memory of its own; of a frame without memory, to none."""
@@ -230,7 +298,11 @@ def _memory(size: int) -> memoryview:
     try:
         return np.empty(size, np.uint8).data
     except MemoryError:
-        raise MalformedMessage(f"a message announces {size} bytes, which this process cannot have") from None
+        raise _no_memory(size) from None
+
+
+def _no_memory(size: int) -> MalformedMessage:
+    return MalformedMessage(f"a message announces {size} bytes, which this process cannot have")
 
 
 def _copy(data: memoryview) -> memoryview:

@@ -21,26 +21,27 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
-from ts.distributed.comm.messages import Buffer, Limits, MalformedMessage, Reader, pack
+from ts.distributed.comm.messages import MalformedMessage, Reader, Writer
 from ts.distributed.comm.sockets import NOT_NOW, Outgoing
 
 _UNREAD: Final = 64  # messages that wait for somebody to receive them before the socket is left alone, and
 _UNREAD_BYTES: Final = 1 << 26
 _AT_A_TIME: Final = 1024  # messages that are handed out before it is asked whether there is room for more
+_LOOK: Final = 0.001  # seconds between looks at shared memory
 _TURNS: Final = 16  # calls of the system for one connection before others have their turn
 
 
 class Stream:
     """One end of a connection."""
 
-    def __init__(self, sock: socket.socket, reader: Reader) -> None:
+    def __init__(self, sock: socket.socket, reader: Reader, writer: Writer) -> None:
         self._socket, self._is_tls = sock, isinstance(sock, ssl.SSLSocket)
         self._loop = asyncio.get_running_loop()
-        self._reader = reader
+        self._reader, self._writer = reader, writer
         self._reading = False
         self._writing = False
         self._messages: deque[Any] = deque()
-        self._unread = 0  # bytes that came while somebody had messages to receive
+        self._unread = 0  # bytes that came, or were borrowed, while somebody had messages to receive
         self._receiver: asyncio.Future[None] | None = None
         self._each: Callable[[Any], None] | None = None
         self._ended: Callable[[Exception], None] | None = None
@@ -58,11 +59,6 @@ class Stream:
         return self._error is not None
 
     @property
-    def limits(self) -> Limits:
-        """What a message may announce."""
-        return self._reader.limits
-
-    @property
     def stopped(self) -> bool:
         """Whether nothing is read, as there is no room for more."""
         return not self._reading
@@ -76,7 +72,7 @@ class Stream:
         """Send a message, or have it sent as soon as the socket takes it: its memory must stay as it is until
         then.  Returns how many bytes it has."""
         self._check()
-        buffers = self._packed(message)
+        buffers = self._writer.pack(message)
         with self._lock:
             at_once = not self._outgoing and not self._held
             self._outgoing.add(buffers)
@@ -88,7 +84,7 @@ class Stream:
         """Send a message, from any thread: together with others as soon as the loop comes to it, or
         `at_once`, which is sooner for one and slower for many."""
         self._check()
-        buffers = self._packed(message)
+        buffers = self._writer.pack(message)
         with self._lock:
             if self._error is not None:
                 raise self._broken()
@@ -115,6 +111,11 @@ class Stream:
         flusher = self._loop.create_future()  # the loop has been told to go on sending
         self._flushers.append(flusher)
         await flusher
+
+    async def taken(self) -> None:
+        """Wait until the other end has what was sent in memory that both share."""
+        while not self.closed and self._writer.on_its_way:
+            await asyncio.sleep(_LOOK)
 
     async def receive(self) -> Any:
         """Wait for the next message."""
@@ -157,8 +158,9 @@ class Stream:
         """Read on, from any thread, if there is room again."""
         self._loop.call_soon_threadsafe(self._read_on)
 
-    def detach(self) -> socket.socket:
-        """Give the socket away, between two messages: the connection goes on without this."""
+    def detach(self) -> tuple[socket.socket, Reader, Writer]:
+        """Give the socket away, between two messages, with what reads and writes them: the connection goes on
+        without this."""
         self._check()
         if self._outgoing or self._messages or not self._reader.between:
             raise RuntimeError("a message is on its way")
@@ -169,7 +171,7 @@ class Stream:
         ended, self._each, self._ended, self._full = self._ended, None, None, None
         if ended is not None:
             ended(self._error)
-        return self._socket
+        return self._socket, self._reader, self._writer
 
     def close(self, error: Exception | None = None) -> None:
         """Let the other end go, at once."""
@@ -181,6 +183,8 @@ class Stream:
             self._loop.remove_writer(self._socket)
             self._socket.close()
             self._outgoing.clear()
+        self._reader.close()
+        self._writer.close()
         for waiter in [*self._flushers, self._receiver]:
             if waiter is not None and not waiter.done():
                 waiter.set_exception(self._broken())
@@ -206,8 +210,9 @@ class Stream:
                 count = self._socket.recv_into(target)
                 if not count:
                     raise ConnectionError("the other end has closed the connection")
-                self._unread += count
+                borrowed = self._reader.borrowed
                 messages += self._reader.received(count)
+                self._unread += count + self._reader.borrowed - borrowed
                 if count < len(target) and not self._is_tls:
                     break
                 if len(messages) >= _AT_A_TIME:
@@ -287,11 +292,6 @@ class Stream:
         if self._full is not None:
             return self._full()
         return len(self._messages) >= _UNREAD or (bool(self._messages) and self._unread >= _UNREAD_BYTES)
-
-    def _packed(self, message: Any) -> list[Buffer]:
-        buffers = pack(message)
-        self._reader.limits.check(buffers)
-        return buffers
 
     def _check(self) -> None:
         if self._error is not None:

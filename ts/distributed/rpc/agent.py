@@ -290,7 +290,7 @@ class Agent:
 
         def give(reply: Reply) -> None:
             try:
-                channel = Channel.over(comm.stream.detach(), comm.stream.limits)
+                channel = Channel.over(comm.stream)
             except (RuntimeError, ConnectionError):  # it does not wait
                 reply(_HEARD)
             else:

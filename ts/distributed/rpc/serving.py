@@ -122,7 +122,7 @@ class _Waited(Reply):
 
     def _send(self, result: Any) -> None:
         try:
-            self._channel.answer([self._number, result])
+            self._channel.send([self._number, result])
         except ValueError as error:  # it may not be sent
-            self._channel.answer([self._number, ["failed", "ValueError", str(error)]])
+            self._channel.send([self._number, ["failed", "ValueError", str(error)]])
         self._sent = True

@@ -1,0 +1,44 @@
+"""What both ends of a connection say before the first message: who they are, and whether they share memory.
+
+Each end is a generator that knows no sockets, as in `handshake`; it returns what reads messages and what
+writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from ts.distributed.comm import handshake, sharing
+from ts.distributed.comm.handshake import CLOSED, NotAuthenticated
+from ts.distributed.comm.messages import Limits, Reader, Writer
+from ts.distributed.comm.security import TLS
+
+__all__ = ["CLOSED", "Ends", "NotAuthenticated", "Steps", "connector", "listener"]
+
+Ends = tuple[Reader, Writer]
+Steps = Generator[tuple[bytes, int], bytes, Ends]
+
+
+def listener(scheme: str, secret: bytes | None, limits: Limits | None) -> Steps:
+    """The end that was connected to; NotAuthenticated where the other does not know the secret."""
+    yield from handshake.listener(secret or b"")
+    limits = limits or Limits()
+    shared = yield from sharing.listener(_most(scheme, limits))
+    return _ends(limits, shared)
+
+
+def connector(scheme: str, secret: bytes | None, limits: Limits | None) -> Steps:
+    """The end that connects; NotAuthenticated as above."""
+    yield from handshake.connector(secret or b"")
+    limits = limits or Limits()
+    shared = yield from sharing.connector(_most(scheme, limits))
+    return _ends(limits, shared)
+
+
+def _most(scheme: str, limits: Limits) -> int:
+    """Bytes that may be shared: who asks for encryption gets nothing that is not."""
+    return 0 if scheme == TLS else limits.shared
+
+
+def _ends(limits: Limits, shared: sharing.Sharing) -> Ends:
+    return Reader(limits, shared.borrower), Writer(limits, shared.lender)

@@ -1,0 +1,283 @@
+"""Memory that two processes of one machine have in common: large parts of messages do not go over the socket.
+
+    sender                                         receiver
+        copies a part to a segment of its own
+        "64 MiB, in what is my file 12"   ──►      maps it when it comes first: the part's memory is there
+        may use the segment again         ◄──      marks it as free, as soon as nobody has that memory
+
+A segment is a file without a name, which goes when nobody has it any more, however processes end:
+
+    byte 0: FREE, SENT or TAKEN │ byte 1: whether the sender has let it go │ up to PAGE: nothing │ memory
+
+To copy to memory that both have mapped takes a third to a half of a socket's time; to make such memory takes
+twice of it.  So the first part of a size goes over the socket, and segments are kept for those that follow;
+where all are in use, and there may be no more, parts go over the socket as well.
+
+What a receiver maps cannot become shorter (it is sealed), so that reading it never ends the process.  Its
+owner could still write to it: memory is shared between processes of one user only, who may do so anyway.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import mmap
+import os
+import stat
+import threading
+import time
+import weakref
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+PAGE: Final = mmap.PAGESIZE
+LEAST: Final = 1 << 18  # bytes of a part for which it pays
+_MOST: Final = 1 << 40  # bytes of one, in a reference
+SHARED: Final = 1 << 63  # no size of a part over the socket is as large as a reference
+_FILES: Final = 1 << 23
+
+_SEGMENTS: Final = 16  # that a process makes, and
+_MAPPINGS: Final = 64  # that it maps of others: each takes files; parts that come in more of them are copied
+_SPARE: Final = 4  # times the size of a part that its segment may have
+_LENT: Final = 10.0  # seconds after which memory that somebody keeps is theirs
+_ON_ITS_WAY: Final = 1 << 26  # bytes that one connection sends before the other end takes them
+
+_FREE, _SENT, _TAKEN = range(3)
+
+_SEALS: Final = 7  # F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW; `fcntl` has their names on Linux only
+
+_made: dict[int, int] = {}  # bytes of each segment of this process, by its file
+_mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
+_forks = 0  # of this process: what it had before is another's as well
+
+
+class NotShared(ConnectionError):
+    """What is announced as memory in common is none."""
+
+
+def size_of(reference: int) -> int:
+    """How many bytes a part has, here or there."""
+    return reference & (_MOST - 1) if reference >= SHARED else reference
+
+
+def make_sealed(size: int) -> int:
+    """A file without a name that always has so many bytes; OSError where the system has none."""
+    file = os.memfd_create("ts.distributed", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        os.ftruncate(file, size)
+        fcntl.fcntl(file, fcntl.F_ADD_SEALS, _SEALS)
+    except BaseException:
+        os.close(file)
+        raise
+    return file
+
+
+def open_sealed(process: int, number: int) -> int:
+    """Such a file of another process of this user; OSError where there is none, or it cannot be had."""
+    flags = os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    file = os.open(f"/proc/{process}/fd/{number}", flags)
+    try:
+        about = os.fstat(file)
+        if not stat.S_ISREG(about.st_mode) or about.st_uid != os.geteuid():
+            raise NotShared("what should be memory in common is no file of this user's")
+        if fcntl.fcntl(file, fcntl.F_GET_SEALS) & _SEALS != _SEALS or os.fstatvfs(file).f_bsize != PAGE:
+            raise NotShared("what should be memory in common could become shorter")
+    except BaseException:
+        os.close(file)
+        raise
+    return file
+
+
+class _Segment:
+    def __init__(self, capacity: int) -> None:
+        self.file = make_sealed(PAGE + capacity)
+        try:
+            self.mapping = mmap.mmap(self.file, PAGE + capacity)
+        except BaseException:
+            os.close(self.file)
+            raise
+        self.memory: NDArray[np.uint8] = np.frombuffer(self.mapping, np.uint8, capacity, PAGE)
+        self.used = time.monotonic()
+        _made[self.file] = capacity
+
+    @property
+    def state(self) -> int:
+        return self.mapping[0]
+
+    def let_go(self) -> None:
+        """Who has its memory keeps it."""
+        self.mapping[1] = 1
+        del _made[self.file]
+        os.close(self.file)
+
+
+class Lender:
+    """The segments that one connection sends parts in; from any thread."""
+
+    def __init__(self, most: int) -> None:
+        """`most`: bytes that all segments of this process may have."""
+        self._most = most
+        self._lock = threading.Lock()
+        self._segments: list[_Segment] = []
+        self._sizes: set[int] = set()  # that came before
+        self._close = weakref.finalize(self, _let_all_go, self._segments)
+        self._close.atexit = False
+
+    def lend(self, part: memoryview) -> int | None:
+        """A reference to a copy of the part; None where it is to go over the socket."""
+        size = len(part)
+        if not LEAST <= size < _MOST:
+            return None
+        with self._lock:
+            if not self._close.alive or self._is_behind():
+                return None
+            segment = self._free(size) or self._new(size)
+            if segment is None:
+                return None
+            segment.mapping[0] = _SENT
+            segment.used = time.monotonic()
+        segment.memory[:size] = np.frombuffer(part, np.uint8)
+        return SHARED | segment.file << 40 | size
+
+    def close(self) -> None:
+        """Let all go; no more are lent."""
+        with self._lock:
+            self._close()
+
+    @property
+    def on_its_way(self) -> bool:
+        """Whether something was sent that the other end has not taken yet."""
+        with self._lock:
+            return any(each.state == _SENT for each in self._segments)
+
+    def _is_behind(self) -> bool:
+        """Whether the other end reads so slowly that a socket, which is full some time, is better."""
+        sent = [each.memory.size for each in self._segments if each.state == _SENT]
+        return sum(sent) >= _ON_ITS_WAY
+
+    def _free(self, size: int) -> _Segment | None:
+        fitting = [
+            each
+            for each in self._segments
+            if each.state == _FREE and size <= each.memory.size <= size * _SPARE
+        ]
+        return min(fitting, key=lambda each: each.memory.size, default=None)
+
+    def _new(self, size: int) -> _Segment | None:
+        capacity = 1 << (size - 1).bit_length()
+        if capacity not in self._sizes:
+            self._sizes.add(capacity)
+            return None
+        while sum([*_made.values()]) + capacity > self._most or len(_made) >= _SEGMENTS:
+            if not self._make_room():
+                return None
+        try:
+            segment = _Segment(capacity)
+        except OSError:
+            return None  # no more files, or no more memory
+        if segment.file >= _FILES:
+            segment.let_go()
+            return None
+        self._segments.append(segment)
+        return segment
+
+    def _make_room(self) -> bool:
+        """Let go the segment that was not used for the longest time, if there is one that may go."""
+        late = time.monotonic() - _LENT
+        may_go = [
+            each
+            for each in self._segments
+            if each.state == _FREE or (each.state == _TAKEN and each.used < late)
+        ]
+        if not may_go:
+            return False
+        oldest = min(may_go, key=lambda each: each.used)
+        self._segments.remove(oldest)
+        oldest.let_go()
+        return True
+
+
+def _let_all_go(segments: list[_Segment]) -> None:
+    while segments:
+        segments.pop().let_go()
+
+
+class Borrower:
+    """The segments of another process that one connection gets parts in; for one thread."""
+
+    def __init__(self, process: int) -> None:
+        """`process`: its number, which it has shown to be its own."""
+        self._process = process
+        self._mappings: dict[int, mmap.mmap] = {}  # by the owner's file
+
+    def take(self, reference: int) -> memoryview:
+        """The memory of a part, for which nothing is copied.  NotShared where there is none, OSError where it
+        cannot be opened; MemoryError where this process may have no more, and the segment is free again."""
+        number, size = reference >> 40 & (_FILES - 1), size_of(reference)
+        for other, each in list(self._mappings.items()):
+            if each[1]:
+                del self._mappings[other]
+        mapping = self._mappings.get(number)
+        if mapping is None:
+            file = open_sealed(self._process, number)
+            try:
+                there = os.fstat(file).st_size
+                if len(_mapped) >= _MAPPINGS:
+                    return _copied(file, size, there)
+                mapping = _mapping(file, there)
+            except MemoryError:
+                os.pwrite(file, bytes([_FREE]), 0)
+                raise
+            finally:
+                os.close(file)
+            _mapped.add(mapping)
+            self._mappings[number] = mapping
+        if size > len(mapping) - PAGE or mapping[0] != _SENT:
+            raise NotShared(f"{size} bytes are announced in a segment that does not have them")
+        mapping[0] = _TAKEN
+        memory = np.frombuffer(mapping, np.uint8, size, PAGE)
+        weakref.finalize(memory, _give_back, mapping, _forks).atexit = False
+        return memory.data
+
+    def close(self) -> None:
+        """Take no more; memory that was taken stays."""
+        self._mappings.clear()
+
+
+def _mapping(file: int, size: int) -> mmap.mmap:
+    try:
+        return mmap.mmap(file, size)
+    except OSError as error:
+        if error.errno == errno.ENOMEM:
+            raise MemoryError(str(error)) from None
+        raise
+
+
+def _give_back(mapping: mmap.mmap, forks: int) -> None:
+    if forks == _forks:
+        mapping[0] = _FREE
+
+
+def _before_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(before=_before_fork)
+
+
+def _copied(file: int, size: int, there: int) -> memoryview:
+    """A part whose segment is not mapped."""
+    if size > there - PAGE or os.pread(file, 1, 0) != bytes([_SENT]):
+        raise NotShared(f"{size} bytes are announced in a segment that does not have them")
+    memory = np.empty(size, np.uint8).data
+    at = 0
+    while at < size:
+        count = os.preadv(file, [memory[at:]], PAGE + at)
+        if not count:
+            raise NotShared("a segment has become shorter")
+        at += count
+    os.pwrite(file, bytes([_FREE]), 0)
+    return memory
