@@ -27,7 +27,7 @@ import ts
 from benchmarks.measure import Case, table
 from ts import distributed
 from ts.distributed import rpc
-from ts.distributed.comm import Channel, Security
+from ts.distributed.comm import Channel, Limits, Security
 from ts.distributed.loop import run
 
 WORKERS: Final = ("worker1", "worker2")
@@ -72,15 +72,18 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def options(port: int) -> rpc.RpcBackendOptions:
-    """Of all processes."""
-    return rpc.RpcBackendOptions(init_method=f"tcp://127.0.0.1:{port}", allow_python=True, rpc_timeout=600)
+def options(port: int, apart: bytes | None = None) -> rpc.RpcBackendOptions:
+    """Of all processes; those that are `apart` by a secret share no memory, as if on several machines."""
+    security = None if apart is None else Security(secret=apart, limits=Limits(shared=0))
+    return rpc.RpcBackendOptions(
+        init_method=f"tcp://127.0.0.1:{port}", allow_python=True, rpc_timeout=600, security=security
+    )
 
 
-def serve(rank: int, port: int) -> None:
+def serve(rank: int, port: int, apart: bytes | None = None) -> None:
     """A process that is called."""
     ts.set_num_threads(1)
-    rpc.init_rpc(f"worker{rank}", rank=rank, world_size=3, rpc_backend_options=options(port))
+    rpc.init_rpc(f"worker{rank}", rank=rank, world_size=3, rpc_backend_options=options(port, apart))
     rpc.shutdown()
 
 

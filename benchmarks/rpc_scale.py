@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import heapq
 import multiprocessing
+import secrets
 import time
 from collections import deque
 from typing import Any, Final, NamedTuple
@@ -52,11 +53,11 @@ def memory() -> int:
 
 def measure() -> Costs:
     """Two processes are called by this one."""
-    context, port = multiprocessing.get_context("spawn"), free_port()
-    processes = [context.Process(target=serve, args=(rank, port), daemon=True) for rank in (1, 2)]
+    context, port, secret = multiprocessing.get_context("spawn"), free_port(), secrets.token_bytes(32)
+    processes = [context.Process(target=serve, args=(rank, port, secret), daemon=True) for rank in (1, 2)]
     for process in processes:
         process.start()
-    rpc.init_rpc("worker0", rank=0, world_size=3, rpc_backend_options=options(port))
+    rpc.init_rpc("worker0", rank=0, world_size=3, rpc_backend_options=options(port, secret))
     tasks(100)
     before, there = processor_time(), theirs()
     tasks(TASKS)
