@@ -1,5 +1,7 @@
 """A server in a process of its own, which strangers and friends may talk to."""
 
+import os
+
 import pytest
 
 from tests.distributed.lasting import lasting
@@ -51,6 +53,18 @@ def together():
 def standing():
     """The same for all tests of a file, which leave them as they were."""
     yield from three()
+
+
+@pytest.fixture
+def ends():
+    """What lends and what borrows memory, of a connection of this process to itself."""
+    from tests.distributed.parts import MOST
+    from ts.distributed.comm.segments import Borrower, Lender
+
+    lender, borrower = Lender(MOST), Borrower(os.getpid())
+    yield lender, borrower
+    lender.close()
+    borrower.close()
 
 
 @pytest.fixture

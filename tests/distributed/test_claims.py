@@ -1,0 +1,158 @@
+"""What a message says of memory that both ends share is a claim until it is checked."""
+
+import contextlib
+import fcntl
+import gc
+import os
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed", reason="connections need dask.distributed: the extra rpc")
+if not hasattr(os, "memfd_create"):
+    pytest.skip("there are files without names on Linux only", allow_module_level=True)
+
+from tests.distributed.parts import head, lent, part, reference
+from ts.distributed.comm import Limits, MalformedMessage, segments
+from ts.distributed.comm.messages import Reader, TooLarge, Writer
+from ts.distributed.comm.segments import LEAST, PAGE, Borrower, NotShared
+
+
+def file_of(size=PAGE + LEAST, seals=segments._SEALS, state=1, flags=0):
+    """A file without a name."""
+    file = os.memfd_create("test", os.MFD_ALLOW_SEALING | flags)
+    os.ftruncate(file, size)
+    os.pwrite(file, bytes([state]), 0)
+    fcntl.fcntl(file, fcntl.F_ADD_SEALS, seals)
+    return file
+
+
+@pytest.mark.parametrize(
+    "claim",
+    {
+        "no file": lambda: 1 << 20,
+        "one that may become shorter": lambda: file_of(seals=fcntl.F_SEAL_GROW),
+        "one that can be written by nobody": lambda: file_of(seals=segments._SEALS | fcntl.F_SEAL_WRITE),
+        "no memory": lambda: file_of(size=0),
+        "no memory but the first page": lambda: file_of(size=PAGE),
+        "less memory": lambda: file_of(size=PAGE + LEAST - 1),
+        "memory that is free": lambda: file_of(state=0),
+        "memory that somebody has": lambda: file_of(state=2),
+        "a folder": lambda: os.open("/", os.O_RDONLY),
+        "a device": lambda: os.open("/dev/zero", os.O_RDWR),
+        "a pipe": lambda: os.pipe()[0],
+        "a file with a name": lambda: os.open(__file__, os.O_RDONLY),
+    }.items(),
+    ids=lambda claim: claim[0],
+)
+def test_claims(claim):
+    """Each is an error, and nothing is mapped or left open."""
+    file = claim[1]()
+    files = set(os.listdir("/proc/self/fd"))
+    with pytest.raises((NotShared, OSError)):
+        Borrower(os.getpid()).take(reference(file))
+    gc.collect()
+    assert set(os.listdir("/proc/self/fd")) == files
+    with contextlib.suppress(OSError):
+        os.close(file)
+
+
+def test_pages_that_may_not_be_there():
+    """Reading a huge page that the system does not have ends a process."""
+    try:
+        file = file_of(size=1 << 22, flags=os.MFD_HUGETLB)
+    except OSError as error:
+        pytest.skip(f"this system has no huge pages: {error}")
+    with pytest.raises(NotShared, match="shorter"):
+        Borrower(os.getpid()).take(reference(file))
+    os.close(file)
+
+
+def test_another_process(server):
+    """Of a process that has gone there is nothing."""
+    with pytest.raises(OSError):
+        Borrower(1 << 30).take(reference(5))
+
+
+def read(reader, data):
+    reader.target()[: len(data)] = data
+    return reader.received(len(data))
+
+
+def test_references_to_who_shares_nothing():
+    """A message that is none."""
+    with pytest.raises(MalformedMessage, match="does not share"):
+        read(Reader(), head(reference(5)))
+
+
+def test_references_are_held_to_limits():
+    """Before anything is opened."""
+    with pytest.raises(MalformedMessage, match=f"announces {LEAST + 5} bytes, 1000 are allowed"):
+        read(Reader(Limits(bytes=1000), Borrower(os.getpid())), head(reference(5)))
+
+
+def test_no_memory_to_map(ends, monkeypatch):
+    """A message of a connection that goes on; its segment is used again."""
+    lender, borrower = ends
+    reader = Reader(borrower=borrower)
+    reader.spares = True
+
+    def none(*how):
+        raise OSError(12, "Cannot allocate memory")
+
+    made = lent(lender, part(LEAST))
+    monkeypatch.setattr(segments.mmap, "mmap", none)
+    (found,) = read(reader, head(made))
+    assert (type(found), found.size) == (TooLarge, LEAST)
+    monkeypatch.undo()
+    assert lender.lend(part(LEAST, 1).data) == made
+    (message,) = read(reader, head(made))
+    np.testing.assert_array_equal(message[0], part(LEAST, 1))
+
+
+def test_no_memory_to_map_and_nobody_is_told(ends, monkeypatch):
+    """As above, where a message cannot be passed over."""
+    lender, borrower = ends
+    made = lent(lender, part(LEAST))
+    monkeypatch.setattr(segments, "_mapping", lambda *how: np.empty(1 << 60, np.uint8))
+    with pytest.raises(MalformedMessage, match=f"announces {LEAST} bytes, which this process cannot have"):
+        read(Reader(borrower=borrower), head(made))
+
+
+def test_who_does_not_read_is_sent_less(ends, monkeypatch):
+    """What is on its way is bounded: the rest waits for a place in the socket."""
+    lender, borrower = ends
+    monkeypatch.setattr(segments, "_ON_ITS_WAY", 3 * LEAST)
+    lender.lend(part(LEAST).data)
+    sent = [lender.lend(part(LEAST).data) for _ in range(5)]
+    assert sent[3:] == [None, None] and None not in sent[:3]
+    assert lender.on_its_way
+    for each in sent[:3]:
+        borrower.take(each)
+    assert not lender.on_its_way
+    assert lender.lend(part(LEAST).data) is not None
+
+
+def test_a_frame_behind_one_in_a_segment(ends):
+    """The order of frames stays."""
+    lender, borrower = ends
+    lender.lend(part(LEAST).data)
+    message = [part(LEAST, 1).data, b"b" * 5000, part(LEAST, 2).data, 3]
+    data = b"".join(Writer(lender=lender).pack(message))
+    assert len(data) < LEAST + 6000
+    first, second, third, fourth = read_all(Reader(borrower=borrower), data)
+    np.testing.assert_array_equal(first, part(LEAST, 1))
+    assert (second, fourth) == (b"b" * 5000, 3)
+    np.testing.assert_array_equal(third, part(LEAST, 2))
+
+
+def read_all(reader, data):
+    found = []
+    while data:
+        target = reader.target()
+        count = min(len(target), len(data))
+        target[:count] = data[:count]
+        data = data[count:]
+        found += reader.received(count)
+    (message,) = found
+    return message

@@ -1,0 +1,132 @@
+"""Memory that two processes have in common: nobody loses what they have, whatever the other end does."""
+
+import gc
+import os
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("distributed", reason="connections need dask.distributed: the extra rpc")
+if not hasattr(os, "memfd_create"):
+    pytest.skip("there are files without names on Linux only", allow_module_level=True)
+
+from tests.distributed.parts import MOST, lent, part, shared_files
+from ts.distributed.comm import segments
+from ts.distributed.comm.segments import LEAST, Lender
+
+
+def test_a_part_there_and_back(ends):
+    """Only the first of a size is not lent; memory is the receiver's own, and is used again when it is gone."""
+    lender, borrower = ends
+    data = part(LEAST)
+    assert lender.lend(data.data) is None
+    numbers = set()
+    for number in range(4):
+        data = part(LEAST, number)
+        reference = lender.lend(data.data)
+        numbers.add(reference)
+        data[:] = 0  # it was copied
+        found = np.frombuffer(borrower.take(reference), np.uint8)
+        np.testing.assert_array_equal(found, part(LEAST, number))
+        found[:] = 7
+        del found
+    assert len(numbers) == 1
+
+
+def test_what_is_kept_is_not_written_to(ends):
+    """As many segments as are allowed, then the socket."""
+    lender, borrower = ends
+    kept = []
+    lender.lend(part(LEAST).data)
+    for number in range(1000):
+        reference = lender.lend(part(LEAST, number).data)
+        if reference is None:
+            break
+        kept.append(np.frombuffer(borrower.take(reference), np.uint8))
+    assert len(kept) == segments._SEGMENTS
+    for number, found in enumerate(kept):
+        np.testing.assert_array_equal(found, part(LEAST, number))
+    del kept[0], found
+    assert lender.lend(part(LEAST).data) is not None
+
+
+def test_as_many_bytes_as_allowed(ends):
+    """Segments that nobody uses make room for others."""
+    lender, borrower = ends
+    for size in (MOST // 2, MOST // 4, MOST // 4, MOST):
+        reference = lent(lender, part(size))
+        assert borrower.take(reference).nbytes == size
+        assert sum(segments._made.values()) <= MOST
+    assert lent(lender, part(2 * MOST)) is None
+
+
+def test_what_is_kept_long_is_the_receivers(ends, monkeypatch):
+    """Others may have segments again, and it stays as it is."""
+    lender, borrower = ends
+    monkeypatch.setattr(segments, "_LENT", 0.5)
+    first = np.frombuffer(borrower.take(lent(lender, part(MOST, 1))), np.uint8)
+    assert lender.lend(part(MOST, 2).data) is None
+    time.sleep(0.6)
+    second = np.frombuffer(borrower.take(lender.lend(part(MOST, 2).data)), np.uint8)
+    np.testing.assert_array_equal(first, part(MOST, 1))
+    np.testing.assert_array_equal(second, part(MOST, 2))
+
+
+def test_memory_outlives_the_connection(ends):
+    """And files do not."""
+    lender, borrower = ends
+    files = shared_files()
+    found = np.frombuffer(borrower.take(lent(lender, part(LEAST, 3))), np.uint8)
+    lender.close()
+    borrower.close()
+    assert lender.lend(part(LEAST).data) is None
+    np.testing.assert_array_equal(found, part(LEAST, 3))
+    del found
+    gc.collect()
+    assert shared_files() == files
+
+
+def test_a_lender_that_nobody_closes():
+    """Its segments go with it."""
+    before = dict(segments._made)
+    lender = Lender(MOST)
+    assert lent(lender, part(LEAST)) is not None
+    assert segments._made != before
+    del lender
+    gc.collect()
+    assert segments._made == before
+
+
+def test_more_mappings_than_files_may_be_taken_by(ends, monkeypatch):
+    """Parts are copied."""
+    lender, borrower = ends
+    monkeypatch.setattr(segments, "_MAPPINGS", len(segments._mapped))
+    for number in range(3):
+        found = np.frombuffer(borrower.take(lent(lender, part(LEAST, number))), np.uint8)
+        np.testing.assert_array_equal(found, part(LEAST, number))
+    assert not borrower._mappings
+
+
+def test_a_forked_process_keeps_what_it_has(ends):
+    """Memory that two processes have is never given back."""
+    lender, borrower = ends
+    found = np.frombuffer(borrower.take(lent(lender, part(LEAST, 1))), np.uint8)
+    reader, writer = os.pipe()
+    child = os.fork()
+    if not child:
+        os.read(reader, 1)
+        os._exit(0 if (found == part(LEAST, 1)).all() else 1)
+    del found
+    for number in range(5):
+        borrower.take(lent(lender, part(LEAST, number + 2)))
+    os.write(writer, b"x")
+    assert os.waitpid(child, 0)[1] == 0
+    os.close(reader)
+    os.close(writer)
+
+
+@pytest.mark.parametrize("size", [LEAST - 1, 0, 1])
+def test_small_parts(ends, size):
+    """They are not worth it."""
+    assert lent(ends[0], part(size)) is None
