@@ -51,9 +51,10 @@ def test_what_is_kept_is_not_written_to(ends):
     assert lender.lend(part(LEAST).data) is not None
 
 
-def test_as_many_bytes_as_allowed(ends):
+def test_as_many_bytes_as_allowed(ends, monkeypatch):
     """Segments that nobody uses make room for others."""
     lender, borrower = ends
+    monkeypatch.setitem(segments._PATIENCE, segments._FREE, 0.0)
     for size in (MOST // 2, MOST // 4, MOST // 4, MOST):
         reference = lent(lender, part(size))
         assert borrower.take(reference).nbytes == size
@@ -64,13 +65,25 @@ def test_as_many_bytes_as_allowed(ends):
 def test_what_is_kept_long_is_the_receivers(ends, monkeypatch):
     """Others may have segments again, and it stays as it is."""
     lender, borrower = ends
-    monkeypatch.setattr(segments, "_LENT", 0.5)
+    monkeypatch.setitem(segments._PATIENCE, segments._TAKEN, 0.5)
     first = np.frombuffer(borrower.take(lent(lender, part(MOST, 1))), np.uint8)
     assert lender.lend(part(MOST, 2).data) is None
     time.sleep(0.6)
     second = np.frombuffer(borrower.take(lender.lend(part(MOST, 2).data)), np.uint8)
     np.testing.assert_array_equal(first, part(MOST, 1))
     np.testing.assert_array_equal(second, part(MOST, 2))
+
+
+def test_idle_connections_make_room_for_others(ends, monkeypatch):
+    """Those that were used just now do not."""
+    idle, borrower = ends
+    borrower.take(lent(idle, part(MOST)))
+    lender = Lender(MOST)
+    assert lent(lender, part(MOST)) is None
+    monkeypatch.setitem(segments._PATIENCE, segments._FREE, 0.0)
+    assert lent(lender, part(MOST)) is not None
+    assert not idle._segments
+    lender.close()
 
 
 def test_memory_outlives_the_connection(ends):

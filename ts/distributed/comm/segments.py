@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import math
 import mmap
 import os
 import stat
@@ -41,14 +42,15 @@ _FILES: Final = 1 << 23
 _SEGMENTS: Final = 16  # that a process makes, and
 _MAPPINGS: Final = 64  # that it maps of others: each takes files; parts that come in more of them are copied
 _SPARE: Final = 4  # times the size of a part that its segment may have
-_LENT: Final = 10.0  # seconds after which memory that somebody keeps is theirs
 _ON_ITS_WAY: Final = 1 << 26  # bytes that one connection sends before the other end takes them
 
 _FREE, _SENT, _TAKEN = range(3)
+_PATIENCE: Final = {_FREE: 1.0, _SENT: math.inf, _TAKEN: 10.0}  # seconds until a segment may go for another
 
 _SEALS: Final = 7  # F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW; `fcntl` has their names on Linux only
 
 _made: dict[int, int] = {}  # bytes of each segment of this process, by its file
+_lenders: set[weakref.ref[Lender]] = set()
 _mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 _forks = 0  # of this process: what it had before is another's as well
 
@@ -124,6 +126,7 @@ class Lender:
         self._sizes: set[int] = set()  # that came before
         self._close = weakref.finalize(self, _let_all_go, self._segments)
         self._close.atexit = False
+        _lenders.add(weakref.ref(self, _lenders.discard))
 
     def lend(self, part: memoryview) -> int | None:
         """A reference to a copy of the part; None where it is to go over the socket."""
@@ -171,7 +174,7 @@ class Lender:
             self._sizes.add(capacity)
             return None
         while sum([*_made.values()]) + capacity > self._most or len(_made) >= _SEGMENTS:
-            if not self._make_room():
+            if not (self._let_one_go() or any(each._may_let_one_go() for each in _others())):
                 return None
         try:
             segment = _Segment(capacity)
@@ -183,20 +186,29 @@ class Lender:
         self._segments.append(segment)
         return segment
 
-    def _make_room(self) -> bool:
-        """Let go the segment that was not used for the longest time, if there is one that may go."""
-        late = time.monotonic() - _LENT
-        may_go = [
-            each
-            for each in self._segments
-            if each.state == _FREE or (each.state == _TAKEN and each.used < late)
-        ]
-        if not may_go:
+    def _let_one_go(self) -> bool:
+        """Make room, if there is a segment that nobody seems to need here."""
+        now = time.monotonic()
+        for each in self._segments:
+            if each.used < now - _PATIENCE[each.state]:
+                self._segments.remove(each)
+                each.let_go()
+                return True
+        return False
+
+    def _may_let_one_go(self) -> bool:
+        """The same for another connection, unless somebody sends over this one."""
+        if not self._lock.acquire(blocking=False):
             return False
-        oldest = min(may_go, key=lambda each: each.used)
-        self._segments.remove(oldest)
-        oldest.let_go()
-        return True
+        try:
+            return self._let_one_go()
+        finally:
+            self._lock.release()
+
+
+def _others() -> list[Lender]:
+    """What lends over all connections of this process."""
+    return [lender for each in list(_lenders) if (lender := each()) is not None]
 
 
 def _let_all_go(segments: list[_Segment]) -> None:
