@@ -22,7 +22,12 @@ from ts._core.dispatch.operator import forget_kernels
 from .base import Backend
 from .namespace import Namespace, Over
 
-SETTINGS = ("cudnn", "mkl", "mkldnn", "mps", "openmp")  # modules of switches that programs set and ask for
+# modules of switches that programs set and ask for
+SETTINGS = (
+    "cudnn", "cusparselt", "kleidiai", "mha", "miopen", "mkl", "mkldnn", "mps", "nnpack", "openmp",
+    "opt_einsum", "quantized",
+)  # fmt: skip
+fp32_precision = "none"
 BUILT_IN = ("cpu", "cuda", "meta")  # in the order of the indices that the core knows
 MOST = 15  # what an operator has room for kernels of: `ts._core.dispatch.operator`
 _loaded: dict[str, Backend] = {}

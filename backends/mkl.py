@@ -5,7 +5,16 @@ ts.backends.mkl.is_available()
 
 from __future__ import annotations
 
+from typing import Final
+
 from ts.backends.cpu import blas
+
+from .settings import Verbose as verbose
+
+__all__ = ["VERBOSE_OFF", "VERBOSE_ON", "is_available", "verbose"]
+
+VERBOSE_OFF: Final = 0
+VERBOSE_ON: Final = 1
 
 
 def is_available() -> bool:

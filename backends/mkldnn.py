@@ -6,8 +6,19 @@ ts.backends.mkldnn.is_available()         False
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from typing import Final
 
+from .settings import Verbose as verbose
 from .settings import flags_of
+
+__all__ = [
+    "VERBOSE_OFF", "VERBOSE_ON", "VERBOSE_ON_CREATION", "allow_tf32", "deterministic", "enabled", "flags",
+    "fp32_precision", "is_available", "verbose",
+]  # fmt: skip
+
+VERBOSE_OFF: Final = 0
+VERBOSE_ON: Final = 1
+VERBOSE_ON_CREATION: Final = 2
 
 enabled = True
 deterministic = False

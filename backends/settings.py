@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 
 @contextmanager
@@ -24,3 +24,16 @@ def flags_of(module: str, **values: Any) -> Iterator[None]:
         yield
     finally:
         attributes.update(before)
+
+
+class Verbose:
+    """The block in which another library would print what it does: it is not used, and nothing is printed."""
+
+    def __init__(self, enable: int) -> None:
+        self.enable = enable
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> bool:
+        return False

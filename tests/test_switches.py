@@ -21,6 +21,31 @@ def test_flags_last_for_the_block():
     assert ts.backends.cuda.math_sdp_enabled()
 
 
+def test_the_engine_of_quantized_products():
+    """One that PyTorch knows."""
+    quantized = ts.backends.quantized
+    for engine in quantized.supported_engines:
+        quantized.engine = engine
+        assert quantized.engine == engine
+    with pytest.raises(RuntimeError, match="other is not a valid value for quantized engine"):
+        quantized.engine = "other"
+    quantized.engine = "x86"
+
+
+def test_libraries_that_are_not_used():
+    """They say so, and their switches come back."""
+    backends = ts.backends
+    for each in (backends.nnpack, backends.opt_einsum, backends.kleidiai, backends.cusparselt):
+        assert not each.is_available()
+    assert backends.opt_einsum.set_flags(True, "greedy") == (False, None)
+    with backends.opt_einsum.flags(enabled=False, strategy="auto"), backends.nnpack.flags(), backends.miopen.flags(True):
+        assert (backends.opt_einsum.enabled, backends.opt_einsum.strategy) == (False, "auto")
+        assert not backends.nnpack.enabled and backends.miopen.immediate
+    assert backends.opt_einsum.set_flags(False, None) == (True, "greedy")
+    backends.opt_einsum.strategy = None
+    assert backends.nnpack.enabled and not backends.miopen.immediate
+
+
 def test_default_device():
     """Only the CPU; the message names what to do."""
     ts.set_default_device(ts.device("cpu"))

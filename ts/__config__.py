@@ -6,6 +6,7 @@ print(ts.__config__.parallel_info())
 from __future__ import annotations
 
 import platform
+import sysconfig
 
 import numpy as np
 
@@ -26,6 +27,11 @@ def show() -> str:
         f"CPU capability usage: {backends.cpu.get_cpu_capability()}",
     ]
     return "\n  - ".join(lines) + "\n"
+
+
+def _cxx_flags() -> str:
+    """What the C compiler that Python was built with is given: extensions here are built with the same."""
+    return str(sysconfig.get_config_var("CFLAGS") or "")
 
 
 def parallel_info() -> str:

@@ -100,6 +100,11 @@ def channels(shape: Shape, given: Sequence[Array]) -> Order:
     return _channels_last(len(shape), bool(given) and given[0].ndim > 3 and channels_last(given[0]))
 
 
+def channels_of_second(shape: Shape, given: Sequence[Array]) -> Order:
+    """Channels innermost where they are in the second argument, of 4 or 5 dimensions."""
+    return channels(shape, given[1:])
+
+
 def channels_1d(shape: Shape, given: Sequence[Array]) -> Order:
     """Channels innermost where they are in the first argument, of 3 dimensions too."""
     return _channels_last(len(shape), bool(given) and channels_last(given[0]))
@@ -150,6 +155,7 @@ RULES: Final[dict[str, Rule]] = {
         like_query,
         like_all,
         channels,
+        channels_of_second,
         channels_1d,
         all_channels,
         any_channels,

@@ -269,8 +269,9 @@ def placed(xp: Any, values: Array, indices: Array, shape: Sizes, n: int) -> Arra
         raise RuntimeError(f"Expected indices from 0 to {plane - 1} in a plane")
     rows = values.reshape(places.shape)
     places += xp.arange(len(places))[:, None] * plane
-    weights = rules.cast(xp, rows, rules.DOUBLE).reshape(-1)
-    flat = xp.bincount(places.reshape(-1), weights, len(places) * plane)
+    wide = rules.opmath(values.dtype)
+    flat = xp.zeros(len(places) * plane, dtype=wide)
+    xp.add.at(flat, places.reshape(-1), rules.cast(xp, rows, wide).reshape(-1))
     return rules.cast(xp, flat, values.dtype).reshape(shape)
 
 
@@ -531,7 +532,9 @@ def _enter_gradient(
         return shape(*args, n=n)
 
     rule = shape if shape is like_input else gradient_shape
-    record = Record(f"aten::{text} -> Tensor", partial(kernel, n=n), "pool", where="", shape=rule, **fields)
+    layout = "channels_of_second" if n == 2 or kernel is max_pool_backward else "contiguous"
+    fields = {"where": "", "shape": rule, "layout": layout} | fields
+    record = Record(f"aten::{text} -> Tensor", partial(kernel, n=n), "pool", **fields)
     add(record)
     if out:
         add(out_of(record, "grad_input", "grad_input"))
