@@ -3,7 +3,8 @@
     with record_function("attention"):
         y = model(x)
 
-They may stand in scripts and in Python, as context managers and, in Python, as decorators.
+They may stand in scripts and in Python, as context managers and, in Python, as decorators; in what is traced
+they are operators of the trace.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, Optional, ParamSpec, TypeVar
 from ts import ops
 from ts._core.dispatch.recorder import enter_label, leave_label
 from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import current_tracer
 from ts._core.vm.future import Future
 from ts.ops.profiling import label_until
 
@@ -51,21 +53,23 @@ class record_function:
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name = name
         self.args = args
-        self._numbers: list[int] = []  # one more for each time that it was entered
+        self._labels: list[int | Tensor] = []  # one more for each time that it was entered
 
     def __enter__(self) -> record_function:
-        self._numbers.append(enter_label(self.name, self.args))
+        enter = enter_label if current_tracer() is None else ops.profiler._record_function_enter
+        self._labels.append(enter(self.name, self.args))
         return self
 
     def __exit__(self, exc_type: Any, exc_value: Any, traceback: Any) -> None:
-        if self._numbers:  # else it lasts until a future is finished
-            leave_label(self._numbers.pop())
+        if self._labels:  # else it lasts until a future is finished
+            label = self._labels.pop()
+            leave_label(label) if isinstance(label, int) else ops.profiler._record_function_exit(label)
 
     def _call_end_callbacks_on_future(self, fut: Future[Any]) -> Future[Any]:
         """Have the label last until a future is finished; the future, when the label has ended."""
-        if not self._numbers:
+        if not self._labels:
             raise RuntimeError("_call_end_callbacks_on_future can only be called once.")
-        return label_until(self._numbers.pop(), fut)
+        return label_until(int(self._labels.pop()), fut)
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)

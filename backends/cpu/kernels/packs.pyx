@@ -27,7 +27,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint64_t
 
 from ts._core.tensor.ndarray cimport PyArrayObject
-from ts._core.tensor.tensor cimport Tensor, root_of, watch_memory
+from ts._core.tensor.tensor cimport Tensor, counter_of, root_of, watch_memory
 from ts._core.value.sealed cimport seal
 from ts.backends.cpu.kernels.gemm_tiles cimport Packed, packed_columns
 from ts.backends.cpu.kernels.matrix cimport Matrix
@@ -111,7 +111,7 @@ cdef bint unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t held) exce
 
 cdef Packed kept_panels(Tensor t, bint double_, Matrix *b, int64_t wide):
     global now
-    cdef Tensor owner = t if t.owner is None else t.owner
+    cdef Tensor owner = <Tensor>counter_of(<PyObject *>t)
     cdef object root = root_of(t.array)
     cdef uint64_t number = <uint64_t><size_t>b.data // 16 + <uint64_t>wide
     cdef Place place

@@ -49,7 +49,7 @@ cdef class Tensor:
     cdef bint of_inference             # made in inference mode: nobody counts on the number of its writes
     cdef History history               # None: nothing is known of it
     cdef int version                   # writes to the memory, if this tensor counts them ...
-    cdef Tensor owner                  # ... and if not, the tensor that it is a view of and that does
+    cdef Tensor owner                  # ... and if not, another one on the memory, which does or has one that does
     cdef Tensor base                   # the tensor that users know it as a view of: not what it was detached from
     cdef PyObject *attributes          # a dictionary of what users hang on it; NULL until they do
     cdef object __weakref__
@@ -59,12 +59,17 @@ cdef int check_write_of_inference() except -1
 # Of a view that is made in inference mode: it wants a gradient of its own, and is not to be written later.
 cdef int leave_unrecorded(Tensor view) except -1
 
+# The tensor that counts the writes to the memory of one; borrowed.
+cdef inline PyObject *counter_of(PyObject *t) noexcept nogil:
+    cdef PyObject *owner = <PyObject *>(<Tensor>t).owner
+    while owner != <PyObject *>None:
+        t, owner = owner, <PyObject *>(<Tensor>owner).owner
+    return t
+
 # Count a write to the tensor's memory; let a view be counted together with what it is a view of.
 cdef inline int wrote(Tensor t) except -1:
-    if t.owner is None:
-        t.version += 1
-    else:
-        t.owner.version += 1
+    cdef PyObject *counter = counter_of(<PyObject *>t)
+    (<Tensor>counter).version = (<Tensor>counter).version + 1
     return check_write_of_inference() if t.of_inference else 0
 
 cdef inline int follow(Tensor view, Tensor x) except -1:
@@ -97,7 +102,7 @@ cdef inline bint is_layered(Tensor t) noexcept:
 cdef Tensor detached_from(Tensor x)
 # How often the memory was written.
 cdef inline int version_of(Tensor t) noexcept:
-    return t.version if t.owner is None else t.owner.version
+    return (<Tensor>counter_of(<PyObject *>t)).version
 
 # What is known of a tensor for its gradient, made on first use.
 cdef History history_of(Tensor t)

@@ -585,7 +585,7 @@ def version(Tensor x not None):
     """How often the memory of `x` was written, by it and by those it shares the count with."""
     if x.of_inference:
         raise RuntimeError("Inference tensors do not track version counter.")
-    return x.version if x.owner is None else x.owner.version
+    return version_of(x)
 
 
 cdef bint selects_alone(Tensor x, Tensor index):

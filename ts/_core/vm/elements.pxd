@@ -14,7 +14,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from numpy cimport npy_intp
 
 from ts._core.tensor.ndarray cimport PyArrayObject, data_of, dims_of, flags_of, ndim_of, strides_of
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, counter_of
 from ts._core.thread.context cimport LAYERED, context_flags
 from ts._core.value.ivalue cimport IValue
 from ts._core.vm.code cimport Code, Instruction
@@ -112,10 +112,7 @@ cdef inline char *element_at(char *r, int32_t offset, int dtype) noexcept nogil:
 cdef inline void count_write(char *r, int32_t offset) noexcept nogil:
     """As `wrote`, without references."""
     cdef const int32_t *items = (<Code>(<Frame *>r - 1).code).pool + offset
-    cdef PyObject *x = (<IValue *>r)[items[1]].v.o
-    cdef PyObject *owner = <PyObject *>(<Tensor>x).owner
-    if owner != <PyObject *>None:
-        x = owner
+    cdef PyObject *x = counter_of((<IValue *>r)[items[1]].v.o)
     (<Tensor>x).version = (<Tensor>x).version + 1
 
 
