@@ -9,6 +9,7 @@ import numpy as np
 from ts.distributed.comm.segments import LEAST, SHARED
 
 MOST = 1 << 22
+MARK = b"an end of a test"
 
 
 def part(size, number=0):

@@ -12,17 +12,18 @@ pytest.importorskip("distributed", reason="connections need dask.distributed: th
 if not hasattr(os, "memfd_create"):
     pytest.skip("there are files without names on Linux only", allow_module_level=True)
 
-from tests.distributed.parts import head, lent, part, reference
+from tests.distributed.parts import MARK, MOST, head, lent, part, reference
 from ts.distributed.comm import Limits, MalformedMessage, segments
 from ts.distributed.comm.messages import Reader, TooLarge, Writer
-from ts.distributed.comm.segments import LEAST, PAGE, Borrower, NotShared
+from ts.distributed.comm.segments import LEAST, PAGE, Borrower, Lender, NotShared
 
 
-def file_of(size=PAGE + LEAST, seals=segments._SEALS, state=1, flags=0):
+def file_of(size=PAGE + LEAST, seals=segments._SEALS, state=1, flags=0, mark=MARK):
     """A file without a name."""
     file = os.memfd_create("test", os.MFD_ALLOW_SEALING | flags)
+    if size:
+        os.pwrite(file, bytes([state]).ljust(16) + mark, 0)
     os.ftruncate(file, size)
-    os.pwrite(file, bytes([state]), 0)
     fcntl.fcntl(file, fcntl.F_ADD_SEALS, seals)
     return file
 
@@ -34,6 +35,10 @@ def file_of(size=PAGE + LEAST, seals=segments._SEALS, state=1, flags=0):
         "one that may become shorter": lambda: file_of(seals=fcntl.F_SEAL_GROW),
         "one that can be written by nobody": lambda: file_of(seals=segments._SEALS | fcntl.F_SEAL_WRITE),
         "no memory": lambda: file_of(size=0),
+        "one byte": lambda: file_of(size=1),
+        "memory of another connection": lambda: file_of(mark=bytes(16)),
+        "a part that is far from all of it": lambda: file_of(size=PAGE + 5 * LEAST),
+        "more memory than there is": lambda: file_of(size=1 << 60),
         "no memory but the first page": lambda: file_of(size=PAGE),
         "less memory": lambda: file_of(size=PAGE + LEAST - 1),
         "memory that is free": lambda: file_of(state=0),
@@ -50,7 +55,7 @@ def test_claims(claim):
     file = claim[1]()
     files = set(os.listdir("/proc/self/fd"))
     with pytest.raises((NotShared, OSError)):
-        Borrower(os.getpid()).take(reference(file))
+        Borrower(os.getpid(), MARK).take(reference(file))
     gc.collect()
     assert set(os.listdir("/proc/self/fd")) == files
     with contextlib.suppress(OSError):
@@ -64,14 +69,28 @@ def test_pages_that_may_not_be_there():
     except OSError as error:
         pytest.skip(f"this system has no huge pages: {error}")
     with pytest.raises(NotShared, match="shorter"):
-        Borrower(os.getpid()).take(reference(file))
+        Borrower(os.getpid(), MARK).take(reference(file))
     os.close(file)
+
+
+def test_a_segment_of_another_connection(ends):
+    """A number is that of another file as soon as the first is closed, which its message may not know."""
+    late = lent(ends[0], part(LEAST, 1))
+    ends[0].close()
+    with contextlib.closing(Lender(MOST, bytes(16))) as other:
+        other.lend(part(LEAST, 2).data)
+        claims = [other.lend(part(LEAST, 2).data) for _ in range(5)]
+        assert late in claims
+        with pytest.raises(NotShared, match="another connection's"):
+            ends[1].take(late)
+        with contextlib.closing(Borrower(os.getpid(), bytes(16))) as borrower:
+            np.testing.assert_array_equal(borrower.take(late), part(LEAST, 2))
 
 
 def test_another_process(server):
     """Of a process that has gone there is nothing."""
     with pytest.raises(OSError):
-        Borrower(1 << 30).take(reference(5))
+        Borrower(1 << 30, MARK).take(reference(5))
 
 
 def read(reader, data):
@@ -88,20 +107,34 @@ def test_references_to_who_shares_nothing():
 def test_references_are_held_to_limits():
     """Before anything is opened."""
     with pytest.raises(MalformedMessage, match=f"announces {LEAST + 5} bytes, 1000 are allowed"):
-        read(Reader(Limits(bytes=1000), Borrower(os.getpid())), head(reference(5)))
+        read(Reader(Limits(bytes=1000), Borrower(os.getpid(), MARK)), head(reference(5)))
 
 
-def test_no_memory_to_map(ends, monkeypatch):
+def no_room(*how):
+    raise OSError(12, "Cannot allocate memory")
+
+
+def test_no_room_to_map(ends, monkeypatch):
+    """A segment may be larger than the part: that is copied."""
+    lender, borrower = ends
+    made = lent(lender, part(LEAST, 1))
+    monkeypatch.setattr(segments.mmap, "mmap", no_room)
+    np.testing.assert_array_equal(borrower.take(made), part(LEAST, 1))
+    assert lender.lend(part(LEAST).data) == made
+
+
+def no_memory(*how):
+    raise MemoryError
+
+
+def test_no_memory(ends, monkeypatch):
     """A message of a connection that goes on; its segment is used again."""
     lender, borrower = ends
     reader = Reader(borrower=borrower)
     reader.spares = True
-
-    def none(*how):
-        raise OSError(12, "Cannot allocate memory")
-
     made = lent(lender, part(LEAST))
-    monkeypatch.setattr(segments.mmap, "mmap", none)
+    monkeypatch.setattr(segments.mmap, "mmap", no_room)
+    monkeypatch.setattr(segments.np, "empty", no_memory)
     (found,) = read(reader, head(made))
     assert (type(found), found.size) == (TooLarge, LEAST)
     monkeypatch.undo()
@@ -110,13 +143,13 @@ def test_no_memory_to_map(ends, monkeypatch):
     np.testing.assert_array_equal(message[0], part(LEAST, 1))
 
 
-def test_no_memory_to_map_and_nobody_is_told(ends, monkeypatch):
+def test_no_memory_and_nobody_is_told(ends, monkeypatch):
     """As above, where a message cannot be passed over."""
     lender, borrower = ends
-    made = lent(lender, part(LEAST))
-    monkeypatch.setattr(segments, "_mapping", lambda *how: np.empty(1 << 60, np.uint8))
+    reader, made = Reader(borrower=borrower), lent(lender, part(LEAST))
+    monkeypatch.setattr(segments, "_mapping", no_memory)
     with pytest.raises(MalformedMessage, match=f"announces {LEAST} bytes, which this process cannot have"):
-        read(Reader(borrower=borrower), head(made))
+        read(reader, head(made))
 
 
 def test_who_does_not_read_is_sent_less(ends, monkeypatch):

@@ -11,7 +11,7 @@ pytest.importorskip("distributed", reason="connections need dask.distributed: th
 if not hasattr(os, "memfd_create"):
     pytest.skip("there are files without names on Linux only", allow_module_level=True)
 
-from tests.distributed.parts import MOST, lent, part, shared_files
+from tests.distributed.parts import MARK, MOST, lent, part, shared_files
 from ts.distributed.comm import segments
 from ts.distributed.comm.segments import LEAST, Lender
 
@@ -103,7 +103,7 @@ def test_memory_outlives_the_connection(ends):
 def test_a_lender_that_nobody_closes():
     """Its segments go with it."""
     before = dict(segments._made)
-    lender = Lender(MOST)
+    lender = Lender(MOST, MARK)
     assert lent(lender, part(LEAST)) is not None
     assert segments._made != before
     del lender

@@ -226,6 +226,20 @@ def test_a_process_that_is_killed():
     assert shared_files() == files
 
 
+def test_a_call_that_was_given_up_takes_nothing_of_another():
+    """Its segment's file has closed, and its number is that of the next call's by the time it is read."""
+    with lasting("tests.distributed.echo_server") as other:
+        first, second = (Channel(other.address, secret=SECRET) for _ in range(2))
+        for each in (first, second):
+            echo(each, part(LEAST))  # the next of this size is in a segment
+        os.kill(other.pid, signal.SIGSTOP)
+        with pytest.raises(TimeoutError):
+            first.call({"op": "echo", "data": part(LEAST, 1).data}, timeout=0.1)
+        threading.Timer(0.3, os.kill, (other.pid, signal.SIGCONT)).start()
+        np.testing.assert_array_equal(echo(second, part(LEAST, 2)), part(LEAST, 2))
+        second.close()
+
+
 def test_a_friend_who_lies(server):
     """Who knows the secret and names memory that is not there loses the connection."""
     for claim in (reference(1 << 20), reference(0), SHARED | (1 << 40) - 1):

@@ -7,7 +7,10 @@
 
 A segment is a file without a name, which goes when nobody has it any more, however processes end:
 
-    byte 0: FREE, SENT or TAKEN │ byte 1: whether the sender has let it go │ up to PAGE: nothing │ memory
+    byte 0: FREE, SENT or TAKEN │ 1: whether the sender has let it go │ 16: connection │ from PAGE: memory
+
+A number of a file is another's as soon as that is closed, so a segment bears what its sender has said of itself
+in this connection only: a message that is read late finds no memory of others.
 
 To copy to memory that both have mapped takes a third to a half of a socket's time; to make such memory takes
 twice of it.  So the first part of a size goes over the socket, and segments are kept for those that follow;
@@ -19,7 +22,6 @@ owner could still write to it: memory is shared between processes of one user on
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import math
 import mmap
@@ -34,6 +36,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 PAGE: Final = mmap.PAGESIZE
+MARK: Final = slice(16, 32)  # of a segment: of which connection it is
 LEAST: Final = 1 << 18  # bytes of a part for which it pays
 _MOST: Final = 1 << 40  # bytes of one, in a reference
 SHARED: Final = 1 << 63  # no size of a part over the socket is as large as a reference
@@ -93,13 +96,14 @@ def open_sealed(process: int, number: int) -> int:
 
 
 class _Segment:
-    def __init__(self, capacity: int) -> None:
+    def __init__(self, capacity: int, mark: bytes) -> None:
         self.file = make_sealed(PAGE + capacity)
         try:
             self.mapping = mmap.mmap(self.file, PAGE + capacity)
         except BaseException:
             os.close(self.file)
             raise
+        self.mapping[MARK] = mark
         self.memory: NDArray[np.uint8] = np.frombuffer(self.mapping, np.uint8, capacity, PAGE)
         self.used = time.monotonic()
         _made[self.file] = capacity
@@ -118,9 +122,9 @@ class _Segment:
 class Lender:
     """The segments that one connection sends parts in; from any thread."""
 
-    def __init__(self, most: int) -> None:
-        """`most`: bytes that all segments of this process may have."""
-        self._most = most
+    def __init__(self, most: int, mark: bytes) -> None:
+        """`most`: bytes that all segments of this process may have. `mark`: this end of this connection."""
+        self._most, self._mark = most, mark
         self._lock = threading.Lock()
         self._segments: list[_Segment] = []
         self._sizes: set[int] = set()  # that came before
@@ -177,7 +181,7 @@ class Lender:
             if not (self._let_one_go() or any(each._may_let_one_go() for each in _others())):
                 return None
         try:
-            segment = _Segment(capacity)
+            segment = _Segment(capacity, self._mark)
         except OSError:
             return None  # no more files, or no more memory
         if segment.file >= _FILES:
@@ -219,9 +223,9 @@ def _let_all_go(segments: list[_Segment]) -> None:
 class Borrower:
     """The segments of another process that one connection gets parts in; for one thread."""
 
-    def __init__(self, process: int) -> None:
-        """`process`: its number, which it has shown to be its own."""
-        self._process = process
+    def __init__(self, process: int, mark: bytes) -> None:
+        """`process`: its number, which it has shown to be its own. `mark`: that end of this connection."""
+        self._process, self._mark = process, mark
         self._mappings: dict[int, mmap.mmap] = {}  # by the owner's file
 
     def take(self, reference: int) -> memoryview:
@@ -235,16 +239,16 @@ class Borrower:
         if mapping is None:
             file = open_sealed(self._process, number)
             try:
-                there = os.fstat(file).st_size
-                if len(_mapped) >= _MAPPINGS:
-                    return _copied(file, size, there)
-                mapping = _mapping(file, there)
-            except MemoryError:
-                os.pwrite(file, bytes([_FREE]), 0)
-                raise
+                there = os.fstat(file).st_size - PAGE
+                if not size <= there <= max(size, LEAST) * _SPARE:
+                    raise NotShared(f"{size} bytes are announced in a segment of {there}")
+                if os.pread(file, len(self._mark), MARK.start) != self._mark:
+                    raise NotShared("a segment is announced that is another connection's")
+                mapping = _mapping(file)
+                if mapping is None:
+                    return _copied(file, size)
             finally:
                 os.close(file)
-            _mapped.add(mapping)
             self._mappings[number] = mapping
         if size > len(mapping) - PAGE or mapping[0] != _SENT:
             raise NotShared(f"{size} bytes are announced in a segment that does not have them")
@@ -258,13 +262,16 @@ class Borrower:
         self._mappings.clear()
 
 
-def _mapping(file: int, size: int) -> mmap.mmap:
+def _mapping(file: int) -> mmap.mmap | None:
+    """The memory of a segment; None where there are too many, or the system has no room for it."""
+    if len(_mapped) >= _MAPPINGS:
+        return None
     try:
-        return mmap.mmap(file, size)
-    except OSError as error:
-        if error.errno == errno.ENOMEM:
-            raise MemoryError(str(error)) from None
-        raise
+        mapping = mmap.mmap(file, 0)
+    except OSError:
+        return None
+    _mapped.add(mapping)
+    return mapping
 
 
 def _give_back(mapping: mmap.mmap, forks: int) -> None:
@@ -280,16 +287,15 @@ def _before_fork() -> None:
 os.register_at_fork(before=_before_fork)
 
 
-def _copied(file: int, size: int, there: int) -> memoryview:
+def _copied(file: int, size: int) -> memoryview:
     """A part whose segment is not mapped."""
-    if size > there - PAGE or os.pread(file, 1, 0) != bytes([_SENT]):
+    if os.pread(file, 1, 0) != bytes([_SENT]):
         raise NotShared(f"{size} bytes are announced in a segment that does not have them")
-    memory = np.empty(size, np.uint8).data
-    at = 0
-    while at < size:
-        count = os.preadv(file, [memory[at:]], PAGE + at)
-        if not count:
-            raise NotShared("a segment has become shorter")
-        at += count
-    os.pwrite(file, bytes([_FREE]), 0)
-    return memory
+    try:
+        memory = np.empty(size, np.uint8).data
+        at = 0
+        while at < size:
+            at += os.preadv(file, [memory[at:]], PAGE + at)
+        return memory
+    finally:
+        os.pwrite(file, bytes([_FREE]), 0)

@@ -72,16 +72,17 @@ class _Offer:
 
     def borrower(self, theirs: bytes, role: bytes, proof: bytes) -> Borrower | None:
         """What takes the other's memory, if it can be seen and is the other's."""
-        process, file, _ = _OFFER.unpack(theirs)
+        process, file, nonce = _OFFER.unpack(theirs)
         if self._file is None or not process:
             return None
         key = _read(process, file)
         if key is None or not hmac.compare_digest(proof, _proof(key, role, self._nonce)):
             return None
-        return Borrower(process)
+        return Borrower(process, nonce)
 
     def sharing(self, borrower: Borrower | None, seen: bytes) -> Sharing:
-        return Sharing(Lender(self._most) if self._file is not None and seen == _YES else None, borrower)
+        lends = self._file is not None and seen == _YES
+        return Sharing(Lender(self._most, self._nonce) if lends else None, borrower)
 
 
 def listener(most: int) -> Steps:
