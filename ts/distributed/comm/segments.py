@@ -9,8 +9,8 @@ A segment is a file without a name, which goes when nobody has it any more, howe
 
     byte 0: FREE, SENT or TAKEN │ 1: whether the sender has let it go │ 16: connection │ from PAGE: memory
 
-A number of a file is another's as soon as that is closed, so a segment bears what its sender has said of itself
-in this connection only: a message that is read late finds no memory of others.
+A number of a file is another's as soon as that is closed, so a segment bears what its sender has said of
+itself in this connection only: a message that is read late finds no memory of others.
 
 To copy to memory that both have mapped takes a third to a half of a socket's time; to make such memory takes
 twice of it.  So the first part of a size goes over the socket, and segments are kept for those that follow;
