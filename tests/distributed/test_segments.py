@@ -139,6 +139,20 @@ def test_a_forked_process_keeps_what_it_has(ends):
     os.close(writer)
 
 
+def test_a_forked_process_that_ends_lets_nothing_go(ends):
+    """Segments are those of the process that made them."""
+    lender, borrower = ends
+    borrower.take(lent(lender, part(LEAST)))
+    (mapping,) = borrower._mappings.values()
+    child = os.fork()
+    if not child:
+        lender.close()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    borrower.take(lent(lender, part(LEAST)))
+    assert [*borrower._mappings.values()] == [mapping]
+
+
 @pytest.mark.parametrize("size", [LEAST - 1, 0, 1])
 def test_small_parts(ends, size):
     """They are not worth it."""

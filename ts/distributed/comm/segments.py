@@ -106,6 +106,7 @@ class _Segment:
         self.mapping[MARK] = mark
         self.memory: NDArray[np.uint8] = np.frombuffer(self.mapping, np.uint8, capacity, PAGE)
         self.used = time.monotonic()
+        self._process = os.getpid()
         _made[self.file] = capacity
 
     @property
@@ -113,8 +114,9 @@ class _Segment:
         return self.mapping[0]
 
     def let_go(self) -> None:
-        """Who has its memory keeps it."""
-        self.mapping[1] = 1
+        """Who has its memory keeps it; that of a process that was forked goes on being its parent's."""
+        if self._process == os.getpid():
+            self.mapping[1] = 1
         del _made[self.file]
         os.close(self.file)
 
