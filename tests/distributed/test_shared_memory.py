@@ -108,9 +108,20 @@ def test_a_file_that_anybody_knows():
     next(steps)
     data, _ = steps.send(struct.pack("<II16s", os.getpid(), file, bytes(16)))
     nonce = data[8:24]
-    proof = sharing._proof(bytes(32), b"listener", nonce)
+    proof = sharing._proof(bytes(32), b"listener", nonce, bytes(16))
     assert steps.send(proof + b"\1")[0] == b"\0"
     os.close(file)
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_who_passes_an_offer_on_cannot_change_it(changed):
+    """The nonce, by which segments are known, is proved as well."""
+    listener, connector = sharing.listener(MOST), sharing.connector(MOST)
+    offer, _ = next(listener)
+    next(connector)
+    answer, _ = connector.send(offer)
+    passed_on = answer[:8] + bytes(16) + answer[24:] if changed else answer
+    assert listener.send(passed_on)[0][-1:] == (b"\0" if changed else b"\1")
 
 
 # ---- processes

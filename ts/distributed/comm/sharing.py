@@ -7,8 +7,10 @@
                                                 ◄──  what it can see
 
 Behind the proofs of the secret.  Each end has a file without a name, with a key in it, that only processes of
-its user on its machine can open.  A proof is HMAC-SHA256 with that key over the role and the other's nonce:
-who gives it is the process whose files are to be opened.  An end that shares no memory has the number 0.
+its user on its machine can open.  A proof is HMAC-SHA256 with that key over the role, the other's nonce and
+its own: who gives it is the process whose files are to be opened.  Its nonce is also in all segments of this
+connection, so who passes on what others say has them open no other.  An end that shares no memory has the
+number 0.
 """
 
 from __future__ import annotations
@@ -68,7 +70,7 @@ class _Offer:
 
     def proof(self, theirs: bytes) -> bytes:
         """That the file of this end is its own."""
-        return _proof(self._key, self._role, _OFFER.unpack(theirs)[2])
+        return _proof(self._key, self._role, _OFFER.unpack(theirs)[2], self._nonce)
 
     def borrower(self, theirs: bytes, role: bytes, proof: bytes) -> Borrower | None:
         """What takes the other's memory, if it can be seen and is the other's."""
@@ -76,7 +78,7 @@ class _Offer:
         if self._file is None or not process:
             return None
         key = _read(process, file)
-        if key is None or not hmac.compare_digest(proof, _proof(key, role, self._nonce)):
+        if key is None or not hmac.compare_digest(proof, _proof(key, role, self._nonce, nonce)):
             return None
         return Borrower(process, nonce)
 
@@ -109,8 +111,8 @@ def _said(borrower: Borrower | None) -> bytes:
     return _NO if borrower is None else _YES
 
 
-def _proof(key: bytes, role: bytes, nonce: bytes) -> bytes:
-    return hmac.digest(key, role + nonce, "sha256")
+def _proof(key: bytes, role: bytes, theirs: bytes, ours: bytes) -> bytes:
+    return hmac.digest(key, role + theirs + ours, "sha256")
 
 
 def _read(process: int, file: int) -> bytes | None:
