@@ -1,9 +1,12 @@
 """What a message says of memory that both ends share is a claim until it is checked."""
 
+import asyncio
 import contextlib
 import fcntl
 import gc
 import os
+import socket
+import weakref
 
 import numpy as np
 import pytest
@@ -15,6 +18,7 @@ if not hasattr(os, "memfd_create"):
 from tests.distributed.parts import MARK, MOST, head, lent, part, reference
 from ts.distributed.comm import Limits, MalformedMessage, segments
 from ts.distributed.comm.messages import Reader, TooLarge, Writer
+from ts.distributed.comm.stream import Stream
 from ts.distributed.comm.segments import LEAST, PAGE, Borrower, Lender, NotShared
 
 
@@ -164,6 +168,32 @@ def test_who_does_not_read_is_sent_less(ends, monkeypatch):
         borrower.take(each)
     assert not lender.on_its_way
     assert lender.lend(part(LEAST).data) is not None
+
+
+@pytest.mark.parametrize("rest", [b"\7" + b"12345", b"\0" + b"1234"], ids=["no message", "no end"])
+def test_what_came_goes_with_its_connection(ends, rest):
+    """At once: nothing waits for a collection of cycles, before which many such connections may come."""
+    lender, borrower = ends
+    made, mapped = lent(lender, part(LEAST)), len(segments._mapped)
+
+    async def main():
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)
+        stream = Stream(ours, Reader(borrower=borrower), Writer())
+        with theirs:
+            theirs.sendall(head(made, 5)[:-1] + rest)
+            theirs.shutdown(socket.SHUT_WR)
+            while not stream.closed:
+                await asyncio.sleep(0.01)
+        return [*map(weakref.ref, (stream, stream._reader))]
+
+    gc.disable()
+    try:
+        found = asyncio.run(asyncio.wait_for(main(), 20))
+        assert [each() for each in found] == [None, None]
+        assert len(segments._mapped) == mapped
+    finally:
+        gc.enable()
 
 
 def test_a_frame_behind_one_in_a_segment(ends):

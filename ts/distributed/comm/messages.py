@@ -187,7 +187,8 @@ class Reader:
         return self._part is None and not self._sizes and self._start == self._end
 
     def close(self) -> None:
-        """Take no more memory that both ends share; what was taken stays."""
+        """Take no more; what was taken of memory that both ends share stays with who has it."""
+        self._parts, self._part = [], None
         if self.borrower is not None:
             self.borrower.close()
 

@@ -50,7 +50,7 @@ class Stream:
         self._outgoing = Outgoing()
         self._held = False  # what is sent now waits for more
         self._flushers: list[asyncio.Future[None]] = []
-        self._error: Exception | None = None  # why it is closed
+        self._error: ConnectionError | None = None  # why it is closed
         self._read_on()
 
     @property
@@ -178,7 +178,8 @@ class Stream:
         if self._error is not None:
             return
         with self._lock:  # nobody writes to a number that is another socket's by now
-            self._error = error or ConnectionError("the connection was closed")
+            # another than that which was raised: that has this stream, and what it read, in its traceback
+            self._error = ConnectionError(str(error or "the connection was closed"))
             self._loop.remove_reader(self._socket)
             self._loop.remove_writer(self._socket)
             self._socket.close()
@@ -297,5 +298,5 @@ class Stream:
         if self._error is not None:
             raise self._broken()
 
-    def _broken(self) -> Exception:
+    def _broken(self) -> ConnectionError:
         return ConnectionError(str(self._error))
