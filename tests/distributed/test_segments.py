@@ -13,7 +13,7 @@ if not hasattr(os, "memfd_create"):
 
 from tests.distributed.parts import MARK, MOST, lent, part, shared_files
 from ts.distributed.comm import segments
-from ts.distributed.comm.segments import LEAST, Lender
+from ts.distributed.comm.segments import LEAST, PAGE, Lender
 
 
 def test_a_part_there_and_back(ends):
@@ -98,6 +98,27 @@ def test_memory_outlives_the_connection(ends):
     del found
     gc.collect()
     assert shared_files() == files
+
+
+@pytest.mark.parametrize("after", [0, PAGE])
+def test_no_memory_for_a_segment(ends, monkeypatch, after):
+    """Parts go over the socket; to find out by writing to the mapping would end the process."""
+    lender, borrower = ends
+    lender.lend(part(LEAST).data)
+    pwrite = os.pwrite
+
+    def full(file, data, at):
+        if at < after:
+            return pwrite(file, data, at)
+        raise OSError(28, "No space left on device")
+
+    files = shared_files()
+    monkeypatch.setattr(os, "pwrite", full)
+    assert [lender.lend(part(LEAST, 1).data) for _ in range(3)] == [None] * 3
+    assert shared_files() <= files + 2  # one segment waits for memory
+    monkeypatch.undo()
+    reference = lender.lend(part(LEAST, 2).data)
+    np.testing.assert_array_equal(borrower.take(reference), part(LEAST, 2))
 
 
 def test_a_lender_that_nobody_closes():

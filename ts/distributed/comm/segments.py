@@ -99,19 +99,25 @@ class _Segment:
     def __init__(self, capacity: int, mark: bytes) -> None:
         self.file = make_sealed(PAGE + capacity)
         try:
+            os.pwrite(self.file, bytes(MARK.start) + mark, 0)
             self.mapping = mmap.mmap(self.file, PAGE + capacity)
         except BaseException:
             os.close(self.file)
             raise
-        self.mapping[MARK] = mark
         self.memory: NDArray[np.uint8] = np.frombuffer(self.mapping, np.uint8, capacity, PAGE)
         self.used = time.monotonic()
+        self._written = 0  # bytes of the memory that there are pages for
         self._process = os.getpid()
         _made[self.file] = capacity
 
     @property
     def state(self) -> int:
         return self.mapping[0]
+
+    def have_pages(self, part: memoryview) -> None:
+        """Have memory for a part; OSError where the system has none: to touch it would end the process."""
+        while self._written < len(part):
+            self._written += os.pwrite(self.file, part[self._written :], PAGE + self._written)
 
     def let_go(self) -> None:
         """Who has its memory keeps it; that of a process that was forked goes on being its parent's."""
@@ -142,9 +148,13 @@ class Lender:
         with self._lock:
             if not self._close.alive or self._is_behind():
                 return None
-            segment = self._free(size) or self._new(size)
-            if segment is None:
-                return None
+            try:
+                segment = self._free(size) or self._new(size)
+                if segment is None:
+                    return None
+                segment.have_pages(part)
+            except OSError:
+                return None  # no more files, or no more memory
             segment.mapping[0] = _SENT
             segment.used = time.monotonic()
         segment.memory[:size] = np.frombuffer(part, np.uint8)
@@ -182,10 +192,7 @@ class Lender:
         while sum([*_made.values()]) + capacity > self._most or len(_made) >= _SEGMENTS:
             if not (self._let_one_go() or any(each._may_let_one_go() for each in _others())):
                 return None
-        try:
-            segment = _Segment(capacity, self._mark)
-        except OSError:
-            return None  # no more files, or no more memory
+        segment = _Segment(capacity, self._mark)
         if segment.file >= _FILES:
             segment.let_go()
             return None
