@@ -5,6 +5,7 @@ import contextlib
 import fcntl
 import gc
 import os
+import signal
 import socket
 import weakref
 
@@ -64,6 +65,21 @@ def test_claims(claim):
     assert set(os.listdir("/proc/self/fd")) == files
     with contextlib.suppress(OSError):
         os.close(file)
+
+
+def test_what_is_no_segment_is_not_opened(tmp_path):
+    """Who has a lease on a file is told of everybody who opens it."""
+    told = []
+    before = signal.signal(signal.SIGIO, lambda *how: told.append(how))
+    file = os.open(tmp_path / "named", os.O_RDONLY | os.O_CREAT)
+    try:
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        with pytest.raises(NotShared, match="without a name"):
+            Borrower(os.getpid(), MARK).take(reference(file))
+        assert fcntl.fcntl(file, fcntl.F_GETLEASE) == fcntl.F_RDLCK and not told
+    finally:
+        os.close(file)
+        signal.signal(signal.SIGIO, before)
 
 
 def test_pages_that_may_not_be_there():

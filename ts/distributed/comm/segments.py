@@ -80,13 +80,17 @@ def make_sealed(size: int) -> int:
 
 
 def open_sealed(process: int, number: int) -> int:
-    """Such a file of another process of this user; OSError where there is none, or it cannot be had."""
-    flags = os.O_RDWR | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-    file = os.open(f"/proc/{process}/fd/{number}", flags)
+    """Such a file of another process of this user; OSError where there is none, or it cannot be had.
+    Nothing else is opened: to open a device, a pipe or a file with a lease does something."""
+    place = os.open(f"/proc/{process}/fd/{number}", os.O_PATH | os.O_CLOEXEC)
     try:
-        about = os.fstat(file)
-        if not stat.S_ISREG(about.st_mode) or about.st_uid != os.geteuid():
-            raise NotShared("what should be memory in common is no file of this user's")
+        about = os.fstat(place)
+        if not stat.S_ISREG(about.st_mode) or about.st_nlink or about.st_uid != os.geteuid():
+            raise NotShared("what should be memory in common is no file without a name of this user's")
+        file = os.open(f"/proc/self/fd/{place}", os.O_RDWR | os.O_CLOEXEC)
+    finally:
+        os.close(place)
+    try:
         if fcntl.fcntl(file, fcntl.F_GET_SEALS) & _SEALS != _SEALS or os.fstatvfs(file).f_bsize != PAGE:
             raise NotShared("what should be memory in common could become shorter")
     except BaseException:
