@@ -100,6 +100,16 @@ def test_memory_outlives_the_connection(ends):
     assert shared_files() == files
 
 
+def test_parts_of_several_sizes_in_one_segment(ends):
+    """What the last one had no pages for, and what it had."""
+    lender, borrower = ends
+    lender.lend(part(LEAST + 1).data)
+    for number, more in enumerate((1, 9000, 5, LEAST, 9001)):
+        data = part(LEAST + more, number)
+        np.testing.assert_array_equal(borrower.take(lender.lend(data.data)), data)
+    assert len(lender._segments) == 1
+
+
 @pytest.mark.parametrize("after", [0, PAGE])
 def test_no_memory_for_a_segment(ends, monkeypatch, after):
     """Parts go over the socket; to find out by writing to the mapping would end the process."""

@@ -13,7 +13,7 @@ A number of a file is another's as soon as that is closed, so a segment bears wh
 itself in this connection only: a message that is read late finds no memory of others.
 
 To copy to memory that both have mapped takes a third to a half of a socket's time; to make such memory takes
-twice of it.  So the first part of a size goes over the socket, and segments are kept for those that follow;
+more than all of it.  So the first part of a size goes over the socket, and segments are kept for those that follow;
 where all are in use, and there may be no more, parts go over the socket as well.
 
 What a receiver maps cannot become shorter (it is sealed), so that reading it never ends the process.  Its
@@ -118,10 +118,13 @@ class _Segment:
     def state(self) -> int:
         return self.mapping[0]
 
-    def have_pages(self, part: memoryview) -> None:
-        """Have memory for a part; OSError where the system has none: to touch it would end the process."""
+    def begin(self, part: memoryview) -> int:
+        """Copy what there are no pages for yet, from a place on that is returned; OSError where the system
+        has no memory: to write to the mapping would end the process."""
+        start = min(self._written, len(part))
         while self._written < len(part):
             self._written += os.pwrite(self.file, part[self._written :], PAGE + self._written)
+        return start
 
     def let_go(self) -> None:
         """Who has its memory keeps it; that of a process that was forked goes on being its parent's."""
@@ -156,12 +159,12 @@ class Lender:
                 segment = self._free(size) or self._new(size)
                 if segment is None:
                     return None
-                segment.have_pages(part)
+                there = segment.begin(part)
             except OSError:
                 return None  # no more files, or no more memory
             segment.mapping[0] = _SENT
             segment.used = time.monotonic()
-        segment.memory[:size] = np.frombuffer(part, np.uint8)
+        segment.memory[:there] = np.frombuffer(part, np.uint8)[:there]
         return SHARED | segment.file << 40 | size
 
     def close(self) -> None:
