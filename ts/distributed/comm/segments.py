@@ -13,8 +13,8 @@ A number of a file is another's as soon as that is closed, so a segment bears wh
 itself in this connection only: a message that is read late finds no memory of others.
 
 To copy to memory that both have mapped takes a third to a half of a socket's time; to make such memory takes
-more than all of it.  So the first part of a size goes over the socket, and segments are kept for those that follow;
-where all are in use, and there may be no more, parts go over the socket as well.
+more than all of it.  So the first part of a size goes over the socket, and segments are kept for those that
+follow; where all are in use, and there may be no more, parts go over the socket as well.
 
 What a receiver maps cannot become shorter (it is sealed), so that reading it never ends the process.  Its
 owner could still write to it: memory is shared between processes of one user only, who may do so anyway.
