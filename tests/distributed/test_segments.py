@@ -78,7 +78,7 @@ def test_idle_connections_make_room_for_others(ends, monkeypatch):
     """Those that were used just now do not."""
     idle, borrower = ends
     borrower.take(lent(idle, part(MOST)))
-    lender = Lender(MOST)
+    lender = Lender(MOST, MARK)
     assert lent(lender, part(MOST)) is None
     monkeypatch.setitem(segments._PATIENCE, segments._FREE, 0.0)
     assert lent(lender, part(MOST)) is not None
