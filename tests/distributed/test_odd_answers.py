@@ -48,3 +48,17 @@ def test_code_that_never_arrives(standing, monkeypatch):
     before = len(asked)
     time.sleep(0.2)
     assert len(asked) == before
+
+
+def test_errors_of_scripts_name_the_function(standing):
+    """As they do where it is called here."""
+
+    @ts.jit.script
+    def picky(x: ts.Tensor) -> ts.Tensor:
+        assert bool(x.sum() > 0), "too small"
+        return x
+
+    with pytest.raises(RuntimeError, match=r'(?s)", line \d+, in picky.*too small'):
+        rpc.rpc_sync("worker1", picky, args=(ts.zeros(2),))
+    with pytest.raises(RuntimeError, match=r"^picky\(\) Expected a value of type 'Tensor' for argument 'x'"):
+        rpc.rpc_sync("worker1", picky, args=("x",))

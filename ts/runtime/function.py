@@ -277,8 +277,8 @@ class ScriptFunction(Function):
 
         return to_bytes(self.archived(), _extra_files)
 
-    def archived(self) -> Object:
-        """What an archive of the function holds: an object of a module whose `forward` it is."""
+    def archived(self, method: str = "forward") -> Object:
+        """What an archive of the function holds: an object of a module that has it as a method."""
         from ts.bytecode.typespec import object_class
         from ts.frontend.imported import ReadModule
         from ts.ir.schema import Argument, FunctionSchema
@@ -291,10 +291,10 @@ class ScriptFunction(Function):
         receiver = graph.param_node().insert_output(0)
         receiver.set_type(type)
         receiver.set_debug_name("self")
-        forward = ScriptFunction("forward", f"{type.qualified_name()}.forward")
+        function = ScriptFunction(method, f"{type.qualified_name()}.{method}")
         arguments = (Argument("self", type), *self.schema.arguments)
-        forward.finish(graph, FunctionSchema("forward", "", arguments, self.schema.returns))
-        type.methods["forward"] = forward
+        function.finish(graph, FunctionSchema(method, "", arguments, self.schema.returns))
+        type.methods[method] = function
         made = new_object(object_class(type))
         object_set(made, 0, True)
         return made

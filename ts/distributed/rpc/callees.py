@@ -2,11 +2,11 @@
 
     sent = Sent()
     sent.name(torch.add)                 ("operator", "aten::add")
-    sent.name(scripted)                  ("code", sha256, "forward"); sent.archive(sha256) gives its bytes
+    sent.name(scripted)                  ("code", sha256, "scripted"); sent.archive(sha256) gives its bytes
     sent.name(python_function)           ("python", "package.module", "function"), where that is allowed
 
     known = Known(allow_python=False)
-    known.find(("code", sha256, "forward"))          Unknown, until known.add(sha256, archive)
+    known.find(("code", sha256, "scripted"))         Unknown, until known.add(sha256, archive)
 
 Code travels as an archive, once per receiver and content.  It is data until its digest was checked, and is
 compiled by the archive's reader, under the receiver's limits and with the operators that it allows.
@@ -80,7 +80,14 @@ def told(name: Name) -> str:
     if name[0] != "code":
         return ".".join(name[1:])
     title = _titles.get(name[1], "the code")
-    return title if name[2] == "forward" else f"{title}.{name[2]}"
+    return title if name[2] in ("forward", title) else f"{title}.{name[2]}"
+
+
+def _method_of(function: ScriptFunction) -> str:
+    """The method that an archive has a function as: errors there show its name."""
+    name = function.name
+    own = name.isidentifier() and name != "training" and not name.startswith("__")
+    return name if own else "forward"
 
 
 class Unknown(LookupError):
@@ -107,8 +114,8 @@ class Sent:
         if isinstance(callee, ScriptFunction):
             digest = self._digests.get(callee)
             if digest is None or digest not in self._archives:
-                digest = self._digests[callee] = self._add(callee)
-            return "code", digest, "forward"
+                digest = self._digests[callee] = self._add(callee, _method_of(callee))
+            return "code", digest, _method_of(callee)
         asynchronous = getattr(callee, ASYNCHRONOUS, None)
         if isinstance(asynchronous, ScriptFunction):
             return *self.name(asynchronous), ASYNCHRONOUS
@@ -118,9 +125,6 @@ class Sent:
             raise TypeError("function should be callable.")
         if isinstance(callee, ScriptMethod):
             return "code", self._add(callee.owner), callee.name
-        owner = getattr(callee, "__self__", None)
-        if isinstance(owner, ScriptModule):
-            return "code", self._add(owner), callee.__name__
         return self._python(callee)
 
     def archive(self, digest: str) -> bytes:
@@ -132,10 +136,10 @@ class Sent:
             self._archives.move_to_end(digest)
             return found
 
-    def _add(self, code: Any) -> str:
+    def _add(self, code: Any, *method: str) -> str:
         from ts.archive.write import to_bytes
 
-        archive = to_bytes(code.archived())
+        archive = to_bytes(code.archived(*method))
         digest = hashlib.sha256(archive).hexdigest()
         with _titles_lock:
             _keep(_titles, digest, code.original_name if isinstance(code, ScriptModule) else code.name)
@@ -210,16 +214,16 @@ class Known:
         """Whether nothing has to be sent first to run what a name stands for."""
         return name[0] != "code" or name[1] in self._loaded
 
-    def _method(self, digest: str, method: str) -> Callable[..., Any]:
+    def _method(self, digest: str, method: str) -> ScriptMethod:
         with self._lock:
             module = self._loaded.get(digest)
             if module is None:
                 raise Unknown(digest)
             self._loaded.move_to_end(digest)
-        found = None if method.startswith("_") else getattr(module, method, None)
-        if not callable(found):
+        compiled = module._concrete.type.methods.get(method)  # `save` and other methods of Python are none
+        if compiled is None:
             raise ValueError(f"the code has no method {method}")
-        return found  # type: ignore[no-any-return]
+        return ScriptMethod(module, compiled)
 
     def _python(self, module: str, path: str) -> Callable[..., Any]:
         if not self.allow_python:

@@ -1,0 +1,63 @@
+"""What may be called by name: compiled code under its own name, and nothing of Python beside it."""
+
+import pytest
+
+import ts
+
+pytest.importorskip("distributed", reason="rpc needs dask.distributed")
+from ts.distributed.rpc.callees import Known, Sent, told
+
+
+class Scaled(ts.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.factor = 3
+
+    def forward(self, x: int) -> int:
+        return self.factor * x
+
+    @ts.jit.ignore
+    def stays(self) -> int:
+        return 1
+
+
+def scripted(name, body="return x + 1"):
+    return ts.jit.CompilationUnit(f"def {name}(x: int) -> int:\n    {body}\n").__getattr__(name)
+
+
+def arrived(callee):
+    """Its name, and who knows the code."""
+    sent, known = Sent(allow_python=False), Known(allow_python=False)
+    name = sent.name(callee)
+    known.add(name[1], sent.archive(name[1]))
+    return name, known
+
+
+@pytest.mark.parametrize("word", ["doubled", "_hidden", "train", "save", "forward"])
+def test_functions_have_their_names(word):
+    """Also those that modules of Python have for something else."""
+    name, known = arrived(scripted(word))
+    assert (name[2], told(name)) == (word, word)
+    assert known.find(name)(2) == 3
+    assert known.find(name).schema.name == word
+
+
+@pytest.mark.parametrize("word", ["training", "__setstate__", "__init__"])
+def test_names_with_a_meaning_in_archives(word):
+    name, known = arrived(scripted(word))
+    assert (name[2], told(name)) == ("forward", word)
+    assert known.find(name)(2) == 3
+
+
+def test_methods_of_python_are_no_code(tmp_path):
+    """`save` would write a file where the code is, and `eval` change what others call."""
+    module = ts.jit.script(Scaled())
+    (kind, digest, _), known = arrived(module)
+    for method in ("save", "eval", "apply", "stays", "__init__", "_object", "factor"):
+        with pytest.raises(ValueError, match=f"the code has no method {method}"):
+            known.find((kind, digest, method))
+    for method in (module.save, module.eval, module.stays):
+        with pytest.raises(PermissionError, match="is a function of Python"):
+            Sent(allow_python=False).name(method)
+        with pytest.raises(TypeError, match="is a method of an object, and the object cannot travel"):
+            Sent(allow_python=True).name(method)
