@@ -133,6 +133,18 @@ def call_on(to, x):
     return rpc.rpc_sync(to, add, args=(x, 1))
 
 
+def gather(value, names=None, timeout=20):
+    return rpc.api._all_gather(value, names, timeout)
+
+
+def figures():
+    return rpc._get_debug_info()
+
+
+def half_square(weight):
+    return (weight * weight).sum() / 2
+
+
 def callbacks(to):
     """A callback that waits for a call in turn."""
     following = rpc.rpc_async(to, add, args=(1, 2)).then(lambda f: rpc.rpc_sync(to, add, args=(f.wait(), 10)))

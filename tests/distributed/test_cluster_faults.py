@@ -43,7 +43,7 @@ def test_a_worker_that_dies_is_started_again():
             ref.to_here()
         with pytest.raises(RuntimeError, match=r"id=1, name=worker1\) is gone"):
             rpc.rpc_sync(old, ts.add, args=(ts.ones(1), 1))
-        with pytest.raises(RuntimeError, match="could not find destination name 1"):
+        with pytest.raises(RuntimeError, match="could not find destination id 1"):
             rpc.rpc_sync("worker1", there.look_up, args=(1,))  # which has not known it
         assert {info.id for info in current().members.workers()} == {0, new.id}
 

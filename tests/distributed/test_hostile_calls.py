@@ -79,6 +79,7 @@ VALID = [
     ["remote", ["operator", "aten::add"], [1, [1, 1, 2], [2]], [], None, IDENTITY, FORK, 0],
     ["method", IDENTITY, "add", [1, [1, 1], [2]], []],
     ["remote_method", IDENTITY, "add", [1, [1, 1], [2]], [], [0, 1 << 41], [0, 1 << 42], 0],
+    ["type", IDENTITY], ["backward", "value", 0, IDENTITY, False], ["gather", ["b", "a"], 1, [1], []],
     ["fetch", IDENTITY, None], ["need", IDENTITY, FORK, 0], ["confirmed", FORK],
     ["call", ["operator", "aten::add"], [1, [1, [11, [0, IDENTITY, FORK, 0]], 2], [2]], [], None],
 ]  # fmt: skip

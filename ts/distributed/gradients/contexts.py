@@ -126,6 +126,13 @@ class Contexts:
     def __len__(self) -> int:
         return len(self._open)
 
+    def figures(self) -> dict[str, int]:
+        """Open contexts, and passes that are under way in this process."""
+        with self._lock:
+            passes = [each for context in self._open.values() for each in [*context.passes.values()]]
+            under_way = sum(not each.done.done() for each in passes)
+            return {"num_autograd_contexts": len(self._open), "num_current_backward_passes": under_way}
+
     def number(self) -> int:
         """A number that no other process has for a context or a pass."""
         return self._here << _BITS | next(self._numbers)

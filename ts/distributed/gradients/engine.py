@@ -45,6 +45,16 @@ def backward(agent: Agent, context: Context, roots: list[Tensor], retain_graph: 
         raise _told(error, here) from None
 
 
+def backward_of(agent: Agent, value: Any, context_id: int, retain_graph: bool) -> None:
+    """The same of a value that handles refer to; -1: no context, but `grad` of the leaves here."""
+    if not isinstance(value, Tensor):
+        raise RuntimeError("RRef should contain a tensor for .backward()")
+    if context_id == -1:
+        value.backward(retain_graph=retain_graph)
+    else:
+        backward(agent, agent.contexts.find(context_id), [value], retain_graph)
+
+
 def _edges(roots: Any) -> list[GradientEdge]:
     if not isinstance(roots, list | tuple) or not all(isinstance(root, Tensor) for root in roots):
         raise TypeError(f"backward(): roots must be a sequence of tensors, not {type(roots).__name__}")

@@ -5,6 +5,7 @@
 ("backward", "gradients", context, pass, number, ...)    those of one message
 ("backward", "give_up", context, pass)                   nobody waits for it any more
 ("backward", "end", context)                             the context has ended
+("backward", "value", context, value, keep)              a pass that begins here: `RRef.backward`
 ("optimizer", "new", ...), ("optimizer", "step", ...)    see `optimizers`
 """
 
@@ -12,8 +13,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ts._core.vm.future import Future
 from ts.distributed import values
-from ts.distributed.gradients import recording
+from ts.distributed.gradients import engine, recording
 from ts.distributed.gradients.routes import links_of
 
 if TYPE_CHECKING:
@@ -27,6 +29,18 @@ def handle(agent: Agent, about: str, kind: str, rest: tuple[Any, ...], asked: An
         _handle(agent, about, kind, rest, asked)
     except Exception as error:  # for whoever asked
         asked.failed(error)
+
+
+def backward_of(agent: Agent, value: Future[Any], context_id: int, keep: bool, asked: Answer) -> None:
+    """Begin a pass for another process, in a thread that may wait for the others'."""
+    try:
+        if context_id == -1:
+            raise ValueError("no pass without a context is for another process")
+        engine.backward_of(agent, value.wait(), context_id, keep)
+    except Exception as error:  # for whoever asked
+        asked.failed(error)
+    else:
+        asked.result(None)
 
 
 def _handle(agent: Agent, about: str, kind: str, rest: tuple[Any, ...], asked: Answer) -> None:

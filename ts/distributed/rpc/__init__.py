@@ -19,6 +19,10 @@
     scripts       the same calls, made by scripts
     timing        the same calls in profiles
     retries       calls that may be made again
+    figures       what a process has to do with others just now, in numbers
+    kinds         types of values of other processes
+    waiting       calls that a block waits for at its end
+    gathering     values of several processes, which each of them gets
     serving       threads for threads of others that wait
     options       time limits, threads, secret, and what others may have run here
 
@@ -30,6 +34,7 @@ from __future__ import annotations
 from ts.absent import names_for
 from ts.distributed.rpc import functions
 from ts.distributed.rpc import scripts as scripts
+from ts.distributed.rpc.api import _get_current_rpc_agent as _get_current_rpc_agent
 from ts.distributed.rpc.api import (
     _is_current_rpc_agent_set as _is_current_rpc_agent_set,
 )
@@ -45,6 +50,8 @@ from ts.distributed.rpc.api import (
     rpc_sync,
     shutdown,
 )
+from ts.distributed.rpc.figures import _get_debug_info as _get_debug_info
+from ts.distributed.rpc.figures import _rref_context_get_debug_info as _rref_context_get_debug_info
 from ts.distributed.rpc.options import BackendType, RpcBackendOptions, TensorPipeRpcBackendOptions
 from ts.distributed.rpc.rref import PyRRef, RRef
 from ts.ops.rref import WorkerInfo

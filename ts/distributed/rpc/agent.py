@@ -7,6 +7,7 @@
     ("remote_method", ...)                         as remote                          RRef.remote
     ("fetch", value, context) and others           see `table`                        RRef.to_here
     ("backward", ...), ("optimizer", ...)          see `gradients.service`            dist_autograd.backward
+    ("gather", names, turn, value)                 see `gathering`                    _all_gather
 
 A connection that breaks fails its calls at once.  Who waits has a connection for each thread, as that is
 fastest; calls in flight share one.  Calls of others run in the thread that serves one that waits (`serving`),
@@ -23,6 +24,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future as Turn
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 from distributed.comm.addressing import unparse_host_port
@@ -35,9 +37,11 @@ from ts.distributed.errors import Gone
 from ts.distributed.gradients import recording, service
 from ts.distributed.gradients.contexts import Contexts, current_id
 from ts.distributed.loop import inside, loop, run
+from ts.distributed.rpc import figures
 from ts.distributed.rpc.answers import UNKNOWN, Answer, value_of
 from ts.distributed.rpc.callees import Name, Sent, told
 from ts.distributed.rpc.futures import RpcFuture
+from ts.distributed.rpc.gathering import Gatherings
 from ts.distributed.rpc.members import Members
 from ts.distributed.rpc.options import NO_TIMEOUT, UNSET_RPC_TIMEOUT, RpcBackendOptions, seconds
 from ts.distributed.rpc.peers import Peer
@@ -64,6 +68,7 @@ class Agent:
         self.closed = False
         self.running = Running(self, options)
         self.pool = self.running.pool
+        self.passes = ThreadPoolExecutor(options.num_worker_threads, "ts.rpc.passes")  # of others
         self._sent = Sent(options.allow_python)
         self._deadlines: dict[RpcFuture, float] = {}
         self._sweeping = False
@@ -86,6 +91,7 @@ class Agent:
         self.peer = self.members.peer
         self.references = References(self)
         self.contexts = Contexts(self)
+        self.gatherings = Gatherings(self)
         loop().call_soon_threadsafe(self._ready.set)
 
     def timeout(self, given: float) -> float:
@@ -154,6 +160,10 @@ class Agent:
     def packed(self, peer: Peer, value: Any, travel: Travel | None = None) -> Parcel:
         """A value for a process, which takes part in the context that this thread is inside of."""
         return recording.pack(value, self, current_id(), peer, travel)
+
+    def unpacked(self, parcel: Parcel) -> Any:
+        """A value that came."""
+        return recording.unpack(parcel, self)[0]
 
     def name_of(self, callee: Any) -> Name:
         """How other processes find what this one calls."""
@@ -338,6 +348,7 @@ class Agent:
         if not self._connections[process] and heard in (None, self._heard[process]):
             del self._connections[process]
             self.references.forget(process)
+            self.gatherings.forget(process)
             self.contexts.forget(process)
 
     def _handle(self, message: Any, reply: Reply, caller: int) -> None:
@@ -365,6 +376,11 @@ class Agent:
                     owned = self.references.owner_of(as_identity(owner))
                     call = self.running.run_method, owned, name, (data, memory)
                     self.running.keep(asked, identity, fork, process, *call)
+                case ("gather", names, int(turn), data, memory):
+                    self.gatherings.come(names, turn, (data, memory), asked, caller)
+                case ("backward", "value", context_id, identity, bool(keep)):
+                    owned = self.references.owner_of(as_identity(identity))
+                    self.passes.submit(service.backward_of, self, owned.value, context_id, keep, asked)
                 case (("backward" | "optimizer") as about, str(kind), *rest):
                     self.running.begin(service.handle, self, about, kind, tuple(rest), asked)
                 case (str(kind), *rest):
@@ -375,6 +391,14 @@ class Agent:
             asked.failed(error)
 
     # ---- the end
+
+    def active_calls(self) -> int:
+        """How many calls of this process are in flight, of which none but futures wait."""
+        return len(self._deadlines)
+
+    def get_debug_info(self) -> dict[str, str]:
+        """See `figures`."""
+        return figures.of_agent(self)
 
     def began(self) -> None:
         """There is one more call that is to be waited for."""
@@ -410,7 +434,8 @@ class Agent:
         self.closed = True
         if self._listener is not None:
             loop().call_soon_threadsafe(self._hang_up)
-        self.pool.shutdown(wait=False, cancel_futures=True)
+        for pool in (self.pool, self.passes):
+            pool.shutdown(wait=False, cancel_futures=True)
         members = getattr(self, "members", None)
         if members is not None:
             members.close()

@@ -15,6 +15,8 @@ from ts.distributed.gradients.contexts import inside as inside_of
 from ts.distributed.rendezvous import meeting_place
 from ts.distributed.rpc import state
 from ts.distributed.rpc.agent import Agent
+from ts.distributed.rpc.gathering import _all_gather as _all_gather
+from ts.distributed.rpc.gathering import _barrier as _barrier
 from ts.distributed.rpc.members import Fixed, Members
 from ts.distributed.rpc.membership import Joined
 from ts.distributed.rpc.options import (
@@ -22,10 +24,13 @@ from ts.distributed.rpc.options import (
     UNSET_RPC_TIMEOUT,
     BackendType,
     RpcBackendOptions,
+    seconds,
 )
 from ts.distributed.rpc.retries import Retried
 from ts.distributed.rpc.rref import RRef
 from ts.distributed.rpc.state import current
+from ts.distributed.rpc.waiting import _wait_all as _wait_all
+from ts.distributed.rpc.waiting import noted
 from ts.frontend.markers import special_form
 from ts.ops.rref import WorkerInfo
 
@@ -124,7 +129,7 @@ def get_rpc_timeout() -> float:
 
 
 def _set_rpc_timeout(timeout: float) -> None:
-    current().options.rpc_timeout = timeout
+    current().options.rpc_timeout = seconds(timeout)
 
 
 @special_form("rpc_sync")
@@ -166,14 +171,14 @@ def rpc_async(
     """As `rpc_sync`, but returns at once: the future has the result."""
     agent = current()
     if not retryable:
-        return agent.call(to, func, args, kwargs, timeout)
+        return noted(agent.call(to, func, args, kwargs, timeout))
     context_id = current_id()
 
     def begin(left: float) -> Future[Any]:
         with inside_of(context_id):
             return agent.call(to, func, args, kwargs, left)
 
-    return Retried(agent, begin, agent.timeout(timeout)).future
+    return noted(Retried(agent, begin, agent.timeout(timeout)).future)
 
 
 @special_form("rpc_remote")

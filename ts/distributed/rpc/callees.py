@@ -26,6 +26,7 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from ts._core.dispatch.overloads import OverloadSet, overloads
+from ts.distributed.rpc import kinds
 from ts.distributed.rpc.signatures import Signature
 from ts.frontend.terms import ANY_TERMS, Terms
 from ts.ops import registry
@@ -199,6 +200,11 @@ class Known:
             case ("python", str(module), str(path)):
                 return self._python(module, path)
         raise ValueError(f"no callee has the name {name!r}")
+
+    def type_of(self, name: Any) -> type:
+        """The class of a value elsewhere; PermissionError for a program's, where no Python is allowed."""
+        found = kinds.type_named(name)
+        return self._python(*name) if found is None else found
 
     def _check_operator(self, name: str) -> None:
         if not registry.lookup(name):

@@ -37,3 +37,19 @@ def pass_on(finished: Future[Any], to: Future[Any]) -> None:
         to.set_result(finished.value())
     else:
         to.set_exception(error)
+
+
+def mapped(agent: Agent, future: Future[Any], convert: Callable[[Any], Any]) -> RpcFuture:
+    """A future of what another one holds, converted; its errors as they are."""
+    found = RpcFuture(agent)
+
+    def give(finished: Future[Any]) -> None:
+        try:
+            value = convert(finished.value())
+        except Exception as error:  # for whoever waits
+            found.set_exception(error)
+        else:
+            found.set_result(value)
+
+    future.add_done_callback(give)
+    return found

@@ -65,6 +65,8 @@ class Members:
         """A process by its name, number or WorkerInfo; RuntimeError where there is none."""
         if isinstance(to, WorkerInfo):
             to = to.id
+        if not isinstance(to, str | int):
+            raise ValueError(f"Cannot get WorkerInfo from name {to}")
         found = self._by_name.get(to) if isinstance(to, str) else self.peers.get(to)
         return self.unknown(to) if found is None else found
 
@@ -78,7 +80,8 @@ class Members:
 
     def nobody(self, to: Any) -> str:
         """That there is no such process."""
-        return f"name:{self.info.name},rank:{self.info.id} could not find destination name {to}"
+        kind = "id" if isinstance(to, int) else "name"
+        return f"name:{self.info.name},rank:{self.info.id} could not find destination {kind} {to}"
 
     def card(self, peer: Peer) -> Card:
         """What others need to call a process, as data."""

@@ -7,10 +7,11 @@ from types import GenericAlias
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from ts._core.vm.future import Future
-from ts.distributed.gradients import recording
-from ts.distributed.rpc.futures import RpcFuture, pass_on
+from ts.distributed.gradients import engine, recording
+from ts.distributed.rpc.futures import RpcFuture, mapped, pass_on
 from ts.distributed.rpc.options import UNSET_RPC_TIMEOUT
 from ts.distributed.rpc.state import current
+from ts.distributed.rpc.waiting import noted
 from ts.ops.rref import Reference, WorkerInfo
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class RRef(Reference):
     _identity: tuple[int, int]
     _fork: tuple[int, int]
     _travel: Travel | None = None  # of the callee that makes the value
+    _type: Future[Any] | None = None  # of the value, once it was asked for
     _created: Future[Any] | None = None  # finished when the owner has begun to make the value
 
     def __init__(self, value: Any, type_hint: Any = None) -> None:
@@ -116,6 +118,21 @@ class RRef(Reference):
         self._get_future().add_done_callback(fetch)
         return fetched
 
+    def backward(self, dist_autograd_ctx_id: int = -1, retain_graph: bool = False) -> None:
+        """Find the gradients of the value, a number, as `dist_autograd.backward` does from where it is.
+
+        Without a context, which only the owner may leave out, as `value.backward()`.
+        """
+        agent, context_id = self._agent, dist_autograd_ctx_id
+        if self.is_owner():
+            engine.backward_of(agent, self.local_value(), context_id, retain_graph)
+            return
+        if context_id == -1:
+            raise RuntimeError("User RRefs require 'dist_autograd_ctx_id' to be specified")
+        self._check_created()
+        message = ["backward", "value", context_id, list(self._identity), retain_graph]
+        agent.ask(self._peer, message, agent.timeout(UNSET_RPC_TIMEOUT))
+
     def _check_created(self) -> None:
         """Raise what kept the owner from beginning to make the value."""
         if self._created is not None:
@@ -128,6 +145,20 @@ class RRef(Reference):
             self._created.set_result(None)
         return self._created
 
+    def _get_type(self, timeout: float = UNSET_RPC_TIMEOUT, blocking: bool = True) -> Any:
+        """The class of the value, or, in a process that does not own it, a future of it if not `blocking`."""
+        if self._type is None:
+            self._type = self._ask_type(timeout)
+        return self._type.wait() if blocking else self._type
+
+    def _ask_type(self, timeout: float) -> Future[Any]:
+        if self.is_owner():
+            return mapped(self._agent, self.own_value(), type)
+        self._check_created()
+        agent = self._agent
+        name = agent.submit(self._peer, ["type", list(self._identity)], agent.timeout(timeout))
+        return mapped(agent, name, agent.running.known.type_of)
+
     # ---- calls of its methods
 
     def rpc_sync(self, timeout: float = UNSET_RPC_TIMEOUT) -> Proxy:
@@ -136,7 +167,7 @@ class RRef(Reference):
 
     def rpc_async(self, timeout: float = UNSET_RPC_TIMEOUT) -> Proxy:
         """As `rpc_sync`; the result is a future."""
-        return Proxy(self, lambda future: future, timeout)
+        return Proxy(self, noted, timeout)
 
     def remote(self, timeout: float = UNSET_RPC_TIMEOUT) -> Proxy:
         """As `rpc_sync`; the result stays where it is, and is an `RRef`."""

@@ -43,7 +43,7 @@ class Running:
         self._lock = threading.Lock()
         self.pool = ThreadPoolExecutor(options.num_worker_threads, "ts.rpc")
         self.known = Known(options.allow_python, self._terms)
-        self.tally: Counter[str] = Counter()  # of calls: begun, done, failed
+        self.tally: Counter[str] = Counter()  # of calls: begun, done, failed; parked, resumed: scripts
 
     def keep(
         self, asked: Answer, identity: Any, fork: Any, process: int, work: Any, *arguments: Any
@@ -82,9 +82,14 @@ class Running:
         if goes_on is None:
             self._done()
         else:
-            goes_on.add_done_callback(self._done)
+            self.count("parked")
+            goes_on.add_done_callback(self._resumed)
 
-    def _done(self, future: Future[Any] | None = None) -> None:
+    def _resumed(self, future: Future[Any]) -> None:
+        self.count("resumed")
+        self._done()
+
+    def _done(self) -> None:
         self.count("done")
         self._agent.ended()
 

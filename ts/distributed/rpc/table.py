@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ts.distributed.gradients import recording
 from ts.distributed.loop import loop
+from ts.distributed.rpc import kinds
 from ts.distributed.rpc.answers import Answer, located
 from ts.distributed.rpc.callees import signature_of
 from ts.distributed.rpc.futures import RpcFuture
@@ -79,6 +80,17 @@ class References:
 
     def __len__(self) -> int:
         return len(self._owned)
+
+    def figures(self) -> dict[str, int]:
+        """Values that are here, or will be, and handles: others' on them, and those on their way."""
+        with self._lock:
+            owned = [*self._owned.values()]
+            return {
+                "num_owner_rrefs": len(owned),
+                "num_pending_futures": sum(not each.value.done() for each in owned),
+                "num_forks": sum(holder != self.here for each in owned for holder in each.forks.values()),
+                "num_pending_users": len(self._kept),
+            }
 
     def travel_of(self, callee: Any) -> Travel:
         """How arguments and results of a callee travel."""
@@ -203,6 +215,9 @@ class References:
             case "fetch", [identity, context]:
                 answer.context_id = recording.joined(context, self.agent)
                 answer.owned(self.owner_of(as_identity(identity)))
+                return
+            case "type", [identity]:
+                kinds.answer(self.owner_of(as_identity(identity)).value, answer)
                 return
             case "need", [identity, fork, int(process)] if process == caller:
                 identity = as_identity(identity)
