@@ -203,8 +203,10 @@ class Known:
 
     def type_of(self, name: Any) -> type:
         """The class of a value elsewhere; PermissionError for a program's, where no Python is allowed."""
-        found = kinds.type_named(name)
-        return self._python(*name) if found is None else found
+        found: Any = kinds.type_named(name) or self._python(*name)
+        if not isinstance(found, type):
+            raise ValueError(f"{'.'.join(name)} is no type")
+        return found
 
     def _check_operator(self, name: str) -> None:
         if not registry.lookup(name):
