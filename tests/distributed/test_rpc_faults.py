@@ -185,7 +185,7 @@ def _again(place):
 def test_where_to_meet(monkeypatch):
     for name in ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE"):
         monkeypatch.delenv(name, raising=False)
-    assert meeting_place("tcp://127.0.0.1:5?rank=1&world_size=2") == ("127.0.0.1", 5, 1, 2)
+    assert meeting_place("tcp://127.0.0.1:5?rank=1&world_size=2") == ("127.0.0.1", 5, 1, 2, None)
     with pytest.raises(ValueError, match="environment variable MASTER_ADDR expected, but not set"):
         meeting_place("env://", 0, 1)
     with pytest.raises(ValueError, match="tcp:// rendezvous: world_size parameter missing"):
@@ -196,7 +196,7 @@ def test_where_to_meet(monkeypatch):
         meeting_place(None)
     monkeypatch.setenv("RANK", "1")
     monkeypatch.setenv("WORLD_SIZE", "3")
-    assert meeting_place(None) == ("localhost", 7, 1, 3)
+    assert meeting_place(None) == ("localhost", 7, 1, 3, None)
     with pytest.raises(ValueError, match="rank 3 is not one of 3 processes"):
         meeting_place(None, 3, 3)
     with pytest.raises(RuntimeError, match="No rendezvous handler for etcd"):

@@ -1,6 +1,7 @@
 """How the processes of one program find each other: all of them come to the first, which tells each of all.
 
     place = meeting_place("env://", rank, world_size)             MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE
+    place = meeting_place("file:///tmp/x", rank, world_size)      one machine; the first process says where
     meeting = Meeting(place, name="worker1", address="ts://...")
     meeting.members                     [Member(rank=0, name="worker0", address="ts://127.0.0.1:4711"), ...]
     meeting.barrier("end")              returns in all processes, when all have come to it
@@ -16,11 +17,12 @@ import os
 import time
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from distributed.comm.addressing import unparse_host_port
 from distributed.comm.core import FatalCommClosedError, listen
 
+from ts.distributed import meeting_file
 from ts.distributed import secret as secrets
 from ts.distributed.comm import Comm, Security
 from ts.distributed.comm.backend import connect
@@ -39,6 +41,21 @@ class Place(NamedTuple):
     port: int
     rank: int
     world_size: int
+    file: str | None = None  # that says host and port, once the first process listens
+
+    def listened_at(self) -> Place:
+        """Where the first process is to listen: a free port, if a file will tell the others."""
+        return self if self.file is None else self._at(meeting_file.free())
+
+    def known(self) -> Place:
+        """Where the first process listens; OSError as long as that is not known."""
+        address = None if self.file is None else meeting_file.found(self.file)
+        if address is None and self.file is not None:
+            raise FileNotFoundError(f"it has not written to {self.file} yet")
+        return self if address is None else self._at(address)
+
+    def _at(self, address: tuple[str, int]) -> Place:
+        return self._replace(host=address[0], port=address[1])
 
 
 class Member(NamedTuple):
@@ -54,8 +71,11 @@ class RendezvousError(RuntimeError):
 
 
 def meeting_place(init_method: str | None, rank: int = -1, world_size: int = -1) -> Place:
-    """What `env://` and `tcp://host:port?rank=&world_size=` say; ValueError where something is missing."""
+    """What `env://`, `tcp://host:port?rank=&world_size=` and `file:///path` say; ValueError where a part is
+    missing.
+    """
     url = urlsplit(init_method or "env://")
+    file: str | None = None
     query = {name: values[-1] for name, values in parse_qs(url.query).items()}
     if url.scheme == "env":
         host = _given("MASTER_ADDR", os.environ.get("MASTER_ADDR"))
@@ -65,6 +85,8 @@ def meeting_place(init_method: str | None, rank: int = -1, world_size: int = -1)
         if not url.hostname or not url.port:
             raise ValueError(f"{init_method} names no host and port")
         host, port, found = url.hostname, url.port, {}
+    elif url.scheme == "file":
+        file, host, port, found = _path(url.netloc + url.path), meeting_file.LOCAL, 0, {}
     else:
         raise RuntimeError(f"No rendezvous handler for {url.scheme}://")
     rank = _number(url.scheme, "rank", rank, query.get("rank"), found.get("rank"))
@@ -72,15 +94,21 @@ def meeting_place(init_method: str | None, rank: int = -1, world_size: int = -1)
     world_size = _number(url.scheme, *size)
     if not 0 <= rank < world_size:
         raise ValueError(f"rank {rank} is not one of {world_size} processes")
-    return Place(host, port, rank, world_size)
+    return Place(host, port, rank, world_size, file)
+
+
+def _path(path: str) -> str:
+    if not path:
+        raise ValueError("Error initializing torch.distributed using file:// rendezvous: path missing")
+    return unquote(path)
 
 
 def _number(scheme: str, name: str, given: int, *others: str | None) -> int:
     texts = (str(given) if given >= 0 else None, *others)
     text = next((text for text in texts if text is not None), None)
-    if text is None and scheme == "tcp":
+    if text is None and scheme != "env":
         raise ValueError(
-            f"Error initializing torch.distributed using tcp:// rendezvous: {name} parameter missing"
+            f"Error initializing torch.distributed using {scheme}:// rendezvous: {name} parameter missing"
         )
     return int(_given(name.upper(), text))
 
@@ -116,7 +144,7 @@ class Meeting:
         until = time.monotonic() + timeout
         try:
             if place.rank == 0:
-                self._host = run(_listening(place, security))
+                self._host = run(_listening(place.listened_at(), security))
             self._calls, self.security = run(_connected(place, security, until))
             if callable(address):
                 address = address(self.security)
@@ -161,11 +189,12 @@ async def _connected(place: Place, security: Security | None, until: float) -> t
     """A connection to the first process, as soon as it listens, and what all processes know."""
     while True:
         try:
-            secret = secrets.shared(place.host, place.port) if security is None else None
+            first = place.known()
+            secret = secrets.shared(first.host, first.port) if security is None else None
             if security is not None or secret is not None:
                 how = security or Security(secret=secret)
                 async with asyncio.timeout(_PATIENCE):
-                    comm = await connect(_address(place, security), **how.get_connection_args("client"))
+                    comm = await connect(_address(first, security), **how.get_connection_args("client"))
                 return Calls(comm), how
         except (OSError, TimeoutError) as error:
             if isinstance(error, FatalCommClosedError) and security is not None:
@@ -174,7 +203,8 @@ async def _connected(place: Place, security: Security | None, until: float) -> t
         else:
             told = OSError("it has not begun to listen")
         if time.monotonic() > until:
-            raise RendezvousError(f"the first process is not at {place.host}:{place.port}: {told}")
+            where = place.file or f"{place.host}:{place.port}"
+            raise RendezvousError(f"the first process is not at {where}: {told}")
         await asyncio.sleep(_AGAIN)
 
 
@@ -193,6 +223,10 @@ class _Host:
         self.gone: set[int] = set()
         self.waiting: dict[str, dict[int, Reply]] = {}  # who has come, by what for
 
+    @property
+    def _listens(self) -> tuple[str, int]:
+        return self.place.host, self.place.port
+
     async def start(self, security: Security | None) -> None:
         """Listen."""
         how = security or Security(secret=self.secret)
@@ -200,10 +234,14 @@ class _Host:
             _address(self.place, security), self._serve, **how.get_listen_args("scheduler")
         )
         await self.listener.start()
+        if self.place.file is not None:
+            meeting_file.offer(self.place.file, self._listens)
 
     async def close(self) -> None:
         """Listen no more."""
         self.listener.stop()
+        if self.place.file is not None:
+            meeting_file.withdraw(self.place.file, self._listens)
         if self.secret is not None:
             secrets.withdraw(self.place.port, self.secret)
 

@@ -29,8 +29,8 @@ class RpcBackendOptions:
     """Options of `init_rpc`.
 
     rpc_timeout           seconds until a call fails, if it is not given others; 0: never
-    init_method           where the processes meet: "env://" (MASTER_ADDR, MASTER_PORT), "tcp://host:port";
-                          the address of a cluster, "ts://host:port" or "ts+tls://host:port"
+    init_method           where the processes meet: "env://" (MASTER_ADDR, MASTER_PORT), "tcp://host:port",
+                          or on one machine "file:///path"; the address of a cluster, "ts://host:port" or "ts+tls://host:port"
     num_worker_threads    threads that run calls of others; if several, as many of others' threads that wait
                           have one of their own
     secret                what all processes know; without it TS_RPC_SECRET, or, on one machine, what is in a

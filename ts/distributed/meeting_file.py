@@ -1,0 +1,57 @@
+"""Processes of one machine that meet by a file: the first writes there at which port it listens.
+
+address = free()                  ("127.0.0.1", 41077), where the first process will listen
+offer(path, address)              it does
+found(path)                       the same in the others; None as long as nobody has written it
+withdraw(path, address)           the first process goes
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import socket
+from pathlib import Path
+from typing import Final
+
+LOCAL: Final = "127.0.0.1"
+_MOST: Final = 64  # characters that a file of this kind has
+
+Address = tuple[str, int]
+
+
+def free() -> Address:
+    """A port of this machine where nobody listens."""
+    with socket.socket() as probe:
+        probe.bind((LOCAL, 0))
+        return LOCAL, int(probe.getsockname()[1])
+
+
+def offer(path: str, address: Address) -> None:
+    """Write where the first process listens, whatever an earlier program has left there."""
+    draft = Path(f"{path}.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        draft.write_text(_text(address))
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def found(path: str) -> Address | None:
+    """Where the first process says that it listens; None as long as it has not."""
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            host, _, port = file.read(_MOST).strip().rpartition(":")
+    except FileNotFoundError:
+        return None
+    return (host, int(port)) if host == LOCAL and port.isdecimal() else None
+
+
+def withdraw(path: str, address: Address) -> None:
+    """Take back what was offered, unless another program has offered its own by now."""
+    if found(path) == address:
+        Path(path).unlink(missing_ok=True)
+
+
+def _text(address: Address) -> str:
+    return "{}:{}\n".format(*address)
