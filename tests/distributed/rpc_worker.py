@@ -101,6 +101,10 @@ def of(ref):
     return ref.is_owner(), ref.owner_name(), ref.to_here()
 
 
+def boom_of(ref):
+    ref.rpc_sync().boom()
+
+
 def keep(ref):
     """Hold a handle after the call."""
     KEPT.append(ref)

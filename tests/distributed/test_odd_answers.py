@@ -62,3 +62,16 @@ def test_errors_of_scripts_name_the_function(standing):
         rpc.rpc_sync("worker1", picky, args=(ts.zeros(2),))
     with pytest.raises(RuntimeError, match=r"^picky\(\) Expected a value of type 'Tensor' for argument 'x'"):
         rpc.rpc_sync("worker1", picky, args=("x",))
+
+
+def test_key_errors_are_not_quoted_again(standing):
+    """An error has the lines of its process as lines."""
+    counter = rpc.remote("worker1", there.Counter)
+    with pytest.raises(KeyError) as raised:
+        counter.rpc_sync().boom()
+    (text,) = raised.value.args
+    assert text.startswith("On WorkerInfo(id=1, name=worker1):\nKeyError('x')\nTraceback")
+    with pytest.raises(KeyError) as raised:
+        rpc.rpc_sync("worker2", there.boom_of, args=(counter,))
+    (text,) = raised.value.args
+    assert text.startswith("On WorkerInfo(id=2, name=worker2):\nKeyError(") and text.endswith("\n")

@@ -93,7 +93,15 @@ def located(error: BaseException, info: Any) -> Exception:
     return kind(f"On {info}:\n{_text(error, repr)}\n{lines}")
 
 
-def _text(error: BaseException, told: Callable[[Any], str] = str) -> str:
+def _told(error: BaseException) -> str:
+    """What makes the same error again: the text of a KeyError is its argument in quotes."""
+    match error:
+        case KeyError(args=(str(text),)):
+            return text
+    return str(error)
+
+
+def _text(error: BaseException, told: Callable[[Any], str] = _told) -> str:
     """An error in words that can travel, whatever a class of the program's own says."""
     try:
         return told(error).encode("utf-8", "backslashreplace").decode()
