@@ -36,8 +36,8 @@ def test_calls_by_name_and_number(me):
     assert [rpc.get_worker_info(f"worker{k}").id for k in range(2)] == [0, 1]
     assert rpc.get_worker_info() == ("me", rpc.get_worker_info("me").id)
     assert rpc.rpc_sync("me", ts.add, args=(x, x)).tolist() == [0.0, 2.0, 4.0, 6.0]
-    for absent in ("worker2", 99):
-        with pytest.raises(RuntimeError, match=f"could not find destination name {absent}"):
+    for absent, told in (("worker2", "name worker2"), (99, "id 99")):
+        with pytest.raises(RuntimeError, match=f"could not find destination {told}"):
             rpc.rpc_sync(absent, ts.add, args=(x, 1))
 
 
