@@ -1,6 +1,7 @@
 """`ts.profiler`: what is recorded, how it nests, tables, traces, schedules; and nothing of it where nobody asks."""
 
 import gzip
+import io
 import json
 import threading
 
@@ -159,6 +160,38 @@ def test_labels():
     assert event_of(prof, "aten::cos").cpu_parent.name == "outer"
     assert event_of(prof, "inner").cpu_parent.name == "outer"
     assert event_of(prof, "outer").cpu_parent.name == "labelled"
+
+
+def test_labels_in_what_is_traced():
+    """They are part of the trace, from file to file, and last while a task is waited for; they take no event of their own."""
+
+    def inside(x):
+        with record_function("inside"):
+            return x * 2
+
+    traced = ts.jit.trace(inside, ts.ones(2))
+
+    def around(x):
+        with record_function("around"):
+            found = ts.jit.wait(ts.jit.fork(traced, x))
+            with record_function("after"):
+                return found.exp()
+
+    f = ts.jit.trace(around, ts.ones(2))
+    assert [node.kind() for node in f.graph.nodes() if node.kind().startswith("profiler")] == [
+        "profiler::_record_function_enter", "profiler::_record_function_enter",
+        "profiler::_record_function_exit", "profiler::_record_function_exit",
+    ]  # fmt: skip
+    buffer = io.BytesIO()
+    ts.jit.save(f, buffer)
+    buffer.seek(0)
+    loaded = ts.jit.load(buffer)
+    with profile() as prof:
+        loaded(ts.ones(2))
+    assert event_of(prof, "aten::exp").cpu_parent.name == "after"
+    assert event_of(prof, "after").cpu_parent.name == "around"
+    assert event_of(prof, "inside")
+    assert not any(name.startswith("profiler::") for name in names(prof))
 
 
 def test_labels_end_with_errors():

@@ -401,3 +401,96 @@ def test_results_that_are_detached(function):
         ]
         for a, b in zip(*gradients, strict=True):
             assert (a is None) == (b is None) and (a is None or a.tolist() == b.tolist())
+
+
+@pytest.mark.parametrize("write", ["relu_", "sigmoid_", "mul_", "exp_"])
+def test_a_view_that_is_written_in_place_leaves_no_circle(write):
+    """Its node saves what it leaves, which is a view of what has a history from then on; writes are still counted."""
+    gone = []
+
+    class Noted:
+        def __call__(self, *gradients):
+            return None
+
+        def __del__(self):
+            gone.append(True)
+
+    def use(backward):
+        base = ts.rand(3, 3, requires_grad=True).clone()
+        base.grad_fn.register_hook(Noted())
+        view, other = base.view(9), base.t()
+        arguments = (2,) if write == "mul_" else ()
+        getattr(view, write)(*arguments)
+        assert (view._version, base._version, other._version, base.detach()._version) == (1, 1, 1, 1)
+        if backward:
+            base.sum().backward()
+        return base.detach()
+
+    gc.collect()
+    gc.disable()
+    try:
+        for backward in (False, True):
+            kept = use(backward)
+            kept.zero_()
+            assert kept._version == 2
+        assert len(gone) == 2
+    finally:
+        gc.enable()
+
+
+def test_writes_to_a_view_after_its_result_was_saved():
+    """They are found, whoever counts."""
+    base = ts.rand(3, 3, requires_grad=True).clone()
+    view, other = base.view(9), base[1:]
+    view.sigmoid_()
+    saved = base.sum()
+    other.zero_()
+    with pytest.raises(RuntimeError, match=r"modified by an inplace operation.*is at version 2; expected version 1"):
+        saved.backward()
+
+
+@pytest.mark.parametrize("part", [lambda x: x.detach(), lambda x: x.data, lambda x: x.detach().view(9), lambda x: x.detach()[0]])
+def test_what_is_detached_does_not_keep_the_graph(part):
+    """Numbers of a loss that a program collects."""
+    leaf = ts.rand(3, 3, requires_grad=True)
+
+    def computed():
+        y = leaf.exp()
+        return part(y), weakref.ref(y.grad_fn)
+
+    gc.collect()
+    gc.disable()
+    try:
+        kept, node = computed()
+        assert node() is None
+        assert kept.numel() in (3, 9)
+    finally:
+        gc.enable()
+
+
+def test_writes_to_what_is_detached_count_for_all():
+    """Before and after; also for views that were there."""
+    x = ts.rand(3, 3, requires_grad=True).exp()
+    view = x[0]
+    detached = x.detach()
+    again, of_detached = detached.detach(), detached[1]
+    y = x * x
+    of_detached.zero_()
+    with ts.no_grad():
+        later = x[2]
+    assert {each._version for each in (x, view, detached, again, of_detached, later)} == {1}
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_packed_weights_of_what_was_detached():
+    """A detached tensor that has gone leaves no trace: products with a weight are as fast, and see its writes."""
+    weight = ts.rand(256, 256, requires_grad=True)
+    weight.detach()
+    x = ts.rand(4, 256)
+    with ts.no_grad():
+        found = [x @ weight for _ in range(8)]
+        weight.mul_(2)
+        twice = x @ weight
+    assert all(bool((each == found[0]).all()) for each in found)
+    assert ts.allclose(twice, found[0] * 2)

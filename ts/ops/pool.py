@@ -533,8 +533,8 @@ def _enter_gradient(
 
     rule = shape if shape is like_input else gradient_shape
     layout = "channels_of_second" if n == 2 or kernel is max_pool_backward else "contiguous"
-    fields = {"where": "", "shape": rule, "layout": layout} | fields
-    record = Record(f"aten::{text} -> Tensor", partial(kernel, n=n), "pool", **fields)
+    fields |= {"shape": rule, "layout": layout}
+    record = Record(f"aten::{text} -> Tensor", partial(kernel, n=n), "pool", where="", **fields)
     add(record)
     if out:
         add(out_of(record, "grad_input", "grad_input"))

@@ -100,6 +100,8 @@ def function_events(found: Iterable[Event], origin: int) -> list[FunctionEvent]:
     made: list[FunctionEvent] = []
     threads: dict[int, int] = {}
     for raw in found:
+        if name_of(raw).startswith("profiler::"):
+            continue  # what begins and ends labels, which are events
         end = max(raw.end, raw.start)  # what has not ended has no length
         interval = Interval((raw.start - origin) / 1e3, (end - origin) / 1e3)
         thread = threads.setdefault(raw.thread, len(threads) + 1)

@@ -101,9 +101,11 @@ cdef bint unshared(PyObject *root, Tensor t, Tensor owner, Py_ssize_t held) exce
     cdef PyObject *counting = <PyObject *>owner.array
     held += 1
     if t is not owner:
-        held += 1
         if mine != root and Py_REFCNT(mine) > 1:
             return False
+        if counting == <PyObject *>None:  # it has no part in the memory
+            return Py_REFCNT(root) <= held
+        held += 1
     if counting != root and Py_REFCNT(counting) > 1:
         return False
     return Py_REFCNT(root) <= held

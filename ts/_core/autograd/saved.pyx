@@ -17,7 +17,7 @@ from libc.stdlib cimport calloc, free
 from ts._core.autograd.anomaly cimport searching
 from ts._core.autograd.history cimport edge_of, set_history
 from ts._core.autograd.node cimport Node
-from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, counter_of, detached_from, version_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, counter_apart, detached_from, version_of
 from ts._core.thread.context cimport GRAD_DISABLED, context_flags, set_flag
 from ts._core.value.container cimport List, list_item, list_new, list_store
 from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT, release, set_object
@@ -70,30 +70,16 @@ cdef Tensor without_history(Tensor t):
 
     Who counts the writes is reached, so that is one without history from now on: it, where nobody else is on the memory.
     """
-    cdef Tensor made, counter
-    if t.owner is None and t.backend == BACKEND_CPU and is_alone(<PyObject *>t.array):
-        made = Tensor.__new__(Tensor)
-        count_instead(made, t)
+    cdef Tensor made
+    if t.owner is not None or t.backend != BACKEND_CPU or not is_alone(<PyObject *>t.array):
+        made = detached_from(t)
+        made.owner = counter_apart(t)
         return made
-    made = detached_from(t)
-    counter = <Tensor>counter_of(<PyObject *>t)
-    if type(counter) is not Counter:
-        made.owner = Counter.__new__(Counter)
-        count_instead(made.owner, counter)
-    return made
-
-
-@cython.final
-cdef class Counter(Tensor):
-    """What counts the writes to memory and is nobody's tensor, so that it never has a history."""
-
-
-cdef int count_instead(Tensor made, Tensor t) except -1:
-    """Have `made`, which becomes a tensor on the memory of `t`, count the writes from now on."""
+    made = Tensor.__new__(Tensor)
     made.array, made.scalar_type, made.backend, made.device_index = t.array, t.scalar_type, t.backend, t.device_index
     made.version = t.version
     t.owner = made
-    return 0
+    return made
 
 
 cdef bint is_alone(PyObject *array) noexcept:
@@ -358,7 +344,6 @@ def refuse_hooks(reason):
     return before
 
 
-seal(Counter)
 seal(Packed)
 seal(Several)
 seal(SavedTensor)

@@ -55,6 +55,11 @@ cdef class Tensor:
     cdef object __weakref__
 
 
+# What counts the writes to memory and is nobody's tensor: it has no array, and never a history.
+cdef class Counter(Tensor):
+    pass
+
+
 cdef int check_write_of_inference() except -1
 # Of a view that is made in inference mode: it wants a gradient of its own, and is not to be written later.
 cdef int leave_unrecorded(Tensor view) except -1
@@ -65,6 +70,9 @@ cdef inline PyObject *counter_of(PyObject *t) noexcept nogil:
     while owner != <PyObject *>None:
         t, owner = owner, <PyObject *>(<Tensor>owner).owner
     return t
+
+# The same, where who asks must not reach the history of any tensor on the memory.
+cdef Tensor counter_apart(Tensor t)
 
 # Count a write to the tensor's memory; let a view be counted together with what it is a view of.
 cdef inline int wrote(Tensor t) except -1:

@@ -485,11 +485,29 @@ cdef Tensor shared(Tensor x):
 
 cdef Tensor detached_from(Tensor x):
     cdef Tensor t = shared(x)
+    cdef Tensor counter = <Tensor>counter_of(<PyObject *>x)
     follow(t, x)
+    if counter.wants_grad or counter.history is not None:
+        t.owner = counter_apart(x)
     t.base, t.wants_grad = None, False
     if is_layered(x):
         history_of(t).layer = x.history.layer
     return t
+
+
+@cython.final
+cdef class Counter(Tensor):
+    """See tensor.pxd."""
+
+
+cdef Tensor counter_apart(Tensor t):
+    cdef Tensor made, counter = <Tensor>counter_of(<PyObject *>t)
+    if type(counter) is Counter:
+        return counter
+    made = Counter.__new__(Counter)  # without an array: it is not one more that has the memory
+    made.version = counter.version
+    counter.owner = made
+    return made
 
 
 def layer_of(Tensor x not None):
@@ -1136,6 +1154,7 @@ def _derived(cls):
 
 define_methods({"array": HandedOut(), "__init_subclass__": classmethod(_derived)})
 seal(History)
+seal(Counter)
 (<PyTypeObject *>Tensor).tp_name = "ts.Tensor"  # the name that Python's own messages give
 
 
