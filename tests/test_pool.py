@@ -191,3 +191,17 @@ def test_windows_of_what_lies_otherwise():
     assert ts.equal(ts.nn.functional.avg_pool2d(x[..., ::2], 2), ts.nn.functional.avg_pool2d(x[..., ::2].contiguous(), 2))
     assert ts.nn.functional.avg_pool2d(x[:0], 2).shape == (0, 2, 2, 3)
     assert ts.nn.functional.avg_pool2d(x, 2, divisor_override=1)[0, 0, 0, 0].item() == 0 + 1 + 6 + 7
+
+
+@pytest.mark.parametrize("memory_format", [ts.contiguous_format, ts.channels_last])
+def test_gradients_of_maxima_have_the_same_bits_in_every_layout(memory_format):
+    """An element that several windows have chosen adds their gradients in the order of the windows."""
+    x, gradient = ts.rand(3, 8, 9, 9), ts.randn(3, 8, 7, 7)
+
+    def found(x, gradient):
+        x = x.clone().requires_grad_()
+        ts.nn.functional.max_pool2d(x, 3, 1).backward(gradient)
+        return x.grad
+
+    other = found(x.contiguous(memory_format=memory_format), gradient.contiguous(memory_format=ts.channels_last))
+    assert bool((found(x, gradient) == other).all())
