@@ -32,8 +32,8 @@ class Verbose:
     def __init__(self, enable: int) -> None:
         self.enable = enable
 
-    def __enter__(self) -> Self:
-        return self
+    def __enter__(self) -> Self | None:
+        return self if self.enable else None
 
     def __exit__(self, *error: object) -> bool:
         return False

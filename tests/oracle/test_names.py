@@ -88,7 +88,7 @@ EXCUSED_THERE = {
         ONNXTracedModule jit_module_from_flatbuffer save_jit_module_to_flatbuffer
     """,  # the optimiser is a later part; other formats
     "amp": "",
-    "backends": "cusparselt kleidiai m mha miopen *nnpack opt_einsum python_native quantized",  # other libraries
+    "backends": "m python_native",  # other libraries
     "backends.cudnn": "m",
     "backends.mps": "get_core_count get_name is_macos*",  # no Metal
     "autograd": """

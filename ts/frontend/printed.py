@@ -41,6 +41,7 @@ from ts.frontend.values.sugared import (
     SimpleValue,
     SpecialForm,
     SugaredValue,
+    WarnFunction,
     inserted,
 )
 from ts.ir.attributes import REMOTE_CALLS, type_of_constant
@@ -162,7 +163,8 @@ class Operators(SugaredValue):
             return self
         if f"{self.space}::{name}" in REMOTE_CALLS:
             return SpecialForm(name)
-        operator = BuiltinFunction(f"{self.space}::{name}")
+        kind = WarnFunction if name == "warn" and self.space == "aten" else BuiltinFunction
+        operator = kind(f"{self.space}::{name}")
         functions = former(name, self.version) if self.space == "aten" else ()
         return FormerOperator(operator, functions, self.terms) if functions else operator
 

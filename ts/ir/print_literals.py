@@ -55,7 +55,7 @@ def has_literal(value: Any, t: Type) -> bool:
 
 
 def necessary_arguments(schema: FunctionSchema, inputs: Sequence[Value]) -> int:
-    """How many arguments remain without the trailing ones that equal their defaults."""
+    """How many arguments remain without the trailing constants that equal their defaults."""
     if schema.is_vararg:
         return len(inputs)
     count = len(inputs)
@@ -68,10 +68,7 @@ def necessary_arguments(schema: FunctionSchema, inputs: Sequence[Value]) -> int:
 
 
 def _is_default(value: Value, default: Any) -> bool:
-    node = value.node()
-    if node.kind() == "prim::ListConstruct" and isinstance(default, list):
-        return len(node.inputs()) == len(default) and all(map(_is_default, node.inputs(), default))
-    if node.kind() != "prim::Constant":
+    if value.node().kind() != "prim::Constant":
         return False
     constant = value.to_ivalue()
     if isinstance(constant, float) is not isinstance(default, float):

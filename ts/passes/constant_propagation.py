@@ -250,11 +250,11 @@ def _value_key(value: Any) -> Any:
         return (type(value), value)
     if isinstance(value, (float, complex)):
         return (type(value), repr(value))
-    if isinstance(value, tuple):
-        return tuple(_value_key(item) for item in value)
+    if isinstance(value, (tuple, list)):
+        return (type(value), *map(_value_key, value))
     if is_tensor(value) and not isinstance(value, TensorText):
         return _Elements(value)
-    return id(value)  # functions, lists: the same object only
+    return id(value)  # functions, dicts: the same object only
 
 
 class _Elements:

@@ -300,7 +300,7 @@ class Emitter:
 
     def number(self, value: complex, range: SourceRange | None) -> Value:
         """A constant int, float or complex: one a function, at its very beginning."""
-        key = (type(value), value)
+        key = repr(value)  # -0.0 is another one than 0.0
         found = self._numbers.get(key)
         if found is None:
             saved = self.graph.insert_point()

@@ -123,6 +123,10 @@ def emit_unary(em: Emitter, node: ast.UnaryOp, hint: Type | None) -> Value:
     range = em.range(node)
     if operator == "aten::neg" and isinstance(node.operand, ast.Constant) and node.operand.value == 1 << 63:
         return em.constant(-(1 << 63), range)  # the smallest int, whose digits alone are no int
+    if operator == "aten::neg" and em.parsed.function is None:  # in text the sign is part of the number
+        match node.operand:
+            case ast.Constant(value=int() | float() | complex() as number) if not isinstance(number, bool):
+                return em.number(-number, em.range(node.operand))
     operand = em.expr(node.operand)
     found = overloaded(em, range, MAGIC[type(node.op)], (operand,))
     if found is not None:
