@@ -111,7 +111,7 @@ class Emitter:
         self.noted = Noted()
         self.failed_names: set[str] = set()  # of variables whose assignment does not compile
         self.loop: str | None = None  # what encloses the statement: "loop", "unrolled" or nothing
-        self._numbers: dict[tuple[type, object], Value] = {}
+        self._numbers: dict[str, Value] = {}
         self._temporaries = 0
 
     # ---- syntax --------------------------------------------------------------------------------------
