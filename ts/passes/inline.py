@@ -19,13 +19,13 @@ from ts.analysis.autocast import autocast_blocks
 from ts.ir.graph import Block, CallStack, Graph, Node, Value
 from ts.ir.types import ClassType
 from ts.passes.constant_pooling import constant_pooling
-from ts.passes.constant_propagation import fold_immutable_constants
+from ts.passes.constant_propagation import constant_propagation_immutable_types, fold_immutable_constants
 from ts.passes.control_flow import inserting_at_start, nodes_of
 from ts.passes.dce import eliminate_unfailing_dead_code
 from ts.passes.failing_code import faithful
 from ts.passes.inline_fork_wait import inline_fork_wait as inline_fork_wait
 from ts.passes.log import optimization_allowed, update
-from ts.passes.peephole import simplify
+from ts.passes.peephole import peephole, simplify
 
 _CALLS: Final = ("prim::CallFunction", "prim::CallMethod")
 _LARGEST_GRAPH: Final = 20_000
@@ -37,6 +37,11 @@ _everything = False
 def inline(graph: Graph) -> bool:
     """Replace calls of functions by their bodies."""
     return not graph.kinds().isdisjoint(_CALLS) and _Inliner(specialize=False).visit(graph.block())
+
+
+def inline_as_shown(graph: Graph) -> bool:
+    """As `inline`; the bodies are what PyTorch inlines: their own calls first, and what constants decide is gone."""
+    return not graph.kinds().isdisjoint(_CALLS) and _Inliner(specialize=False, simplify=True).visit(graph.block())
 
 
 def inline_for_execution(graph: Graph) -> bool:
@@ -67,8 +72,9 @@ _Constants = tuple[tuple[int, object], ...]  # arguments, by number
 
 
 class _Inliner:
-    def __init__(self, specialize: bool) -> None:
-        self._specialize = specialize
+    def __init__(self, specialize: bool, simplify: bool = False) -> None:
+        self._specialize, self._simplify = specialize, simplify
+        self._simplifying: list[Any] = []  # functions
         self._bodies: dict[tuple[Any, _Constants], Graph | None] = {}  # None: it calls itself
         self._graphs: dict[Any, tuple[Graph, bool]] = {}  # of functions; whether they have ifs
         self._room = _LARGEST_GRAPH
@@ -90,7 +96,9 @@ class _Inliner:
 
     def _inline_call(self, call: Node, around: tuple[Any, ...]) -> bool:
         callee = called_function(call)
-        if callee is None or callee in around or getattr(callee, "holds_breakpoint", False):
+        if callee is None or callee in around or callee in self._simplifying:
+            return False
+        if getattr(callee, "holds_breakpoint", False):
             return False
         if self._specialize and autocast_blocks(self._graph(callee)[0]):  # it is not to be optimised
             return False
@@ -119,7 +127,7 @@ class _Inliner:
         key = callee, constants
         if key not in self._bodies:
             body, branches = self._graph(callee)
-            if branches:
+            if branches and not self._simplify:
                 body = _prepared(body, constants)
             self._bodies[key] = None if _calls(body, callee) else body
         return self._bodies[key]
@@ -127,8 +135,19 @@ class _Inliner:
     def _graph(self, callee: Any) -> tuple[Graph, bool]:
         if callee not in self._graphs:
             graph = faithful(callee.as_compiled())
+            if self._simplify:
+                graph = self._simplified(graph.copy(), callee)
             self._graphs[callee] = graph, graph.find_node("prim::If") is not None
         return self._graphs[callee]
+
+    def _simplified(self, graph: Graph, callee: Any) -> Graph:
+        self._simplifying.append(callee)
+        self.visit(graph.block())
+        self._simplifying.pop()
+        peephole(graph, disable_shape_peepholes=True)
+        constant_propagation_immutable_types(graph)
+        constant_pooling(graph)
+        return graph
 
     def _constants(self, callee: Any, call: Node) -> _Constants:
         """The arguments that may decide which way a function takes, where the call gives constants."""

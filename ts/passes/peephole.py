@@ -174,6 +174,15 @@ def _identity(_: _Rewriter, node: Node) -> Value | None:
     return value if value.type() == node.output().type() else None
 
 
+def _number(rewriter: _Rewriter, node: Node) -> Value | None:
+    """As above, or the number that a tensor was made from."""
+    (value,) = node.inputs()
+    made = value.node()
+    if made.kind() == "prim::NumToTensor" and made.input().type() == node.output().type():
+        return made.input()
+    return _identity(rewriter, node)
+
+
 def _unwrap(_: _Rewriter, node: Node) -> Value | None:
     value = node.inputs()[0]
     return value if value.type().isSubtypeOf(node.output().type()) else None
@@ -315,9 +324,9 @@ _RULES: Final[dict[str, Callable[[_Rewriter, Node], Value | None]]] = {
     "aten::sub": _subtract,
     "aten::div": _divide,
     "aten::floordiv": _floor_divide,
-    "aten::Int": _identity,
-    "aten::Float": _identity,
-    "aten::Bool": _identity,
+    "aten::Int": _number,
+    "aten::Float": _number,
+    "aten::Bool": _number,
     "aten::str": _identity,
     "prim::unchecked_cast": _identity,
     "aten::_unwrap_optional": _unwrap,

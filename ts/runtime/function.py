@@ -166,10 +166,10 @@ class ScriptFunction(Function):
     @property
     def inlined_graph(self) -> Graph:
         """A copy of the graph with the calls of other functions inlined."""
-        from ts.passes.inline import inline
+        from ts.passes.inline import inline_as_shown
 
         graph = self.as_compiled().copy()
-        inline(graph)
+        inline_as_shown(graph)
         return graph
 
     def graph_for(self, *args: Any, **kwargs: Any) -> Graph:
