@@ -18,6 +18,7 @@ from ts.ir.graph import Graph, Node, Use, Value
 from ts.ir.schema import Argument
 
 _MOMENTS: Final = ("running_mean", "running_var")
+IDENTITY: Final = ("aten::__is__", "aten::__isnot__", "prim::id")  # tell memory from equal memory
 ONLY_READING: Final = ("prim::Print", "prim::RaiseException", "prim::Breakpoint")  # their effects are others
 
 

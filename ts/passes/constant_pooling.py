@@ -16,10 +16,10 @@ from __future__ import annotations
 from typing import Any
 
 from ts.analysis.alias import AliasDb
-from ts.analysis.writes import is_only_read
+from ts.analysis.writes import IDENTITY, is_only_read
 from ts.ir.graph import Block, Graph, Node
-from ts.ir.types import ClassType, Type
-from ts.passes.constant_propagation import constant_key
+from ts.ir.types import ClassType, ListType
+from ts.passes.constant_propagation import constant_key, list_key
 
 
 def constant_pooling(graph: Graph) -> bool:
@@ -42,28 +42,34 @@ class _Pool:
                 for inner in node.blocks():
                     changed |= self.visit(inner)
                 continue
-            existing = self._constants.setdefault(constant_key(node), node)
+            existing = self._constants.setdefault(list_key(node) or constant_key(node), node)
             if existing is node:
                 if self._first is not None and node is not self._first:
                     node.move_before(self._first)
                     self._first = node
                     changed = True
-            elif _is_the_same(node.output().type()) or self._may_merge(node, existing):
+            elif self._may_merge(node, existing):
                 node.output().replace_all_uses_with(existing.output())
                 node.destroy()
                 changed = True
         return changed
 
     def _may_merge(self, node: Node, existing: Node) -> bool:
-        if is_only_read(node.output()) and (existing in self._only_read or is_only_read(existing.output())):
+        type = node.output().type()
+        if not type.mutable or isinstance(type, ClassType):
+            return True  # objects are equal to themselves only
+        if _is_read(node) and (existing in self._only_read or _is_read(existing)):
             self._only_read.add(existing)  # and stays so: its uses are not asked for again and again
             return True
         self._only_read.discard(existing)
+        if isinstance(type, ListType):
+            return False  # somebody may ask which list it is
         if self._aliases is None:
             self._aliases = AliasDb(self._graph)
         return self._aliases.safe_to_change_aliasing_relationship(node.outputs(), existing.outputs())
 
 
-def _is_the_same(type: Type) -> bool:
-    """Whether equal constants of the type are one value: objects are equal to themselves only."""
-    return not type.mutable or isinstance(type, ClassType)
+def _is_read(node: Node) -> bool:
+    """Whether a constant is only read, by what does not ask which one it is."""
+    output = node.output()
+    return is_only_read(output) and all(use.user.kind() not in IDENTITY for use in output.uses())

@@ -235,7 +235,7 @@ def same_constant(first: Node, second: Node) -> bool:
 
 def constant_key(node: Node) -> tuple[Any, ...]:
     """A hashable that is equal for constants that may replace each other: -0.0 and 0.0, 1 and True are
-    different."""
+    different, and lists are equal to themselves only."""
     type = node.output().type()
     if not node.attribute_names():
         return (type,)
@@ -245,16 +245,24 @@ def constant_key(node: Node) -> tuple[Any, ...]:
     )
 
 
+def list_key(node: Node) -> tuple[Any, ...] | None:
+    """The same for a list of numbers or texts, equal to one of the same elements; None for others."""
+    value = node.get("value") if node.attribute_names() else None
+    if not isinstance(value, list) or any(not isinstance(x, (bool, int, float, str)) for x in value):
+        return None
+    return (node.output().type(), *map(_value_key, value))
+
+
 def _value_key(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, str)):
         return (type(value), value)
     if isinstance(value, (float, complex)):
         return (type(value), repr(value))
-    if isinstance(value, (tuple, list)):
-        return (type(value), *map(_value_key, value))
+    if isinstance(value, tuple):
+        return tuple(_value_key(item) for item in value)
     if is_tensor(value) and not isinstance(value, TensorText):
         return _Elements(value)
-    return id(value)  # functions, dicts: the same object only
+    return id(value)  # functions, lists: the same object only
 
 
 class _Elements:

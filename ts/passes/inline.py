@@ -40,8 +40,9 @@ def inline(graph: Graph) -> bool:
 
 
 def inline_as_shown(graph: Graph) -> bool:
-    """As `inline`; the bodies are what PyTorch inlines: their own calls first, and what constants decide is gone."""
-    return not graph.kinds().isdisjoint(_CALLS) and _Inliner(specialize=False, simplify=True).visit(graph.block())
+    """As `inline`; the bodies are PyTorch's: their own calls first, and what constants decide is gone."""
+    inliner = _Inliner(specialize=False, simplify=True)
+    return not graph.kinds().isdisjoint(_CALLS) and inliner.visit(graph.block())
 
 
 def inline_for_execution(graph: Graph) -> bool:

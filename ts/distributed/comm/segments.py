@@ -45,7 +45,7 @@ _FILES: Final = 1 << 23
 _SEGMENTS: Final = 16  # that a process makes, and
 _MAPPINGS: Final = 64  # that it maps of others: each takes files; parts that come in more of them are copied
 _SPARE: Final = 4  # times the size of a part that its segment may have
-_ON_ITS_WAY: Final = 1 << 26  # bytes that one connection sends before the other end takes them
+_ON_ITS_WAY: Final = 1 << 25  # bytes that one connection sends before the other end takes them
 
 _FREE, _SENT, _TAKEN = range(3)
 _PATIENCE: Final = {_FREE: 1.0, _SENT: math.inf, _TAKEN: 10.0}  # seconds until a segment may go for another

@@ -205,6 +205,7 @@ class Stream:
         if not self._reading or self.closed:
             return
         messages: list[Any] = []
+        before = self._reader.borrowed
         try:
             for _ in range(_TURNS):
                 target = self._reader.target()
@@ -215,6 +216,8 @@ class Stream:
                 messages += self._reader.received(count)
                 self._unread += count + self._reader.borrowed - borrowed
                 if count < len(target) and not self._is_tls:
+                    break
+                if self._reader.borrowed - before >= _UNREAD_BYTES:
                     break
                 if len(messages) >= _AT_A_TIME:
                     self._look_again()
