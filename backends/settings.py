@@ -35,5 +35,5 @@ class Verbose:
     def __enter__(self) -> Self | None:
         return self if self.enable else None
 
-    def __exit__(self, *error: object) -> bool:
-        return False
+    def __exit__(self, *error: object) -> None:
+        """Nothing was asked for."""
