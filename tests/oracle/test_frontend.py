@@ -19,17 +19,7 @@ _spec.loader.exec_module(frontend_programs)
 PROGRAMS = [f for f in vars(frontend_programs).values() if isinstance(f, types.FunctionType)]
 
 
-# `in` on a str is a function that both keep as source text.  PyTorch's parser of strings, unlike that of live
-# functions, makes a value for the 1 of `-1` too and places the constant at the digit.
-KNOWN = {"q_c4": "a negative literal in source text takes one number more in PyTorch"}
-
-
-def marked(program):
-    reason = KNOWN.get(program.__name__)
-    return pytest.param(program, marks=pytest.mark.xfail(strict=True, reason=reason)) if reason else program
-
-
-@pytest.mark.parametrize("program", map(marked, PROGRAMS), ids=lambda f: f.__name__)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_graph_text(program):
     """`str(fn.graph)` is the same as that of `torch.jit.script`."""
     expected = str(torch.jit.script(program).graph)

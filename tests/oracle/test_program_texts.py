@@ -54,7 +54,6 @@ OTHER_NUMBERS = {
     "strings/appending": "PyTorch escapes what is not ASCII as other characters",
     "tuples/computed_index": "a computed index has a place here, as it may fail",
     "tuples/named": "a named tuple of constants is not folded here",
-    "tensors/empty_list_defaults": "PyTorch keeps a constant for each empty list",
     "tensors/tolist": "`tolist` has a place here, as it may fail",
 }
 
