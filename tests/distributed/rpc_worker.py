@@ -55,6 +55,23 @@ def fail_in_its_own_way():
     raise Own("mine")
 
 
+class Scaled(ts.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.factor = 3
+
+    def forward(self, x: int) -> int:
+        return self.factor * x
+
+    @ts.jit.export
+    def plus(self, x: int) -> int:
+        return self.factor + x
+
+    @ts.jit.ignore
+    def stays(self) -> int:
+        return 1
+
+
 class Silent(Exception):
     def __str__(self):
         raise RuntimeError("no text")

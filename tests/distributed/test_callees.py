@@ -5,20 +5,8 @@ import pytest
 import ts
 
 pytest.importorskip("distributed", reason="rpc needs dask.distributed")
+from tests.distributed.rpc_worker import Scaled
 from ts.distributed.rpc.callees import Known, Sent, told
-
-
-class Scaled(ts.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.factor = 3
-
-    def forward(self, x: int) -> int:
-        return self.factor * x
-
-    @ts.jit.ignore
-    def stays(self) -> int:
-        return 1
 
 
 def scripted(name, body="return x + 1"):

@@ -78,22 +78,9 @@ def test_callees(to):
     ts.testing.assert_close(rpc.rpc_sync(to, module, args=(x,)), module(x))
 
 
-class Scaled(ts.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.factor = 3
-
-    def forward(self, x: int) -> int:
-        return self.factor * x
-
-    @ts.jit.export
-    def plus(self, x: int) -> int:
-        return self.factor + x
-
-
 def test_bound_methods():
     """They take what they are bound to along, or are refused; they were called without it."""
-    module = ts.jit.script(Scaled())
+    module = ts.jit.script(there.Scaled())
     for to in ("worker0", "worker1"):
         assert rpc.rpc_sync(to, module.forward, args=(2,)) == 6
         assert rpc.rpc_sync(to, module.plus, args=(2,)) == 5
@@ -221,7 +208,7 @@ def test_errors_name_the_function():
     """Not the digest of its code."""
     name = current()._sent.name
     assert callees.told(name(endless)) == "endless"
-    assert callees.told(name(ts.jit.script(Scaled()).plus)) == "Scaled.plus"
+    assert callees.told(name(ts.jit.script(there.Scaled()).plus)) == "Scaled.plus"
     assert callees.told(name(there.add)) == "tests.distributed.rpc_worker.add"
     assert callees.told(name(ts.ops.aten.mul.Tensor)) == "aten::mul.Tensor"
 
@@ -356,7 +343,7 @@ def test_a_process_that_allows_little():
 
 def test_methods_of_modules_that_are_not_compiled(tmp_path):
     """A handle on a module of a process that allows no Python has it write no files."""
-    module = rpc.RRef(ts.jit.script(Scaled()))
+    module = rpc.RRef(ts.jit.script(there.Scaled()))
     own = current().options
     own.allow_python = False
     try:

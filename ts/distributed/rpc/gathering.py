@@ -76,8 +76,9 @@ def _all_gather(
     timeout         seconds; RuntimeError where not all have come by then
     """
     agent = current()
-    others = [info.name for info in agent.members.workers()] if worker_names is None else worker_names
-    names = tuple(sorted({agent.info.name, *others} if worker_names is None else set(others)))
+    if worker_names is None:
+        worker_names = [agent.info.name, *(info.name for info in agent.members.workers())]
+    names = tuple(sorted(set(worker_names)))
     peers = [agent.peer(name) for name in names]  # RuntimeError for a name of nobody
     if agent.info.name not in names:
         raise AssertionError(f"{agent.info.name} is not contained by {set(names)}.")
