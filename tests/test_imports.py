@@ -79,7 +79,7 @@ MAY_IMPORT = {
     "jit": "_core ir ops passes frontend nn archive runtime tracing",
     "serialization": "_core archive jit",
     "hub": "ts serialization",
-    "utils": "ts _core ops cuda nn random autograd functions hub distributed",
+    "utils": "ts _core ops cuda nn random autograd functions hub distributed overrides",
     "_higher_order_ops": "ts _core amp ops frontend autograd func nn overrides tracing utils",
     "_functorch": "_core _higher_order_ops",
     "fx": "ts _core ir ops functions futures frontend nn archive runtime utils",
@@ -124,6 +124,7 @@ EXCUSED = {
     ("ts.backends.cuda.planning", "ts.ops.rules"): "a fused kernel is chosen by the dtype that promotion gives",
     ("ts.library", "ts.export.operator_checks"): "who asks whether an operator keeps what it says has it exported",
     ("ts.ops", "ts._higher_order_ops"): "operators on functions are found beside the others",
+    ("ts.devices", "ts.utils._device"): "the first `with device:` starts the function mode that fills in devices",
     ("ts.ops.functional", "ts.functional"): "methods of tensors that are functions in the scripted subset",
 }
 # Rooms in which files of one noun import each other: values hold values, a tensor's methods stand in several files.

@@ -46,13 +46,6 @@ def test_libraries_that_are_not_used():
     assert backends.nnpack.enabled and not backends.miopen.immediate
 
 
-def test_default_device():
-    """Only the CPU; the message names what to do."""
-    ts.set_default_device(ts.device("cpu"))
-    with pytest.raises(NotImplementedError, match=r"set_default_device\('meta'\).*give `device=`"):
-        ts.set_default_device("meta")
-
-
 def test_anomalies():
     with warnings.catch_warnings(), ts.autograd.set_detect_anomaly(True, check_nan=False):
         assert ts.is_anomaly_enabled() and not ts.is_anomaly_check_nan_enabled()

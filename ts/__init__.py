@@ -78,9 +78,9 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
         "use_deterministic_algorithms", "are_deterministic_algorithms_enabled",
         "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode",
         "get_deterministic_debug_mode", "set_float32_matmul_precision", "get_float32_matmul_precision",
-        "set_flush_denormal", "set_warn_always", "is_warn_always_enabled", "get_default_device",
-        "set_default_device",
+        "set_flush_denormal", "set_warn_always", "is_warn_always_enabled",
     ),
+    "ts.utils._device": ("get_default_device", "set_default_device"),
     "ts.amp": ("autocast", "GradScaler"),
     "ts.amp.switches": (
         "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache",

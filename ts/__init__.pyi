@@ -115,12 +115,10 @@ from ts.functions.storage_types import LongStorage as LongStorage
 from ts.functions.storage_types import ShortStorage as ShortStorage
 from ts.functions.storage_types import Storage as Storage
 from ts.functions.switches import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
-from ts.functions.switches import get_default_device as get_default_device
 from ts.functions.switches import get_deterministic_debug_mode as get_deterministic_debug_mode
 from ts.functions.switches import get_float32_matmul_precision as get_float32_matmul_precision
 from ts.functions.switches import is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled
 from ts.functions.switches import is_warn_always_enabled as is_warn_always_enabled
-from ts.functions.switches import set_default_device as set_default_device
 from ts.functions.switches import set_deterministic_debug_mode as set_deterministic_debug_mode
 from ts.functions.switches import set_float32_matmul_precision as set_float32_matmul_precision
 from ts.functions.switches import set_flush_denormal as set_flush_denormal
@@ -166,6 +164,8 @@ from ts.random import seed as seed
 from ts.random import set_rng_state as set_rng_state
 from ts.runtime.limits import limits as limits
 from ts.serialization import load as load
+from ts.utils._device import get_default_device as get_default_device
+from ts.utils._device import set_default_device as set_default_device
 from ts import _C as _C
 from ts import _VF as _VF
 from ts import __config__ as __config__

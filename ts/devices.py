@@ -6,9 +6,12 @@ In: what a `device=` argument may hold; out: the device object.
     >>> device("cuda:0"), device("cuda", 1).index, device("cpu") == device(device("cpu"))
     (device(type='cuda', index=0), 1, True)
 
+    >>> with device("meta"): ts.ones(2).device
+    device(type='meta')
+
 A device is a name and a number only; whether arrays can be made there is known to `ts.backends`.
 A stream is a number on a device; the CPU has one, which runs everything in order.
-This module is vocabulary: it imports nothing of `ts`, and every stage may import it.
+This module is vocabulary: it imports nothing of `ts` until a `with` block, and every stage may import it.
 """
 
 from __future__ import annotations
@@ -70,6 +73,21 @@ class device:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return device, (str(self),)
+
+    def __enter__(self) -> device:
+        """Create tensors on this device inside of the block if a call names none."""
+        _default_device_mode().push_device(self)
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        _default_device_mode().pop_device()
+
+
+def _default_device_mode() -> Any:
+    """Return the module of the mode that fills in devices, loaded by the first block."""
+    from ts.utils import _device
+
+    return _device
 
 
 def _parse(text: str) -> tuple[str, int | None]:

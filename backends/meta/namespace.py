@@ -40,7 +40,7 @@ from .linalg import LinearAlgebra
 # Results have the shape and dtype of the first argument.
 _LIKE_FIRST = (
     "cumsum", "cumprod", "sort", "flip", "fliplr", "flipud", "roll", "nan_to_num", "clip", "real_if_close",
-    "around", "round", "sinc",
+    "around", "i0", "round", "sinc",
 )  # fmt: skip
 
 

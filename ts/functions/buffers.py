@@ -16,6 +16,7 @@ import numpy as np
 from ts import dtypes
 from ts._core.tensor import construct
 from ts._core.tensor.tensor import Tensor, wrap_array
+from ts._core.thread.context import current_modes
 
 _READ_ONLY = (
     "The given buffer is not writable, and PyTorch does not support non-writable tensors. This means you can "
@@ -63,6 +64,10 @@ def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
     """`obj` as a tensor: with its memory unless `copy`, dtype or device ask for another one."""
+    if (active := current_modes()) is not None:
+        given = {"dtype": dtype, "device": device, "copy": copy, "requires_grad": requires_grad or None}
+        chosen = {name: value for name, value in given.items() if value is not None}
+        return active.operator(asarray, (obj,), chosen)  # type: ignore[no-any-return]
     kind = None if dtype is None else dtypes.as_dtype(dtype)
     shared = _alias(obj, kind)
     if shared is None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from ts import devices
 from ts._core.thread.once import warn_always
 
 _deterministic = {"mode": 0}  # 0: off, 1: warn, 2: error
@@ -92,18 +91,3 @@ def set_warn_always(b: bool, /) -> None:
 def is_warn_always_enabled() -> bool:
     """Whether warnings each time were asked for."""
     return bool(_others["warn always"])
-
-
-def get_default_device() -> devices.device:
-    """Where tensors are made that name no device."""
-    return devices.CPU
-
-
-def set_default_device(device: Any) -> None:
-    """Let new tensors be made on a device: the CPU, or None for it."""
-    place = devices.as_device(device)
-    if place.type != "cpu":
-        raise NotImplementedError(
-            f"set_default_device('{place}') is not implemented: new tensors are made on the CPU; give "
-            "`device=`"
-        )

@@ -27,7 +27,7 @@ class Parameter(Tensor):
     __torch_function__ = _disabled_torch_function_impl
 
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
-        given = Tensor() if data is None else data
+        given = ts.empty(0) if data is None else data
         rebind_array(self, given.array)
         layer = layer_of(given)
         if layer is not None and layer.level == 0:  # a fake tensor: the parameter stands for what it does
@@ -79,7 +79,7 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     _is_buffer = True
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
-        given = Tensor() if data is None else data
+        given = ts.empty(0) if data is None else data
         made: Any = given.detach().requires_grad_(given.requires_grad)
         made.persistent = persistent
         made._is_buffer = True

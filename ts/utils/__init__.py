@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ts.absent import names_for
 
-_MODULES: Final = frozenset({"_pytree", "checkpoint", "data", "dlpack", "hooks", "model_zoo"})
+_MODULES: Final = frozenset({"_device", "_pytree", "checkpoint", "data", "dlpack", "hooks", "model_zoo"})
 
 
 if TYPE_CHECKING:
+    from ts.utils import _device as _device
     from ts.utils import _pytree as _pytree
     from ts.utils import checkpoint as checkpoint
     from ts.utils import data as data

@@ -32,7 +32,7 @@ from ts._core.tensor.tensor import (
     written,
 )
 from ts._core.thread import deadline
-from ts._core.thread.context import current_tracer
+from ts._core.thread.context import current_modes, current_tracer
 from ts._core.thread.once import warn
 
 if TYPE_CHECKING:
@@ -48,6 +48,9 @@ def tensor(
     data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
     """A new tensor with a copy of `data`, as `torch.tensor`."""
+    if (active := current_modes()) is not None:
+        given = {"dtype": dtype, "device": device, "requires_grad": requires_grad, "pin_memory": pin_memory}
+        return active.operator(tensor, (data,), _without_defaults(given))  # type: ignore[no-any-return]
     if isinstance(data, Tensor):
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
@@ -66,6 +69,11 @@ def tensor(
     return made
 
 
+def _without_defaults(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments that differ from None and False, for a function mode."""
+    return {name: value for name, value in options.items() if value is not None and value is not False}
+
+
 def _tensor(data: Any, dtype: Any, device: Any) -> Tensor:
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if device is None or device is devices.CPU:
@@ -82,6 +90,9 @@ def _tensor(data: Any, dtype: Any, device: Any) -> Tensor:
 
 def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     """`data` as a tensor; arrays and tensors are shared where dtype and device allow."""
+    if (active := current_modes()) is not None:
+        given = _without_defaults({"dtype": dtype, "device": device})
+        return active.operator(as_tensor, (data,), given)  # type: ignore[no-any-return]
     if isinstance(data, np.ndarray):
         data = _shared(data)
     of_symbols = getattr(current_tracer(), "tensor_of_symbols", None)

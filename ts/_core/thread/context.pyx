@@ -99,6 +99,11 @@ def enter_modes(bint on):
     return set_flag(MODES, on)
 
 
+def current_modes():
+    """Return the object that passes functions to the modes of this thread, or None without modes."""
+    return <object>modes if context_flags() & MODES else None
+
+
 def current_tracer():
     """Who records what this thread does, or None."""
     return tracer() if tracing() else None
@@ -161,10 +166,10 @@ cdef class InferenceMode(FlagBlock):
 
 
 cdef class Compiling(FlagBlock):
-    """What the compiler runs is left alone by autocast, and its constants are for every mode."""
+    """What the compiler runs is left alone by autocast and function modes, and its constants are for every mode."""
 
     def __init__(self):
-        self.mask = AUTOCAST | INFERENCE
+        self.mask = AUTOCAST | INFERENCE | MODES
         self.wanted = 0
 
 

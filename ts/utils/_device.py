@@ -1,0 +1,124 @@
+"""Default devices: a function mode that fills in `device=` of the functions that create tensors.
+
+    with ts.device("meta"):            ts.ones(2).device is meta
+    ts.set_default_device("meta")      the same for the rest of the thread, outside of such blocks
+
+In: calls of factory functions by Python code of one thread; out: the same calls with a device.  Scripts,
+conversions (`from_numpy`, `ts.load`) and functions that follow an argument's device (`ones_like`,
+`x.new_ones`) are not changed.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import ts
+from ts import devices
+from ts._core.dispatch import modes
+from ts.overrides import TorchFunctionMode
+
+_FACTORIES = (
+    "arange", "as_tensor", "asarray", "bartlett_window", "blackman_window", "empty", "empty_permuted",
+    "empty_quantized", "empty_strided", "eye", "fft.fftfreq", "fft.rfftfreq", "full", "hamming_window",
+    "hann_window", "kaiser_window", "linspace", "logspace", "nested.nested_tensor", "ones", "rand", "randint",
+    "randn", "randperm", "range", "scalar_tensor", "sparse_bsc_tensor", "sparse_bsr_tensor",
+    "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csc_tensor", "sparse_csr_tensor", "tensor",
+    "tril_indices", "triu_indices", "zeros",
+)  # fmt: skip
+
+
+@functools.cache
+def _device_constructors() -> frozenset[Callable[..., Any]]:
+    """Return the functions that create tensors on the default device."""
+    found = []
+    for path in _FACTORIES:
+        value: Any = ts
+        for name in path.split("."):
+            value = getattr(value, name, None)
+        if callable(value):
+            found.append(value)
+    return frozenset(found)
+
+
+class DeviceContext(TorchFunctionMode):
+    """A mode in which functions that create tensors use `device` if the call names none."""
+
+    def __init__(self, device: Any) -> None:
+        self.device = devices.device(device)
+
+    def __enter__(self) -> None:  # type: ignore[override]
+        """Insert the mode below all others: `with device:` blocks have precedence over the default."""
+        above = [modes.pop() for _ in modes.stack()[:]]
+        for mode in [self, *reversed(above)]:
+            modes.push(mode)
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        """Remove the mode from the bottom of the stack."""
+        above = [modes.pop() for _ in modes.stack()[1:]]
+        modes.pop()
+        for mode in reversed(above):
+            modes.push(mode)
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Iterable[type], args: Any = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if func in _device_constructors() and kwargs.get("device") is None:
+            kwargs = {**kwargs, "device": self.device}
+        return func(*args, **kwargs)
+
+
+def push_device(device: devices.device) -> None:
+    """Make `device` the default of this thread until `pop_device`."""
+    modes.push(DeviceContext(device))
+
+
+def pop_device() -> None:
+    """Undo the last `push_device`; RuntimeError if no mode is active."""
+    if not modes.stack():
+        raise RuntimeError("trying to pop from empty mode stack")
+    modes.pop()
+
+
+class _ThreadDefault(threading.local):
+    context: DeviceContext | None = None
+
+
+_default = _ThreadDefault()
+
+
+def set_default_device(device: Any) -> None:
+    """Create this thread's tensors on `device` from now on where a call names none; None restores the CPU."""
+    context = None if device is None else DeviceContext(device)
+    if _default.context is not None:
+        _default.context.__exit__(None, None, None)
+    _default.context = context
+    if context is not None:
+        context.__enter__()
+
+
+def get_default_device() -> devices.device:
+    """Return the device on which this thread creates tensors if a call names none."""
+    context = next((mode for mode in reversed(modes.stack()) if isinstance(mode, DeviceContext)), None)
+    if context is None:
+        return devices.CPU
+    return context.device if context.device.index is not None else ts.tensor([]).device
+
+
+def device_decorator(device: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `function` run with `device` as its default device."""
+
+    @functools.wraps(function)
+    def run_on_device(*args: Any, **kwargs: Any) -> Any:
+        with devices.as_device(device() if callable(device) else device):
+            return function(*args, **kwargs)
+
+    return run_on_device
+
+
+def set_device(device: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that runs functions with `device` as their default device."""
+    return functools.partial(device_decorator, ts.device(device))
