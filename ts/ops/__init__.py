@@ -19,10 +19,10 @@ def __getattr__(name: str) -> Any:
         from ts._higher_order_ops import operators
 
         return operators
-    if name == "load_library":
-        from ts.ops.namespace import load_library
+    if name in ("load_library", "loaded_libraries"):
+        from ts.ops import extension_libraries
 
-        return load_library
+        return getattr(extension_libraries, name)
     if name == "OpNamespace":
         from ts.ops.namespace import Namespace, namespaces
 

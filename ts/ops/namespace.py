@@ -12,6 +12,7 @@ from typing import Any
 
 from ts.absent import absent_operator
 from ts.ops import registry
+from ts.ops.extension_libraries import unavailable_operator
 
 
 class OpOverload:
@@ -144,14 +145,9 @@ class Namespace:
         if not registry.lookup(qualified):
             if self.name == "aten" and (absent := absent_operator(name)) is not None:
                 return absent
+            if (unavailable := unavailable_operator(self.name, name)) is not None:
+                return unavailable
             raise AttributeError(f"'_OpNamespace' '{self.name}' object has no attribute '{name}'")
         found = Packet(qualified)
         setattr(self, name, found)
         return found
-
-
-def load_library(path: Any) -> None:
-    """OSError: operators in C++ are linked with PyTorch's libraries."""
-    raise OSError(
-        f"Could not load this library: {path}: ts loads no operators in C++; `ts.library` takes functions"
-    )

@@ -1,0 +1,143 @@
+"""Extension libraries: what `torch.ops.load_library` does with a library of operators in C++.
+
+    torch.ops.load_library("libtorchaudio.so")     a warning that its code in C++ is not used
+    torch.ops.torchaudio._lfilter_core_loop        an operator of the library that ts has itself
+    torch.ops.torchaudio.forced_align(...)         NotImplementedError, which names operator and library
+
+In: a path; out: the namespace of the library's operators.  A library that is linked with PyTorch's is never loaded: its
+file is searched for the names of its operators only.  Other libraries are loaded as any shared library.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import mmap
+import os
+import re
+import warnings
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from ts._core.tensor.tensor import Tensor
+from ts.ops import registry
+from ts.ops.registry import Record
+
+loaded_libraries: set[str] = set()  # the paths of all libraries that `load_library` accepted
+_unused: list[str] = []  # those whose code is not used, because it is linked with PyTorch
+
+_SHARED_LIBRARY_MAGIC: Final = (b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
+_PYTORCH_SYMBOLS: Final = re.compile(rb"lib(?:torch|c10)\w*\.|(?:torch|torch_cpu|c10)\.dll|aoti_torch_\w")
+
+
+def _filter_recursively(waveform: Tensor, coefficients: Tensor, padded_output: Tensor) -> Tensor:
+    """Run an IIR filter over `waveform` (batch, channel, time); `coefficients` (channel, order) are flipped."""
+    x, a, y = waveform.array, coefficients.array, padded_output.array
+    order = a.shape[1]
+    for at in range(x.shape[2]):
+        y[:, :, at + order - 1] = x[:, :, at] - (y[:, :, at : at + order] * a).sum(-1)
+    return padded_output
+
+
+def _overdrive(
+    waveform: Tensor, temp: Tensor, last_in: Tensor, last_out: Tensor, output: Tensor
+) -> tuple[Tensor, ...]:
+    """Run the feedback loop of SoX's overdrive effect over waveforms (channel, time), in place of `output`."""
+    x, source, before, after, y = (t.array for t in (waveform, temp, last_in, last_out, output))
+    for at in range(x.shape[-1]):
+        after[...] = source[:, at] - before + np.asarray(0.995, x.dtype) * after
+        before[...] = source[:, at]
+        y[:, at] = x[:, at] * 0.5 + after * 0.75
+    return last_in, last_out, output
+
+
+# Operators of extension libraries that ts has, or that packages call while they are imported.
+_OPERATORS: Final[dict[str, Callable[..., Any]]] = {
+    "_torchaudio::cuda_version() -> int?": lambda: None,
+    "_torchaudio::is_align_available() -> bool": lambda: False,
+    "torchaudio::_lfilter_core_loop(Tensor input_signal_windows, Tensor a_coeff_flipped, "
+    "Tensor(a!) padded_output_waveform) -> Tensor(a!)": _filter_recursively,
+    "torchaudio::_overdrive_core_loop(Tensor waveform, Tensor temp, Tensor(a!) last_in, Tensor(b!) last_out, "
+    "Tensor(c!) output_waveform) -> (Tensor(a!), Tensor(b!), Tensor(c!))": _overdrive,
+}
+
+
+def load_library(path: Any) -> None:
+    """Load a shared library; OSError: there is none, or its package has to do without it.
+
+    A library that needs PyTorch's libraries gives a warning; of its operators those of `_OPERATORS` run.
+    """
+    place = os.path.realpath(os.fspath(path))
+    refusal = f"Could not load this library: {place}"
+    if not os.path.isfile(place):
+        raise OSError(refusal)
+    with open(place, "rb") as file:
+        if not file.read(4).startswith(_SHARED_LIBRARY_MAGIC):
+            raise OSError(refusal)
+    if not _search(place, _PYTORCH_SYMBOLS):
+        try:
+            ctypes.CDLL(place)
+        except OSError as error:
+            raise OSError(refusal) from error
+        loaded_libraries.add(place)
+        return
+    present = [schema for schema in _OPERATORS if _declares(place, *schema.partition("(")[0].split("::"))]
+    if not present and _search(place, re.compile(rb"(?<!\w)_?cuda_version(?!\w)")):
+        raise OSError(  # its package asks at once for which CUDA it was built; without the library it does not
+            f"{refusal}: it is linked with PyTorch's libraries, and ts has none of its operators"
+        )
+    for schema in present:
+        if not registry.lookup(schema.partition("(")[0]):
+            registry.add(Record(schema, _OPERATORS[schema], "custom", where="", whole=True, of_program=True))
+    if place not in loaded_libraries:
+        loaded_libraries.add(place)
+        _unused.append(place)
+        warnings.warn(
+            f"{place} is linked with PyTorch's libraries, and ts does not run its code in C++; calls of its "
+            "operators raise NotImplementedError unless ts or a program (by torch.library) implements them",
+            stacklevel=2,
+        )
+
+
+def _search(place: str, pattern: re.Pattern[bytes]) -> bool:
+    """Return whether the bytes of a file match a pattern somewhere."""
+    with open(place, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        return pattern.search(content) is not None
+
+
+@functools.cache
+def _declares(place: str, namespace: str, name: str) -> bool:
+    """Return whether a library's file contains the names of a namespace and of an operator."""
+    return all(_search(place, re.compile(rb"(?<!\w)" + x.encode() + rb"(?!\w)")) for x in (namespace, name))
+
+
+class UnavailableOperator:
+    """An operator of a library whose code is not used: it has a name, and raises when it is called."""
+
+    def __init__(self, namespace: str, name: str, library: str) -> None:
+        self.namespace, self.__name__, self.library = namespace, name, library
+        self.qualified_name = f"{namespace}::{name}"
+
+    @property
+    def default(self) -> UnavailableOperator:
+        """Return the overload without a name, which is this one."""
+        return self
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(
+            f"torch.ops.{self.namespace}.{self.__name__} is an operator in C++ of {self.library}, whose code ts "
+            f"does not run: implement it in Python with torch.library (define, impl), before it is first used"
+        )
+
+    def __repr__(self) -> str:
+        return f"<OpOverloadPacket(op='{self.namespace}.{self.__name__}')>"
+
+
+def unavailable_operator(namespace: str, name: str) -> UnavailableOperator | None:
+    """Return what stands for an operator of a library whose code is not used; None if no library has it."""
+    for place in _unused:
+        if _declares(place, namespace, name):
+            return UnavailableOperator(namespace, name, place)
+    return None
