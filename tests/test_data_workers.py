@@ -324,18 +324,3 @@ def test_refused(words):
 def test_too_many_workers_are_told():
     with pytest.warns(UserWarning, match="This DataLoader will create 4096 worker processes in total"):
         DataLoader(Numbers(2), num_workers=4096)
-
-
-
-
-def test_tensors_through_queues():
-    """Python's queues pickle tensors; the names are PyTorch's."""
-    context = ts.multiprocessing.get_context("fork")
-    queue = context.Queue()
-    process = context.Process(target=queue.put, args=(Numbers(2, (3,))[1],))
-    process.start()
-    assert queue.get(timeout=60).tolist() == [1.0, 1.0, 1.0]
-    process.join()
-    assert ts.multiprocessing.get_sharing_strategy() in ts.multiprocessing.get_all_sharing_strategies()
-    with pytest.raises(AssertionError):
-        ts.multiprocessing.set_sharing_strategy("pigeons")

@@ -19,9 +19,10 @@ MAY_IMPORT = {
     "devices": "",
     "absent": "",  # what is not there
     # the machine, and what it runs on
+    "_core.shared_memory": "",
     "_core.thread": "",
     "_core.value": "_core.thread",
-    "_core.tensor": "_core.thread _core.value",
+    "_core.tensor": "_core.shared_memory _core.thread _core.value",
     "_core.dispatch": "_core.thread _core.value _core.tensor",
     "_core.vm": "_core.thread _core.value _core.tensor _core.dispatch",
     "_core.autograd": "_core.thread _core.value _core.tensor _core.dispatch _core.vm",
@@ -50,7 +51,7 @@ MAY_IMPORT = {
     "masked": "ts _core linalg",
     "futures": "_core",
     "compiler": "_core",
-    "distributed.comm": "",
+    "distributed.comm": "_core.shared_memory",
     "distributed": "_core futures",
     "nn": "ts _core ops frontend autograd linalg compiler distributed",
     "optim": "ts _core nn ops autograd functions",
@@ -105,7 +106,7 @@ MAY_IMPORT = {
     "library": "ts _core ops autograd utils",
     "_C": "ir analysis passes runtime",
     "_jit_internal": "frontend futures",
-    "multiprocessing": "",
+    "multiprocessing": "_core",
     "types": "_core ir",
     "version": "ts",
 }  # fmt: skip

@@ -68,6 +68,11 @@ class _Same(importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self.spec  # the import has put that of `torch` there
         module.__loader__ = None if self.spec is None else self.spec.loader
+        # Modules that it imported are there: to import one again would put it in place of an object of its
+        # name, such as the function `torch.multiprocessing.spawn`.
+        for name, loaded in list(sys.modules.items()):
+            if name.startswith(f"{module.__name__}.") and name.startswith("ts."):
+                sys.modules.setdefault(f"torch{name[2:]}", loaded)
 
 
 class _Finder(importlib.metadata.DistributionFinder):

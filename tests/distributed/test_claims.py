@@ -20,10 +20,12 @@ from tests.distributed.parts import MARK, MOST, head, lent, part, reference
 from ts.distributed.comm import Limits, MalformedMessage, segments
 from ts.distributed.comm.messages import Reader, TooLarge, Writer
 from ts.distributed.comm.stream import Stream
-from ts.distributed.comm.segments import LEAST, PAGE, Borrower, Lender, NotShared
+from ts._core import shared_memory
+from ts._core.shared_memory import PAGE_BYTES, NotSharedMemoryError
+from ts.distributed.comm.segments import LEAST, Borrower, Lender
 
 
-def file_of(size=PAGE + LEAST, seals=segments._SEALS, state=1, flags=0, mark=MARK):
+def file_of(size=PAGE_BYTES + LEAST, seals=shared_memory._SEALS, state=1, flags=0, mark=MARK):
     """A file without a name."""
     file = os.memfd_create("test", os.MFD_ALLOW_SEALING | flags)
     if size:
@@ -38,14 +40,14 @@ def file_of(size=PAGE + LEAST, seals=segments._SEALS, state=1, flags=0, mark=MAR
     {
         "no file": lambda: 1 << 20,
         "one that may become shorter": lambda: file_of(seals=fcntl.F_SEAL_GROW),
-        "one that can be written by nobody": lambda: file_of(seals=segments._SEALS | fcntl.F_SEAL_WRITE),
+        "one that can be written by nobody": lambda: file_of(seals=shared_memory._SEALS | fcntl.F_SEAL_WRITE),
         "no memory": lambda: file_of(size=0),
         "one byte": lambda: file_of(size=1),
         "memory of another connection": lambda: file_of(mark=bytes(16)),
-        "a part that is far from all of it": lambda: file_of(size=PAGE + 5 * LEAST),
+        "a part that is far from all of it": lambda: file_of(size=PAGE_BYTES + 5 * LEAST),
         "more memory than there is": lambda: file_of(size=1 << 60),
-        "no memory but the first page": lambda: file_of(size=PAGE),
-        "less memory": lambda: file_of(size=PAGE + LEAST - 1),
+        "no memory but the first page": lambda: file_of(size=PAGE_BYTES),
+        "less memory": lambda: file_of(size=PAGE_BYTES + LEAST - 1),
         "memory that is free": lambda: file_of(state=0),
         "memory that somebody has": lambda: file_of(state=2),
         "a folder": lambda: os.open("/", os.O_RDONLY),
@@ -59,7 +61,7 @@ def test_claims(claim):
     """Each is an error, and nothing is mapped or left open."""
     file = claim[1]()
     files = set(os.listdir("/proc/self/fd"))
-    with pytest.raises((NotShared, OSError)):
+    with pytest.raises((NotSharedMemoryError, OSError)):
         Borrower(os.getpid(), MARK).take(reference(file))
     gc.collect()
     assert set(os.listdir("/proc/self/fd")) == files
@@ -74,7 +76,7 @@ def test_what_is_no_segment_is_not_opened(tmp_path):
     file = os.open(tmp_path / "named", os.O_RDONLY | os.O_CREAT)
     try:
         fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-        with pytest.raises(NotShared, match="without a name"):
+        with pytest.raises(NotSharedMemoryError, match="without a name"):
             Borrower(os.getpid(), MARK).take(reference(file))
         assert fcntl.fcntl(file, fcntl.F_GETLEASE) == fcntl.F_RDLCK and not told
     finally:
@@ -88,7 +90,7 @@ def test_pages_that_may_not_be_there():
         file = file_of(size=1 << 22, flags=os.MFD_HUGETLB)
     except OSError as error:
         pytest.skip(f"this system has no huge pages: {error}")
-    with pytest.raises(NotShared, match="shorter"):
+    with pytest.raises(NotSharedMemoryError, match="shorter"):
         Borrower(os.getpid(), MARK).take(reference(file))
     os.close(file)
 
@@ -101,7 +103,7 @@ def test_a_segment_of_another_connection(ends):
         other.lend(part(LEAST, 2).data)
         claims = [other.lend(part(LEAST, 2).data) for _ in range(5)]
         assert late in claims
-        with pytest.raises(NotShared, match="another connection's"):
+        with pytest.raises(NotSharedMemoryError, match="another connection's"):
             ends[1].take(late)
         with contextlib.closing(Borrower(os.getpid(), bytes(16))) as borrower:
             np.testing.assert_array_equal(borrower.take(late), part(LEAST, 2))

@@ -13,7 +13,8 @@ if not hasattr(os, "memfd_create"):
 
 from tests.distributed.parts import MARK, MOST, lent, part, shared_files
 from ts.distributed.comm import segments
-from ts.distributed.comm.segments import LEAST, PAGE, Lender
+from ts._core.shared_memory import PAGE_BYTES
+from ts.distributed.comm.segments import LEAST, Lender
 
 
 def test_a_part_there_and_back(ends):
@@ -110,7 +111,7 @@ def test_parts_of_several_sizes_in_one_segment(ends):
     assert len(lender._segments) == 1
 
 
-@pytest.mark.parametrize("after", [0, PAGE])
+@pytest.mark.parametrize("after", [0, PAGE_BYTES])
 def test_no_memory_for_a_segment(ends, monkeypatch, after):
     """Parts go over the socket; to find out by writing to the mapping would end the process."""
     lender, borrower = ends

@@ -72,7 +72,7 @@ def test_without_files(monkeypatch):
     def none(size):
         raise OSError(24, "Too many open files")
 
-    monkeypatch.setattr(sharing, "make_sealed", none)
+    monkeypatch.setattr(sharing, "create_sealed_file", none)
     for shared in agree(sharing.listener(MOST), sharing.connector(MOST)):
         assert shared == (None, None)
 

@@ -368,13 +368,9 @@ NAMES: Final = {
         tree_unflatten
     """,
     "multiprocessing.reductions": """
-        SharedCache StorageWeakRef fd_id init_reductions rebuild_cuda_tensor rebuild_event
-        rebuild_meta_tensor rebuild_nested_tensor rebuild_sparse_compressed_tensor
-        rebuild_sparse_coo_tensor rebuild_storage_empty rebuild_storage_fd
-        rebuild_storage_filename rebuild_tensor rebuild_typed_storage
-        rebuild_typed_storage_child reduce_event reduce_nested_tensor reduce_sparse_tensor
-        reduce_storage reduce_tensor reduce_typed_storage reduce_typed_storage_child
-        register_after_fork shared_cache storage_from_cache
+        SharedCache rebuild_cuda_tensor rebuild_event rebuild_nested_tensor rebuild_sparse_compressed_tensor
+        rebuild_sparse_coo_tensor rebuild_storage_filename rebuild_typed_storage_child reduce_event
+        reduce_nested_tensor reduce_sparse_tensor reduce_typed_storage_child shared_cache storage_from_cache
     """,
     "cuda": """
         AcceleratorError BFloat16Storage BoolStorage ByteStorage CUDAPluggableAllocator CharStorage

@@ -12,6 +12,7 @@ import copy
 from typing import Any, NoReturn
 
 import ts
+from ts._core.tensor.sharing import register_class
 from ts._core.tensor.tensor import (
     Tensor,
     _disabled_torch_function_impl,
@@ -56,6 +57,9 @@ def _parameter(data: Tensor, requires_grad: bool, attributes: dict[str, Any]) ->
     made = Parameter(data, requires_grad)
     made.__dict__.update(attributes)
     return made
+
+
+register_class(Parameter)
 
 
 class _BufferMeta(type):

@@ -174,7 +174,7 @@ _NEVER = (
     "is_xpu", "is_ipu", "is_mtia", "is_maia", "retains_grad",
 )  # fmt: skip
 _NEVER_METHODS = (
-    "is_conj", "is_neg", "is_distributed", "has_names", "is_shared",
+    "is_conj", "is_neg", "is_distributed", "has_names",
 )  # fmt: skip
 
 define_methods(
@@ -189,7 +189,6 @@ define_methods(
         "__format__": __format__,
         "_repr_html_": _repr_html_,
         "to_dense": _itself,
-        "share_memory_": _itself,
         "dense_dim": lambda self: self.ndim,
         "sparse_dim": lambda self: 0,
         "name": property(lambda self: None),

@@ -140,11 +140,10 @@ def __reduce_ex__(self: Tensor, protocol: Any) -> tuple[Any, ...]:
             self.requires_grad,
             self.__dict__,
         )
-    # The owner of the memory is one object for all views, so that a pickle has it once.
-    owner = storage.root(self.array)
-    if not isinstance(owner, np.ndarray):
-        owner = storage.root(self._host())
-    return rebuild, (owner, *_place(self), str(self.device), self.requires_grad, self.__dict__)
+    # The owner of the memory, which the storage pickles, is one object for all views: a pickle has it once.
+    memory = storage.UntypedStorage.of(self.array if isinstance(self.array, np.ndarray) else self._host())
+    parts = memory, *_place(self), str(self.device), self.requires_grad, self.__dict__
+    return (rebuild, parts) if type(self) is Tensor else (rebuild_derived, (type(self), parts))
 
 
 def _place(x: Tensor) -> tuple[Any, ...]:
@@ -161,10 +160,20 @@ def rebuild(
     requires_grad: bool,
     attributes: dict[str, Any],
 ) -> Tensor:
-    """What a pickled tensor is made from: the array that owns the memory, and where the tensor lies in it."""
+    """Return a pickled tensor: `owner` is its storage, or the array that owns the memory."""
+    if isinstance(owner, storage.UntypedStorage):
+        owner = owner.bytes
     array = storage.strided(owner, shape, strides, at, dtype.numpy_dtype)
     x = construct.moved(wrap_array(array), devices.device(device))
     return _completed(x, requires_grad, attributes)
+
+
+def rebuild_derived(cls: type, parts: tuple[Any, ...]) -> Tensor:
+    """Return a pickled tensor of a derived class; `parts` are arguments of `rebuild`."""
+    requires_grad, attributes = parts[-2:]
+    made: Tensor = Tensor._make_subclass(cls, rebuild(*(*parts[:-2], False, {})), requires_grad)
+    made.__dict__.update(attributes)
+    return made
 
 
 def rebuild_meta(

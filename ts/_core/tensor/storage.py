@@ -19,6 +19,7 @@ from typing import Any, Final
 import numpy as np
 
 from ts import devices, dtypes
+from ts._core.shared_memory import is_shared_array
 from ts._core.tensor.tensor import Tensor, backend_of, give_away, wrap_array
 
 Array = Any  # numpy.ndarray, cupy.ndarray, MetaArray ...
@@ -196,8 +197,21 @@ class UntypedStorage:
         return False
 
     def is_shared(self) -> bool:
-        """Whether other processes see the memory; never, on the CPU."""
-        return self.is_cuda
+        """Return whether other processes see the memory: a mapped file, or memory of a GPU."""
+        array = self.bytes
+        return is_shared_array(array) if isinstance(array, np.ndarray) else not is_meta(array)
+
+    def share_memory_(self) -> UntypedStorage:
+        """Move the bytes, and all tensors on them, to memory that other processes see."""
+        _sharing().share_memory([self])
+        return self
+
+    @classmethod
+    def _new_shared(cls, size: int, *, device: Any = "cpu") -> UntypedStorage:
+        if devices.as_device(device).type != "cpu":
+            return cls(size, device=device)
+        found: UntypedStorage = _sharing().create_shared_storage(size)
+        return found
 
     def __repr__(self) -> str:
         lines = "".join(f" {byte}\n" for byte in self.tolist()) if self.device.type != "meta" else "...\n"
@@ -254,7 +268,17 @@ class UntypedStorage:
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
+        return _sharing().reduce_unregistered(self) or self._reduce_by_value()
+
+    def _reduce_by_value(self) -> tuple[Any, ...]:
         return _storage_of, (root(self.bytes),)
+
+
+def _sharing() -> Any:
+    """Return the module that moves storages, which is written over this one."""
+    from ts._core.tensor import sharing
+
+    return sharing
 
 
 def _storage_of(array: Array) -> UntypedStorage:
@@ -319,8 +343,13 @@ class TypedStorage:
         return self if self.device.type == "cpu" else TypedStorage(self._untyped_storage.cpu(), self.dtype)
 
     def is_shared(self) -> bool:
-        """Whether other processes see the memory."""
+        """Return whether other processes see the memory."""
         return self._untyped_storage.is_shared()
+
+    def share_memory_(self) -> TypedStorage:
+        """Move the elements, and all tensors on them, to memory that other processes see."""
+        self._untyped_storage.share_memory_()
+        return self
 
     def __repr__(self) -> str:
         lines = "".join(f" {value}\n" for value in self.tolist()) if self.device.type != "meta" else "...\n"

@@ -22,11 +22,9 @@ owner could still write to it: memory is shared between processes of one user on
 
 from __future__ import annotations
 
-import fcntl
 import math
 import mmap
 import os
-import stat
 import threading
 import time
 import weakref
@@ -35,7 +33,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-PAGE: Final = mmap.PAGESIZE
+from ts._core.shared_memory import PAGE_BYTES, NotSharedMemoryError, create_sealed_file, open_sealed_file
+
 MARK: Final = slice(16, 32)  # of a segment: of which connection it is
 LEAST: Final = 1 << 18  # bytes of a part for which it pays
 _MOST: Final = 1 << 40  # bytes of one, in a reference
@@ -50,16 +49,10 @@ _ON_ITS_WAY: Final = 1 << 25  # bytes that one connection sends before the other
 _FREE, _SENT, _TAKEN = range(3)
 _PATIENCE: Final = {_FREE: 1.0, _SENT: math.inf, _TAKEN: 10.0}  # seconds until a segment may go for another
 
-_SEALS: Final = 7  # F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW; `fcntl` has their names on Linux only
-
 _made: dict[int, int] = {}  # bytes of each segment of this process, by its file
 _lenders: set[weakref.ref[Lender]] = set()
 _mapped: weakref.WeakSet[mmap.mmap] = weakref.WeakSet()
 _forks = 0  # of this process: what it had before is another's as well
-
-
-class NotShared(ConnectionError):
-    """What is announced as memory in common is none."""
 
 
 def size_of(reference: int) -> int:
@@ -67,48 +60,16 @@ def size_of(reference: int) -> int:
     return reference & (_MOST - 1) if reference >= SHARED else reference
 
 
-def make_sealed(size: int) -> int:
-    """A file without a name that always has so many bytes; OSError where the system has none."""
-    file = os.memfd_create("ts.distributed", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    try:
-        os.ftruncate(file, size)
-        fcntl.fcntl(file, fcntl.F_ADD_SEALS, _SEALS)
-    except BaseException:
-        os.close(file)
-        raise
-    return file
-
-
-def open_sealed(process: int, number: int) -> int:
-    """Such a file of another process of this user; OSError where there is none, or it cannot be had.
-    Nothing else is opened: to open a device, a pipe or a file with a lease does something."""
-    place = os.open(f"/proc/{process}/fd/{number}", os.O_PATH | os.O_CLOEXEC)
-    try:
-        about = os.fstat(place)
-        if not stat.S_ISREG(about.st_mode) or about.st_nlink or about.st_uid != os.geteuid():
-            raise NotShared("what should be memory in common is no file without a name of this user's")
-        file = os.open(f"/proc/self/fd/{place}", os.O_RDWR | os.O_CLOEXEC)
-    finally:
-        os.close(place)
-    try:
-        if fcntl.fcntl(file, fcntl.F_GET_SEALS) & _SEALS != _SEALS or os.fstatvfs(file).f_bsize != PAGE:
-            raise NotShared("what should be memory in common could become shorter")
-    except BaseException:
-        os.close(file)
-        raise
-    return file
-
-
 class _Segment:
     def __init__(self, capacity: int, mark: bytes) -> None:
-        self.file = make_sealed(PAGE + capacity)
+        self.file = create_sealed_file(PAGE_BYTES + capacity)
         try:
             os.pwrite(self.file, bytes(MARK.start) + mark, 0)
-            self.mapping = mmap.mmap(self.file, PAGE + capacity)
+            self.mapping = mmap.mmap(self.file, PAGE_BYTES + capacity)
         except BaseException:
             os.close(self.file)
             raise
-        self.memory: NDArray[np.uint8] = np.frombuffer(self.mapping, np.uint8, capacity, PAGE)
+        self.memory: NDArray[np.uint8] = np.frombuffer(self.mapping, np.uint8, capacity, PAGE_BYTES)
         self.used = time.monotonic()
         self._written = 0  # bytes of the memory that there are pages for
         self._process = os.getpid()
@@ -123,7 +84,7 @@ class _Segment:
         has no memory: to write to the mapping would end the process."""
         start = min(self._written, len(part))
         while self._written < len(part):
-            self._written += os.pwrite(self.file, part[self._written :], PAGE + self._written)
+            self._written += os.pwrite(self.file, part[self._written :], PAGE_BYTES + self._written)
         return start
 
     def let_go(self) -> None:
@@ -245,31 +206,34 @@ class Borrower:
         self._mappings: dict[int, mmap.mmap] = {}  # by the owner's file
 
     def take(self, reference: int) -> memoryview:
-        """The memory of a part, for which nothing is copied.  NotShared where there is none, OSError where it
-        cannot be opened; MemoryError where this process may have no more, and the segment is free again."""
+        """Return the memory of a part without copying it.
+
+        NotSharedMemoryError if there is none, OSError if it cannot be opened; MemoryError if this process may
+        have no more, and the segment is free again.
+        """
         number, size = reference >> 40 & (_FILES - 1), size_of(reference)
         for other, each in list(self._mappings.items()):
             if each[1]:
                 del self._mappings[other]
         mapping = self._mappings.get(number)
         if mapping is None:
-            file = open_sealed(self._process, number)
+            file = open_sealed_file(self._process, number)
             try:
-                there = os.fstat(file).st_size - PAGE
+                there = os.fstat(file).st_size - PAGE_BYTES
                 if not size <= there <= max(size, LEAST) * _SPARE:
-                    raise NotShared(f"{size} bytes are announced in a segment of {there}")
+                    raise NotSharedMemoryError(f"{size} bytes are announced in a segment of {there}")
                 if os.pread(file, len(self._mark), MARK.start) != self._mark:
-                    raise NotShared("a segment is announced that is another connection's")
+                    raise NotSharedMemoryError("a segment is announced that is another connection's")
                 mapping = _mapping(file)
                 if mapping is None:
                     return _copied(file, size)
             finally:
                 os.close(file)
             self._mappings[number] = mapping
-        if size > len(mapping) - PAGE or mapping[0] != _SENT:
-            raise NotShared(f"{size} bytes are announced in a segment that does not have them")
+        if size > len(mapping) - PAGE_BYTES or mapping[0] != _SENT:
+            raise NotSharedMemoryError(f"{size} bytes are announced in a segment that does not have them")
         mapping[0] = _TAKEN
-        memory = np.frombuffer(mapping, np.uint8, size, PAGE)
+        memory = np.frombuffer(mapping, np.uint8, size, PAGE_BYTES)
         weakref.finalize(memory, _give_back, mapping, _forks).atexit = False
         return memory.data
 
@@ -306,12 +270,12 @@ os.register_at_fork(before=_before_fork)
 def _copied(file: int, size: int) -> memoryview:
     """A part whose segment is not mapped."""
     if os.pread(file, 1, 0) != bytes([_SENT]):
-        raise NotShared(f"{size} bytes are announced in a segment that does not have them")
+        raise NotSharedMemoryError(f"{size} bytes are announced in a segment that does not have them")
     try:
         memory = np.empty(size, np.uint8).data
         at = 0
         while at < size:
-            at += os.preadv(file, [memory[at:]], PAGE + at)
+            at += os.preadv(file, [memory[at:]], PAGE_BYTES + at)
         return memory
     finally:
         os.pwrite(file, bytes([_FREE]), 0)

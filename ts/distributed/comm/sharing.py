@@ -23,7 +23,8 @@ import struct
 from collections.abc import Generator
 from typing import Final, NamedTuple
 
-from ts.distributed.comm.segments import Borrower, Lender, make_sealed, open_sealed
+from ts._core.shared_memory import create_sealed_file, open_sealed_file
+from ts.distributed.comm.segments import Borrower, Lender
 
 _KEY: Final = 32
 _NONCE: Final = 16
@@ -54,7 +55,7 @@ class _Offer:
         self._file: int | None = None
         if most > 0 and hasattr(os, "memfd_create"):
             with contextlib.suppress(OSError):  # no more files: nothing is shared
-                self._file = make_sealed(_KEY)
+                self._file = create_sealed_file(_KEY)
                 os.pwrite(self._file, self._key, 0)
 
     def __enter__(self) -> _Offer:
@@ -118,7 +119,7 @@ def _proof(key: bytes, role: bytes, theirs: bytes, ours: bytes) -> bytes:
 def _read(process: int, file: int) -> bytes | None:
     """The key in a file; None where there is none to be had."""
     try:
-        opened = open_sealed(process, file)
+        opened = open_sealed_file(process, file)
     except OSError:
         return None
     try:

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from ts import compiler
 from ts._core.tensor.hooks import RemovableHandle, add_hook
+from ts._core.tensor.sharing import share_memory
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
 from ts.errors import missing_attribute
@@ -433,9 +434,12 @@ class Module:
         return self._apply(lambda t: t.new_empty(t.shape, device=device), recurse)
 
     def share_memory(self) -> Self:
-        """What `Tensor.share_memory_` does, to everything."""
-        for tensor in (*self.parameters(), *self.buffers()):
-            tensor.share_memory_()
+        """Move all parameters and buffers to memory that other processes see."""
+        tensors = [*self.parameters(), *self.buffers()]
+        for tensor in tensors:
+            if is_uninitialized(tensor):
+                tensor.share_memory_()  # refused
+        share_memory(tensors)
         return self
 
     def compile(self, *args: Any, **kwargs: Any) -> None:

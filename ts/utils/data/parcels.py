@@ -24,7 +24,6 @@ import mmap
 import os
 import pickle
 import socket
-import tempfile
 import weakref
 from collections import deque
 from collections.abc import Sequence
@@ -34,6 +33,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from ts._core.shared_memory import create_file
+from ts._core.tensor.storage import UntypedStorage
 from ts._core.tensor.tensor import Tensor
 
 LENT: Final = 16  # segments of one worker whose batches the program may keep
@@ -60,6 +61,9 @@ class _Pickler(pickle.Pickler):
         self.dispatch_table = ForkingPickler(file).dispatch_table
 
     def reducer_override(self, value: Any) -> Any:
+        """Reduce tensors and storages to elements: `multiprocessing` would share a file for each."""
+        if isinstance(value, UntypedStorage):
+            return value._reduce_by_value()
         if not isinstance(value, Tensor):
             return NotImplemented
         if value.requires_grad and not value.is_leaf:
@@ -69,10 +73,10 @@ class _Pickler(pickle.Pickler):
                 "on the tensor before serializing (e.g., putting it on the queue)."
             )
         if type(value) is not Tensor or value.is_meta or value.requires_grad or value.__dict__:
-            return NotImplemented
+            return value.__reduce_ex__(5)
         if value.nbytes * _SMALL_SHARE < value.untyped_storage().nbytes():
             return value.clone().__reduce_ex__(5)
-        return NotImplemented
+        return value.__reduce_ex__(5)
 
 
 def packed(value: Any) -> list[Any]:
@@ -90,17 +94,6 @@ def _places(sizes: Sequence[int]) -> tuple[list[int], int]:
         places.append(end)
         end = -(-(end + size) // _ALIGNED) * _ALIGNED
     return places, end
-
-
-def _file(size: int) -> int:
-    """The descriptor of a new file without a name, in memory where the system has such files."""
-    if hasattr(os, "memfd_create"):
-        descriptor = os.memfd_create("ts-batch", os.MFD_CLOEXEC)
-    else:
-        with tempfile.TemporaryFile() as file:
-            descriptor = os.dup(file.fileno())
-    os.ftruncate(descriptor, size)
-    return descriptor
 
 
 class Outbox:
@@ -131,7 +124,7 @@ class Outbox:
             number, self._made = self._made, self._made + 1
             spare = end // 8  # the next batch may be a little larger
             size = -(-(end + spare) // mmap.PAGESIZE) * mmap.PAGESIZE
-            descriptor = _file(size)
+            descriptor = create_file(size)
             self._segments[number] = mmap.mmap(descriptor, size)
         segment = self._segments[number]
         for place, size, part in zip(places, sizes, parts, strict=True):

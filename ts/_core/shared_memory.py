@@ -1,0 +1,291 @@
+"""Create and map memory that several processes share.
+
+In: sizes in bytes, file descriptors, paths; out: mappings, and byte arrays over parts of them.
+
+    mapping = create_mapping(1 << 20)              a file without a name (memfd), in memory
+    block = view_bytes(mapping, 4096, 0)           a NumPy array over the first page
+    find_mapping(block)                            (mapping, 0)
+    descriptor = create_sealed_file(4096)          the same, of a size that can never change
+
+A file without a name lives as long as any process has it open or mapped, however the processes end; another
+process needs its descriptor, from the process that has it.  A named file can be opened after its creator
+ended; it holds the number of its users, and the last user removes it:
+
+    named file      byte 0: number of users (int64) │ from PAGE_BYTES: the memory
+    unnamed file    the memory
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import stat
+import weakref
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+PAGE_BYTES: Final = mmap.PAGESIZE
+ALIGNMENT_BYTES: Final = 64
+_SEALS: Final = 7  # F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW; `fcntl` has their names on Linux only
+_NAMED_FILE_PREFIX: Final = "ts_shared_"
+
+
+class Mapping(mmap.mmap):
+    """A shared mapping of a whole file, with what another process needs to map it too."""
+
+    descriptor: int  # of an unnamed file, owned by the mapping; -1: there is none
+    path: str  # of a named file; "": it has no name
+    start: int  # bytes in front of the memory
+    address: int
+
+
+def create_file(size: int) -> int:
+    """Return the descriptor of a new file of `size` bytes without a name, in memory if the system can."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("ts", os.MFD_CLOEXEC)
+    else:
+        import tempfile  # which takes longer to import than all of this
+
+        with tempfile.TemporaryFile() as file:
+            descriptor = os.dup(file.fileno())
+    try:
+        os.ftruncate(descriptor, size)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def create_sealed_file(size: int) -> int:
+    """Return the descriptor of a file without a name that keeps its size; OSError if the system has none."""
+    descriptor = os.memfd_create("ts", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        os.ftruncate(descriptor, size)
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, _SEALS)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+class NotSharedMemoryError(ConnectionError):
+    """A process announced shared memory that is none."""
+
+
+def open_sealed_file(process: int, number: int) -> int:
+    """Open a sealed file of another process of this user; OSError if it has none, or it cannot be opened.
+
+    Nothing else is opened: to open a device, a pipe or a file with a lease has effects.
+    """
+    path = os.open(f"/proc/{process}/fd/{number}", os.O_PATH | os.O_CLOEXEC)
+    try:
+        status = os.fstat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink or status.st_uid != os.geteuid():
+            raise NotSharedMemoryError("the announced shared memory is no file without a name of this user")
+        descriptor = os.open(f"/proc/self/fd/{path}", os.O_RDWR | os.O_CLOEXEC)
+    finally:
+        os.close(path)
+    try:
+        seals = fcntl.fcntl(descriptor, fcntl.F_GET_SEALS)
+        if seals & _SEALS != _SEALS or os.fstatvfs(descriptor).f_bsize != PAGE_BYTES:
+            raise NotSharedMemoryError("the announced shared memory is not sealed: it could become shorter")
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+# ---------------------------------------------------------------- mappings
+
+
+def create_mapping(size: int, named: bool = False) -> Mapping:
+    """Map a new file with room for `size` bytes (at least one)."""
+    if named:
+        return _create_named_mapping(size)
+    return map_file(create_file(max(size, 1)))
+
+
+def map_file(descriptor: int) -> Mapping:
+    """Map an unnamed file; the mapping owns the descriptor from now on."""
+    try:
+        mapping = Mapping(descriptor, os.fstat(descriptor).st_size)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    weakref.finalize(mapping, os.close, descriptor).atexit = False
+    return _complete(mapping, descriptor, "", 0)
+
+
+def _complete(mapping: Mapping, descriptor: int, path: str, start: int) -> Mapping:
+    mapping.descriptor, mapping.path, mapping.start = descriptor, path, start
+    mapping.address = np.frombuffer(mapping, np.uint8).__array_interface__["data"][0]
+    return mapping
+
+
+def view_bytes(mapping: Mapping, size: int, offset: int) -> NDArray[np.uint8]:
+    """Return an array over `size` bytes of the memory; ValueError if they are not inside of it."""
+    start = mapping.start + offset
+    if size < 0 or offset < 0 or start + size > len(mapping):
+        raise ValueError(f"{size} bytes at {offset} are not in a shared memory of {capacity(mapping)} bytes")
+    return np.ndarray((size,), np.uint8, buffer=mapping, offset=min(start, len(mapping)))
+
+
+def capacity(mapping: Mapping) -> int:
+    """Return the number of bytes of the memory."""
+    return len(mapping) - mapping.start
+
+
+def find_owner(array: Any) -> Any:
+    """Return the object whose memory the array shows: the end of the chain of bases."""
+    while True:
+        base = array.obj if isinstance(array, memoryview) else getattr(array, "base", None)
+        if base is None:
+            return array
+        array = base
+
+
+def is_shared_array(array: NDArray[Any]) -> bool:
+    """Return whether the memory of the array is a mapped file."""
+    return isinstance(find_owner(array), mmap.mmap)
+
+
+def find_mapping(array: NDArray[Any]) -> tuple[Mapping, int] | None:
+    """Return the mapping that holds the memory of the array, and the offset in it; None if there is none."""
+    owner = find_owner(array)
+    if not isinstance(owner, Mapping):
+        return None
+    address: int = array.__array_interface__["data"][0]
+    return owner, address - owner.address - owner.start
+
+
+def file_identity(mapping: Mapping) -> tuple[int, int]:
+    """Return a key that is equal for mappings of one file."""
+    status = os.stat(mapping.path) if mapping.path else os.fstat(mapping.descriptor)
+    return status.st_dev, status.st_ino
+
+
+# ---------------------------------------------------------------- named files
+
+
+def _named_file_directory() -> str:
+    if os.path.isdir("/dev/shm"):
+        return "/dev/shm"
+    import tempfile
+
+    return tempfile.gettempdir()
+
+
+def _create_named_mapping(size: int) -> Mapping:
+    name = f"{_NAMED_FILE_PREFIX}{os.getpid()}_{os.urandom(8).hex()}"
+    path = os.path.join(_named_file_directory(), name)
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        os.ftruncate(descriptor, PAGE_BYTES + max(size, 1))
+        return _map_named_file(descriptor, path)
+    finally:
+        os.close(descriptor)
+
+
+def open_named_mapping(path: str) -> Mapping:
+    """Map a named file that `add_user` was called for; this process is that user."""
+    status = os.lstat(path)
+    is_own = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
+    if not os.path.basename(path).startswith(_NAMED_FILE_PREFIX) or not stat.S_ISREG(status.st_mode):
+        raise NotSharedMemoryError(f"{path!r} is no file of shared memory")
+    if not is_own:
+        raise NotSharedMemoryError(f"{path!r} belongs to another user")
+    descriptor = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+    try:
+        mapping = _map_named_file(descriptor, path, is_new_user=False)
+    finally:
+        os.close(descriptor)
+    return mapping
+
+
+def _map_named_file(descriptor: int, path: str, is_new_user: bool = True) -> Mapping:
+    mapping = _complete(Mapping(descriptor, os.fstat(descriptor).st_size), -1, path, PAGE_BYTES)
+    if is_new_user:
+        add_user(path)
+    _mapped_paths[path] = _mapped_paths.get(path, 0) + 1
+    weakref.finalize(mapping, _release, path, os.getpid()).atexit = False
+    _release_at_exit()
+    return mapping
+
+
+_mapped_paths: dict[str, int] = {}  # how often this process has mapped a named file
+_exit_process = -1  # the process that has registered `_release_all`
+
+
+def add_user(path: str) -> None:
+    """Count one more user of a named file: who opens it next."""
+    _change_users(path, 1)
+
+
+def remove_user(path: str) -> None:
+    """Count one user of a named file less; the last one removes the file."""
+    _change_users(path, -1)
+
+
+def _change_users(path: str, change: int) -> None:
+    try:
+        descriptor = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+    except FileNotFoundError:
+        return
+    try:
+        if fcntl is not None:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        users = int.from_bytes(os.read(descriptor, 8), "little") + change
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        os.write(descriptor, max(users, 0).to_bytes(8, "little"))
+        if users <= 0:
+            with contextlib.suppress(OSError):  # on Windows, as long as it is mapped
+                os.unlink(path)
+    finally:
+        os.close(descriptor)
+
+
+def _release(path: str, process: int) -> None:
+    """Let go of a mapping, in the process that counts as its user: a forked child does not."""
+    if process != os.getpid() or path not in _mapped_paths:
+        return
+    _mapped_paths[path] -= 1
+    if not _mapped_paths[path]:
+        del _mapped_paths[path]
+    remove_user(path)
+
+
+def _release_at_exit() -> None:
+    """Have `_release_all` called when this process ends, a child of `multiprocessing` or not."""
+    global _exit_process
+    if _exit_process != os.getpid():
+        from multiprocessing.util import Finalize  # whoever has named files has it
+
+        _exit_process = os.getpid()
+        Finalize(None, _release_all, args=(os.getpid(),), exitpriority=-100)
+
+
+def _release_all(process: int) -> None:
+    if process == os.getpid():
+        for path, count in list(_mapped_paths.items()):
+            for _ in range(count):
+                _release(path, process)
+
+
+def _forget_named_files() -> None:
+    """In a forked child: the mappings count for the parent."""
+    _mapped_paths.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_named_files)

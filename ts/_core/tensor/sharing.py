@@ -1,0 +1,329 @@
+"""Move the memory of tensors to shared memory, and pickle tensors for other processes.
+
+In: tensors and storages; out: the same objects, whose memory other processes see; what a pickle for another
+process holds.
+
+    x = ts.zeros(4);  y = x[2:]
+    x.share_memory_()                           y stays a view of x
+    os.fork()                                   what the child writes to x, the parent reads
+
+A tensor is an array, and its storage is the array that owns the memory.  To move a storage, every tensor on
+it gets an array over the new memory.  Nothing lists the views of an array, so they are looked up among the
+objects of the garbage collector, but only if reference counts say that there are any.
+
+Pickles of `multiprocessing` (queues, pipes, arguments of processes) hold a mapping and a place in it instead
+of elements.  The receiver maps the file.  A cache gives tensors of one storage the same memory there, in
+whatever messages they come.
+"""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import sys
+import threading
+import weakref
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from ts import dtypes
+from ts._core import shared_memory
+from ts._core.shared_memory import ALIGNMENT_BYTES, Mapping
+from ts._core.tensor import storage
+from ts._core.tensor.storage import TypedStorage, UntypedStorage
+from ts._core.tensor.tensor import (
+    Tensor,
+    define_methods,
+    give_away,
+    layer_of,
+    rebind_array,
+    wrap_array,
+)
+
+STRATEGIES: Final = {"file_descriptor", "file_system"} if hasattr(sys, "abiflags") else {"file_system"}
+_strategy = "file_descriptor" if sys.platform == "linux" else "file_system"
+
+
+def get_strategy() -> str:
+    """Return the name of the way in which new shared memory reaches other processes."""
+    return _strategy
+
+
+def set_strategy(name: str) -> None:
+    """Choose that way: "file_descriptor" (unnamed files) or "file_system" (named files)."""
+    global _strategy
+    if name not in STRATEGIES:
+        raise AssertionError(f"invalid sharing strategy {name}, expected one of {sorted(STRATEGIES)}")
+    _strategy = name
+
+
+# ---------------------------------------------------------------- moving storages
+
+
+def is_shared(x: Tensor | UntypedStorage) -> bool:
+    """Return whether other processes see the memory: a mapped file, or memory of a GPU."""
+    array = x.array if isinstance(x, Tensor) else x.bytes
+    if not isinstance(array, np.ndarray):
+        return not storage.is_meta(array)
+    return shared_memory.is_shared_array(array)
+
+
+def share_memory(values: Sequence[Tensor | UntypedStorage], sendable: bool = False) -> None:
+    """Move the memory of tensors and storages to one shared file; what is shared already stays.
+
+    With `sendable`, files that only children see are not enough: those of other programs, and the memory of
+    a `DataLoader`'s batch, which its worker writes to again.
+    """
+    owners: dict[int, Any] = {}
+    has_views = False
+    for value in values:
+        array = value.array if isinstance(value, Tensor) else value.bytes
+        if storage.is_meta(array):
+            raise RuntimeError("_share_fd_: only available on CPU")
+        if not isinstance(array, np.ndarray) or shared_memory.find_mapping(array):
+            continue
+        if not sendable and shared_memory.is_shared_array(array):
+            continue
+        owner = storage.root(array)
+        has_views = has_views or id(owner) in owners or _may_have_views(value)
+        owners[id(owner)] = owner
+        del array, owner
+    if owners:
+        _move(list(owners.values()), _find_holders(owners) if has_views else values)
+
+
+def _may_have_views(value: Tensor | UntypedStorage) -> bool:
+    """Return whether more may hold the memory than this tensor, by the counts of references."""
+    if not isinstance(value, Tensor):
+        return True
+    counts = _reference_counts(value)
+    global _counts_of_owner, _counts_of_view
+    if _counts_of_owner is None:
+        sample = wrap_array(np.empty(1))
+        _counts_of_owner = _reference_counts(sample)
+        _counts_of_view = _reference_counts(wrap_array(np.empty(1)[:]))
+        assert sample.nbytes
+    return counts != _counts_of_owner and counts != _counts_of_view
+
+
+_counts_of_owner: tuple[bool, int, int] | None = None  # of a tensor whose array nobody else has
+_counts_of_view: tuple[bool, int, int] | None = None  # of one with the only view of an array
+
+
+def _reference_counts(x: Tensor) -> tuple[bool, int, int]:
+    array = x.array
+    owner = storage.root(array)
+    return owner is array, sys.getrefcount(array), sys.getrefcount(owner)
+
+
+def _find_holders(owners: dict[int, Any]) -> list[Tensor | UntypedStorage]:
+    """Return all tensors and storages on the memory of these arrays."""
+    found: list[Tensor | UntypedStorage] = []
+    for each in gc.get_objects():
+        kind = type(each)
+        if issubclass(kind, Tensor):
+            if isinstance(each.array, np.ndarray) and id(storage.root(each.array)) in owners:
+                found.append(each)
+        elif issubclass(kind, UntypedStorage) and id(storage.root(getattr(each, "bytes", None))) in owners:
+            found.append(each)
+    return found
+
+
+def _move(owners: Sequence[Any], holders: Sequence[Tensor | UntypedStorage]) -> None:
+    """Copy the blocks behind `owners` to a new shared file, and let the holders be on it."""
+    blocks = [storage.block(owner) for owner in owners]
+    offsets, end = [], 0
+    for block in blocks:
+        offsets.append(end)
+        end += -(-block.nbytes // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
+    mapping = shared_memory.create_mapping(end, named=_strategy == "file_system")
+    targets: dict[int, Any] = {}
+    for owner, block, offset in zip(owners, blocks, offsets, strict=True):
+        target = _block_of(mapping, offset, block.nbytes)
+        target[:] = block
+        targets[id(owner)] = target
+    for each in holders:
+        if isinstance(each, Tensor):
+            array = each.array
+            target = targets.get(id(storage.root(array)))
+            if target is not None:
+                place = storage.offset(array)
+                rebind_array(each, storage.strided(target, array.shape, array.strides, place, array.dtype))
+        else:
+            each.bytes = targets.get(id(storage.root(each.bytes)), each.bytes)
+    for target in targets.values():
+        give_away(target)
+
+
+def share_tensor(self: Tensor) -> Tensor:
+    """Move the storage of the tensor to shared memory (`Tensor.share_memory_`)."""
+    layer = layer_of(self)
+    if layer is not None:
+        layer.check_elements()
+    share_memory([self])
+    return self
+
+
+def create_shared_storage(size: int) -> UntypedStorage:
+    """Return a new storage of `size` bytes in shared memory."""
+    mapping = shared_memory.create_mapping(size, named=_strategy == "file_system")
+    return UntypedStorage.of(_block_of(mapping, 0, size))
+
+
+# ---------------------------------------------------------------- one block for each place in a file
+
+_lock = threading.Lock()
+_mappings: weakref.WeakValueDictionary[tuple[int, int], Mapping] = weakref.WeakValueDictionary()
+_blocks: dict[tuple[int, int, int], weakref.ref[Any]] = {}  # by file, offset
+
+
+def _block_of(mapping: Mapping, offset: int, size: int) -> Any:
+    """Return the array over a part of a mapped file: one object for all tensors on it."""
+    key = (*shared_memory.file_identity(mapping), offset)
+    with _lock:
+        block = _blocks[key]() if key in _blocks else None
+        if block is None or block.nbytes != size:
+            block = shared_memory.view_bytes(mapping, size, offset)
+            _mappings[key[:2]] = mapping
+            _blocks[key] = weakref.ref(block, partial(_forget_block, key))
+    return block
+
+
+def _forget_block(key: tuple[int, int, int], gone: Any) -> None:
+    if _blocks.get(key) is gone:
+        del _blocks[key]
+
+
+def _known(mapping: Mapping) -> Mapping:
+    """Return the mapping of the same file that this process has, if any."""
+    with _lock:
+        return _mappings.setdefault(shared_memory.file_identity(mapping), mapping)
+
+
+# ---------------------------------------------------------------- pickles for other processes
+
+
+def reduce_tensor(x: Tensor) -> tuple[Any, ...]:
+    """Return what a pickle for another process holds of a tensor; its storage becomes shared."""
+    if x.requires_grad and not x.is_leaf:
+        raise RuntimeError(
+            "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not "
+            "support crossing process boundaries.  If you just want to transfer the data, call detach() on "
+            "the tensor before serializing (e.g., putting it on the queue)."
+        )
+    if x.device.type != "cpu" or layer_of(x) is not None:
+        by_value: tuple[Any, ...] = x.__reduce_ex__(5)  # type: ignore[assignment]
+        return by_value
+    share_memory([x], sendable=True)
+    place = storage.offset(x.array)
+    metadata = place, tuple(x.array.shape), tuple(x.array.strides), x.requires_grad
+    return rebuild_tensor, (type(x), TypedStorage(UntypedStorage.of(x.array), x.dtype), metadata)
+
+
+def rebuild_tensor(
+    cls: type, storage_: TypedStorage, metadata: tuple[int, tuple[int, ...], tuple[int, ...], bool]
+) -> Tensor:
+    """Return the tensor of such a pickle: place and strides are in bytes."""
+    place, shape, strides, requires_grad = metadata
+    dtype = storage_.dtype.numpy_dtype
+    x = wrap_array(storage.strided(storage_.untyped().bytes, shape, strides, place, dtype))
+    if cls is not Tensor:
+        return cls(x, requires_grad=requires_grad)  # type: ignore[no-any-return]
+    return x.requires_grad_(requires_grad)
+
+
+def reduce_storage(x: UntypedStorage) -> tuple[Any, ...]:
+    """Return what a pickle for another process holds of a storage, which becomes shared."""
+    if x.device.type != "cpu":
+        return x.__reduce__()
+    share_memory([x], sendable=True)
+    found = shared_memory.find_mapping(x.bytes)
+    assert found is not None
+    return rebuild_storage, (type(x), *found, x.nbytes())
+
+
+def rebuild_storage(cls: type[UntypedStorage], mapping: Mapping, offset: int, size: int) -> UntypedStorage:
+    """Return the storage of such a pickle."""
+    return cls.of(_block_of(mapping, offset, size))
+
+
+def reduce_typed_storage(x: TypedStorage) -> tuple[Any, ...]:
+    """Return what a pickle for another process holds of a storage with a dtype."""
+    return rebuild_typed_storage, (x.untyped(), x.dtype)
+
+
+def rebuild_typed_storage(storage_: UntypedStorage, dtype: dtypes.dtype) -> TypedStorage:
+    """Return the storage of such a pickle."""
+    return TypedStorage(storage_, dtype)
+
+
+def reduce_mapping(mapping: Mapping) -> tuple[Any, ...]:
+    """Return what a pickle for another process holds of a mapped file."""
+    if mapping.path:
+        shared_memory.add_user(mapping.path)
+        return rebuild_named_mapping, (mapping.path,)
+    from multiprocessing.reduction import DupFd
+
+    return rebuild_mapping, (DupFd(mapping.descriptor),)  # type: ignore[no-untyped-call]
+
+
+def rebuild_mapping(descriptor: Any) -> Mapping:
+    """Map the unnamed file of such a pickle."""
+    return _known(shared_memory.map_file(descriptor.detach()))
+
+
+def rebuild_named_mapping(path: str) -> Mapping:
+    """Map the named file of such a pickle."""
+    return _known(shared_memory.open_named_mapping(path))
+
+
+_classes: list[type] = [Tensor]  # whose tensors `cls(x, requires_grad=...)` makes again
+_is_registered = False
+
+
+def register_reductions() -> None:
+    """Have pickles of `multiprocessing` share the memory of tensors."""
+    global _is_registered
+    if _is_registered:
+        return
+    from multiprocessing.reduction import ForkingPickler
+
+    _is_registered = True
+    for cls in _classes:
+        ForkingPickler.register(cls, reduce_tensor)
+    ForkingPickler.register(UntypedStorage, reduce_storage)
+    ForkingPickler.register(TypedStorage, reduce_typed_storage)
+    ForkingPickler.register(Mapping, reduce_mapping)
+
+
+def register_class(cls: type) -> None:
+    """Have such pickles share the memory of tensors of a class that `cls(x, requires_grad=...)` makes."""
+    _classes.append(cls)
+    if _is_registered:
+        from multiprocessing.reduction import ForkingPickler
+
+        ForkingPickler.register(cls, reduce_tensor)
+
+
+def reduce_unregistered(x: UntypedStorage) -> tuple[Any, ...] | None:
+    """Return what a pickle of `multiprocessing` holds that began before the reductions were registered.
+
+    None for any other pickle.  `multiprocessing` may be imported after the first tensor; to import it with
+    that would take longer than all of `ts`.
+    """
+    module: Any = sys.modules.get("multiprocessing.reduction")
+    if module is None:
+        return None
+    caller = sys._getframe(2)  # the C pickler has no frame: this is who called it
+    if caller.f_code not in (module.ForkingPickler.dumps.__func__.__code__, module.dump.__code__):
+        return None
+    register_reductions()
+    return pickle.loads, (bytes(module.ForkingPickler.dumps(x)),)
+
+
+define_methods({"share_memory_": share_tensor, "is_shared": is_shared})
+if "multiprocessing.reduction" in sys.modules:
+    register_reductions()

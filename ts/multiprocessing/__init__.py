@@ -1,0 +1,87 @@
+"""Processes that share tensors: Python's `multiprocessing`, with PyTorch's additions.
+
+    queue = ts.multiprocessing.SimpleQueue()
+    queue.put(ts.ones(3))                       both processes see one memory
+    ts.multiprocessing.spawn(train, args=(model.share_memory(),), nprocs=4)
+
+`spawn` starts processes and raises what one of them raised.  Pickles of queues, pipes and arguments of
+processes hold a file descriptor instead of a tensor's elements (`reductions`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import sys
+import threading
+from multiprocessing import *  # noqa: F403
+from typing import Any
+
+from ts._core.tensor import sharing
+from ts.multiprocessing import pool, queue, reductions
+from ts.multiprocessing.spawn import (
+    ENV_VAR_PARALLEL_START as ENV_VAR_PARALLEL_START,
+)
+from ts.multiprocessing.spawn import (
+    ProcessContext,
+    ProcessExitedException,
+    ProcessRaisedException,
+    SpawnContext,
+    spawn,  # in place of the module: `import ts.multiprocessing.spawn` finds that in `sys.modules`
+    start_processes,
+)
+
+init_reductions = reductions.init_reductions
+
+__all__ = [
+    "ProcessContext", "ProcessExitedException", "ProcessRaisedException", "SpawnContext",
+    "get_all_sharing_strategies", "get_sharing_strategy", "pool", "queue", "reductions",
+    "set_sharing_strategy", "spawn", "start_processes", *multiprocessing.__all__,
+]  # fmt: skip
+
+
+def get_all_sharing_strategies() -> set[str]:
+    """Return the names of the ways to share memory on this system."""
+    return set(sharing.STRATEGIES)
+
+
+def get_sharing_strategy() -> str:
+    """Return the name of the way in which tensors are shared."""
+    return sharing.get_strategy()
+
+
+def set_sharing_strategy(new_strategy: str) -> None:
+    """Choose how tensors are shared from now on; AssertionError for an unknown name.
+
+    "file_descriptor" passes open files: nothing is left behind, but the sender must live until the tensor is
+    received, and each message takes a descriptor.  "file_system" passes names of files.
+    """
+    sharing.set_strategy(new_strategy)
+
+
+def _set_thread_name(name: str) -> None:
+    """Name the calling thread, as the system's tools show it."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError), open(_thread_name_file(), "w") as file:
+            file.write(name)
+    else:
+        threading.current_thread().name = name
+
+
+def _get_thread_name() -> str:
+    """Return the name of the calling thread, as the system's tools show it."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError), open(_thread_name_file()) as file:
+            return file.read().rstrip("\n")
+    return threading.current_thread().name
+
+
+def _thread_name_file() -> str:
+    return f"/proc/self/task/{threading.get_native_id()}/comm"
+
+
+def __getattr__(name: str) -> Any:
+    return getattr(multiprocessing, name)
+
+
+init_reductions()

@@ -1,0 +1,48 @@
+"""A pool of processes whose arguments and results share the memory of tensors.
+
+with Pool(4) as pool: pool.map(function, tensors)
+"""
+
+from __future__ import annotations
+
+import multiprocessing.pool
+from multiprocessing import util
+from typing import Any
+
+from ts.multiprocessing.queue import SimpleQueue
+
+
+def clean_worker(*args: Any, **kwargs: Any) -> None:
+    """Work, then let go of all tensors: the parent may wait for their memory."""
+    import gc
+
+    multiprocessing.pool.worker(*args, **kwargs)  # type: ignore[attr-defined]
+    gc.collect()
+
+
+class Pool(multiprocessing.pool.Pool):
+    """A pool with queues of `ts.multiprocessing`."""
+
+    def _setup_queues(self) -> None:
+        self._inqueue = SimpleQueue(ctx=self._ctx)  # type: ignore[attr-defined]
+        self._outqueue = SimpleQueue(ctx=self._ctx)  # type: ignore[attr-defined]
+        self._quick_put = self._inqueue._writer.send  # type: ignore[attr-defined]
+        self._quick_get = self._outqueue._reader.recv  # type: ignore[attr-defined]
+
+    def _repopulate_pool(self) -> None:
+        """Start processes in place of those that have ended."""
+        for _ in range(self._processes - len(self._pool)):  # type: ignore[attr-defined]
+            arguments = (
+                self._inqueue,
+                self._outqueue,
+                self._initializer,  # type: ignore[attr-defined]
+                self._initargs,  # type: ignore[attr-defined]
+                self._maxtasksperchild,  # type: ignore[attr-defined]
+                self._wrap_exception,  # type: ignore[attr-defined]
+            )
+            process = self._ctx.Process(target=clean_worker, args=arguments)  # type: ignore[attr-defined]
+            process.name = process.name.replace("Process", "PoolWorker")
+            process.daemon = True
+            self._pool.append(process)  # type: ignore[attr-defined]
+            process.start()
+            util.debug("added worker")

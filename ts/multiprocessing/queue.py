@@ -1,0 +1,55 @@
+"""Queues between processes whose pickles share the memory of tensors.
+
+    queue = SimpleQueue(ctx=multiprocessing.get_context("spawn"))
+
+The queues of Python's `multiprocessing` pickle in the same way; these are the classes that PyTorch names.
+"""
+
+from __future__ import annotations
+
+import io
+import multiprocessing.queues
+import pickle
+from multiprocessing.reduction import ForkingPickler
+from typing import Any
+
+from ts._core.tensor import sharing
+
+sharing.register_reductions()
+
+
+class ConnectionWrapper:
+    """A connection whose messages are pickles of `multiprocessing`."""
+
+    def __init__(self, conn: Any) -> None:
+        self.conn = conn
+
+    def send(self, obj: Any) -> None:
+        """Pickle and send an object."""
+        buffer = io.BytesIO()
+        ForkingPickler(buffer, pickle.HIGHEST_PROTOCOL).dump(obj)
+        self.send_bytes(buffer.getvalue())
+
+    def recv(self) -> Any:
+        """Receive an object."""
+        return pickle.loads(self.recv_bytes())
+
+    def __getattr__(self, name: str) -> Any:
+        if "conn" in self.__dict__:
+            return getattr(self.conn, name)
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute 'conn'")
+
+
+class Queue(multiprocessing.queues.Queue):  # type: ignore[type-arg]
+    """A queue with a thread that sends."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._reader: ConnectionWrapper = ConnectionWrapper(self._reader)
+        self._writer: ConnectionWrapper = ConnectionWrapper(self._writer)
+        self._send = self._writer.send
+        self._recv = self._reader.recv
+
+
+class SimpleQueue(multiprocessing.queues.SimpleQueue):  # type: ignore[type-arg]
+    """A locked pipe."""

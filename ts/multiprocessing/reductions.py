@@ -1,0 +1,83 @@
+"""How pickles for other processes hold tensors: a shared file and a place in it, instead of elements.
+
+    function, arguments = reduce_tensor(x)          x is in shared memory from now on
+    function(*arguments)                            a tensor on the same memory
+
+`ts._core.tensor.sharing` has the mechanism; these are PyTorch's names for it.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from typing import Any
+
+from ts._core import shared_memory
+from ts._core.tensor import storage
+from ts._core.tensor.exchange import rebuild_meta as rebuild_meta_tensor
+from ts._core.tensor.sharing import (
+    rebuild_storage,
+    rebuild_tensor,
+    rebuild_typed_storage,
+    reduce_storage,
+    reduce_tensor,
+    reduce_typed_storage,
+    register_reductions,
+)
+from ts._core.tensor.storage import UntypedStorage
+from ts.absent import names_for
+from ts.multiprocessing._atfork import register_after_fork
+
+__all__ = [
+    "StorageWeakRef", "fd_id", "init_reductions", "rebuild_meta_tensor", "rebuild_storage_empty",
+    "rebuild_storage_fd", "rebuild_tensor", "rebuild_typed_storage", "reduce_storage", "reduce_tensor",
+    "reduce_typed_storage", "register_after_fork",
+]  # fmt: skip
+
+_absent = names_for(__name__)
+
+
+def init_reductions() -> None:
+    """Have pickles of `multiprocessing` share the memory of tensors."""
+    register_reductions()
+
+
+def fd_id(fd: int) -> tuple[int, int]:
+    """Return the device and the number of an open file: equal for all descriptors of it."""
+    status = os.fstat(fd)
+    return status.st_ino, status.st_dev
+
+
+def rebuild_storage_fd(cls: type[UntypedStorage], df: Any, size: int) -> UntypedStorage:
+    """Return the storage over the first bytes of a file that another process sent."""
+    return rebuild_storage(cls, shared_memory.map_file(df.detach()), 0, size)
+
+
+def rebuild_storage_empty(cls: type[UntypedStorage]) -> UntypedStorage:
+    """Return a storage without elements."""
+    return cls()
+
+
+class StorageWeakRef:
+    """A weak reference to the memory of a storage; equal for storages on the same memory."""
+
+    __slots__ = ["_block", "cdata"]
+
+    def __init__(self, storage_: Any) -> None:
+        found = storage_.untyped() if hasattr(storage_, "untyped") else storage_
+        self._block = weakref.ref(storage.root(found.bytes))
+        self.cdata = found._cdata
+
+    def expired(self) -> bool:
+        """Return whether nothing is on the memory any more."""
+        return self._block() is None
+
+    def __hash__(self) -> int:
+        return int(self.cdata)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, StorageWeakRef) and self.cdata == other.cdata
+
+
+def __getattr__(name: str) -> Any:
+    return _absent(name)

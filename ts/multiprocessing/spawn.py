@@ -1,0 +1,263 @@
+"""Start processes that run one function, and raise in the parent what one of them raised.
+
+In: a function of the process's index and arguments; out: None, or a context to wait for the processes.
+
+    spawn(train, args=(world_size,), nprocs=world_size)         train(0, world_size) ... in new processes
+    context = start_processes(train, nprocs=2, join=False, start_method="fork")
+    while not context.join(timeout=1): ...
+
+If one process fails, the others are terminated.  The traceback of the failed one travels in a file, so that
+it arrives whatever else the process has done to its pipes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import multiprocessing
+import multiprocessing.connection
+import os
+import pickle
+import signal
+import sys
+import tempfile
+import time
+import traceback
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, NoReturn
+
+from ts._core.tensor import sharing
+
+__all__ = [
+    "ProcessContext", "ProcessException", "ProcessExitedException", "ProcessRaisedException", "SpawnContext",
+    "spawn", "start_processes",
+]  # fmt: skip
+
+ENV_VAR_PARALLEL_START: Final = "TORCH_MP_PARALLEL_START"
+DEFAULT_GRACE_PERIOD_SECONDS: Final = 30.0  # between SIGTERM and SIGKILL
+_PR_SET_PDEATHSIG: Final = 1
+
+log = logging.getLogger(__name__)
+
+
+class ProcessException(Exception):
+    """A process of a context failed: its index, its number, and how."""
+
+    __slots__ = ["error_index", "error_pid"]
+
+    def __init__(self, msg: str, error_index: int, error_pid: int) -> None:
+        super().__init__(msg)
+        self.msg = msg
+        self.error_index = error_index
+        self.error_pid = error_pid
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.msg, self.error_index, self.error_pid)
+
+
+class ProcessRaisedException(ProcessException):
+    """The function raised in a process; the message has its traceback."""
+
+
+class ProcessExitedException(ProcessException):
+    """A process ended by a signal, or with an exit code that is not 0."""
+
+    __slots__ = ["exit_code"]
+
+    def __init__(
+        self, msg: str, error_index: int, error_pid: int, exit_code: int, signal_name: str | None = None
+    ) -> None:
+        super().__init__(msg, error_index, error_pid)
+        self.exit_code = exit_code
+        self.signal_name = signal_name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (
+            self.msg,
+            self.error_index,
+            self.error_pid,
+            self.exit_code,
+            self.signal_name,
+        )
+
+
+def _run(fn: Callable[..., Any], index: int, args: Sequence[Any], error_file: str) -> None:
+    """Run the function in a new process; write the traceback of what it raises to `error_file`."""
+    _end_with_parent()
+    try:
+        fn(index, *args)
+    except KeyboardInterrupt:
+        pass  # the parent got it as well, and terminates the processes
+    except Exception:
+        with open(error_file, "wb") as file:
+            pickle.dump(traceback.format_exc(), file)
+        sys.exit(1)
+
+
+def _end_with_parent() -> None:
+    """Have the system interrupt this process when its parent ends."""
+    if sys.platform == "linux":
+        import ctypes
+
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGINT))
+
+
+class ProcessContext:
+    """Processes that run one function, by index."""
+
+    def __init__(
+        self, processes: Sequence[multiprocessing.process.BaseProcess], error_files: Sequence[str]
+    ) -> None:
+        self.error_files = error_files
+        self.processes = processes
+        self.sentinels = {process.sentinel: index for index, process in enumerate(processes)}
+
+    def pids(self) -> list[int]:
+        """Return the numbers of the processes."""
+        return [int(process.pid or 0) for process in self.processes]
+
+    def join(self, timeout: float | None = None, grace_period: float | None = None) -> bool:
+        """Wait until a process ends; return whether all have. Raise if one failed, after the others ended.
+
+        With a timeout in seconds, return False if none ended in that time.  `grace_period` is the time in
+        seconds that the others have after SIGTERM before they are killed.
+        """
+        if not self.sentinels:
+            return True
+        ended = multiprocessing.connection.wait(list(self.sentinels), timeout=timeout)
+        failed = None
+        for sentinel in ended:
+            assert isinstance(sentinel, int)
+            index = self.sentinels.pop(sentinel)
+            process = self.processes[index]
+            process.join()
+            if process.exitcode != 0:
+                failed = index
+                break
+        if failed is None:
+            return not self.sentinels
+        self._terminate(DEFAULT_GRACE_PERIOD_SECONDS if grace_period is None else grace_period)
+        self._raise(failed)
+
+    def _terminate(self, grace_period: float) -> None:
+        for process in self.processes:
+            if process.is_alive():
+                log.warning("Terminating process %s via signal SIGTERM", process.pid)
+                process.terminate()
+        deadline = time.monotonic() + grace_period
+        for process in self.processes:
+            process.join(max(0.0, deadline - time.monotonic()))
+        for process in self.processes:
+            if process.is_alive():
+                log.warning("Process %s did not end after SIGTERM, killing it", process.pid)
+                process.kill()
+            process.join()
+
+    def _raise(self, index: int) -> NoReturn:
+        process = self.processes[index]
+        pid, code = int(process.pid or 0), int(process.exitcode or 0)
+        message = _read_traceback(self.error_files[index])
+        if message is not None:
+            raise ProcessRaisedException(
+                f"\n\n-- Process {index} terminated with the following error:\n{message}", index, pid
+            )
+        if code < 0:
+            try:
+                name = signal.Signals(-code).name
+            except ValueError:
+                name = f"<Unknown signal {-code}>"
+            raise ProcessExitedException(
+                f"process {index} terminated with signal {name}", index, pid, code, name
+            )
+        raise ProcessExitedException(f"process {index} terminated with exit code {code}", index, pid, code)
+
+
+SpawnContext = ProcessContext
+
+
+def _read_traceback(path: str) -> str | None:
+    """Return the traceback in an error file, and remove it; None if the process wrote none."""
+    try:
+        with open(path, "rb") as file:
+            text: str = pickle.load(file)
+    except (OSError, EOFError):
+        return None
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+    return text
+
+
+def start_processes(
+    fn: Callable[..., Any],
+    args: Sequence[Any] = (),
+    nprocs: int = 1,
+    join: bool = True,
+    daemon: bool = False,
+    start_method: str = "spawn",
+) -> ProcessContext | None:
+    """Run `fn(index, *args)` in `nprocs` processes, started by a method of `multiprocessing`.
+
+    With `join`, wait for all, and raise ProcessRaisedException or ProcessExitedException if one fails;
+    without, return the context.  Tensors in `args` share their memory with the processes; with "fork" only
+    those that are shared before.
+    """
+    sharing.register_reductions()
+    context: Any = multiprocessing.get_context(start_method)
+    directory = tempfile.mkdtemp(prefix="ts-multiprocessing-")
+    error_files = [os.path.join(directory, f"{index}.pickle") for index in range(nprocs)]
+    processes = [
+        context.Process(target=_run, args=(fn, index, args, file), daemon=daemon)
+        for index, file in enumerate(error_files)
+    ]
+    try:
+        if start_method == "forkserver" and os.environ.get(ENV_VAR_PARALLEL_START) == "1":
+            with ThreadPoolExecutor(max_workers=max(nprocs, 1)) as starters:
+                list(starters.map(lambda process: process.start(), processes))
+        else:
+            for process in processes:
+                process.start()
+        started = ProcessContext(processes, error_files)
+        if not join:
+            _remove_at_exit(directory)
+            return started
+        while not started.join():
+            pass
+        return None
+    finally:
+        if join:
+            _remove(directory)
+
+
+def spawn(
+    fn: Callable[..., Any],
+    args: Sequence[Any] = (),
+    nprocs: int = 1,
+    join: bool = True,
+    daemon: bool = False,
+    start_method: str = "spawn",
+) -> ProcessContext | None:
+    """Run `fn(index, *args)` in `nprocs` new interpreters; see `start_processes`."""
+    if start_method != "spawn":
+        warnings.warn(
+            f"This method only supports start_method=spawn (got: {start_method}).\n"
+            "To use a different start_method use:\n\t\t torch.multiprocessing.start_processes(...)",
+            FutureWarning,
+            stacklevel=2,
+        )
+    return start_processes(fn, args, nprocs, join, daemon, start_method="spawn")
+
+
+def _remove(directory: str) -> None:
+    import shutil
+
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def _remove_at_exit(directory: str) -> None:
+    """Remove the error files of a context that the caller waits for, when this process ends."""
+    from multiprocessing.util import Finalize
+
+    Finalize(None, _remove, args=(directory,), exitpriority=0)
