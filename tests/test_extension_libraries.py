@@ -31,12 +31,12 @@ def test_files_that_are_no_libraries_are_refused(tmp_path, content):
 
 
 def test_damaged_libraries_are_refused(write_library):
-    with pytest.raises(OSError, match="^Could not load this library: "):
+    with pytest.raises(OSError, match=r"^Could not load this library: "):
         ts.ops.load_library(write_library("truncated"))
 
 
 def test_a_path_is_a_string_or_a_path():
-    with pytest.raises(TypeError, match="expected str, bytes or os.PathLike object, not NoneType"):
+    with pytest.raises(TypeError, match=r"expected str, bytes or os\.PathLike object, not NoneType"):
         ts.ops.load_library(None)
 
 

@@ -47,6 +47,8 @@ NO_SAMPLES = {
     "_pin_memory": "needs a GPU",
     "record_stream": "needs a GPU",
     "index.Tensor": "takes the lists of scripts only; `index.Tensor_hacked_twin` is the same kernel",
+    "profiler::_record_function_exit._RecordFunction": "a label that was entered; tests/test_profiler.py has them",
+    "profiler::_call_end_callbacks_on_jit_fut._RecordFunction": "a label that was entered",
     "grad": "results with a history; `tests/autograd/test_in_scripts.py` has them",
     "values": "sparse tensors, which are refused",
     "values_copy": "sparse tensors, which are refused",

@@ -179,7 +179,7 @@ def test_labels_in_what_is_traced():
 
     f = ts.jit.trace(around, ts.ones(2))
     assert [node.kind() for node in f.graph.nodes() if node.kind().startswith("profiler")] == [
-        "profiler::_record_function_enter", "profiler::_record_function_enter",
+        "profiler::_record_function_enter_new", "profiler::_record_function_enter_new",
         "profiler::_record_function_exit", "profiler::_record_function_exit",
     ]  # fmt: skip
     buffer = io.BytesIO()
@@ -459,3 +459,30 @@ def test_a_label_until_a_future_is_finished():
     assert found["waits"].end >= found["meanwhile"].end
     with pytest.raises(RuntimeError, match="can only be called once"):
         label._call_end_callbacks_on_future(future)
+
+
+def multiply_in_block(x):
+    label = ts.ops.profiler._record_function_enter_new("block", "arguments")
+    y = x * 2
+    ts.ops.profiler._record_function_exit(label)
+    return y
+
+
+def test_labels_that_are_objects():
+    """As PyTorch's traces have them: in scripts, archives and Python."""
+    scripted = ts.jit.script(multiply_in_block)
+    assert "_RecordFunction = profiler::_record_function_enter_new" in str(scripted.graph)
+    buffer = io.BytesIO()
+    ts.jit.save(scripted, buffer)
+    buffer.seek(0)
+    for function in (multiply_in_block, scripted, ts.jit.load(buffer)):
+        with profile() as prof:
+            assert ts.equal(function(ts.ones(2)), ts.full((2,), 2.0))
+        assert "block" in [event.name for event in prof.events()]
+
+
+def test_other_objects_are_no_labels():
+    with pytest.raises((TypeError, RuntimeError)):
+        ts.ops.profiler._record_function_exit("block")
+    with pytest.raises((TypeError, RuntimeError)):
+        ts.ops.profiler._record_function_exit._RecordFunction(3)

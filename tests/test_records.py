@@ -30,6 +30,7 @@ EXCUSED = {
     "ts/export/files/conditions.py": "functions of numbers",
     "ts/export/lowering.py": "functions of numbers, of which the compiler has operators",
     "ts/export/graph_recorder.py": "functions of numbers",
+    "ts/utils/_device.py": "functions of the package whose default device a program sets, as in PyTorch: not all factories",
     "ts/export/scripts.py": "operators on lists and numbers, written in C: they have no record",
     "ts/frontend/emit/operators.py": "Python's operators: the language",
     "ts/frontend/values/python_objects.py": "functions of `math`, `cmath` and `builtins`: the language",

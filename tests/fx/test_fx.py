@@ -24,7 +24,12 @@ class Net(ts.nn.Module):
 def test_import_is_lazy():
     """Who does not ask for it does not load it."""
     code = "import sys, ts; ts.relu(ts.ones(1)); print([m for m in sys.modules if m.startswith('ts.fx')])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )
 
 
 def test_code_and_result():
@@ -75,12 +80,16 @@ def test_pickles_and_folders_import_ts(tmp_path, monkeypatch):
     assert b"import ts as torch" in pickle.dumps(module)
     module.to_folder(tmp_path / "written")
     code = "import sys; sys.path.insert(0, '.'); from written import FxModule; import ts; FxModule()(ts.ones(1, 3)); print('torch' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "False"
 
 
 def test_scripts_and_archives():
-    module = fx.symbolic_trace(lambda x: (ts.linalg.norm(x), ts.nn.functional.gelu(x), ts.special.expit(x), ts.unique(x)))
+    module = fx.symbolic_trace(
+        lambda x: (ts.linalg.norm(x), ts.nn.functional.gelu(x), ts.special.expit(x), ts.unique(x))
+    )
     x = ts.tensor([1.0, 2.0, 2.0])
     file = io.BytesIO()
     ts.jit.save(ts.jit.script(module), file)
@@ -108,7 +117,9 @@ def test_asserts_are_traced():
         trace_asserts = True
 
     names = {}
-    exec("def f(x):\n    assert x.sum() > 0\n    return x\n", names)  # pytest writes other code for what stands here
+    exec(
+        "def f(x):\n    assert x.sum() > 0\n    return x\n", names
+    )  # pytest writes other code for what stands here
     graph = Asserting().trace(names["f"])
     module = fx.GraphModule(ts.nn.Module(), graph)
     assert fx.proxy.assert_fn in [n.target for n in graph.nodes]
@@ -158,6 +169,7 @@ def test_patches_are_taken_back():
 
 def test_many_nodes():
     """Neither tracing, copies nor code recur with the length of a graph."""
+
     def f(x):
         for _ in range(3000):
             x = x + 1
@@ -209,3 +221,13 @@ def test_scripts_know_math_after_a_trace():
         "assert unit.g(1.5) == 2\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("operands", [lambda x, y: (x, y), lambda x, y: [x, y]], ids=["tuple", "list"])
+def test_einsum_of_a_sequence_has_its_operands_as_arguments(operands):
+    """PyTorch's function calls itself with the operands one by one, and passes over graphs rely on that."""
+    traced = fx.symbolic_trace(lambda x, y: ts.einsum("ab,bc->ac", operands(x, y)))
+    (call,) = [node for node in traced.graph.nodes if node.op == "call_function"]
+    assert [str(a) for a in call.args] == ["ab,bc->ac", "x", "y"] and not call.kwargs
+    x, y = ts.rand(2, 3), ts.rand(3, 2)
+    assert ts.equal(traced(x, y), ts.einsum("ab,bc->ac", x, y))

@@ -27,6 +27,7 @@ from ts.ir.types import (
     TupleType,
     Type,
 )
+from ts.ops.profiling import RECORD_FUNCTION, RecordFunction
 from ts.ops.rref import WORKER_INFO, Reference, WorkerInfo
 
 _CLASS_OF_KIND: dict[str, str] = {
@@ -123,6 +124,8 @@ def _make_spec(type: Type) -> TypeSpec:
 def _class_behind(type: CustomClassType) -> Any:
     if type == WORKER_INFO:
         return WorkerInfo
+    if type == RECORD_FUNCTION:
+        return RecordFunction
     from ts.ops.packed import CLASSES
 
     return CLASSES[type.qualified_name()]

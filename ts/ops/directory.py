@@ -322,7 +322,7 @@ NAMES: Final[dict[str, str]] = {
     """,
     "profiling": """
         profiler::_call_end_callbacks_on_jit_fut profiler::_record_function_enter
-        profiler::_record_function_exit
+        profiler::_record_function_enter_new profiler::_record_function_exit
     """,
     "to": """
         _autocast_to_full_precision _autocast_to_reduced_precision _cast_Byte _cast_Char _cast_Double

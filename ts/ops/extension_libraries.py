@@ -4,8 +4,8 @@
     torch.ops.torchaudio._lfilter_core_loop        an operator of the library that ts has itself
     torch.ops.torchaudio.forced_align(...)         NotImplementedError, which names operator and library
 
-In: a path; out: the namespace of the library's operators.  A library that is linked with PyTorch's is never loaded: its
-file is searched for the names of its operators only.  Other libraries are loaded as any shared library.
+In: a path; out: the namespace of the library's operators.  A library that is linked with PyTorch's is never
+loaded: its file is only searched for the names of its operators.  Others are loaded as any shared library.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PYTORCH_SYMBOLS: Final = re.compile(rb"lib(?:torch|c10)\w*\.|(?:torch|torch_cpu
 
 
 def _filter_recursively(waveform: Tensor, coefficients: Tensor, padded_output: Tensor) -> Tensor:
-    """Run an IIR filter over `waveform` (batch, channel, time); `coefficients` (channel, order) are flipped."""
+    """Run an IIR filter over `waveform` (batch, channel, time); coefficients (channel, order) are flipped."""
     x, a, y = waveform.array, coefficients.array, padded_output.array
     order = a.shape[1]
     for at in range(x.shape[2]):
@@ -44,7 +44,7 @@ def _filter_recursively(waveform: Tensor, coefficients: Tensor, padded_output: T
 def _overdrive(
     waveform: Tensor, temp: Tensor, last_in: Tensor, last_out: Tensor, output: Tensor
 ) -> tuple[Tensor, ...]:
-    """Run the feedback loop of SoX's overdrive effect over waveforms (channel, time), in place of `output`."""
+    """Write the feedback loop of SoX's overdrive effect over waveforms (channel, time) to `output`."""
     x, source, before, after, y = (t.array for t in (waveform, temp, last_in, last_out, output))
     for at in range(x.shape[-1]):
         after[...] = source[:, at] - before + np.asarray(0.995, x.dtype) * after
@@ -85,7 +85,7 @@ def load_library(path: Any) -> None:
         return
     present = [schema for schema in _OPERATORS if _declares(place, *schema.partition("(")[0].split("::"))]
     if not present and _search(place, re.compile(rb"(?<!\w)_?cuda_version(?!\w)")):
-        raise OSError(  # its package asks at once for which CUDA it was built; without the library it does not
+        raise OSError(  # its package asks a library that loads for the version of CUDA at once
             f"{refusal}: it is linked with PyTorch's libraries, and ts has none of its operators"
         )
     for schema in present:
@@ -127,8 +127,8 @@ class UnavailableOperator:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(
-            f"torch.ops.{self.namespace}.{self.__name__} is an operator in C++ of {self.library}, whose code ts "
-            f"does not run: implement it in Python with torch.library (define, impl), before it is first used"
+            f"torch.ops.{self.namespace}.{self.__name__} is an operator in C++ of {self.library}, whose code "
+            f"ts does not run: implement it in Python with torch.library (define, impl)"
         )
 
     def __repr__(self) -> str:

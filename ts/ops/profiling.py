@@ -1,23 +1,57 @@
-"""Labels of a profiler in scripts: `with ts.profiler.record_function("name")` is these two, PyTorch's."""
+"""Labels of a profiler in scripts: `with ts.profiler.record_function("name")` enters and leaves one.
+
+    handle = ts.ops.profiler._record_function_enter_new("name")     # `_record_function_enter` gives a tensor
+    ts.ops.profiler._record_function_exit(handle)
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from ts._core.dispatch.recorder import end_call, enter_label, leave_label, take_label
 from ts._core.tensor.tensor import Tensor
 from ts._core.vm.future import Future
+from ts.ir.types import CUSTOM_CLASSES
 from ts.ops import rules
 from ts.ops.registry import op
 
 Array = rules.Array
+_CLASS: Final = "__torch__.torch.classes.profiler._RecordFunction"
+RECORD_FUNCTION: Final = CUSTOM_CLASSES[_CLASS]  # the type in scripts
+
+
+class RecordFunction:
+    """A label of a profiler that has been entered, as traces hold it."""
+
+    __ts_type__ = RECORD_FUNCTION
+
+    def __init__(self, label: int) -> None:
+        self.label = label
+
+    def __repr__(self) -> str:
+        return "<torch.classes.profiler._RecordFunction>"
+
+
+def _checked(record: Any) -> RecordFunction:
+    """Return `record`; TypeError for an object that is not a label."""
+    if not isinstance(record, RecordFunction):
+        raise TypeError(f"expected a value of type '{_CLASS}', not {type(record).__name__}")
+    return record
 
 
 @op("profiler::_record_function_enter(str name, str? args=None) -> Tensor", where="", side_effect=True)
 def _record_function_enter(xp: Any, name: str, args: str | None = None) -> Array:
     return xp.asarray(np.asarray(enter_label(name, args)))
+
+
+@op(
+    f"profiler::_record_function_enter_new(str name, str? args=None) -> {_CLASS}",
+    where="", whole=True, side_effect=True,
+)  # fmt: skip
+def _record_function_enter_new(name: str, args: str | None = None) -> RecordFunction:
+    return RecordFunction(enter_label(name, args))
 
 
 @op("profiler::_record_function_exit(Tensor _0) -> ()", where="", side_effect=True)
@@ -26,11 +60,27 @@ def _record_function_exit(xp: Any, _0: Array) -> None:
 
 
 @op(
+    f"profiler::_record_function_exit._RecordFunction({_CLASS} record) -> ()",
+    where="", whole=True, side_effect=True,
+)  # fmt: skip
+def _record_function_exit_object(record: RecordFunction) -> None:
+    leave_label(_checked(record).label)
+
+
+@op(
     "profiler::_call_end_callbacks_on_jit_fut(Tensor x, Future(t) y) -> Future(t)",
     where="", whole=True, side_effect=True,
 )  # fmt: skip
 def _call_end_callbacks_on_jit_fut(x: Tensor, y: Future[Any]) -> Future[Any]:
     return label_until(int(x.item()), y)
+
+
+@op(
+    f"profiler::_call_end_callbacks_on_jit_fut._RecordFunction({_CLASS} x, Future(t) y) -> Future(t)",
+    where="", whole=True, side_effect=True,
+)  # fmt: skip
+def _call_end_callbacks_of_object(x: RecordFunction, y: Future[Any]) -> Future[Any]:
+    return label_until(_checked(x).label, y)
 
 
 def label_until(number: int, future: Future[Any]) -> Future[Any]:

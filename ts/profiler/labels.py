@@ -18,7 +18,7 @@ from ts._core.dispatch.recorder import enter_label, leave_label
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
 from ts._core.vm.future import Future
-from ts.ops.profiling import label_until
+from ts.ops.profiling import RecordFunction, label_until
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -53,10 +53,10 @@ class record_function:
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name = name
         self.args = args
-        self._labels: list[int | Tensor] = []  # one more for each time that it was entered
+        self._labels: list[int | RecordFunction] = []  # one more for each time that it was entered
 
     def __enter__(self) -> record_function:
-        enter = enter_label if current_tracer() is None else ops.profiler._record_function_enter
+        enter = enter_label if current_tracer() is None else ops.profiler._record_function_enter_new
         self._labels.append(enter(self.name, self.args))
         return self
 
@@ -69,7 +69,8 @@ class record_function:
         """Have the label last until a future is finished; the future, when the label has ended."""
         if not self._labels:
             raise RuntimeError("_call_end_callbacks_on_future can only be called once.")
-        return label_until(int(self._labels.pop()), fut)
+        label = self._labels.pop()
+        return label_until(label if isinstance(label, int) else label.label, fut)
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)

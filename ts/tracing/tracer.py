@@ -42,12 +42,14 @@ from ts.ir.source import Source, SourceRange
 from ts.ir.types import (
     ANY,
     BOOL,
+    CUSTOM_CLASS_PREFIX,
     DEVICE,
     FLOAT,
     INT,
     NUMBER,
     TENSOR,
     ClassType,
+    CustomClassType,
     DictType,
     FunctionType,
     FutureType,
@@ -292,6 +294,8 @@ class Tracer:
             return self.constant(value, DEVICE)
         if kind == "Generator":
             raise RuntimeError("a random generator cannot be part of a trace; seed the default one instead")
+        if kind.startswith(CUSTOM_CLASS_PREFIX) and (known := self.find(value)) is not None:
+            return known
         return self.constant(value)
 
     def _list(self, items: list[Value], elem: Type) -> Value:
@@ -333,7 +337,7 @@ class Tracer:
         """Let `value` stand for a result; the elements of containers are taken out of it."""
         value.set_type(type_of(x))
         graph = self.graph
-        if isinstance(x, Tensor | Object | Future):
+        if isinstance(x, Tensor | Object | Future) or isinstance(value.type(), CustomClassType):
             self.know(x, value)
         elif isinstance(x, tuple | list) and len(x):
             kind = "prim::TupleUnpack" if isinstance(x, tuple) else "prim::ListUnpack"

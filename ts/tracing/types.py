@@ -25,6 +25,7 @@ from ts.ir.types import (
     NUMBER,
     STR,
     TENSOR,
+    CustomClassType,
     DictType,
     FutureType,
     ListType,
@@ -69,6 +70,9 @@ def type_of(x: Any) -> Type:
         return x.cls.type  # type: ignore[no-any-return]
     if x is None:
         return NONE
+    custom = getattr(type(x), "__ts_type__", None)  # of a class that PyTorch defines in C++
+    if isinstance(custom, CustomClassType):
+        return custom
     return NUMBER_TYPES.get(type(x)) or (STR if isinstance(x, str) else ANY)
 
 

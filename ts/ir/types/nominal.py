@@ -249,6 +249,7 @@ _PACKED: Final = {
     "quantized.EmbeddingPackedParamsBase": {"unpack": "quantized::embedding_bag_unpack"},
     "rnn.CellParamsBase": {},
     "dist_rpc.WorkerInfo": {},
+    "profiler._RecordFunction": {},
 }
 CUSTOM_CLASSES: Final = {
     name: CustomClassType(name, methods)
