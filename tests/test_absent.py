@@ -6,30 +6,30 @@ import sys
 import pytest
 
 import ts
-from ts.absent.aliases import ALIASES
-from ts.absent.areas import AREAS
-from ts.absent.names import ANSWERS, NAMES
-from ts.absent.placeholders import MODULES
+from ts.absent import api
+from ts.absent.areas import AREAS, refusal
+from ts.absent.names import ANSWERS
 
 
-@pytest.mark.parametrize("path", sorted(MODULES))
-def test_modules_import(path):
-    module = __import__(f"ts.{path}", fromlist=["_"]) if path else ts
-    for name in NAMES.get(path, "").split():
-        assert name in dir(module) or module.__spec__.loader.__class__.__name__ == "SourceFileLoader"
-        assert hasattr(module, name), name
-    assert not hasattr(module, "__no_such__")
-    if path in NAMES:
-        assert not hasattr(module, "no_such_name")
+@pytest.mark.parametrize(
+    ("path", "home", "names"),
+    [
+        ("distributions.normal", "distributions", "Normal constraints"),
+        ("distributions.multivariate_normal", "distributions", "MultivariateNormal constraints"),
+        ("nn.modules.activation", "nn", "MultiheadAttention Module"),
+        ("profiler.profiler", "profiler", "ProfilerAction schedule"),
+        ("nn.utils.stateless", "func", "functional_call"),
+    ],
+)
+def test_a_module_without_a_file_has_the_objects_of_others(path, home, names):
+    module, place = (__import__(f"ts.{each}", fromlist=["_"]) for each in (path, home))
+    assert all(getattr(module, name) is getattr(place, name) for name in names.split())
 
 
-@pytest.mark.parametrize("path", sorted(ALIASES))
-def test_aliases_have_the_objects_of_their_homes(path):
-    home, names = ALIASES[path]
-    module = __import__(f"ts.{path}", fromlist=["_"])
-    place = __import__(f"ts.{home}".rstrip("."), fromlist=["_"])
-    assert module.__all__ == list(names)
-    assert all(getattr(module, name) is getattr(place, name) for name in names)
+def test_names_that_are_not_pytorchs_are_missing():
+    for path in ("onnx", "nn.modules.module", "distributions.normal", "_C._nn", "utils"):
+        module = __import__(f"ts.{path}", fromlist=["_"])
+        assert not hasattr(module, "no_such_name") and not hasattr(module, "__no_such__")
 
 
 def test_an_alias_is_an_attribute_of_its_package():
@@ -44,7 +44,8 @@ def test_a_placeholder_may_be_mentioned():
     assert not isinstance(ts.ones(1), ts.onnx.ONNXProgram)
     assert issubclass(Program, ts.onnx.ONNXProgram)
     assert (ts.distributed.tensor.DTensor | None) is not None
-    assert ts.ao.quantization.QConfig[int] is ts.ao.quantization.QConfig
+    assert ts.ao.quantization.FakeQuantize[int] is ts.ao.quantization.FakeQuantize
+    assert isinstance(ts.nn.Linear(1, 1), ts.ao.nn.quantized.Linear | ts.nn.Linear)
     assert repr(ts.export.Constraint) == "<placeholder of torch.export.Constraint>"
     try:
         raise ValueError
@@ -57,12 +58,12 @@ def test_a_placeholder_may_be_mentioned():
 @pytest.mark.parametrize(
     ("use", "says"),
     [
-        (lambda: ts.onnx.export(1, 2), "torch.onnx.export is not there: ts has no export to ONNX. Save the model with"),
-        (lambda: ts.ao.quantization.QConfig(), "no tools for quantization"),
-        (lambda: ts.distributed.TCPStore(), "torch.distributed.TCPStore is not there"),
+        (lambda: ts.onnx.export(1, 2), "torch.onnx.export is not implemented: ts does not have an exporter to ONNX. Save the model with"),
+        (lambda: ts.ao.quantization.QConfig(), "does not have quantization tools"),
+        (lambda: ts.distributed.TCPStore(), "torch.distributed.TCPStore is not implemented in ts. docs/distributed.md"),
         (lambda: ts._inductor.compile(1), "`ts.jit.script` and `ts.jit.trace` compile"),
-        (lambda: ts.SymIntType(1), "torch.SymIntType is not there"),
-        (lambda: ts.onnx.TrainingMode.EVAL(), "torch.onnx.TrainingMode.EVAL is not there"),
+        (lambda: ts.SymIntType(1), "torch.SymIntType is not implemented in ts. docs/status.md"),
+        (lambda: ts.onnx.TrainingMode.EVAL(), "torch.onnx.TrainingMode.EVAL is not implemented"),
     ],
 )
 def test_use_is_refused(use, says):
@@ -96,12 +97,67 @@ def test_marks_give_back_what_they_mark():
     ts._inductor.config.triton.unique_kernel_names = True
 
 
-def test_areas_cover_all():
-    """Each area says what is missing and what to do, and there is one for every module of the table."""
-    for area in AREAS.values():
-        assert area.missing and area.instead.endswith(".")
-    tops = {path.partition(".")[0] for path in NAMES if path}
-    assert tops - {path.partition(".")[0] for path in AREAS} <= set()
+def test_placeholders_are_stable():
+    """One object by all paths, however often it is asked for."""
+    assert ts.onnx.OnnxExporterError is ts.onnx.errors.OnnxExporterError
+    assert ts.quantization.QConfig is ts.ao.quantization.QConfig is ts.ao.quantization.qconfig.QConfig
+    from ts.absent import placeholders
+
+    assert placeholders.attribute("ts.onnx", "export") is ts.onnx.export
+    assert ts.onnx.TrainingMode.EVAL is ts.onnx.TrainingMode.EVAL
+
+
+def test_placeholder_errors_extend_what_pytorchs_do():
+    assert issubclass(ts.onnx.errors.OnnxExporterError, RuntimeError)
+    assert issubclass(ts._dynamo.exc.BackendCompilerFailed, Exception)
+    with pytest.raises(ts.onnx.errors.OnnxExporterError):
+        raise ts.onnx.errors.OnnxExporterError("text")
+
+
+def test_a_placeholder_class_may_be_one_base_of_several():
+    from abc import ABC
+
+    class Mixed(ts.distributed.fsdp.FullyShardedDataParallel, ts.nn.Module, ABC):
+        pass
+
+    with pytest.raises(NotImplementedError, match="does not have sharded parameters"):
+        Mixed()
+
+
+def test_modules_that_have_the_name_of_a_function():
+    """Importing the module leaves the function of its package."""
+    code = (
+        "import ts.nn.utils.weight_norm\n"
+        "from ts.nn.utils.spectral_norm import SpectralNorm\n"
+        "from ts.nn.parallel.data_parallel import DataParallel\n"
+        "import ts\n"
+        "assert DataParallel is ts.nn.DataParallel\n"
+        "print(type(ts.nn.utils.weight_norm), type(ts.nn.utils.spectral_norm))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "<class 'function'> <class 'function'>\n"
+
+
+def test_a_module_that_is_one_file_has_modules_inside():
+    from ts.accelerator.memory import memory_allocated
+    from ts.signal.windows.windows import hann
+
+    assert callable(memory_allocated) and hann is ts.signal.windows.hann
+
+
+def test_star_import_gives_the_declared_names():
+    names = {}
+    exec("from ts.onnx import *", names)
+    assert names["export"] is ts.onnx.export and "torch" not in names
+
+
+def test_refusals_are_sentences():
+    """Each area says what is missing and what to do."""
+    for path, area in AREAS.items():
+        assert area.instead.endswith(".") and not area.missing.endswith(".")
+        assert api.is_module(path) or "." not in path, path
+        text = refusal(f"{path}.x")
+        assert " not implemented: ts does not have " in text or " not implemented in ts. " in text
 
 
 def test_the_table_is_not_imported_with_ts():

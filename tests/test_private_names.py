@@ -69,8 +69,10 @@ def test_executor_switches():
 
 
 def test_what_is_not_there():
-    with pytest.raises(AttributeError, match=r"module 'ts\._C' has no attribute '_jit_pass_onnx'"):
-        ts._C._jit_pass_onnx
+    with pytest.raises(AttributeError, match=r"module 'ts\._C' has no attribute '_jit_pass_onyx'"):
+        ts._C._jit_pass_onyx
+    with pytest.raises(NotImplementedError, match=r"torch\._C\._jit_pass_onnx is not implemented in ts"):
+        ts._C._jit_pass_onnx(None, None)
 
 
 def test_scripts_reach_operators_under_private_names():

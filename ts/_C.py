@@ -12,9 +12,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import cache, partial, wraps
 from types import ModuleType
 from typing import Any, Final
+
+from ts.absent import names_for
 
 # PyTorch's name behind `_jit_pass_`: the pass, `file` or `file.function` where they differ.
 _PASSES: Final = {
@@ -106,7 +108,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         found = _named(_HOMES[name])
     elif name in _OPERATORS:
-        found = _OperatorModule(name)
+        found = operator_module(name)
     elif name.removeprefix(_PREFIX) in _PASSES and name.startswith(_PREFIX):
         file, _, function = _PASSES[name.removeprefix(_PREFIX)].partition(".")
         found = partial(_run, _named(f"ts.passes.{file}.{function or file}"))
@@ -133,9 +135,16 @@ class _OperatorModule(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+            return names_for(self.__name__)(name)
         known = "logsigmoid" if name == "log_sigmoid" else name.removeprefix(self._prefix)
-        return getattr(importlib.import_module(self._home), known)
+        operators = importlib.import_module(self._home)
+        return getattr(operators, known) if hasattr(operators, known) else names_for(self.__name__)(name)
+
+
+@cache
+def operator_module(name: str) -> ModuleType | None:
+    """Return a module of operators by its name (`_nn`), None if there is none such."""
+    return _OperatorModule(name) if name in _OPERATORS else None
 
 
 def _run(run: Callable[..., Any], graph: Any, *options: Any, **named: Any) -> Any:

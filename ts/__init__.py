@@ -24,6 +24,8 @@ import os.path
 import sys
 from typing import Any
 
+from ts.import_hook import install as _install_finder
+
 __version__ = "0.1.0"
 
 
@@ -168,17 +170,7 @@ def _find(name: str) -> Any:
         return placeholder
 
 
-class _Absent:
-    """Finds the modules that PyTorch has and `ts` has not, which only import (`ts.absent`)."""
-
-    @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
-        if not name.startswith("ts."):
-            return None
-        return importlib.import_module("ts.absent").spec_of(name)
-
-
-sys.meta_path.append(_Absent)  # type: ignore[arg-type]
+_install_finder()
 
 
 def __dir__() -> list[str]:

@@ -1,29 +1,33 @@
-"""What PyTorch has and `ts` has not: modules and names that import, and refuse when they are used.
+"""What PyTorch has and `ts` does not: modules and names that import, and raise when they are used.
 
-    import ts.onnx                          fine; what is in it may be inherited from, and be an annotation
+    import ts.onnx                          works; what is in it may be inherited from, and be an annotation
     ts.onnx.export(model, x, "m.onnx")      NotImplementedError: what is missing, and what to do instead
 
-Programs mention far more of PyTorch than they use.  `names` and `areas` are the table that says what is
-there; `placeholders` makes modules and names of it.  A module that is partly there asks for the rest of its
-names by `__getattr__ = names_for(__name__)`.
+`api.txt` records the names of PyTorch's modules; `placeholders` makes objects of those that `ts` does not
+have.
+Every module of `ts` with the name of a module of PyTorch asks here for a name that it does not have
+(`ts.import_hook`), and modules that are recorded and have no file are made here.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from importlib.machinery import ModuleSpec
+from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
+from types import ModuleType
 from typing import Any
 
 
 def spec_of(module: str) -> ModuleSpec | None:
-    """How to import a module that is absent, by its name (`ts.onnx`); None where PyTorch has none such."""
+    """Return how to import a module that has no file (`ts.onnx`); None if PyTorch has none such."""
     from ts.absent import placeholders
 
     return placeholders.spec_of(module)
 
 
 def find(name: str) -> Any:
-    """A module or object that PyTorch has at its top and `ts` has not; None where it has none such."""
+    """Return what stands for a name of `torch` that `ts` does not have; None if PyTorch has none such."""
     from ts.absent import placeholders
 
     try:
@@ -32,19 +36,43 @@ def find(name: str) -> Any:
         return None
 
 
-def names_for(module: str) -> Callable[[str], Any]:
-    """A module's `__getattr__`: placeholders for what PyTorch's has, AttributeError for other names."""
+def names_for(module: str, own: Callable[[str], Any] | None = None) -> Callable[[str], Any]:
+    """Return a `__getattr__` for a module: its own function, its files, what stands for PyTorch's names."""
 
     def __getattr__(name: str) -> Any:
-        from ts.absent import placeholders
+        if own is not None:
+            try:
+                return own(name)
+            except AttributeError as error:
+                if getattr(error, "name", None) != name and f"'{name}'" not in str(error):
+                    raise  # of something else
+                missing = error
+        else:
+            missing = AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
+        if name.startswith("__") and name != "__all__":
+            raise missing
+        file = _file_inside(module, name)  # `from package import module` asks for an attribute first
+        if file is not None:
+            return file
+        from ts.absent import api, placeholders
 
+        if own is not None and name not in api.entries(module.removeprefix("ts").removeprefix(".")):
+            raise missing
         return placeholders.attribute(module, name)
 
     return __getattr__
 
 
+def _file_inside(module: str, name: str) -> ModuleType | None:
+    """Return the module that is a file in a package, imported; None if there is no such file."""
+    places = vars(sys.modules[module]).get("__path__")
+    if not places or PathFinder.find_spec(f"{module}.{name}", places) is None:
+        return None
+    return import_module(f"{module}.{name}")
+
+
 def absent_operator(name: str) -> Any:
-    """What stands for an operator that only PyTorch has, by its name without `aten::`; or None."""
+    """Return what stands for an operator that only PyTorch has, by its name without `aten::`; or None."""
     from ts.absent import operators, placeholders
 
     return placeholders.placeholder(f"ops.aten.{name}") if name in operators.OPERATORS else None

@@ -1,4 +1,4 @@
-"""Why modules are absent, and what to do instead; what holds for a module holds for those in it."""
+"""Parts of PyTorch that are missing, and what to do instead; an entry holds for the modules inside of it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Final, NamedTuple
 
 
 class Area(NamedTuple):
-    """A part of PyTorch that is not there.
+    """A part of PyTorch that `ts` does not implement.
 
-    missing  what `ts` has not, to follow "ts has no"
+    missing  the object of "ts does not have"; "" for single objects of a part that is there
     instead  what to do, a sentence
     """
 
@@ -18,75 +18,108 @@ class Area(NamedTuple):
 
 _COMPILER = "`ts.jit.script` and `ts.jit.trace` compile; eager code runs as it is."
 _QUANTIZED = "Quantized archives of PyTorch are loaded with `ts.jit.load`; 16-bit floats halve the memory."
+_DEVICES = "Tensors are on the CPU, or on CUDA devices by CuPy."
 
 AREAS: Final = {
-    "": Area("such object", "docs/status.md lists what is missing."),
-    "onnx": Area("export to ONNX", "Save the model with `ts.jit.save`: PyTorch loads it, and exports it."),
-    "ao": Area("tools for quantization", _QUANTIZED),
-    "quantization": Area("tools for quantization", _QUANTIZED),
+    "": Area("", "docs/status.md lists what is missing."),
+    "_C": Area("", "`ts.jit` and `ts.passes` have the compiler's functions."),
+    "onnx": Area("an exporter to ONNX", "Save the model with `ts.jit.save`; PyTorch loads it."),
+    "ao": Area("quantization tools", _QUANTIZED),
+    "ao.pruning": Area("sparsifiers", "`ts.nn.utils.prune` prunes parameters."),
+    "quantization": Area("quantization tools", _QUANTIZED),
+    "quantize_per_tensor": Area("quantized tensors", _QUANTIZED),
+    "quantize_per_tensor_dynamic": Area("quantized tensors", _QUANTIZED),
+    "quantize_per_channel": Area("quantized tensors", _QUANTIZED),
+    "quantized_rnn_tanh_cell": Area("quantized tensors", _QUANTIZED),
     "nn.quantized": Area("quantized layers", _QUANTIZED),
-    "nn.qat": Area("layers for training with quantization", _QUANTIZED),
+    "nn.qat": Area("layers for quantization-aware training", _QUANTIZED),
     "nn.quantizable": Area("quantizable layers", _QUANTIZED),
-    "nn.intrinsic": Area("layers that are fused by hand", "Scripts fuse operators by themselves."),
+    "nn.intrinsic": Area("fused layers", "Scripts fuse operators."),
     "nn.attention": Area(
-        "attention that is compiled for each mask",
+        "attention kernels compiled for each mask",
         "`ts.nn.functional.scaled_dot_product_attention` takes masks.",
     ),
     "nn.parallel": Area(
-        "models on several devices",
+        "modules on several devices of one process",
         "`ts.nn.parallel.DistributedDataParallel` trains in several processes: see docs/distributed.md.",
     ),
-    "fx": Area(
-        "this part of `torch.fx`",
-        "Graphs, tracing, interpreters, rewriting and the common passes are there: see docs/fx.md.",
-    ),
-    "export": Area("this part of `torch.export`", "docs/export.md says what is there."),
-    "_export": Area("this part of `torch.export`", "docs/export.md says what is there."),
-    "package": Area("packages of code", "`ts.jit.save` keeps code and weights in one file."),
-    "monitor": Area("counters for services", "`ts.profiler` measures."),
-    "ops": Area("such operator", "docs/operators.md lists those that are missing, and why."),
-    "sparse": Area("sparse tensors", "Index dense tensors, or use `scipy.sparse`."),
+    "fx": Area("", "docs/fx.md lists what `ts.fx` has."),
+    "export": Area("", "docs/export.md lists what `ts.export` has."),
+    "_export": Area("", "docs/export.md lists what `ts.export` has."),
+    "package": Area("packages of code", "`ts.jit.save` writes code and weights to one file."),
+    "monitor": Area("monitoring counters", "`ts.profiler` measures."),
+    "ops": Area("", "docs/operators.md lists the operators that are missing, and the reasons."),
+    "sparse": Area("these sparse tensors", "Use dense tensors, or `scipy.sparse`."),
     "nested": Area("nested tensors", "Pad, or use lists of tensors."),
     "masked": Area("masked tensors", "`ts.masked` has reductions with masks of dense tensors."),
     "utils.cpp_extension": Area(
-        "extensions in C++", "docs/backends.md shows how to add a kernel in Cython or Python."
+        "C++ extensions", "docs/backends.md shows how to add a kernel in Cython or Python."
     ),
-    "utils.tensorboard": Area("a writer for TensorBoard", "Use the package `tensorboardX`, or matplotlib."),
-    "utils.flop_counter": Area("a counter of operations", "`ts.profiler.profile()` counts calls and times."),
+    "utils.hipify": Area(
+        "C++ extensions", "docs/backends.md shows how to add a kernel in Cython or Python."
+    ),
+    "utils.tensorboard": Area(
+        "this writer without the package `tensorboard`", "Install `tensorboard`, or use `tensorboardX`."
+    ),
+    "utils.flop_counter": Area("a FLOP counter", "`ts.profiler.profile()` counts calls and times."),
     "utils.bundled_inputs": Area("bundled inputs", "Save the inputs with `ts.save`."),
     "utils.mobile_optimizer": Area("a mobile format", "`ts.jit.optimize_for_inference` optimises."),
     "utils.throughput_benchmark": Area("this benchmark", "`ts bench model.pt` measures archives."),
-    "utils.module_tracker": Area("this tracker", "Forward hooks of modules tell which one runs."),
-    "utils.mkldnn": Area("tensors of another library", "Convolutions and products choose their layout."),
-    "utils.data": Area("pipes of data", "Use `IterableDataset` and `DataLoader`."),
+    "utils.module_tracker": Area("a module tracker", "Forward hooks of modules see which one runs."),
+    "utils.mkldnn": Area("MKL-DNN tensors", "Convolutions and products choose their layout."),
+    "utils.data": Area("data pipes", "Use `IterableDataset` and `DataLoader`."),
+    "utils.data._utils": Area("", "`ts.utils.data.DataLoader` has its own workers."),
     "utils._python_dispatch": Area(
         "modes below the dispatcher", "`ts.overrides` intercepts functions above it."
     ),
     "distributed": Area(
-        "this part of `torch.distributed`",
-        "docs/distributed.md says what is there: process groups on the CPU and `DistributedDataParallel`.",
+        "",
+        "docs/distributed.md lists what is there: process groups on the CPU and `DistributedDataParallel`.",
     ),
-    "multiprocessing": Area("tensors shared between processes", "Queues of `ts.multiprocessing` copy them."),
-    "cuda": Area("this part of CUDA's interface", "Tensors on CUDA are computed by CuPy."),
-    "mtia": Area("such devices", "There are the CPU, and CUDA devices by CuPy."),
-    "xpu": Area("such devices", "There are the CPU, and CUDA devices by CuPy."),
-    "mps": Area("such devices", "There are the CPU, and CUDA devices by CuPy."),
-    "cpu": Area("streams of the CPU", "Operators have run when they return."),
-    "backends": Area("this library", "`ts.backends` says what computes here."),
-    "profiler": Area("this profiler", "`ts.profiler.profile()` measures operators, plans and memory."),
-    "autograd.profiler": Area("this profiler", "`ts.profiler.profile()` measures operators."),
-    "autograd.profiler_util": Area("this profiler", "`ts.profiler.profile()` measures operators."),
-    "jit": Area("a mobile format", "`ts.jit.save` writes archives that PyTorch loads, too."),
-    "_dynamo": Area("a compiler of Python's bytecode", _COMPILER),
-    "_inductor": Area("a compiler behind `compile`", _COMPILER),
-    "_functorch": Area("a compiler behind `compile`", _COMPILER),
-    "_higher_order_ops": Area("operators of the compiler", _COMPILER),
-    "_subclasses": Area("fake tensors yet", 'Tensors of `device="meta"` have shapes and no elements.'),
+    "distributed.fsdp": Area(
+        "sharded parameters",
+        "`ts.nn.parallel.DistributedDataParallel` trains in several processes: see docs/distributed.md.",
+    ),
+    "distributed.tensor": Area(
+        "distributed tensors", "Process groups exchange tensors: see docs/distributed.md."
+    ),
+    "distributed.pipelining": Area(
+        "pipeline parallelism", "`ts.distributed.rpc` calls modules of other processes."
+    ),
+    "distributed.checkpoint": Area(
+        "distributed checkpoints", "`ts.save` and `ts.load` write and read states."
+    ),
+    "multiprocessing": Area("", "docs/status.md lists what is missing."),
+    "cuda": Area("", "Tensors on CUDA devices are computed by CuPy."),
+    "mtia": Area("such devices", _DEVICES),
+    "xpu": Area("such devices", _DEVICES),
+    "mps": Area("such devices", _DEVICES),
+    "cpu": Area("CPU streams", "Operators have run when they return."),
+    "backends": Area("", "`ts.backends` lists the libraries that compute."),
+    "profiler": Area("", "`ts.profiler.profile()` measures operators, plans and memory."),
+    "autograd.profiler": Area("", "`ts.profiler.profile()` measures operators."),
+    "autograd.profiler_util": Area("", "`ts.profiler.profile()` measures operators."),
+    "jit.mobile": Area("a mobile format", "`ts.jit.save` writes archives that PyTorch loads."),
+    "jit.quantized": Area("quantized layers", _QUANTIZED),
+    "jit": Area("", "docs/status.md lists what is missing."),
+    "testing._internal": Area("PyTorch's test tools", "`ts.testing` has `assert_close` and `make_tensor`."),
+    "_dynamo": Area("a compiler of Python bytecode", _COMPILER),
+    "_inductor": Area("a code generator behind `compile`", _COMPILER),
+    "_functorch": Area("a compiler of joint graphs", _COMPILER),
+    "_higher_order_ops": Area("these higher-order operators", _COMPILER),
+    "_subclasses": Area("", 'Tensors of `device="meta"` have shapes and no elements.'),
 }  # fmt: skip
 
 
 def area_of(path: str) -> Area:
-    """The area of what is absent, by its path in PyTorch (`onnx.errors`)."""
+    """Return the area of an object that is missing, by its path in PyTorch (`onnx.errors`)."""
     while path not in AREAS:
         path = path.rpartition(".")[0]
     return AREAS[path]
+
+
+def refusal(path: str) -> str:
+    """Return the text of the error for the use of an object that is missing, by its path."""
+    missing, instead = area_of(path)
+    reason = f": ts does not have {missing}" if missing else " in ts"
+    return f"torch.{path} is not implemented{reason}. {instead}"

@@ -1,32 +1,36 @@
-"""Placeholders: what stands for a class, function or constant of PyTorch that `ts` has not.
+"""Placeholders: what stands for a class, function or module of PyTorch that `ts` does not implement.
 
-class Exporter(ts.onnx.ONNXProgram): ...      may be inherited from, an annotation, in a test
+class Exporter(ts.onnx.ONNXProgram): ...      may be inherited from, an annotation, an argument of isinstance
 ts.onnx.ONNXProgram()                         NotImplementedError
+except ts.onnx.errors.OnnxExporterError:      an error class that nothing raises
+
+A placeholder is one object, however often and by whatever path it is asked for.
 """
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.abc
+import logging
 import sys
-from collections.abc import Sequence
+from abc import ABCMeta
+from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
-from ts.absent import aliases
-from ts.absent.aliases import ALIASES
-from ts.absent.areas import area_of
-from ts.absent.names import ANSWERS, MARKERS, NAMES, PRIVATE
+from ts.absent import api
+from ts.absent.areas import refusal
+from ts.absent.names import ANSWERS, ELSEWHERE, MARKERS
 from ts.errors import missing_attribute
 
 _MARKERS = frozenset(MARKERS.split())
-_PRIVATE = frozenset(PRIVATE.split())
-_ERRORS = ("Error", "Exception", "Warning")
 
 
-class Placeholder(type):
-    """The class of placeholders: each is a class, which may stand wherever programs name PyTorch's object."""
+class Placeholder(ABCMeta):
+    """The class of placeholders of classes and of values that are no functions."""
 
     __path: str
 
@@ -34,8 +38,8 @@ class Placeholder(type):
         raise NotImplementedError(refusal(cls.__path))
 
     def __getattr__(cls, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(f"{cls.__name__} has no attribute {name!r}")
+        if name.startswith(("__", "_abc_")):
+            raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
         return placeholder(f"{cls.__path}.{name}")
 
     def __getitem__(cls, item: Any) -> Any:
@@ -48,79 +52,161 @@ class Placeholder(type):
         return f"<placeholder of torch.{cls.__path}>"
 
 
-def refusal(path: str) -> str:
-    """What a placeholder says when it is used."""
-    area = area_of(path)
-    return f"torch.{path} is not there: ts has no {area.missing}. {area.instead}"
+def is_placeholder(value: Any) -> bool:
+    """Return whether an object is a placeholder."""
+    return isinstance(value, Placeholder) or getattr(value, "__absent__", False) is True
 
 
-def placeholder(path: str) -> Any:
-    """What stands for an object of PyTorch, by its path: `onnx.export`."""
-    name = path.rpartition(".")[2]
-    if name.endswith(_ERRORS):  # nothing raises it, but somebody may wait for it
-        return type(name, (Exception,), {"__module__": "ts.absent", "__doc__": refusal(path)})
-    fields = {"_Placeholder__path": path, "__module__": "ts.absent", "__doc__": refusal(path)}
-    return Placeholder(name, (), fields)
+@cache
+def placeholder(path: str, kind: str = "value", base: str = "") -> Any:
+    """Return the placeholder of an object of PyTorch, by its path: `onnx.export`."""
+    module, name = api.split(path)
+    doc, home = refusal(path), f"torch.{module}".rstrip(".")
+    if kind == "error":
+        bases = (getattr(importlib.import_module("builtins"), base or "Exception"),)
+        return type(name, bases, {"__module__": home, "__doc__": doc, "__absent__": True})
+    if kind == "function":
+        return _refusing(path, name, home)
+    return Placeholder(name, (), {"_Placeholder__path": path, "__module__": home, "__doc__": doc})
+
+
+def _refusing(path: str, name: str, home: str) -> Callable[..., Any]:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(refusal(path))
+
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__module__, refuse.__doc__ = home, refusal(path)
+    vars(refuse)["__absent__"] = True
+    return refuse
 
 
 def attribute(module: str, name: str) -> Any:
-    """A name that a module has not: its placeholder where PyTorch has it, else AttributeError."""
+    """Return what stands for a name that a module does not have; AttributeError if PyTorch has none such."""
     path = module.removeprefix("ts").removeprefix(".")
+    entry = api.entries(path).get(name)
     full = f"{path}.{name}" if path else name
-    if full in MODULES or full in ALIASES:
-        return importlib.import_module(f"ts.{full}")
-    if full in ANSWERS:
-        answer = ANSWERS[full]
-        return lambda *args, **kwargs: answer
-    if full in _MARKERS:
-        return _given_back
-    if name in NAMES.get(path, "").split() or (not name.startswith("__") and _is_private(path)):
-        return placeholder(full)
-    raise missing_attribute(f"module {module!r}", name, lambda: dir(sys.modules[module]))
+    if name == "__all__" and api.is_module(path):
+        return _declared(path)
+    if entry is None:
+        if api.is_module(full):
+            return importlib.import_module(f"ts.{full}")
+        raise missing_attribute(f"module {module!r}", name, lambda: dir(sys.modules[module]))
+    return _object(full, entry)
 
 
-def _given_back(*arguments: Any, **options: Any) -> Any:
-    """A function that is marked, or a decorator that gives back what it marks."""
+def _object(path: str, entry: api.Entry) -> Any:
+    if entry.kind == "module":
+        return importlib.import_module(f"ts.{path}")
+    if entry.kind == "alias":
+        if api.is_module(entry.detail):
+            return importlib.import_module(f"ts.{entry.detail}".rstrip("."))
+        home, name = api.split(entry.detail)
+        return getattr(importlib.import_module(f"ts.{home}".rstrip(".")), name)
+    if entry.kind == "external":
+        return _external(entry.detail)
+    if path in ELSEWHERE:
+        home, _, name = ELSEWHERE[path].rpartition(".")
+        return getattr(importlib.import_module(home), name)
+    if path in ANSWERS:
+        return _answer(path)
+    if path in _MARKERS:
+        return _give_back
+    if entry.kind == "literal":
+        return ast.literal_eval(entry.detail)
+    if entry.kind == "logger":
+        return logging.getLogger(entry.detail)
+    if entry.kind == "typevar":
+        return _type_variable(path)
+    return placeholder(path, entry.kind, entry.detail)
+
+
+def _external(path: str) -> Any:
+    try:
+        return importlib.import_module(path)
+    except ModuleNotFoundError:
+        module, name = api.split(path)
+        return getattr(importlib.import_module(module), name)
+
+
+@cache
+def _type_variable(path: str) -> Any:
+    return TypeVar(api.split(path)[1])  # type: ignore[misc]
+
+
+@cache
+def _answer(path: str) -> Callable[..., Any]:
+    def answer(*args: Any, **kwargs: Any) -> Any:
+        return ANSWERS[path]
+
+    answer.__name__ = answer.__qualname__ = api.split(path)[1]
+    return answer
+
+
+def _give_back(*arguments: Any, **options: Any) -> Any:
+    """Return a function that is marked, or a decorator that returns what it marks."""
     if len(arguments) == 1 and callable(arguments[0]) and not options:
         return arguments[0]
     return lambda marked=None: marked
 
 
-def _is_private(path: str) -> bool:
-    return any(path == p or path.startswith(f"{p}.") for p in _PRIVATE)
+def _declared(path: str) -> list[str]:
+    """Return the public names that a module of PyTorch declares, or has from modules inside of it."""
+    prefix, imported = f"{path}.", ("alias", "external", "typevar")
+    return sorted(
+        name
+        for name, (kind, detail) in api.entries(path).items()
+        if not name.startswith("_") and (kind not in imported or detail.startswith(prefix))
+    )
 
 
-class _Module(ModuleType):
-    """A module that is absent."""
+class _Package(ModuleType):
+    """A package with functions that have the names of its modules, which importing these does not replace.
+
+    `torch.nn.utils.weight_norm` is a function; `from torch.nn.utils.weight_norm import WeightNorm` works too.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, ModuleType):
+            entry = api.entries(vars(self)["__spec__"].name.removeprefix("ts.")).get(name)
+            if entry is not None and entry.kind != "module":
+                return
+        super().__setattr__(name, value)
+
+
+class _Module(_Package):
+    """A module that PyTorch has and `ts` does not have as a file."""
 
     def __getattr__(self, name: str) -> Any:
-        private = name.startswith("_") and not name.startswith("__")
-        path = f"{self.__name__}.{name}".removeprefix("ts.")
-        value = placeholder(path) if private else attribute(self.__name__, name)
+        if name.startswith("__") and name != "__all__":
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        value = attribute(vars(self)["__spec__"].name, name)
         setattr(self, name, value)
         return value
 
     def __dir__(self) -> Sequence[str]:
-        return sorted({*super().__dir__(), *NAMES.get(self.__name__.removeprefix("ts."), "").split()})
+        return sorted({*super().__dir__(), *api.entries(vars(self)["__spec__"].name.removeprefix("ts."))})
 
 
 class _Loader(importlib.abc.Loader):
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        area = area_of(spec.name.removeprefix("ts."))
-        return _Module(spec.name, f"Not there: ts has no {area.missing}. {area.instead}")
+        path = spec.name.removeprefix("ts.")
+        home, name = api.split(path)
+        operators = sys.modules["ts._C"].operator_module(name) if home == "_C" else None
+        if operators is not None:
+            return operators  # type: ignore[no-any-return]
+        return _Module(spec.name, f"torch.{path}: objects of other modules of `ts`, and placeholders.")
 
     def exec_module(self, module: ModuleType) -> None:
-        """There is nothing in it yet."""
-
-
-MODULES = frozenset(NAMES) | _PRIVATE
+        """Leave the module empty: its names are made when they are asked for."""
 
 
 def spec_of(module: str) -> ModuleSpec | None:
-    """How to import a module that is absent or an alias; None where there is none such."""
+    """Return how to import a module of PyTorch that has no file in `ts`; None if PyTorch has none such."""
     path = module.removeprefix("ts.")
-    if path in ALIASES:
-        return aliases.spec_of(path)
-    if path not in MODULES and not (_is_private(path) and not path.rpartition(".")[2][:1].isupper()):
+    if not api.is_module(path):
         return None
+    parent, name = api.split(path)
+    entry, package = api.entries(parent).get(name), sys.modules.get(f"ts.{parent}")
+    if entry is not None and entry.kind != "module" and type(package) is ModuleType:
+        package.__class__ = _Package
     return ModuleSpec(module, _Loader(), is_package=True)

@@ -1,0 +1,85 @@
+"""Read the record of PyTorch's names: `api.txt`, which `tests/record_torch_api.py` writes.
+
+    [nn.modules.module]                      a module, by its path in `torch`
+    alias nn.Module                          an object that is known best by another path
+    class _WrappedHook                       declared here; also function, module, value, error:ValueError
+    external typing.Any                      an object of another package
+    literal _EXTRA_STATE_KEY_SUFFIX='...'
+
+It is read when a name is asked for that `ts` does not have, and not before.
+"""
+
+from __future__ import annotations
+
+import os.path
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+__loader__: Any
+_ALIASES: Final = frozenset({"alias", "external"})
+_WITH_VALUE: Final = frozenset({"literal", "logger"})
+
+
+class Entry(NamedTuple):
+    """A name of a module.
+
+    kind    alias, class, error, external, function, literal, logger, module, typevar or value
+    detail  the path of an alias or external object, the text of a literal, the name of a logger, the builtin
+            class that an error class extends; else ""
+    """
+
+    kind: str
+    detail: str = ""
+
+
+@cache
+def _sections() -> dict[str, str]:
+    file = os.path.join(os.path.dirname(__file__), "api.txt")
+    data: bytes = __loader__.get_data(file)  # also inside of a zip file
+    text = data.decode()
+    sections = {}
+    for section in text.split("\n[")[1:]:
+        path, _, lines = section.partition("]")
+        sections[path] = lines
+    return sections
+
+
+@cache
+def entries(path: str) -> dict[str, Entry]:
+    """Return the names of a module of PyTorch by its path in `torch`; none if there is no such module."""
+    found = {}
+    for line in _sections().get(path, "").splitlines():
+        word, *items = line.split(" ")
+        kind, _, base = word.partition(":")
+        for item in items:
+            if kind in _ALIASES:
+                name, _, target = item.rpartition("=")
+                found[name or target.rpartition(".")[2]] = Entry(kind, target)
+            elif kind in _WITH_VALUE:
+                name, _, text = item.partition("=")
+                found[name] = Entry(kind, text)
+            else:
+                found[item] = Entry(kind, base)
+    return found
+
+
+def paths() -> frozenset[str]:
+    """Return the paths of all recorded modules; that of `torch` itself is ""."""
+    return frozenset(_sections())
+
+
+@cache
+def packages() -> frozenset[str]:
+    """Return the paths of the modules that have modules inside of them."""
+    return frozenset(path.rpartition(".")[0] for path in _sections())
+
+
+def is_module(path: str) -> bool:
+    """Return whether PyTorch has a module at the path."""
+    return path in _sections()
+
+
+def split(path: str) -> tuple[str, str]:
+    """Return the module that holds an object, and the object's name, by the object's path."""
+    module, _, name = path.rpartition(".")
+    return module, name

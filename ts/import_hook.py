@@ -1,0 +1,73 @@
+"""Import modules of `ts`, and modules that only PyTorch has.
+
+A finder at the front of `sys.meta_path` lets the other finders look for a module of `ts`. If they find one,
+it completes the module after it has run; if not, `ts.absent` makes the module if PyTorch has one of the name.
+
+    import ts.nn.modules.module         the file; a name that it does not have is asked of `ts.absent`
+    import ts.onnx                      no file: a module of placeholders
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from functools import partial
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+# Packages of `ts` that PyTorch does not have: their modules have no names beside their own.
+_OWN = frozenset({
+    "_core", "absent", "analysis", "archive", "as_torch", "autodiff", "bytecode", "cli", "debugger",
+    "devices", "dtypes", "errors", "explain", "frontend", "functions", "fusion", "import_hook", "ir", "ops",
+    "passes", "runtime", "serve", "tracing",
+})  # fmt: skip
+# Single files here that are packages in PyTorch: modules of PyTorch are imported from inside of them.
+_PACKAGES = frozenset({
+    "ts._C", "ts.accelerator", "ts.backends.cudnn", "ts.compiler", "ts.distributed.optim", "ts.mps",
+    "ts.signal.windows", "ts.xpu",
+})  # fmt: skip
+
+
+class Finder:
+    """Finds modules of `ts`."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """Return how to import a module, by its name (`ts.nn`); None for modules of other packages."""
+        if not name.startswith("ts."):
+            return None
+        for finder in sys.meta_path:
+            spec = None if finder is Finder else finder.find_spec(name, path, target)
+            if spec is not None:
+                break
+        else:
+            return importlib.import_module("ts.absent").spec_of(name)  # type: ignore[no-any-return]
+        loader = spec.loader
+        if loader is not None and hasattr(loader, "exec_module"):
+            loader.exec_module = partial(_execute, loader.exec_module)  # type: ignore[method-assign]
+        return spec
+
+
+def _execute(execute: Callable[[ModuleType], None], module: ModuleType) -> None:
+    execute(module)
+    complete(module)
+
+
+def complete(module: ModuleType) -> None:
+    """Let a module that has run ask `ts.absent` for names that it does not have."""
+    if module.__name__.split(".", 2)[1] not in _OWN:
+        from ts.absent import names_for
+
+        if module.__name__ in _PACKAGES:
+            module.__path__ = []
+        own = vars(module).get("__getattr__")
+        if getattr(own, "__module__", None) != "ts.absent":
+            vars(module)["__getattr__"] = names_for(module.__name__, own)
+
+
+def install() -> None:
+    """Put the finder at the front of `sys.meta_path`."""
+    if Finder not in sys.meta_path:
+        sys.meta_path.insert(0, Finder)  # type: ignore[arg-type]
