@@ -18,7 +18,6 @@ OTHER_KINDS = {
     "autograd.variable": "the module; PyTorch's function only raises",
     "distributed.rendezvous": "the module of the rendezvous",
     "jit.frontend.*": "errors of the compiler are RuntimeErrors, as those that PyTorch raises beside these",
-    "multiprocessing.spawn": "the module of Python's package, from which the names come",
     "overrides._pop_mode_temporarily": "a context manager that is a class",
     "utils.data.functional_datapipe": "a decorator that is a function",
 }
