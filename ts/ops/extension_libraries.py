@@ -53,6 +53,8 @@ def _overdrive(
     return last_in, last_out, output
 
 
+# Packages that use code in Python if their library raises OSError; one that loads they would call at once.
+_PACKAGES_WITH_FALLBACK: Final = frozenset({"torchvision"})
 # Operators of extension libraries that ts has, or that packages call while they are imported.
 _OPERATORS: Final[dict[str, Callable[..., Any]]] = {
     "_torchaudio::cuda_version() -> int?": lambda: None,
@@ -84,10 +86,8 @@ def load_library(path: Any) -> None:
         loaded_libraries.add(place)
         return
     present = [schema for schema in _OPERATORS if _declares(place, *schema.partition("(")[0].split("::"))]
-    if not present and _search(place, re.compile(rb"(?<!\w)_?cuda_version(?!\w)")):
-        raise OSError(  # its package asks a library that loads for the version of CUDA at once
-            f"{refusal}: it is linked with PyTorch's libraries, and ts has none of its operators"
-        )
+    if not _PACKAGES_WITH_FALLBACK.isdisjoint(os.path.normpath(place).split(os.sep)):
+        raise OSError(f"{refusal}: it is linked with PyTorch's libraries, and ts does not run their code")
     for schema in present:
         if not registry.lookup(schema.partition("(")[0]):
             registry.add(Record(schema, _OPERATORS[schema], "custom", where="", whole=True, of_program=True))
