@@ -166,6 +166,14 @@ class Preview(WithoutElements):
         self._metas[id(x)] = x, self.fresh(x)
         self._made.add(id(x))
 
+    def stand_for(self, x: Tensor, recorded: Tensor) -> None:
+        """Let `x` be the tensor `recorded` from now on."""
+        known = self._metas.get(id(recorded))
+        if known is not None:
+            self._metas[id(x)] = x, known[1]
+        if id(recorded) in self._made:
+            self._made.add(id(x))
+
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
         """A tensor becomes a value of Python: unknown."""
         raise Unknown(kind)

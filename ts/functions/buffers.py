@@ -73,8 +73,10 @@ def asarray(
     if shared is None:
         if copy is False:
             raise ValueError("can't alias arbitrary sequence into a tensor.")
-        return construct.tensor(obj, dtype=kind, device=device, requires_grad=requires_grad)
-    result = shared if kind is None and device is None else construct.as_tensor(shared, kind, device)
+        return construct.new_copy(obj, kind, device, requires_grad, False, "asarray")
+    result = shared
+    if kind is not None or device is not None:
+        result = shared.to(device or shared.device, kind or shared.dtype, copy=bool(copy))
     if result is not shared and result.data_ptr() != shared.data_ptr() and copy is False:
         if result.dtype is not shared.dtype:
             have, want = shared.dtype.type_name, result.dtype.type_name
@@ -90,9 +92,9 @@ def _alias(obj: Any, kind: dtypes.dtype | None) -> Tensor | None:
     if isinstance(obj, Tensor):
         return obj
     if isinstance(obj, np.ndarray):
-        return construct.from_numpy(obj)
+        return construct.shared_array(obj)
     if isinstance(obj, np.generic):
-        return construct.from_numpy(np.asarray(obj))
+        return construct.shared_array(np.asarray(obj))
     if hasattr(obj, "__dlpack__"):
         import ts
 

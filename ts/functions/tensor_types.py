@@ -16,7 +16,7 @@ from typing import Any, Final, Union
 from ts import backends, dtypes
 from ts._core.tensor import construct
 from ts._core.tensor.conversion import type_name
-from ts._core.tensor.tensor import Tensor, constructed
+from ts._core.tensor.tensor import Tensor
 
 
 class TensorType:
@@ -66,9 +66,7 @@ class TensorType:
             given = type_name(args[0].dtype, args[0].device.type)
             raise TypeError(f"expected {self.__module__}.{self.__name__} (got {given})")
         construct.check_legacy_device(device, self.place)
-        made = construct.legacy(args, device or self.place, self.dtype)
-        constructed(made, "")
-        return made
+        return construct.legacy(args, device or self.place, self.dtype)
 
     def __contains__(self, tensor: Tensor) -> bool:
         return self.__instancecheck__(tensor)

@@ -19,7 +19,9 @@ from ts._core.tensor.tensor import (
     layer_of,
     rebind_array,
     set_layer,
+    stand_for,
 )
+from ts._core.thread.context import current_tracer
 
 
 class Parameter(Tensor):
@@ -33,6 +35,8 @@ class Parameter(Tensor):
         layer = layer_of(given)
         if layer is not None and layer.level == 0:  # a fake tensor: the parameter stands for what it does
             set_layer(self, layer)
+        if current_tracer() is not None:
+            stand_for(self, given.detach())
         if requires_grad and not (self.is_floating_point() or self.is_complex()):
             raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         self.requires_grad_(requires_grad)

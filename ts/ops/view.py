@@ -640,6 +640,10 @@ def _positive(xp: Any, self: Array) -> Array:
 
 
 @op("aten::alias(Tensor(a) self) -> Tensor(a)", where="f")
+def _alias(xp: Any, self: Array) -> Array:
+    return self[...]  # another tensor, as for all views
+
+
 @op("aten::resolve_conj(Tensor(a) self) -> Tensor(a)")
 @op("aten::resolve_neg(Tensor(a) self) -> Tensor(a)")
 @op("aten::lift_fresh(Tensor(a) self) -> Tensor(a)", where="f")

@@ -3,20 +3,23 @@
 In: a tracer and the call.  Out: the call's result, and nodes in the tracer's graph:
 
     x.to(torch.float64)       aten::to(%x, %dtype, ...)      by what it names, so that the trace converts too
-    torch.tensor([1, 2])      a constant, aten::to, aten::detach: each run of the trace has a copy
+    torch.tensor([1, 2])      a constant, aten::to, aten::detach
+    torch.from_numpy(a)       a constant, aten::lift_fresh
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ts import devices, dtypes
 from ts._core.tensor.tensor import Tensor
 from ts.ir.types import DEVICE
-from ts.tracing import words
 from ts.tracing.types import arguments_of_to
 
 if TYPE_CHECKING:
+    from ts.ir.graph import Node, Value
     from ts.tracing.tracer import Tracer
 
 
@@ -29,18 +32,20 @@ def to(tracer: Tracer, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any])
     graph = tracer.graph
     inputs = [tracer.tensor(x)]
     other, device, dtype = given.get("other"), given.get("device"), given.get("dtype")
-    if other is not None:
-        inputs.append(tracer.tensor(other))
-    if device is not None:
-        inputs.append(tracer.constant(devices.as_device(device), DEVICE))
-    if dtype is not None:
-        inputs.append(tracer.constant(dtypes.as_dtype(dtype).code))
-    elif other is None and device is not None:
+    if other is not None:  # PyTorch records what the other tensor is, not that it is asked
+        device, dtype = other.device, other.dtype
+    if dtype is None:  # aten::to.dtype_layout
+        inputs.append(tracer.constant(result.dtype.code))
+        inputs.append(tracer.constant(dtypes.strided.code))
+        inputs.append(tracer.constant(result.device, DEVICE))
         inputs.append(tracer.constant(None))
+    else:  # aten::to.dtype, aten::to.device
+        if device is not None:
+            inputs.append(tracer.constant(devices.as_device(device), DEVICE))
+        inputs.append(tracer.constant(dtypes.as_dtype(dtype).code))
+    memory_format = given.get("memory_format")
     inputs += [tracer.constant(bool(given.get("non_blocking"))), tracer.constant(bool(given.get("copy")))]
-    if other is not None or dtype is not None:
-        memory_format = given.get("memory_format")
-        inputs.append(tracer.constant(None if memory_format is None else memory_format.code))
+    inputs.append(tracer.constant(None if memory_format is None else memory_format.code))
     node = graph.create("aten::to", inputs)
     node.range = place
     graph.insert_node(node)
@@ -49,18 +54,47 @@ def to(tracer: Tracer, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 def constructed(tracer: Tracer, x: Tensor, function: str) -> None:
-    """A tensor of Python's numbers: a constant, of which each run of the trace has a copy."""
-    if function:
-        tracer.warn(words.CONSTRUCTED.format(function))
+    """Record a tensor that `function` made of Python values: a constant, and what PyTorch does with it.
+
+    A run of the trace gets the constant itself; a copy of it if the traced function writes to it.
+    """
     with tracer.paused():
-        kept = x.clone()  # the function may write to `x`
-    value = tracer.insert_tensor(kept, tracer.place())
-    graph = tracer.graph
-    arguments = [tracer.constant(x.device, DEVICE), tracer.constant(x.dtype.code)]
-    arguments += [tracer.constant(False), tracer.constant(True), tracer.constant(None)]
-    copied = graph.create("aten::to", (value, *arguments))
-    copied.range = tracer.place()
-    tracer.bind(graph.insert_node(copied).output(), x)
-    detached = graph.create("aten::detach", copied.outputs())
-    detached.range = tracer.place()
-    tracer.bind(graph.insert_node(detached).output(), x)
+        elements = x.clone()  # the function may write to `x`
+    value = tracer.insert_tensor(elements, tracer.place())
+    if function == "array":
+        node = _record(tracer, "aten::lift_fresh", [value], x)
+    else:
+        arguments = [tracer.constant(x.device, DEVICE), tracer.constant(x.dtype.code)]
+        arguments += [tracer.constant(False), tracer.constant(False), tracer.constant(None)]
+        node = _record(tracer, "aten::to", [value, *arguments], x)
+        if function in ("tensor", "new_tensor"):
+            _record(tracer, "aten::detach", [node.output()], x)
+    tracer.shared_constants.append((x, node))
+
+
+def _record(tracer: Tracer, kind: str, inputs: list[Value], result: Tensor) -> Node:
+    """Record a node whose output `result` is from now on."""
+    node = tracer.graph.create(kind, inputs)
+    node.range = tracer.place()
+    tracer.bind(tracer.graph.insert_node(node).output(), result)
+    return node
+
+
+def copy_written_constants(tracer: Tracer, written: Tensor) -> None:
+    """Let each run of the trace copy the constants whose memory an operator writes to.
+
+    PyTorch's traces write to the constant, which the next run then finds changed.
+    """
+    shared = tracer.shared_constants
+    tracer.shared_constants = []
+    for x, node in shared:
+        on_host = isinstance(x.array, np.ndarray) and isinstance(written.array, np.ndarray)
+        if on_host and not np.may_share_memory(x.array, written.array):
+            tracer.shared_constants.append((x, node))
+        elif node.kind() == "aten::to":
+            node.input(4).node().set("value", 1)
+        else:
+            copied = tracer.graph.create("aten::lift_fresh_copy", node.inputs()).insert_after(node)
+            copied.range = node.range
+            node.output().replace_all_uses_with(copied.output())
+            tracer.know(x, copied.output().set_type(node.output().type()))

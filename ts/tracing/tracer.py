@@ -37,7 +37,7 @@ from ts._core.value.objects import Object
 from ts._core.vm.future import Future
 from ts.errors import FrontendError
 from ts.frontend.failures import for_users
-from ts.ir.graph import Graph, Value
+from ts.ir.graph import Graph, Node, Value
 from ts.ir.source import Source, SourceRange
 from ts.ir.types import (
     ANY,
@@ -123,6 +123,7 @@ class Tracer:
         self._known: list[dict[int, tuple[object, Value]]] = [{}]  # by id; one table more inside of a fork
         self._attributes: dict[str, Value] = {}  # by path
         self._places: dict[tuple[str, int], SourceRange] = {}
+        self.shared_constants: list[tuple[Tensor, Node]] = []  # constants that all runs of the trace share
         self._caller = id(program_frame())  # who traces: its variables name nothing
 
     # ---- on and off ----------------------------------------------------------------------------------
@@ -235,6 +236,10 @@ class Tracer:
         cast = cast_arguments(op, values)  # recorded: what runs elsewhere is as it is here
         given = [g if c is v else c for g, v, c in zip(given, values, cast, strict=True)]
         values = cast
+        if self.shared_constants:
+            for parameter, x in zip(op.signature.parameters, values, strict=True):
+                if parameter.written and isinstance(x, Tensor):
+                    tensors.copy_written_constants(self, x)
         inputs = self._arguments(op, values, given)
         place = self.place()
         written = values[0] if op.name.endswith("_") and op.signature.parameters[0].written else None
@@ -397,9 +402,20 @@ class Tracer:
         """x.to(...)"""
         return tensors.to(self, x, args, kwargs)
 
+    def warn_constructed(self, function: str) -> None:
+        """Warn that what a function makes of Python values is a constant of the trace."""
+        if function in words.WARNED_FUNCTIONS:
+            self.warn(words.CONSTRUCTED.format(function))
+
     def constructed(self, x: Tensor, function: str) -> None:
-        """A tensor of Python's numbers."""
+        """Record a tensor that a function made of Python values."""
         tensors.constructed(self, x, function)
+
+    def stand_for(self, x: Tensor, recorded: Tensor) -> None:
+        """Let `x` have the value of `recorded` from now on."""
+        value = self.find(recorded)
+        if value is not None:
+            self.know(x, value)
 
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
         """A tensor becomes a value of Python: a warning now, and a guard in the trace."""

@@ -30,6 +30,9 @@ ESCAPES: Final = {
 }
 """By the way in which a value leaves the trace; as an index it leaves without a warning, as in PyTorch."""
 
+WARNED_FUNCTIONS: Final = frozenset({"tensor", "as_tensor", "from_numpy", "Tensor"})
+"""Functions whose results are constants, of which PyTorch warns in these words."""
+
 CONSTRUCTED: Final = (
     "torch.{} results are registered as constants in the trace. You can safely ignore this warning if you"
     " use this function to create tensors out of constant variables that would be the same every time you"

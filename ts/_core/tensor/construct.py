@@ -26,6 +26,7 @@ from ts._core.tensor.tensor import (
     Tensor,
     backend_of,
     constructed,
+    operator,
     to_copy,
     view_of,
     wrap_array,
@@ -60,18 +61,37 @@ def tensor(
     of_symbols = getattr(current_tracer(), "tensor_of_symbols", None)
     if of_symbols is not None and (found := of_symbols(data, dtype, device)) is not None:
         return found.requires_grad_(True) if requires_grad else found  # type: ignore[no-any-return]
-    made = _tensor(data, dtype, device)
+    return new_copy(data, dtype, device, requires_grad, pin_memory, "tensor")
+
+
+def new_copy(
+    data: Any, dtype: Any, device: Any, requires_grad: bool, pin_memory: bool, function: str
+) -> Tensor:
+    """Return a new leaf with a copy of `data`; a recorder is told that `function` made it."""
+    _warn_constructed(function)
+    if isinstance(data, Tensor) and current_tracer() is not None:
+        source = data.detach()
+        made = source.to(device or source.device, dtype or source.dtype, copy=True).detach()
+    else:
+        made = _tensor(data, dtype, device)
+        constructed(made, function)
     if pin_memory:
         made = wrap_array(backend_of("cuda").pin(made.array))
     if requires_grad:
         made.requires_grad_(True)
-    constructed(made, "tensor")
     return made
 
 
 def _without_defaults(options: dict[str, Any]) -> dict[str, Any]:
     """Return the keyword arguments that differ from None and False, for a function mode."""
     return {name: value for name, value in options.items() if value is not None and value is not False}
+
+
+def _warn_constructed(function: str) -> None:
+    """Let a recorder warn that what `function` makes of Python values is a constant."""
+    warn_constructed = getattr(current_tracer(), "warn_constructed", None)
+    if warn_constructed is not None:
+        warn_constructed(function)
 
 
 def _tensor(data: Any, dtype: Any, device: Any) -> Tensor:
@@ -93,24 +113,31 @@ def as_tensor(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     if (active := current_modes()) is not None:
         given = _without_defaults({"dtype": dtype, "device": device})
         return active.operator(as_tensor, (data,), given)  # type: ignore[no-any-return]
+    _warn_constructed("as_tensor")
     if isinstance(data, np.ndarray):
         data = _shared(data)
+        constructed(data, "array")
     of_symbols = getattr(current_tracer(), "tensor_of_symbols", None)
     if of_symbols is not None and (found := of_symbols(data, dtype, device)) is not None:
         return found  # type: ignore[no-any-return]
     if isinstance(data, Tensor):
         wanted = data.dtype if dtype is None else dtypes.as_dtype(dtype)
-        made = to(data, (data.device if device is None else device, wanted), {})
-    else:
-        made = _tensor(data, dtype, device)
+        return data.to(data.device if device is None else device, wanted)
+    made = _tensor(data, dtype, device)
     constructed(made, "as_tensor")
     return made
 
 
 def from_numpy(array: NDArray[Any]) -> Tensor:
     """A CPU tensor that shares the array's memory."""
+    _warn_constructed("from_numpy")
+    return shared_array(array)
+
+
+def shared_array(array: NDArray[Any]) -> Tensor:
+    """Return a CPU tensor that shares the array's memory; a recorder is told."""
     made = _shared(array)
-    constructed(made, "from_numpy")
+    constructed(made, "array")
     return made
 
 
@@ -242,9 +269,7 @@ def _items(data: Any) -> Sequence[Any]:
 def _flatten(data: Any, shape: tuple[int, ...], depth: int, out: list[Any]) -> None:
     if depth == len(shape):
         if isinstance(data, Tensor):
-            if data.numel() != 1:
-                raise ValueError("only one element tensors can be converted to Python scalars")
-            data = data.item()
+            data = _escaped(data)
         elif isinstance(data, list | tuple):
             raise TypeError(f"'{type(data).__name__}' object cannot be interpreted as an integer")
         out.append(data)
@@ -260,6 +285,18 @@ def _flatten(data: Any, shape: tuple[int, ...], depth: int, out: list[Any]) -> N
         return
     for item in items:
         _flatten(item, shape, depth + 1, out)
+
+
+def _escaped(x: Tensor) -> Any:
+    """Return the only element of a tensor among Python numbers; a recorder is told."""
+    if x.array.size != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    recorder = current_tracer()
+    if recorder is None:
+        return x.item()
+    value = x._element()
+    recorder.escape(x, "float" if x.dtype.is_floating_point else "index", value)
+    return value
 
 
 def _fill(result: NDArray[Any], flat: list[Any], wanted: dtypes.dtype, inferred: dtypes.dtype) -> None:
@@ -364,8 +401,14 @@ def number_tensor(value: Any, wanted: dtypes.dtype, device: Any) -> Tensor:
         return _placed(cast_elements(number, wanted.numpy_dtype), device)
 
 
-def legacy(args: tuple[Any, ...], device: Any = None, dtype: dtypes.dtype | None = None) -> Tensor:
-    """`Tensor(2, 3)` has that shape and no set values, `Tensor([1, 2])` those values as default floats."""
+def legacy(
+    args: tuple[Any, ...], device: Any = None, dtype: dtypes.dtype | None = None, function: str = "new"
+) -> Tensor:
+    """`Tensor(2, 3)` has that shape and no set values, `Tensor([1, 2])` those values as default floats.
+
+    A recorder is told that `function` made the tensor.
+    """
+    _warn_constructed(function)
     wanted = dtypes.get_default_dtype() if dtype is None else dtype
     if len(args) == 1 and (args[0] is None or isinstance(args[0], (bool, float, complex))):
         raise TypeError(f"new(): data must be a sequence (got {type(args[0]).__name__})")
@@ -377,17 +420,19 @@ def legacy(args: tuple[Any, ...], device: Any = None, dtype: dtypes.dtype | None
                     "supported.  Use "
                     "torch.tensor(...) or torch.as_tensor(...) instead."
                 )
-            return args[0].detach()
+            return operator("alias")(args[0])  # type: ignore[no-any-return]
         if type(args[0]).__name__ == "UntypedStorage":
             empty: Any = legacy((), device, wanted)
             return empty.set_(args[0])  # type: ignore[no-any-return]
-        shape = args[0] if type(args[0]).__name__ == "Size" else None
-        return (
-            _placed(np.empty(shape, wanted.numpy_dtype), device)
-            if shape is not None
-            else _tensor(args[0], wanted, device)
-        )
+        if type(args[0]).__name__ != "Size":
+            made = _tensor(args[0], wanted, device)
+            constructed(made, function)
+            return made
+        args = tuple(args[0])
+    recorder = current_tracer()
     for i, size in enumerate(args):
+        if recorder is not None and isinstance(size, Tensor):
+            size = size._element()
         if not isinstance(size, int):
             raise TypeError(
                 f"new(): argument 'size' failed to unpack the object at pos {i + 1} with error \"type must "
@@ -395,6 +440,9 @@ def legacy(args: tuple[Any, ...], device: Any = None, dtype: dtypes.dtype | None
             )
         if size < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {size}: {list(args)}")
+    if recorder is not None:
+        options = {"dtype": wanted, "layout": dtypes.strided, "device": devices.as_device(device)}
+        return operator("empty")(list(args) if args else [0], **options)  # type: ignore[no-any-return]
     return _placed(np.empty(args if args else (0,), wanted.numpy_dtype), device)
 
 

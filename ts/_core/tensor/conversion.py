@@ -15,7 +15,7 @@ import numpy as np
 
 from ts import dtypes
 from ts._core.tensor import construct
-from ts._core.tensor.tensor import Tensor, constructed, define_methods
+from ts._core.tensor.tensor import Tensor, define_methods
 from ts._core.thread import deadline
 from ts._core.thread.context import current_tracer
 
@@ -101,8 +101,8 @@ def new_tensor(
     pin_memory: bool = False,
 ) -> Tensor:
     """A copy of `data` with the dtype and device of this tensor, where no others are given."""
-    return construct.tensor(
-        data, dtype=dtype or self.dtype, device=device or self.device, requires_grad=requires_grad
+    return construct.new_copy(
+        data, dtype or self.dtype, device or self.device, requires_grad, pin_memory, "new_tensor"
     )
 
 
@@ -115,9 +115,7 @@ def new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
                 "torch.as_tensor(...) instead."
             )
         return construct.legacy(args, None, self.dtype)
-    made = construct.legacy(args, device or self.device, self.dtype)
-    constructed(made, "")
-    return made
+    return construct.legacy(args, device or self.device, self.dtype)
 
 
 def _applied(name: str, count: int) -> Callable[..., Tensor]:

@@ -23,6 +23,7 @@ from ts._core.tensor.tensor import (
     give_away,
     layer_of,
     operator,
+    stand_for,
     wrap_array,
 )
 from ts._core.thread.context import current_tracer
@@ -219,6 +220,8 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
         _, at, shape, steps = _place(self)
         copied = wrap_array(storage.strided(shared.bytes, shape, steps, at, self.array.dtype))
     memo[id(self)] = copied
+    if current_tracer() is not None and not self.is_meta:
+        stand_for(copied, self.clone())
     import copy  # who copies has it
 
     return _completed(copied, self.requires_grad, copy.deepcopy(self.__dict__, memo))

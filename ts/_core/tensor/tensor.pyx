@@ -366,9 +366,15 @@ def _disabled_torch_function_impl(func, types, args=(), kwargs=None):
 # ---------------------------------------------------------------- tracing
 
 def constructed(Tensor x not None, str function not None):
-    """Tell who records that `x` was made of values of Python by a function of this name."""
+    """Tell the recorder, if there is one, that the named function made `x` of Python values."""
     if tracing():
         tracer().constructed(x, function)
+
+
+def stand_for(Tensor x not None, Tensor recorded not None):
+    """Let the recorder, if there is one, know `x` as the recorded tensor `recorded` from now on."""
+    if tracing() and hasattr(tracer(), "stand_for"):
+        tracer().stand_for(x, recorded)
 
 
 cdef object only_element(Tensor x):
@@ -661,10 +667,7 @@ cdef class Tensor:
 
     def __init__(self, *args, device=None):
         construct.check_legacy_device(device, "cpu")
-        made = construct.legacy(args, device)
-        rebind(self, made.array)
-        if tracing():
-            tracer().constructed(self, "")
+        become(self, construct.legacy(args, device, None, "Tensor"))
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
@@ -686,7 +689,8 @@ cdef class Tensor:
     def _make_subclass(cls, Tensor data not None, bint require_grad=False):
         """A leaf of a derived class around the memory of `data`."""
         check_derived(cls)
-        return of_class(<type>cls, detached_from(data))._marked(bool(require_grad))
+        view = data.detach() if tracing() else detached_from(data)
+        return of_class(<type>cls, view)._marked(bool(require_grad))
 
     def __getattr__(self, name):
         """The first miss puts the operators' methods into the type: importing `ts` need not load them."""
@@ -1176,10 +1180,17 @@ cdef int check_derived(object cls) except -1:
 cdef Tensor of_class(type cls, Tensor x):
     """What nobody else holds, as a tensor of a derived class."""
     cdef Tensor t = new_unfilled(cls, (), NULL)
+    become(t, x)
+    return t
+
+
+cdef int become(Tensor t, Tensor x) except -1:
+    """Give `t`, which is new, the array and the history of `x`, which nobody else holds."""
     t.array, t.scalar_type, t.backend, t.device_index = x.array, x.scalar_type, x.backend, x.device_index
     t.wants_grad, t.of_inference, t.history = x.wants_grad, x.of_inference, x.history
     t.version, t.owner, t.base = x.version, x.owner, x.base
-    return t
+    stand_for(t, x)
+    return 0
 
 
 cdef int hang_attributes_on_tensors() except -1:
