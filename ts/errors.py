@@ -315,6 +315,10 @@ class InternalError(TsError):
         return text
 
 
+class PassError(TsError):
+    """A pass cannot bring a graph into the form that it promises: the program has none."""
+
+
 class GradcheckError(RuntimeError):
     """A gradient is not what differences say, or does not look as it should: `ts.autograd.gradcheck`."""
 

@@ -1,9 +1,9 @@
 """Loop unrolling: counted loops with small bodies do several iterations a turn.
 
     for i in range(n):              for j in range(n // 8):        eight copies of the body,
-        y -= i               =>         y -= 8 * j ...             the counter added up
+        y -= i               =>         y -= k; k += 1 ...         a counter that both loops carry
                                     for i in range(n % 8):         the rest
-                                        y -= i
+                                        y -= k; k += 1
 
 A loop with a constant trip count below `_MOST_COPIES` becomes its iterations. Inner loops are unrolled first;
 a loop around a loop stays.
@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Final
 
 from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.types import INT
 from ts.passes.control_flow import LOOP_INPUTS, NOT_CONSTANT, LoopKind, constant_value, loop_kind
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.log import optimization_allowed, update
@@ -33,7 +34,10 @@ def unroll_loops(graph: Graph) -> bool:
 
 def unroll_constant_loops(graph: Graph) -> bool:
     """Replace small loops with a constant trip count by their iterations."""
-    return _visit(graph.block(), constant_only=True)
+    changed = _visit(graph.block(), constant_only=True)
+    if changed:
+        eliminate_dead_code(graph)
+    return changed
 
 
 def _visit(block: Block, constant_only: bool = False) -> bool:
@@ -65,20 +69,37 @@ def _unroll(loop: Node, constant_only: bool) -> bool:
     trips = constant_value(loop.inputs()[0])
     if trips is not NOT_CONSTANT and trips < _MOST_COPIES:
         update("loop_unrolling", "Unrolling {} iterations of {}", trips, loop)
+        _carry_counter(loop)
         _replace_by_iterations(loop, trips)
         return True
     if constant_only:
         return False
     update("loop_unrolling", "Unrolling by {}: {}", _FACTOR, loop)
+    _carry_counter(loop)
     _unroll_by_factor(loop)
     return True
+
+
+def _carry_counter(loop: Node) -> None:
+    """Let the body count by a carried value, which copies of it can go on with."""
+    graph, body = loop.owning_graph(), loop.blocks()[0]
+    trip = body.inputs()[0]
+    if not trip.has_uses():
+        return
+    with graph.inserting_before(loop):
+        loop.insert_input(LOOP_INPUTS, graph.insert_constant(0))
+    loop.insert_output(0, type=INT)
+    counter = body.insert_input(1, type=INT)
+    trip.replace_all_uses_with(counter)
+    with graph.inserting_at_end(body):
+        following = graph.insert("aten::add", [counter, graph.insert_constant(1)])
+    body.insert_output(1, following)
 
 
 def _replace_by_iterations(loop: Node, trips: int) -> None:
     graph = loop.owning_graph()
     with graph.inserting_before(loop):
-        zero = graph.insert_constant(0)
-        results = _copy_iterations(graph, loop.blocks()[0], zero, loop.inputs()[LOOP_INPUTS:], trips)
+        results = _copy_iterations(graph, loop.blocks()[0], loop.inputs()[LOOP_INPUTS:], trips)
     for output, result in zip(loop.outputs(), results, strict=True):
         output.replace_all_uses_with(result)
     loop.destroy()
@@ -89,43 +110,30 @@ def _unroll_by_factor(loop: Node) -> None:
     trips = loop.inputs()[0]
     body = loop.blocks()[0]
     with graph.inserting_before(loop):
-        factor = graph.insert_constant(_FACTOR)
-        turns = graph.insert("aten::__round_to_zero_floordiv", [trips, factor])
-        done = graph.insert("aten::mul", [turns, factor])
+        turns = graph.insert("aten::__round_to_zero_floordiv", [trips, _FACTOR])
+        done = graph.insert("aten::mul", [turns, _FACTOR])
         left = graph.insert("aten::sub", [trips, done])
         unrolled = graph.create_loop(turns, loop.inputs()[1], loop.inputs()[LOOP_INPUTS:])
         graph.insert_node(unrolled)
     inside = unrolled.blocks()[0]
-    with graph.inserting_before(inside):
-        start = inside.inputs()[0]
-        if body.inputs()[0].has_uses():
-            start = graph.insert("aten::mul", [start, graph.insert_constant(_FACTOR)])
-        again = graph.insert_constant(True)
-        results = _copy_iterations(graph, body, start, inside.inputs()[1:], _FACTOR)
-    for value in (again, *results):
+    for copy, original in zip(unrolled.outputs(), loop.outputs(), strict=True):
+        copy.copy_metadata(original)
+    for copy, original in zip(inside.inputs(), body.inputs(), strict=True):
+        copy.copy_metadata(original)
+    with graph.inserting_at_end(inside):
+        results = _copy_iterations(graph, body, inside.inputs()[1:], _FACTOR)
+    for value in (loop.inputs()[1], *results):
         inside.register_output(value)
     # The loop itself does what is left.
     for i, output in enumerate(unrolled.outputs()):
         loop.replace_input(i + LOOP_INPUTS, output)
     loop.replace_input(0, left)
-    if body.inputs()[0].has_uses():
-        first = next(iter(body.nodes()), body.return_node())
-        with graph.inserting_before(first):
-            counter = graph.insert("aten::add", [body.inputs()[0], done])
-        body.inputs()[0].replace_all_uses_after_node_with(counter.node(), counter)
 
 
-def _copy_iterations(
-    graph: Graph, body: Block, start: Value, carried: list[Value], count: int
-) -> list[Value]:
-    """Insert `count` copies of a body, each with the results of the one before; the counter begins at
-    `start`."""
-    counts = body.inputs()[0].has_uses()
-    for i in range(count):
-        index = start
-        if counts and i > 0:
-            index = graph.insert("aten::add", [start, graph.insert_constant(i)])
-        values = _Values(zip(body.inputs(), [index, *carried], strict=True))
+def _copy_iterations(graph: Graph, body: Block, carried: list[Value], count: int) -> list[Value]:
+    """Insert `count` copies of a body that reads no counter, each with the results of the one before."""
+    for _ in range(count):
+        values = _Values(zip(body.inputs()[1:], carried, strict=True))
         for node in body.nodes():
             copy = graph.insert_node(graph.create_clone(node, values))
             values.update(zip(node.outputs(), copy.outputs(), strict=True))

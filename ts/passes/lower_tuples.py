@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ts.errors import InternalError
+from ts.errors import PassError
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import TupleType, Type
 from ts.passes.control_flow import NOT_CONSTANT, constant_value
@@ -36,7 +36,7 @@ def lower_all_tuples(graph: Graph) -> bool:
     eliminate_dead_code(graph)
     for node in graph.all_nodes():
         if any(isinstance(value.type(), TupleType) for value in node.outputs()):
-            raise InternalError(f"{node.kind()} makes a tuple that cannot be lowered", "lower_tuples")
+            raise PassError("Couldn't lower all tuples.")
     return True
 
 
@@ -72,7 +72,9 @@ def _flatten_block(block: Block) -> None:
             for inner in node.blocks():
                 _flatten_block(inner)
             _flatten_outputs(node)
-        elif kind in _TAKING_APART and node.input().node().kind() == "prim::TupleConstruct":
+        elif kind in _TAKING_APART:
+            if node.input().node().kind() != "prim::TupleConstruct":
+                raise PassError(f"{kind} not matched to tuple construct")
             _bypass(node, node.input().node())
     _flatten_inputs(block.return_node())
 

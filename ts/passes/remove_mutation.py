@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ts.analysis.alias import AliasDb
-from ts.ir.graph import Block, Graph, Node
+from ts.ir.graph import Block, Graph, Node, Value
+from ts.ir.types import INT, TensorType
 from ts.ops import registry
 from ts.passes.control_flow import NOT_CONSTANT, constant_value
 from ts.passes.log import optimization_allowed, update
@@ -41,44 +42,77 @@ def remove_tensor_mutation(graph: Graph, accept: Callable[[Node], bool] = lambda
 
 
 def _visit(
-    graph: Graph, block: Block, applies: Callable[[Node], bool], rewrite: Callable[[Node], None]
+    graph: Graph,
+    block: Block,
+    applies: Callable[[Node], bool],
+    rewrite: Callable[[Node], Value | None],
+    replacements: set[Value] | None = None,
 ) -> bool:
+    """Rewrite the mutations in a block; `replacements` are the values that stand for mutated ones."""
     changed = False
+    replacements = set() if replacements is None else replacements
     for node in block.nodes():
         for inner in node.blocks():
-            changed |= _visit(graph, inner, applies, rewrite)
+            changed |= _visit(graph, inner, applies, rewrite, replacements)
         if not applies(node):
             continue
         # A mutation that is gone changes what may alias: each is asked for in a new analysis.
-        if _is_unseen(AliasDb(graph), node) and optimization_allowed("remove_mutation"):
+        if _is_unseen(AliasDb(graph), node, replacements) and optimization_allowed("remove_mutation"):
             update("remove_mutation", "Removing the mutation of {}", node)
-            rewrite(node)
+            made = rewrite(node)
+            if made is not None:
+                replacements.add(made)
             changed = True
     return changed
 
 
-def _is_unseen(aliases: AliasDb, mutation: Node) -> bool:
+def _is_unseen(aliases: AliasDb, mutation: Node, replacements: set[Value]) -> bool:
     """Whether the value was made in this block as new memory, and now just before its mutation."""
     value = mutation.input()
     making = value.node()
-    if making.owning_block() is not mutation.owning_block() or not aliases.is_new(value):
+    if making.owning_block() is not mutation.owning_block():
+        return False
+    if making.kind() == "prim::If":
+        if not all(_is_new_in_branch(aliases, value, block) for block in making.blocks()):
+            return False
+    elif value not in replacements and not aliases.is_new(value):
         return False
     return aliases.move_before_topologically_valid(making, mutation)
+
+
+def _is_new_in_branch(aliases: AliasDb, value: Value, block: Block) -> bool:
+    """Whether a branch makes new memory for the output `value` of its `prim::If`, and nothing else uses it."""
+    result = block.outputs()[value.offset()]
+    if result.node().owning_block() is not block or _is_structural(result.node()):
+        return False
+    return len(result.uses()) == 1 and aliases.is_new(result)
 
 
 # ---- lists -----------------------------------------------------------------------------------------------
 
 
 def _is_list_mutation(node: Node) -> bool:
-    if node.kind() not in ("aten::append", "aten::insert"):
+    if node.kind() not in ("aten::append", "aten::insert", "aten::_set_item"):
         return False
-    if node.input().node().kind() != "prim::ListConstruct":
+    making = node.input().node()
+    if making.kind() != "prim::ListConstruct":
         return False
-    return node.kind() == "aten::append" or constant_value(node.input(1)) is not NOT_CONSTANT
+    if node.kind() == "aten::append":
+        return True
+    index = constant_value(node.input(1))
+    if index is NOT_CONSTANT:
+        return False
+    count = making.inputs_size()
+    return node.kind() == "aten::insert" or -count <= index < count
 
 
 def _extend_construction(node: Node) -> None:
     making = node.input().node()
+    if node.kind() == "aten::_set_item":
+        making.replace_input(constant_value(node.input(1)) % making.inputs_size(), node.input(2))
+        node.output().replace_all_uses_with(making.output())
+        node.destroy()
+        return
     if node.kind() == "aten::append":
         making.add_input(node.input(1))
         node.output().replace_all_uses_with(making.output())
@@ -94,17 +128,22 @@ def _extend_construction(node: Node) -> None:
 
 def _filled_like(node: Node) -> str:
     """The operator that makes a tensor as this one fills its own; "" where it does something else."""
+    if node.inputs_size() > 1 and isinstance(node.input(1).type(), TensorType):
+        return ""  # aten::fill takes the tensor
     record = getattr(node.operator(), "record", None)
     return "" if record is None or record.variant != "inplace" else (record.base or record).filled_like
 
 
 def _is_tensor_mutation(node: Node) -> bool:
-    if not node.outputs() or node.output().type().kind() != "TensorType":
+    if not node.outputs() or node.output().type().kind() not in ("TensorType", "ListType"):
         return False
     schema = node.schema()
-    if schema is None or not schema.is_mutable or _is_structural(node.input().node()):
+    if schema is None or not schema.is_mutable:
         return False
-    return bool(_filled_like(node)) or functional_form(node) is not None
+    making = node.input().node()
+    if _is_structural(making) and making.kind() != "prim::If":
+        return False
+    return bool(_filled_like(node)) or node.kind() == "aten::normal_" or functional_form(node) is not None
 
 
 def _is_structural(node: Node) -> bool:
@@ -127,19 +166,39 @@ def functional_form(node: Node) -> str | None:
     return None
 
 
-def _make_functional(node: Node) -> None:
+def _make_functional(node: Node) -> Value:
     graph = node.owning_graph()
     mutated = node.input()
     inputs = list(node.inputs())
     filled = _filled_like(node)
-    name = filled or functional_form(node)
+    name = filled or ("aten::normal" if node.kind() == "aten::normal_" else functional_form(node))
     assert name is not None
     with graph.inserting_before(node):
-        if filled:
-            inputs += [graph.insert_constant(None) for _ in range(5)]
+        if node.kind() == "aten::normal_":
+            inputs = _normal_inputs(graph, node)
+        elif filled:
+            inputs += _like_options(graph, mutated, is_number=len(inputs) == 2)
         made = graph.insert_node(graph.create(name, inputs, 1))
     made.copy_metadata(node)
-    made.output().copy_metadata(node.output())
+    made.output().set_type(node.output().type())
     node.output().replace_all_uses_with(made.output())
     mutated.replace_all_uses_after_node_with(node, made.output())
     node.destroy()
+    return made.output()
+
+
+def _like_options(graph: Graph, like: Value, is_number: bool) -> list[Value]:
+    """Return the options of a `*_like` operator; a number would otherwise decide the dtype."""
+    options = [graph.insert("prim::dtype", [like], INT) if is_number else graph.insert_constant(None)]
+    return options + [graph.insert_constant(None) for _ in range(4)]
+
+
+def _normal_inputs(graph: Graph, node: Node) -> list[Value]:
+    """Return the arguments of `aten::normal.float_float` for a tensor like that of `aten::normal_`."""
+    like, mean, std, generator = node.inputs()
+    size = graph.insert("aten::size", [like])
+    dtype, layout, device = (graph.insert(f"prim::{name}", [like]) for name in ("dtype", "layout", "device"))
+    pinned = graph.insert("aten::is_pinned", [like, graph.insert_constant(None)])
+    if constant_value(generator) is None:
+        generator = graph.insert_constant(None)
+    return [mean, std, size, generator, dtype, layout, device, pinned]
