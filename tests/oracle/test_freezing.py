@@ -31,13 +31,12 @@ def modules(framework):
             self.number = 5
             self.sizes = [1, 2]
             self.counter = 0
-            self.table = {"a": framework.ones(1)}
             self.norm = nn.BatchNorm1d(2)
             self.dropout = nn.Dropout()
 
         def forward(self, x):
             self.counter += 1
-            y = self.scale(x) + self.number + len(self.sizes) + self.table["a"]
+            y = self.scale(x) + self.number + len(self.sizes)
             if self.training:
                 y = y + 100
             return self.dropout(self.norm(y))

@@ -59,8 +59,11 @@ _LARGEST_TENSOR: Final = 1 << 16  # elements; a larger result is computed at run
 
 
 def constant_propagation(graph: Graph) -> bool:
-    """Fold all that is constant; dead code is eliminated in the end."""
-    return fold_constants(graph) and (eliminate_dead_code(graph) or True)
+    """Fold all that is constant, results of the graph included; dead code is eliminated in the end.
+
+    A list or tensor that is returned is then the same object in every run, as in PyTorch.
+    """
+    return _fold(graph, not autocast_blocks(graph), shares_results=True) and (eliminate_dead_code(graph) or True)
 
 
 def constant_propagation_immutable_types(graph: Graph) -> bool:
@@ -71,7 +74,7 @@ def constant_propagation_immutable_types(graph: Graph) -> bool:
 def fold_constants(graph: Graph) -> bool:
     """Fold all that is constant; what nobody reads now is left to `dce`.
 
-    Of a graph with blocks of autocast, no tensors: in which dtype they are computed, only running says.
+    What a run returns is new memory, so it stays. Of a graph with blocks of autocast, no tensors: in which dtype they are computed, only running says.
     """
     return _fold(graph, not autocast_blocks(graph))
 
@@ -81,16 +84,17 @@ def fold_immutable_constants(graph: Graph) -> bool:
     return _fold(graph, False)
 
 
-def _fold(graph: Graph, mutable: bool) -> bool:
-    propagator = _Propagator(graph, mutable)
+def _fold(graph: Graph, mutable: bool, shares_results: bool = False) -> bool:
+    propagator = _Propagator(graph, mutable, shares_results)
     propagator.visit_block(graph.block())
     return propagator.changed
 
 
 class _Propagator:
-    def __init__(self, graph: Graph, mutable: bool) -> None:
+    def __init__(self, graph: Graph, mutable: bool, shares_results: bool) -> None:
         self._graph = graph
         self._mutable = mutable  # whether lists and tensors are folded as well
+        self._shares_results = shares_results  # whether all runs may return the same object
         self._aliases: AliasDb | None = None  # most of what is folded is seen to be only read
         self.changed = False
 
@@ -131,7 +135,11 @@ class _Propagator:
         if self._aliases is None:
             self._aliases = AliasDb(self._graph)
         aliases = self._aliases
-        return not aliases.has_writers(node) and not any(map(aliases.escapes, node.outputs()))
+        if aliases.has_writers(node):
+            return False
+        if self._shares_results or _takes_out(node):
+            return True
+        return not any(map(aliases.escapes, node.outputs()))
 
     def _fold(self, node: Node) -> None:
         results = evaluate(node, [constant_value(value) for value in node.inputs()])
@@ -216,6 +224,14 @@ class _Propagator:
                 carried.replace_all_uses_with(initial)
                 remove_carried(node, i)
                 self.changed = True
+
+
+def _takes_out(node: Node) -> bool:
+    """Whether a node makes no memory: its results are its inputs', or parts of them."""
+    if node.kind() in ("prim::TupleIndex", "prim::TupleUnpack", "prim::ListUnpack"):
+        return True
+    schema = node.schema()
+    return schema is not None and all(result.alias is not None for result in schema.returns)
 
 
 def _keeps_its_text(node: Node) -> bool:

@@ -27,11 +27,12 @@ from ts._core.value.ivalue import object_get
 from ts._core.value.objects import Object
 from ts.analysis.effects import may_give_self
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.ir.types import ClassType, InterfaceType, ModuleType, OptionalType, TensorType, Type
+from ts.ir.types import ClassType, InterfaceType, ModuleType, OptionalType, TensorType, TupleType, Type
 from ts.passes.constant_pooling import constant_pooling
 from ts.passes.constant_propagation import constant_propagation, constant_propagation_immutable_types
 from ts.passes.control_flow import nodes_of
 from ts.passes.cse import eliminate_common_subexpressions
+from ts.passes.dce import eliminate_dead_code
 from ts.passes.inline import inline
 from ts.passes.log import update
 from ts.passes.lower_tuples import lower_simple_tuples
@@ -57,6 +58,7 @@ class Frozen:
     root: Object
     graphs: dict[str, Graph] = field(default_factory=dict)  # by the name of the method
     kept: dict[int, set[str]] = field(default_factory=dict)  # by the id of an object: attributes that stay
+    submethods: dict[int, dict[str, Graph]] = field(default_factory=dict)  # by the id of an object below
     whole: set[int] = field(default_factory=set)  # ids of objects that stay as they are, with all below them
     objects: dict[int, Object] = field(default_factory=dict)  # by id: held, so that no id is given twice
     owners: dict[Value, Object] = field(default_factory=dict)  # the values of the graphs that are modules
@@ -106,9 +108,7 @@ class _Freezer:
                 self._preserve(name)
         for name in ("forward", *preserved):
             if name in methods and name not in self.out.graphs:
-                graph = self.out.graphs[name] = methods[name].graph.copy()
-                self.out.owners[graph.inputs()[0]] = self.root
-                self._resolve(graph)
+                self.out.graphs[name] = self._method_graph(self.root, name)
         self._fold_all(lambda type: not type.mutable)  # `training` decides what is written to
         for graph in self._graphs():
             constant_propagation_immutable_types(graph)
@@ -117,10 +117,11 @@ class _Freezer:
         for graph in self._graphs():
             lower_simple_tuples(graph)
             eliminate_common_subexpressions(graph)
-            simplify(graph)
+            simplify(graph, folds_conv_dims=True)
             constant_propagation(graph)
+            eliminate_dead_code(graph)
             constant_pooling(graph)
-        for graph in self.out.graphs.values():
+        for graph in self._method_graphs():
             self._remove_unread(graph)
         self._forget_unread()
         return self.out
@@ -155,6 +156,10 @@ class _Freezer:
         *prefix, last = name.split(".")
         for part in prefix:
             owner = self._submodule(owner, part) if owner is not None and part in owner.cls.names else None
+        if owner is not None and last in owner.cls.type.methods:
+            submethods = self.out.submethods.setdefault(id(owner), {})
+            submethods[last] = self._method_graph(owner, last)
+            return
         if owner is None or last not in owner.cls.names:
             raise RuntimeError(f"Unknown name: {name}")
         self._keep(owner, last)
@@ -173,9 +178,6 @@ class _Freezer:
         if owner is self.root:
             raise RuntimeError("attempted to freeze a module that return itself")
         self.out.whole.add(id(owner))
-        for other in self.out.objects.values():  # a type of modules is kept, or not
-            if other.cls is owner.cls and id(other) not in self.out.whole:
-                self._keep_whole(other)
         for name in owner.cls.names:
             below = self._submodule(owner, name)
             if below is None:
@@ -185,9 +187,22 @@ class _Freezer:
 
     # ---- graphs --------------------------------------------------------------------------------------
 
+    def _method_graph(self, owner: Object, name: str) -> Graph:
+        """Return a copy of a method's graph with all calls inlined."""
+        graph: Graph = owner.cls.type.methods[name].graph.copy()
+        self.out.owners[graph.inputs()[0]] = owner
+        self._resolve(graph)
+        return graph
+
+    def _method_graphs(self) -> Iterator[Graph]:
+        """Those of the methods of the module, and of modules below it."""
+        yield from self.out.graphs.values()
+        for methods in self.out.submethods.values():
+            yield from methods.values()
+
     def _graphs(self) -> Iterator[Graph]:
         """Those of the methods, and of the tasks that they fork."""
-        for graph in self.out.graphs.values():
+        for graph in self._method_graphs():
             yield graph
             yield from _forked(graph)
 
@@ -232,7 +247,7 @@ class _Freezer:
 
     def _keep_what_is_written(self) -> None:
         followed = _Followed(self)
-        for graph in self.out.graphs.values():
+        for graph in self._method_graphs():
             followed.follow(graph)
         for attribute in followed.touched:
             self._keep(self.out.objects[attribute[0]], attribute[1])
@@ -303,7 +318,7 @@ class _Freezer:
         value = _detached(object_get(owner, owner.cls.slot(name)))
         type: Type = owner.cls.type.attributes[name]
         with graph.inserting_before(self._place(graph, order)):
-            told = isinstance(type, TensorType | OptionalType)  # better by the value
+            told = isinstance(type, TensorType | OptionalType | TupleType)  # better by the value
             made = graph.try_insert_constant(value, None, None if told else type)
         if made is not None:
             made.set_debug_name(f"{self.paths[id(owner)]}.{name}")
@@ -346,6 +361,76 @@ class _Freezer:
         for key, names in self.out.kept.items():
             if key not in self.out.whole:
                 names.intersection_update({name for name in names if (key, name) in mentioned | self.asked})
+        self._keep_what_types_share()
+
+    def _keep_what_types_share(self) -> None:
+        """Modules of one class that are left have the same attributes: those that any of them has."""
+        left = [key for key, names in self.out.kept.items() if names and key not in self.out.whole]
+        whole = {self.out.objects[key].cls for key in self.out.whole}
+        by_class: dict[Any, set[str]] = {}
+        for key in left:
+            by_class.setdefault(self.out.objects[key].cls, set()).update(self.out.kept[key])
+        for key in left:
+            owner = self.out.objects[key]
+            if owner.cls in whole and owner is not self.root:
+                self._keep_whole(owner)
+            else:
+                self.out.kept[key].update(by_class[owner.cls])
+
+
+class _Origin:
+    """Attributes that a value comes from.
+
+    same     those that the value may be
+    held     those that the value may have among its elements
+    parts    those of which the value may be an element, or hold one
+    """
+
+    def __init__(
+        self,
+        same: set[Attribute] | None = None,
+        held: set[Attribute] | None = None,
+        parts: set[Attribute] | None = None,
+    ) -> None:
+        self.same = same or set()
+        self.held = held or set()
+        self.parts = parts or set()
+
+    def __len__(self) -> int:
+        return len(self.same) + len(self.held) + len(self.parts)
+
+    def all(self) -> set[Attribute]:
+        """Return all attributes that change with the value, or hold it."""
+        return self.same | self.held | self.parts
+
+    def update(self, other: _Origin) -> None:
+        """Let the value come from what another value comes from, too."""
+        self.same |= other.same
+        self.held |= other.held
+        self.parts |= other.parts
+
+    def itself(self) -> _Origin:
+        """Return the origin of the value under another name."""
+        return self
+
+    def in_container(self) -> _Origin:
+        """Return the origin of a container of the value."""
+        return _Origin(None, self.same | self.held, set(self.parts))
+
+    def taken_out(self) -> _Origin:
+        """Return the origin of an element of the value."""
+        return _Origin(set(self.held), set(self.held), self.same | self.parts)
+
+
+_NO_ORIGIN: Final = _Origin()
+_OF_CONTAINERS: Final[dict[str, Callable[[_Origin], _Origin]]] = {
+    "prim::TupleConstruct": _Origin.in_container,
+    "prim::ListConstruct": _Origin.in_container,
+    "prim::DictConstruct": _Origin.in_container,
+    "prim::TupleUnpack": _Origin.taken_out,
+    "prim::ListUnpack": _Origin.taken_out,
+    "prim::TupleIndex": _Origin.taken_out,
+}
 
 
 class _Followed:
@@ -353,7 +438,7 @@ class _Followed:
 
     def __init__(self, freezer: _Freezer) -> None:
         self._owners = freezer.out.owners
-        self._sources: dict[Value, set[Attribute]] = {}  # attributes that a value may be, or hold, a part of
+        self._origins: dict[Value, _Origin] = {}
         self.touched: set[Attribute] = set()  # assigned, written to, or handed on
         self.written: set[Attribute] = set()
         self.modules: list[Object] = []  # that somebody may have who is not seen through
@@ -361,7 +446,7 @@ class _Followed:
     def follow(self, graph: Graph) -> None:
         """Go through the graph until nothing new is found: loops carry values back."""
         before = -1
-        while before != (before := sum(map(len, self._sources.values())) + len(self.touched)):
+        while before != (before := sum(map(len, self._origins.values())) + len(self.touched)):
             self._visit(graph.block())
         for value in graph.outputs():  # who gets a constant may write to it, as PyTorch has it
             self._leaves(value, of_module_only=True)
@@ -377,7 +462,7 @@ class _Followed:
         if kind == "prim::GetAttr":
             owner = self._owners.get(node.input())
             if owner is not None and node.output().type().mutable and node.output() not in self._owners:
-                self._add(node.output(), {(id(owner), node.get("name"))})
+                self._add(node.output(), _Origin({(id(owner), node.get("name"))}))
         elif kind == "prim::SetAttr":
             self._assign(node)
         elif kind == "prim::Loop":
@@ -385,7 +470,7 @@ class _Followed:
             for inner, initial, result, output in zip(
                 body.inputs()[1:], node.inputs()[2:], body.outputs()[1:], node.outputs(), strict=True
             ):
-                self._add(inner, self._of(initial) | self._of(result))
+                self._add(inner, self._of(initial), self._of(result))
                 self._add(output, self._of(inner))
         elif kind == "prim::If":
             for inner_block in node.blocks():
@@ -398,26 +483,29 @@ class _Followed:
                     self._leaves(value)
             self._visit(task.block())
         elif kind in _THROUGH:
-            self._pass(node, set().union(*map(self._of, node.inputs())))
+            self._pass(node)
         elif node.schema() is not None:
             self._operator(node)
         elif kind != "prim::Constant":
             for value in node.inputs():
                 self._leaves(value)
 
-    def _of(self, value: Value) -> set[Attribute]:
-        return self._sources.get(value, set())
+    def _of(self, value: Value) -> _Origin:
+        return self._origins.get(value, _NO_ORIGIN)
 
-    def _add(self, value: Value, sources: set[Attribute]) -> None:
-        if sources and value.type().mutable:
-            self._sources.setdefault(value, set()).update(sources)
+    def _add(self, value: Value, *origins: _Origin) -> None:
+        if value.type().mutable and any(map(len, origins)):
+            known = self._origins.setdefault(value, _Origin())
+            for origin in origins:
+                known.update(origin)
 
-    def _pass(self, node: Node, sources: set[Attribute]) -> None:
+    def _pass(self, node: Node) -> None:
         for value in node.inputs():
             if value in self._owners:  # a module in a container
                 self._leaves(value)
+        change = _OF_CONTAINERS.get(node.kind(), _Origin.itself)
         for output in node.outputs():
-            self._add(output, sources)
+            self._add(output, *(change(self._of(value)) for value in node.inputs()))
 
     def _assign(self, node: Node) -> None:
         target, value = node.inputs()
@@ -429,7 +517,7 @@ class _Followed:
     def _leaves(self, value: Value, of_module_only: bool = False) -> None:
         """Somebody gets the value of whom nothing is known."""
         if value.type().mutable and not of_module_only:
-            self.touched |= self._of(value)
+            self.touched |= self._of(value).all()
         owner = self._owners.get(value)
         if owner is not None and owner not in self.modules:
             self.modules.append(owner)
@@ -438,30 +526,31 @@ class _Followed:
         """By the marks of the schema: what is written to, and what results may be."""
         schema = node.schema()
         assert schema is not None
-        given: set[Attribute] = set()
-        stored: set[Attribute] = set()
+        given: list[_Origin] = []
+        stored: list[_Origin] = []
         changed: list[Value] = []
         for argument, value in zip(schema.arguments, node.inputs(), strict=False):
-            sources = self._of(value)
+            origin = self._of(value)
             alias = argument.alias
             if alias is None:
                 continue
-            given |= sources
+            given.append(origin)
             if alias.is_write:
                 changed.append(value)
-                self.touched |= sources
-                self.written |= sources
+                self.touched |= origin.same
+                self.written |= origin.same | origin.parts
             if "*" in alias.after:
-                stored |= sources
+                stored.append(origin.in_container())
         for value in changed:
-            self._add(value, stored)
-        if any("*" in result.alias.before for result in schema.returns if result.alias is not None):
-            given |= set().union(*map(self._of, node.inputs()))
+            self._add(value, *stored)
         if may_give_self(node):
-            given |= self._of(node.inputs()[0])
+            given.append(self._of(node.inputs()[0]))
+        taken_out = [self._of(value).taken_out() for value in node.inputs()]
         for result, output in zip(schema.returns, node.outputs(), strict=False):
-            if result.alias is not None or may_give_self(node):
-                self._add(output, given)
+            if result.alias is not None and "*" in result.alias.before:
+                self._add(output, *taken_out)
+            elif result.alias is not None or may_give_self(node):
+                self._add(output, *given)
 
 
 def _forked(graph: Graph) -> Iterator[Graph]:

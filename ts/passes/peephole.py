@@ -37,16 +37,33 @@ from ts.passes.peephole_types import (
 
 def peephole(graph: Graph, disable_shape_peepholes: bool = False) -> bool:
     """Apply the rules until none fits, those that read types if wanted; then eliminate dead code."""
-    return simplify(graph, not disable_shape_peepholes) and (eliminate_dead_code(graph) or True)
+    changed = simplify(graph, not disable_shape_peepholes, folds_conv_dims=True)
+    return changed and (eliminate_dead_code(graph) or True)
 
 
-def simplify(graph: Graph, by_types: bool = True) -> bool:
-    """Apply the rules until none fits; nodes that become unused are left to `dce`."""
+def simplify(graph: Graph, by_types: bool = True, folds_conv_dims: bool = False) -> bool:
+    """Apply the rules until none fits; nodes that become unused are left to `dce`.
+
+    `folds_conv_dims`: the result of a convolution counts as one of a batch, as in PyTorch.
+    """
     changed = False
     rewriter = _Rewriter(graph, by_types)
-    while rewriter.visit(graph.block()):
+    while rewriter.visit(graph.block()) or (folds_conv_dims and _fold_conv_dims(rewriter)):
         changed = True
         rewriter = _Rewriter(graph, by_types)
+    return changed
+
+
+_CONV_DIMS: Final = {"aten::conv1d": 3, "aten::conv2d": 4, "aten::conv3d": 5}
+
+
+def _fold_conv_dims(rewriter: _Rewriter) -> bool:
+    """Replace `aten::dim` of what a convolution makes, if nothing writes to it, by a constant."""
+    changed = False
+    for node in rewriter.graph.find_all_nodes("aten::dim"):
+        dims = _CONV_DIMS.get(node.input().node().kind())
+        if dims is not None and node.has_uses() and not rewriter.is_written(node.input()):
+            changed |= rewriter.replace(node, [rewriter.constant(node, dims)])
     return changed
 
 
@@ -104,7 +121,7 @@ class _Rewriter:
             return True
         if self._aliases is None:
             self._aliases = AliasDb(self.graph)
-        return self._aliases.has_writers(value)
+        return self._aliases.has_direct_writers(value)
 
 
 # -- rules ---------------------------------------------------------------------------------------------

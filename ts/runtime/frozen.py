@@ -12,6 +12,7 @@ from ts._core.value.objects import Object
 from ts.bytecode.typespec import object_class
 from ts.frontend.imported import ReadModule
 from ts.frontend.naming import unique_name
+from ts.ir.graph import Graph
 from ts.ir.schema import Argument, FunctionSchema
 from ts.ir.types import ModuleType
 from ts.passes.freezing import Frozen
@@ -35,13 +36,21 @@ class _Assembly:
             now = made if owner is self.frozen.root else self.made.get(id(owner))
             if now is not None:
                 value.set_type(now.cls.type)
-        type = made.cls.type
-        for name, graph in self.frozen.graphs.items():
-            before = self.frozen.root.cls.type.methods[name]
-            arguments = (Argument("self", type), *before.schema.arguments[1:])
-            schema = FunctionSchema(name, "", arguments, before.schema.returns)
-            type.methods[name] = before.with_graph(graph, f"{type.qualified_name()}.{name}", schema)
+        self._add_methods(self.frozen.root, made, self.frozen.graphs)
+        for key, graphs in self.frozen.submethods.items():
+            below = self.made.get(key)
+            if below is not None:
+                self._add_methods(self.frozen.objects[key], below, graphs)
         return made
+
+    def _add_methods(self, before: Object, now: Object, graphs: dict[str, Graph]) -> None:
+        """Give the type of what is left of an object the methods that are left."""
+        type = now.cls.type
+        for name, graph in graphs.items():
+            method = before.cls.type.methods[name]
+            arguments = (Argument("self", type), *method.schema.arguments[1:])
+            schema = FunctionSchema(name, "", arguments, method.schema.returns)
+            type.methods[name] = method.with_graph(graph, f"{type.qualified_name()}.{name}", schema)
 
     def object(self, owner: Object) -> Object | None:
         """What is left of an object; None where that is nothing."""
@@ -60,7 +69,7 @@ class _Assembly:
                         left[name] = below
                 elif name in self.frozen.kept[id(owner)]:
                     left[name] = object_get(owner, owner.cls.slot(name))
-            if left:
+            if left or id(owner) in self.frozen.submethods:
                 self.made[id(owner)] = self._new(owner, left)
         return self.made[id(owner)]
 
