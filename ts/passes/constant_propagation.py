@@ -63,7 +63,8 @@ def constant_propagation(graph: Graph) -> bool:
 
     A list or tensor that is returned is then the same object in every run, as in PyTorch.
     """
-    return _fold(graph, not autocast_blocks(graph), shares_results=True) and (eliminate_dead_code(graph) or True)
+    changed = _fold(graph, not autocast_blocks(graph), shares_results=True)
+    return changed and (eliminate_dead_code(graph) or True)
 
 
 def constant_propagation_immutable_types(graph: Graph) -> bool:
@@ -74,7 +75,8 @@ def constant_propagation_immutable_types(graph: Graph) -> bool:
 def fold_constants(graph: Graph) -> bool:
     """Fold all that is constant; what nobody reads now is left to `dce`.
 
-    What a run returns is new memory, so it stays. Of a graph with blocks of autocast, no tensors: in which dtype they are computed, only running says.
+    What a run returns is new memory, so it stays. Of a graph with blocks of autocast, no tensors: in which
+    dtype they are computed, only running says.
     """
     return _fold(graph, not autocast_blocks(graph))
 

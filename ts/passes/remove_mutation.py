@@ -81,7 +81,7 @@ def _is_unseen(aliases: AliasDb, mutation: Node, replacements: set[Value]) -> bo
 
 
 def _is_new_in_branch(aliases: AliasDb, value: Value, block: Block) -> bool:
-    """Whether a branch makes new memory for the output `value` of its `prim::If`, and nothing else uses it."""
+    """Whether a branch makes new memory for the output `value` of its `prim::If`, used by nothing else."""
     result = block.outputs()[value.offset()]
     if result.node().owning_block() is not block or _is_structural(result.node()):
         return False
