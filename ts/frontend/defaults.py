@@ -24,21 +24,22 @@ def constant_of_type(value: Any, type: Type) -> object:
         case ir.OptionalType():
             return None if value is None else constant_of_type(value, type.elem)
         case ir.UnionType():
-            fits = (constant_of_type(value, option) for option in type.types)
-            return next((fit for fit in fits if fit is not NO_DEFAULT), NO_DEFAULT)
+            fits = [fit for fit in (constant_of_type(value, t) for t in type.types) if fit is not NO_DEFAULT]
+            same_class = (fit for fit in fits if fit.__class__ is value.__class__)
+            return next(same_class, fits[0] if fits else NO_DEFAULT)
         case ir.BoolType():
-            return value if isinstance(value, bool) else NO_DEFAULT
+            return bool(value) if value is None or isinstance(value, int | float) else NO_DEFAULT
         case ir.IntType():
             code = getattr(value, "code", None)  # a dtype is its number
             if isinstance(code, int):
                 return code
-            is_int = isinstance(value, int) and not isinstance(value, bool)
-            return value if is_int and -(1 << 63) <= value < 1 << 63 else NO_DEFAULT
+            is_int = isinstance(value, int) and -(1 << 63) <= value < 1 << 63
+            return int(value) if is_int else NO_DEFAULT
         case ir.FloatType():
-            numeric = isinstance(value, int | float) and not isinstance(value, bool)
+            numeric = isinstance(value, int | float)
             return _converted(float, value) if numeric else NO_DEFAULT
         case ir.ComplexType():
-            numeric = isinstance(value, int | float | complex) and not isinstance(value, bool)
+            numeric = isinstance(value, int | float | complex)
             return _converted(complex, value) if numeric else NO_DEFAULT
         case ir.StringType():
             return value if isinstance(value, str) else NO_DEFAULT
@@ -55,6 +56,8 @@ def constant_of_type(value: Any, type: Type) -> object:
         case ir.EnumType():
             return value if isinstance(value, type.python_class or ()) else NO_DEFAULT
         case ir.TensorType():
+            if value is None:  # the tensor that is not defined
+                return None
             return value if value.__class__.__name__ == "Tensor" else NO_DEFAULT
         case ir.DeviceObjType():
             return value if value.__class__.__name__ == "device" else NO_DEFAULT

@@ -209,11 +209,15 @@ class _Matcher:
                 else:
                     actual = args[used]
                 used += 1
-            elif formal.name in kwargs:
-                used_names.add(formal.name)
-                actual = kwargs[formal.name]
+            elif (name := self._keyword(formal, kwargs)) is not None:
+                used_names.add(name)
+                actual = kwargs[name]
             elif formal.has_default:
                 empty = formal.default == []
+                if formal.default is None and formal.type.is_subtype_of(TENSOR):
+                    raise _Mismatch(
+                        f"Argument {formal.name} not provided: its default None is no value of type Tensor.\n"
+                    )
                 actual = Literal(formal.default, _unwrap_optional(formal.type) if empty else None)
             else:
                 raise _Mismatch(f"Argument {formal.name} not provided.\n")
@@ -238,6 +242,13 @@ class _Matcher:
                 raise _Mismatch(f"Type variables in {result.type.repr_str} could not be inferred.")
             returns.append(type)
         return MatchedSchema(inputs, returns)
+
+    def _keyword(self, formal: Argument, kwargs: Mapping[str, Actual]) -> str | None:
+        """Return the keyword that gives a parameter; the first one of an operator may be called `input`."""
+        if formal.name in kwargs:
+            return formal.name
+        is_renamed = formal.name == "self" and "input" in kwargs and self.schema.name.startswith("aten::")
+        return "input" if is_renamed else None
 
     def _value(self, actual: Actual) -> Value:
         if isinstance(actual, Value):

@@ -23,7 +23,7 @@ from typing import Any
 from ts.errors import ParseError
 from ts.ir.text import Tokens, format_default, is_name, read_default
 from ts.ir.type_parser import AliasInfo, parse_type, plain, read_type
-from ts.ir.types import FLOAT, INT, ListType, OptionalType, TupleType, Type
+from ts.ir.types import FLOAT, INT, TENSOR, ListType, OptionalType, TupleType, Type
 
 __all__ = ["AliasInfo", "Argument", "FunctionSchema", "parse_schema", "parse_type"]
 
@@ -88,7 +88,9 @@ class Argument:
         if self.name:
             text += f" {self.name}"
         if self.has_default:
-            text += f"={format_default(self._printed_default())}"
+            is_undefined = self.default is None and self.type.is_subtype_of(TENSOR)
+            default = "[ Tensor (undefined) ]" if is_undefined else format_default(self._printed_default())
+            text += f"={default}"
         return text
 
     def _printed_default(self) -> Any:

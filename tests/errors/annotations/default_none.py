@@ -1,20 +1,18 @@
-"""None as the default of a tensor."""
+"""None as the default of an int."""
 
 from ts import Tensor
 
 
-def main(x: Tensor, mask: Tensor = None):
-    if mask is not None:
-        x = x * mask
+def main(x: Tensor, scale: int = None):
+    if scale is not None:
+        x = x * scale
     return x
 
-# torch: main() is missing value for argument 'x'. Declaration: main(Tensor x, Tensor mask=[ Tensor (undefined) ]) -> Tensor
-
 # error: FrontendError
-# Expected a default value of type Tensor on parameter "mask".:
+# Expected a default value of type int on parameter "scale".:
 #   File "default_none.py", line 6
-# def main(x: Tensor, mask: Tensor = None):
-#                                    ~~~~ <--- HERE
-#     if mask is not None:
-#         x = x * mask
-# Hint: annotate what may be None: `mask: Optional[Tensor] = None`
+# def main(x: Tensor, scale: int = None):
+#                                  ~~~~ <--- HERE
+#     if scale is not None:
+#         x = x * scale
+# Hint: annotate what may be None: `scale: Optional[int] = None`

@@ -1,7 +1,7 @@
-"""Arrays of other libraries where a tensor is wanted: ndarrays, CuPy's, PyTorch's, whatever has DLPack.
+"""Arrays of other libraries, and None, where a tensor is wanted: of NumPy, CuPy, PyTorch, any with DLPack.
 
 In: the arguments of a call that did not fit, and the types that they should have.  Out: the arguments with a
-tensor for each array, on its memory; None where that changes nothing.
+tensor for each array, on its memory, and the undefined tensor for None; None where that changes nothing.
 
     f(np.ones(3))                               is f(ts.from_numpy(np.ones(3))) where f takes a Tensor
 
@@ -17,14 +17,20 @@ import numpy as np
 
 from ts._core.tensor import construct, exchange
 from ts._core.tensor.tensor import Tensor
+from ts._core.value.ivalue import undefined_tensor
 
-_WANTED = frozenset({"Tensor", "Tensor (inferred)", "Optional[Tensor]", "Tensor?"})
+_REQUIRED = frozenset({"Tensor", "Tensor (inferred)"})
+_WANTED = _REQUIRED | {"Optional[Tensor]", "Tensor?"}
 
 
 def with_tensors(arguments: Sequence[Any], specs: Sequence[Any]) -> tuple[Any, ...] | None:
-    """The arguments, with tensors for what others have; None where there is none, or none can be made."""
+    """Return the arguments with tensors for arrays and None; None if that changes none, or cannot be."""
     made = [
-        tensor_of(x) if spec.text in _WANTED and is_array(x) else x
+        undefined_tensor()
+        if x is None and spec.text in _REQUIRED
+        else tensor_of(x)
+        if spec.text in _WANTED and is_array(x)
+        else x
         for x, spec in zip(arguments, specs, strict=True)
     ]
     if all(x is y for x, y in zip(made, arguments, strict=True)) or any(

@@ -493,6 +493,13 @@ def register_undefined(x not None):
     undefined = <PyObject *>x
 
 
+def undefined_tensor():
+    """Return the tensor that is None to Python."""
+    if undefined == NULL:
+        raise RuntimeError("no tensor is registered as undefined")
+    return <object>undefined
+
+
 cdef object box(IValue *x):
     cdef PyObject *copies = NULL
     cdef object o = box_shallow(x)

@@ -167,9 +167,11 @@ def python_schema(
     name = getattr(called, "__qualname__", type(called).__qualname__)
     plain = inspect.unwrap(function)
     parameters: list[inspect.Parameter] = []
+    is_signature_known = False
     if getattr(called, "__module__", None) != "builtins" or not isinstance(called, type):
         with suppress(TypeError, ValueError):  # classes of Python itself tell theirs since 3.13 only
             parameters = list(inspect.signature(function).parameters.values())
+            is_signature_known = True
     variable = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     is_vararg = any(parameter.kind is variable[0] for parameter in parameters)
     parameters = [parameter for parameter in parameters if parameter.kind not in variable]
@@ -177,7 +179,7 @@ def python_schema(
     if types is None:
         results = {0: NONE, 1: TENSOR}.get(n_binders) or TupleType([TENSOR] * n_binders)
         names = [parameter.name for parameter in parameters]
-        if is_vararg or not parameters:
+        if not is_signature_known:
             names += [str(i) for i in range(len(names), count)]
         types = [TENSOR] * len(names), results
     else:
@@ -190,7 +192,9 @@ def python_schema(
         default: object = NO_DEFAULT
         parameter = by_name.get(parameter_name)
         if parameter is not None and parameter.default is not parameter.empty:
-            default = constant_of_type(parameter.default, parameter_type)
+            is_undefined = parameter.default is None and parameter_type.is_subtype_of(TENSOR)
+            if not is_undefined:  # scripts have no constant for it
+                default = constant_of_type(parameter.default, parameter_type)
         has_default = default is not NO_DEFAULT
         arguments.append(
             Argument(
