@@ -103,6 +103,10 @@ class CompilationError(FrontendError):
     """Types, names or calls do not fit together."""
 
 
+class UnresolvedAnnotationError(CompilationError, AssertionError, ValueError):
+    """A part of an annotation means no type; PyTorch raises AssertionError or ValueError."""
+
+
 class NestingError(FrontendError):
     """The program is nested more deeply than the compiler can follow."""
 

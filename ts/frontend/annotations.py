@@ -19,12 +19,13 @@ import typing
 import warnings
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeGuard, TypeVar
 
+from ts._core.tensor.tensor import Tensor
 from ts._core.thread import deadline
-from ts.errors import CompilationError, FrontendError
+from ts.errors import CompilationError, FrontendError, UnresolvedAnnotationError
 from ts.frontend import hints, python_syntax
-from ts.frontend.classes import named_type
+from ts.frontend.classes import ATTRIBUTE, named_type
 from ts.frontend.defaults import NO_DEFAULT, constant_of_type
 from ts.frontend.naming import qualified_name
 from ts.frontend.ranges import Ranges
@@ -40,6 +41,8 @@ _BROADCASTING: Final = "BroadcastingList"
 _SIZE_DIGITS: Final = 4  # of N in BroadcastingListN: an int given for it becomes a list of N elements
 _SIZES: Final = {f"_size_{n}_t": n for n in range(1, 7)}  # of `ts.nn.common_types`: one number, or n of them
 IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+# What these and modules hold are no attributes of a script class.
+_NEVER_SCRIPTED: Final = (list, tuple, BaseException)
 
 _NAMES: dict[str, Callable[[], Type]] = {
     "Tensor": ir.TensorType.get,
@@ -51,6 +54,7 @@ _NAMES: dict[str, Callable[[], Type]] = {
     "None": ir.NoneType.get,
     "NoneType": ir.NoneType.get,
     "Any": ir.AnyType.get,
+    "number": ir.NumberType.get,
     "Device": ir.DeviceObjType.get,
     "Generator": ir.GeneratorType.get,
     "Stream": ir.StreamObjType.get,
@@ -120,7 +124,10 @@ class Reader:
                 if name.startswith(_BROADCASTING):
                     return self._broadcasting(node, name.removeprefix(_BROADCASTING), inner)
                 if name == "Optional":
-                    type, size = self.argument(inner)
+                    try:
+                        type, size = self.argument(inner)
+                    except CompilationError as error:
+                        raise self._unresolved_part(node, name, error) from None
                     return union([type, ir.NONE]), size
             case ast.BinOp(left=inner, op=ast.BitOr(), right=ast.Constant(value=None)):
                 type, size = self.argument(inner)
@@ -139,7 +146,10 @@ class Reader:
         except CompilationError as error:
             if annotation is None or isinstance(annotation, str) or "Unknown type" not in str(error):
                 raise
-            found = self._convert(of_ts(annotation))
+            try:
+                found = self._convert(of_ts(annotation))
+            except CompilationError:
+                found = None
             if found is None:
                 raise
             return found, None
@@ -225,13 +235,51 @@ class Reader:
                 return found
             hint = hints.type_name(constructor, _GENERICS)
             raise CompilationError(f"Unknown type constructor {constructor}", self._range(node), hint)
-        return build([self.read(argument) for argument in arguments], self._range(node))
+        try:
+            parts = [self.read(argument) for argument in arguments]
+        except CompilationError as error:
+            raise self._unresolved_part(node, constructor, error) from None
+        return build(parts, self._range(node))
+
+    def _unresolved_part(
+        self, node: ast.Subscript, constructor: str, error: CompilationError
+    ) -> CompilationError:
+        """Return the error for an annotation with a part that is no type, as PyTorch has it.
+
+        PyTorch's shows objects; where names stand for none, the error of the part is returned.
+        """
+        is_dict = constructor in ("Dict", "dict")
+        is_known = is_dict or constructor in ("Optional", "Union")
+        is_wrapped = isinstance(error, UnresolvedAnnotationError)
+        if not is_known or is_wrapped or "Unknown type name" not in str(error):
+            return error
+        try:
+            annotation = self.resolver.evaluate(node)
+            arguments = typing.get_args(annotation)
+        except (KeyError, AttributeError, TypeError):
+            return error
+        part = next((argument for argument in arguments if not self._is_type(argument)), None)
+        if part is None or isinstance(part, typing.ForwardRef):
+            return error
+        if is_dict:
+            message = f"Unknown type annotation: '{part!r}' at"
+        else:
+            message = (
+                f"Unsupported annotation {annotation!r} could not be resolved "
+                f"because {part!r} could not be resolved. At"
+            )
+        return UnresolvedAnnotationError(message, self._range(node), error.hint)
+
+    def _is_type(self, annotation: Any) -> bool:
+        try:
+            return self._convert(of_ts(annotation)) is not None
+        except CompilationError:
+            return False
 
     def of_object(self, annotation: object) -> Type:
         found = self._convert(of_ts(annotation))
         if found is None:
-            name = getattr(annotation, "__name__", annotation)
-            raise CompilationError(f"Unknown type annotation: '{name}'", self.whole)
+            raise UnresolvedAnnotationError(f"Unknown type annotation: '{annotation}' at", self.whole)
         return found
 
     def _convert(self, annotation: Any) -> Type | None:
@@ -279,11 +327,15 @@ class Reader:
             return enum_type(cls, self.whole)
         if issubclass(cls, WorkerInfo):
             return WORKER_INFO
+        if issubclass(cls, Tensor):
+            return ir.TENSOR
         if hasattr(cls, "_fields") and issubclass(cls, tuple):
             return self._named_tuple(cls)
         if getattr(cls, "__module__", "").partition(".")[0] == "ts":
             return _ts_class(cls)
         if cls.__flags__ & IMMUTABLE:  # bytes, numpy.ndarray: written in C
+            return None
+        if ATTRIBUTE not in cls.__dict__ and (issubclass(cls, _NEVER_SCRIPTED) or is_module_class(cls)):
             return None
         return named_type(cls)
 
@@ -382,6 +434,13 @@ _TS_CLASSES: dict[str, Callable[[], Type]] = {
 }
 
 
+def is_module_class(cls: object) -> TypeGuard[type]:
+    """Return whether an object is a class of modules."""
+    return isinstance(cls, type) and any(
+        base.__name__ == "Module" and hasattr(base, "named_parameters") for base in cls.__mro__
+    )
+
+
 def _ts_class(cls: type) -> Type | None:
     build = _TS_CLASSES.get(cls.__name__)
     return build() if build is not None else None
@@ -389,10 +448,10 @@ def _ts_class(cls: type) -> Type | None:
 
 def _syntax_name(node: ast.expr) -> str:
     if isinstance(node, ast.Constant):
-        return "dots" if node.value is ... else "const"
+        return "dots" if node.value is ... else str(node.value) if isinstance(node.value, bool) else "const"
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
         return _OPERATORS[type(node.op)]
-    return {"Call": "apply", "List": "list_literal", "Tuple": "tuple_literal"}.get(
+    return {"Call": "apply", "List": "list-literal", "Tuple": "tuple-literal"}.get(
         type(node).__name__, type(node).__name__.lower()
     )
 

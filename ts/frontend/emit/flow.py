@@ -15,6 +15,7 @@ from functools import partial
 from typing import NamedTuple
 
 from ts.errors import CompilationError
+from ts.frontend.annotations import is_module_class
 from ts.frontend.emit import statements
 from ts.frontend.emit.emitter import Emitter, expression, statement
 from ts.frontend.emit.operators import BINARY, MAGIC
@@ -31,6 +32,7 @@ from ts.ir.types import (
     ANY,
     BOOL,
     NONE,
+    ModuleType,
     OptionalType,
     Type,
     UnionType,
@@ -233,7 +235,7 @@ def _special_condition(
 def isinstance_condition(em: Emitter, obj: ast.expr, classes: ast.expr) -> Condition:
     """A test of a value's type: decided at compile time, or a `prim::isinstance`."""
     value = em.expr(obj)
-    test = type_test(value.type(), _classes(em, classes))
+    test = type_test(value.type(), _classes(em, classes, value.type()))
     if_true: list[Refinement] = []
     if_false: list[Refinement] = []
     if isinstance(obj, ast.Name):
@@ -245,12 +247,20 @@ def isinstance_condition(em: Emitter, obj: ast.expr, classes: ast.expr) -> Condi
     return Condition(node.output().set_type(BOOL), if_true, if_false)
 
 
-def _classes(em: Emitter, node: ast.expr) -> list[Type]:
+def _classes(em: Emitter, node: ast.expr, subject: Type) -> list[Type]:
+    """Return the types that `isinstance` asks for; a class of modules stands for a module of it."""
     match node:
         case ast.Tuple(elts=elements) | ast.List(elts=elements):  # a list in printed source
-            return [type for element in elements for type in _classes(em, element)]
+            return [type for element in elements for type in _classes(em, element, subject)]
         case ast.Call(func=ast.Name(id="type"), args=[ast.Constant(value=None)]):
             return [NONE]
+        case ast.Name() | ast.Attribute() if isinstance(subject, ModuleType) and subject.concrete is not None:
+            try:
+                wanted = em.resolver.evaluate(node)
+            except (KeyError, AttributeError):
+                wanted = None
+            if is_module_class(wanted):
+                return [subject] if issubclass(subject.concrete.python_class, wanted) else []
     return [em.type_of(node)]
 
 

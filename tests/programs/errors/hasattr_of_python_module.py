@@ -1,0 +1,7 @@
+"""hasattr of a module of Python."""
+
+import ts
+
+
+def main():
+    return hasattr(ts, "relu")  # expect error: attribute lookup is not defined on python value of type 'module'

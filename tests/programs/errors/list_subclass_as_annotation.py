@@ -1,0 +1,13 @@
+"""A subclass of list is no script class: its items would be lost."""
+
+
+class Names(list):
+    pass
+
+
+def f(names: Names) -> int:  # expect error: Unknown type name 'Names'
+    return 1
+
+
+def main():
+    return f(Names(["a"]))

@@ -1,0 +1,15 @@
+"""A class of exceptions is no type, in an Optional neither."""
+
+from typing import Optional
+
+
+class Failed(Exception):
+    pass
+
+
+def f(error: Optional[Failed]) -> int:  # expect error: Unsupported annotation
+    return 1
+
+
+def main():
+    return f(None)
