@@ -28,15 +28,21 @@ from ts._core.value.container cimport (
 )
 from ts._core.dispatch.operator cimport Operator
 from ts._core.prims.row cimport row
+from ts._core.value.objects cimport Object
+from ts._core.value.spec cimport KIND_DICT, KIND_LIST, KIND_OPTIONAL, KIND_TUPLE, TypeSpec
+from ts._core.value.type_of cimport device_type
+from ts._core.value.values import check_object_order
 from ts._core.value.lists cimport item_bytes, raise_list_index, release_items
 from ts._core.value.tagged cimport (
     IValue,
+    Py_LeaveRecursiveCall,
     TAG_BOOL,
     TAG_FLOAT,
     TAG_INT,
     TAG_NONE,
     TAG_OBJECT,
     copy_value,
+    enter_recursion,
     release,
     set_bool,
     set_int,
@@ -196,29 +202,67 @@ cdef int merge_sort(IValue *items, IValue *scratch, Py_ssize_t n, int sign) exce
     return 0
 
 
-cdef bint is_sortable(IValue *x) noexcept:
-    """Whether values of this kind have an order; tuples do where their elements do."""
+cdef bint is_sortable(IValue *x) except -1:
+    """Whether values of this kind have an order.
+
+    A tuple has one if its elements do; raises RuntimeError for one that does not, and for a class without an order.
+    """
     cdef Py_ssize_t i
     if x.tag != TAG_OBJECT:
         return x.tag != TAG_NONE
+    if type(<object>x.v.o) is Object:
+        check_object_order(<object>x.v.o)
     if type(<object>x.v.o) is Tuple:
-        for i in range((<Tuple>x.v.o).size):
-            if not is_sortable(&(<Tuple>x.v.o).items[i]):
-                return False
+        enter_recursion(b" while a tuple is sorted")
+        try:
+            for i in range((<Tuple>x.v.o).size):
+                if not is_sortable(&(<Tuple>x.v.o).items[i]):
+                    raise RuntimeError(
+                        f"Contained elements in {schema_type_text(x)} are not sortable. Only Int, Bool, Float, String, "
+                        "Tensor, a User Defined Class with __lt__ method defined or Tuples of aforementioned types can "
+                        "be sorted."
+                    )
+        finally:
+            Py_LeaveRecursiveCall()
         return True
-    return type(<object>x.v.o) not in (List, Dict, complex)
+    return type(<object>x.v.o) not in (List, Dict, complex, device_type)
 
 
 cdef int check_sortable(IValue *x) except -1:
     if is_sortable(x):
         return 0
     kinds = "ints, floats, bools, strs, a User Defined Class that defines the __lt__ compare method or Tuples of aforementioned types"
-    if x.tag == TAG_OBJECT and type(<object>x.v.o) is Tuple:
-        raise RuntimeError(
-            f"Contained elements in {type_text(x)} are not sortable. Only Int, Bool, Float, String, Tensor, a User "
-            "Defined Class with __lt__ method defined or Tuples of aforementioned types can be sorted."
-        )
-    raise RuntimeError(f"Only list of Tensors, {kinds} can be sorted, got list of {type_text(x)}")
+    kind = "Device" if x.tag == TAG_OBJECT and type(<object>x.v.o) is device_type else type_text(x)
+    raise RuntimeError(f"Only list of Tensors, {kinds} can be sorted, got list of {kind}")
+
+
+cdef str schema_type_text(IValue *x):
+    """Return the type of a value as schemas spell it: `(int, Dict(str, int))`."""
+    cdef Py_ssize_t i
+    if x.tag != TAG_OBJECT:
+        return type_text(x)
+    o = <object>x.v.o
+    if type(o) is Tuple:
+        enter_recursion(b" while the type of a tuple is told")
+        try:
+            return f"({', '.join([schema_type_text(&(<Tuple>o).items[i]) for i in range((<Tuple>o).size)])})"
+        finally:
+            Py_LeaveRecursiveCall()
+    spec = (<List>o).spec if type(o) is List else (<Dict>o).spec if type(o) is Dict else None
+    return type_text(x) if spec is None else schema_text_of_spec(spec)
+
+
+cdef str schema_text_of_spec(TypeSpec spec):
+    children = [schema_text_of_spec(child) for child in spec.children]
+    if spec.kind == KIND_LIST and children:
+        return f"{children[0]}[]"
+    if spec.kind == KIND_OPTIONAL:
+        return f"{children[0]}?"
+    if spec.kind == KIND_DICT and children:
+        return f"Dict({', '.join(children)})"
+    if spec.kind == KIND_TUPLE and spec.detail is None:
+        return f"({', '.join(children)})"
+    return spec.text
 
 
 cdef int sort_items(List x, bint descending) except -1:

@@ -74,7 +74,7 @@ cdef int set_item(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int delete_item(Operator op, IValue *r, const int32_t *at) except -1:
     cdef IValue removed
     if list_of(&r[at[0]]).size == 0:
-        raise RuntimeError("list index out of range")
+        raise RuntimeError("pop index out of range")
     remove_item(list_of(&r[at[0]]), r[at[1]].v.i, &removed)
     release(&removed)
     return 0

@@ -20,7 +20,7 @@ from ts._core.value.ivalue cimport ANY_SPEC, INT_SPEC, TypeSpec, box_shallow, li
 from ts._core.dispatch import autocast
 from ts._core.prims import counters
 from ts._core.prims.row cimport row
-from ts._core.value.type_of cimport conforms
+from ts._core.value.type_of cimport conforms, device_type
 from ts._core.value.values cimport value_text
 from ts._core.value.tagged cimport (
     IValue,
@@ -41,11 +41,12 @@ from ts._core.value.tagged cimport (
 
 # ---------------------------------------------------------------- identity and hash
 
-cdef bint same(IValue *a, IValue *b) noexcept:
+cdef bint same(IValue *a, IValue *b) except -1:
+    """Whether `a is b`: devices are compared by value as numbers are, everything else by identity."""
     if a.tag != b.tag:
         return False
     if a.tag == TAG_OBJECT:
-        return a.v.o == b.v.o or (type(<object>a.v.o) is str and <object>a.v.o == <object>b.v.o)
+        return a.v.o == b.v.o or (type(<object>a.v.o) is device_type and <object>a.v.o == <object>b.v.o)
     if a.tag == TAG_FLOAT:
         return a.v.f == b.v.f
     return a.tag == TAG_NONE or a.v.i == b.v.i
@@ -338,7 +339,7 @@ cdef int devices_differ(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-cdef int device_type(Operator op, IValue *r, const int32_t *at) except -1:
+cdef int type_of_device(Operator op, IValue *r, const int32_t *at) except -1:
     set_object(&r[at[1]], (<object>r[at[0]].v.o).type)
     return 0
 
@@ -396,7 +397,7 @@ def operators():
         # devices
         row("aten::eq.device(Device a, Device b) -> bool", devices_equal),
         row("aten::ne.device(Device a, Device b) -> bool", devices_differ),
-        row("prim::type(Device self) -> str", device_type),
+        row("prim::type(Device self) -> str", type_of_device),
         row("prim::index(Device self) -> int?", device_index),
         # enums
         row("prim::EnumName(AnyEnumType enum) -> str", enum_name),

@@ -221,9 +221,14 @@ def register_object_order(function):
     order_of_class = function
 
 
-cdef int compare_objects(Object x, Object y) except? -2:
+def check_object_order(Object x not None):
+    """Raise RuntimeError if objects of the class have no order."""
     if x.cls.less is None:
         x.cls.less = order_of_class(x.cls)
+
+
+cdef int compare_objects(Object x, Object y) except? -2:
+    check_object_order(x)
     if x.cls.less(x, y):
         return -1
     return 1 if x.cls.less(y, x) else 0
