@@ -9,4 +9,4 @@ def main(x: int, name: str):
 #   File "getattr_of_name.py", line 5
 # def main(x: int, name: str):
 #     return getattr(x, name)
-#                       ~~~~ <--- HERE
+#            ~~~~~~~~~~~~~~~ <--- HERE

@@ -30,6 +30,7 @@ from ts.frontend.match import (
     emit_builtin_statement,
 )
 from ts.frontend.values.iterables import IterableTree, RangeValue, ReversedValue, SliceValue
+from ts.frontend.values.python_objects import PythonModule
 from ts.frontend.values.sugared import BuiltinFunction, SimpleValue, SpecialForm, SugaredValue
 from ts.ir.node import Node
 from ts.ir.source import SourceRange
@@ -144,9 +145,14 @@ def _slice(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) ->
         )
     bounds = [em.expr(arg) for arg in node.args]
     given = [None if bound.type() is NONE else bound for bound in bounds]
-    if count == 1:
-        return SliceValue(None, given[0], None)
-    return SliceValue(given[0], given[1], given[2] if count == 3 else None)
+    start, stop, step = (None, given[0], None) if count == 1 else (*given, None)[:3]
+    constant_step = 1 if step is None else step.to_ivalue()
+    if not (isinstance(constant_step, int) and constant_step < 0):  # backwards, the defaults are others
+        range = em.range(node)
+        start = start or em.constant(0, range)
+        stop = stop or em.constant(sys.maxsize, range)
+        step = step or em.constant(1, range)
+    return SliceValue(start, stop, step)
 
 
 # ---- containers ------------------------------------------------------------------------------------
@@ -324,7 +330,7 @@ def _isinstance(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | Non
 def _getattr(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
     _check_count(em, node, "getattr", 2, 3)
     base = em.sugared(node.args[0])
-    name = _attribute_name(em, node)
+    name = _attribute_name(em, node, "getattr")
     if len(node.args) == 3 and not _has_attribute(em, node, base, name):
         return em.sugared(node.args[2])
     return base.attr(em, em.range(node), name)
@@ -333,7 +339,13 @@ def _getattr(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) 
 def _hasattr(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) -> SugaredValue:
     _check_count(em, node, "hasattr", 2, 2)
     base = em.sugared(node.args[0])
-    found = _has_attribute(em, node, base, _attribute_name(em, node))
+    name = _attribute_name(em, node, "hasattr")
+    if isinstance(base, PythonModule):
+        raise CompilationError(
+            f"attribute lookup is not defined on python value of type '{type(base.module).__name__}'",
+            em.range(node.args[0]),
+        )
+    found = _has_attribute(em, node, base, name)
     return _simple(em.constant(found, em.range(node)))
 
 
@@ -342,7 +354,14 @@ def _has_attribute(em: Emitter, node: ast.Call, base: SugaredValue, name: str) -
         raise CompilationError(
             "hasattr's first argument must be an object or NamedTuple, "
             f"got {base.simple.type().repr_str} instead",
-            em.range(node.func),
+            em.range(node.args[0]),
+        )
+    type = None if base.simple is None else base.simple.type()
+    if isinstance(type, TupleType) and type.fields is None:
+        raise CompilationError(
+            "hasattr's first argument must be a object or NamedTuple, but got a normal Tuple "
+            f"{type.repr_str} instead",
+            em.range(node.args[0]),
         )
     try:
         base.attr(em, em.range(node), name)
@@ -353,10 +372,11 @@ def _has_attribute(em: Emitter, node: ast.Call, base: SugaredValue, name: str) -
     return True
 
 
-def _attribute_name(em: Emitter, node: ast.Call) -> str:
+def _attribute_name(em: Emitter, node: ast.Call, function: str) -> str:
     name = node.args[1]
     if not (isinstance(name, ast.Constant) and isinstance(name.value, str)):
-        raise CompilationError("getattr's second argument must be a string literal", em.range(name))
+        where = em.range(node) if function == "getattr" else em.range(name)
+        raise CompilationError(f"{function}'s second argument must be a string literal", where)
     return name.value
 
 

@@ -78,7 +78,8 @@ def emit_constant(em: Emitter, node: ast.Constant, hint: Type | None) -> Value:
             )
         return em.number(value, em.range(node))  # type: ignore[arg-type]
     if value is ...:
-        raise CompilationError("... is only supported as an index of a tensor", em.range(node))
+        message = "Cannot emit expr for: (dots); ... is only supported as an index of a tensor"
+        raise CompilationError(message, em.range(node))
     return em.constant(value, em.range(node))
 
 

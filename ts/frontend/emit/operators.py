@@ -34,20 +34,28 @@ BINARY: Final[dict[type[ast.operator] | type[ast.cmpop], str]] = {
     ast.IsNot: "aten::__isnot__",
 }
 
-# Operator -> (on numbers, on tensors and lists in place); PyTorch refuses those marked as extensions.
+# Operator -> (on numbers, on tensors and lists): in place but where PyTorch's makes a new tensor.
 AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.Add: ("aten::add", "aten::add_"),
     ast.Sub: ("aten::sub", "aten::sub_"),
     ast.Mult: ("aten::mul", "aten::mul_"),
     ast.Div: ("aten::div", "aten::div_"),
     ast.Mod: ("aten::remainder", "aten::fmod_"),  # PyTorch: fmod, which makes a float of an int
-    ast.BitOr: ("aten::__or__", "aten::bitwise_or_"),
-    ast.BitAnd: ("aten::__and__", "aten::bitwise_and_"),
-    ast.BitXor: ("aten::__xor__", "aten::bitwise_xor_"),
-    ast.LShift: ("aten::__lshift__", "aten::bitwise_left_shift_"),
-    ast.RShift: ("aten::__rshift__", "aten::bitwise_right_shift_"),
-    ast.Pow: ("aten::pow", "aten::pow_"),
-    ast.FloorDiv: ("aten::floordiv", "aten::floor_divide_"),  # an extension
+    ast.BitOr: ("aten::__or__", "aten::bitwise_or"),
+    ast.BitAnd: ("aten::__and__", "aten::bitwise_and"),
+    ast.BitXor: ("aten::__xor__", "aten::bitwise_xor"),
+    ast.LShift: ("aten::__lshift__", "aten::__ilshift__"),
+    ast.RShift: ("aten::__rshift__", "aten::__irshift__"),
+    ast.Pow: ("aten::pow", "aten::pow"),
+    ast.FloorDiv: ("aten::floordiv", "aten::floor_divide_"),  # an extension: PyTorch refuses it
+}
+
+# On items and slices of a tensor these write, too: PyTorch computes a result and drops it.
+AUGMENTED_ITEM: Final[dict[type[ast.operator], str]] = {
+    ast.BitOr: "aten::bitwise_or_",
+    ast.BitAnd: "aten::bitwise_and_",
+    ast.BitXor: "aten::bitwise_xor_",
+    ast.Pow: "aten::pow_",
 }
 
 # Operator -> the method of a class that defines it.

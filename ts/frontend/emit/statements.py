@@ -15,7 +15,7 @@ from ts.errors import CompilationError, NotSupportedError
 from ts.frontend import hints
 from ts.frontend.emit import subscripts
 from ts.frontend.emit.emitter import Emitter, statement
-from ts.frontend.emit.operators import AUGMENTED, MAGIC
+from ts.frontend.emit.operators import AUGMENTED, AUGMENTED_ITEM, MAGIC
 from ts.frontend.match import convert_to_type, emit_builtin_call, emit_builtin_statement
 from ts.frontend.values.classes import augmented, delete_item, overloaded, set_attribute
 from ts.frontend.values.sugared import ExceptionClass, ExceptionInstance, SugaredValue
@@ -211,10 +211,11 @@ def _augment_tensor_item(
     em: Emitter, node: ast.AugAssign, target: ast.Subscript, tensor: Value, range: SourceRange
 ) -> None:
     sliced, indices = subscripts.int_and_slice_indexing(
-        em, em.range(target), tensor, subscripts.parts(target)
+        em, em.range(target), tensor, subscripts.parts(em, target)
     )
     operand = em.expr(node.value)
-    operator = _augmented_operator(em, node, TENSOR)
+    operator_class = node.op.__class__
+    operator = AUGMENTED_ITEM.get(operator_class) or AUGMENTED[operator_class][1]
     if not indices:
         emit_builtin_call(range, em.graph, operator, [operand], {}, sliced)
         return
@@ -241,15 +242,16 @@ def _augment_item(
         overloaded(em, range, "__setitem__", (container, index, _augmented(em, node, item, range)))
         return
     if isinstance(type, ListType):
-        elem = type.elem
+        operator = _augmented_operator(em, node, type.elem)
     elif isinstance(type, DictType):
-        elem = type.value
+        # PyTorch makes new values, also of tensors and lists.
+        is_extension = isinstance(node.op, ast.FloorDiv)
+        operator = _augmented_operator(em, node, type.value if is_extension else NONE)
     else:
         raise CompilationError(f"{type.repr_str} does not support augmented assignment.", em.range(target))
     index = em.expr(target.slice)
     operand = em.expr(node.value)
     item = emit_builtin_call(range, em.graph, "aten::__getitem__", [container, index])
-    operator = _augmented_operator(em, node, elem)
     result = emit_builtin_call(range, em.graph, operator, [item, operand])
     emit_builtin_call(range, em.graph, "aten::_set_item", [container, index, result])
 

@@ -48,10 +48,16 @@ _INT64 = 4  # PyTorch's ScalarType
 _OPTIONAL_TENSOR = OptionalType(TENSOR)
 
 
-def parts(node: ast.Subscript) -> list[ast.expr]:
-    """The indices between the brackets."""
+def parts(em: Emitter, node: ast.Subscript) -> list[ast.expr]:
+    """Return the indices between the brackets; the name `Ellipsis` is `...`."""
     index = node.slice
-    return list(index.elts) if isinstance(index, ast.Tuple) else [index]
+    indices = index.elts if isinstance(index, ast.Tuple) else [index]
+    return [
+        ast.copy_location(ast.Constant(...), each)
+        if isinstance(each, ast.Name) and each.id == "Ellipsis" and not em.scope.is_defined(each.id)
+        else each
+        for each in indices
+    ]
 
 
 def _is_ellipsis(index: ast.expr) -> bool:
@@ -66,7 +72,7 @@ def emit_subscript(em: Emitter, node: ast.Subscript, n_binders: int, hint: Type 
     base = em.sugared(node.value)
     range = em.range(node)
     where = em.range(node.value)
-    indices = parts(node)
+    indices = parts(em, node)
     if len(indices) != 1 or _is_ellipsis(indices[0]):
         return SimpleValue(_index_tensor(em, range, base.as_value(em, where), indices))
     index = indices[0]
@@ -295,7 +301,7 @@ def _is_key(container: Value, index: ast.expr) -> bool:
 def _assign_tensor(
     em: Emitter, target: ast.Subscript, tensor: Value, value: Value, range: SourceRange
 ) -> None:
-    sliced, indices = int_and_slice_indexing(em, em.range(target), tensor, parts(target))
+    sliced, indices = int_and_slice_indexing(em, em.range(target), tensor, parts(em, target))
     if value.type() in (NUMBER, INT, BOOL, FLOAT, COMPLEX):
         dtype = emit_builtin_call(None, em.graph, "prim::dtype", [sliced])
         device = emit_builtin_call(None, em.graph, "prim::device", [sliced])

@@ -64,7 +64,10 @@ def _result_of_enter(em: Emitter, item: ast.expr, type: Type) -> Type:
     for i, parameter in enumerate(parameters[1:], 1):
         if parameter.type is not ANY:
             raise CompilationError(
-                f"argument {i} of __exit__ must have Any type; annotate all three with Any", range
+                f"argument {i} of __exit__ must have Any type; TorchScript does not currently support "
+                "passing exception type, value, or traceback to the __exit__ function.",
+                range,
+                "annotate all three with Any",
             )
     result: Type = enter.schema.returns[0].type
     return result

@@ -237,7 +237,7 @@ class ModuleValue(SugaredValue):
                     _BY_INTERFACE if container == "list" else "",
                 )
             if not -len(names) <= position < len(names):
-                raise CompilationError(f"Index {position} out of range for a list of {len(names)}", range)
+                raise CompilationError(f"Index {position} out of range of length {len(names)}", range)
             return self.dictionary(em)[position][1]
         if container in ("dict", "parameter dict"):
             if not isinstance(position, str):

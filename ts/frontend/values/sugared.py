@@ -314,6 +314,9 @@ class SugaredTuple(SugaredValue):
     def static_len(self) -> int | None:
         return len(self.items)
 
+    def len(self, em: Emitter, range: SourceRange) -> Value:
+        return em.constant(len(self.items), range)
+
 
 # ---- callables -------------------------------------------------------------------------------------
 
