@@ -4,6 +4,7 @@ import random
 import copy
 import functools
 import inspect
+import linecache
 import math
 import pydoc
 import subprocess
@@ -493,6 +494,20 @@ def test_assert_function(condition):
     assert unit.f(4) == 4
     with pytest.raises(RuntimeError, match="AssertionError: small"):
         unit.f(3)
+
+
+@pytest.mark.parametrize("name", ["_assert", "numel", "is_floating_point", "is_complex"])
+def test_functions_of_the_package_are_the_same_under_names_of_a_program(name):
+    """`from torch import _assert` in a program; `torch._assert` is looked up in another way."""
+    arguments = '(x.dim() == 1, "vector")' if name == "_assert" else "(x)"
+    source = f"def f(x):\n    {{}}{arguments}\n    return x\n"
+    graphs = []
+    for path in (name, f"torch.{name}"):
+        scope = {name: getattr(ts, name), "torch": ts}
+        linecache.cache[f"<{path}>"] = (0, None, source.format(path).splitlines(True), f"<{path}>")
+        exec(compile(source.format(path), f"<{path}>", "exec"), scope)
+        graphs.append([node.kind() for node in ts.jit.script(scope["f"]).inlined_graph.nodes()])
+    assert graphs[0] == graphs[1]
 
 
 def of_a_module(x: ts.Tensor, n: int = 3) -> int:

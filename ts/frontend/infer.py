@@ -46,6 +46,16 @@ _SCALARS: dict[type, Type] = {
 }  # fmt: skip
 
 
+def builtin_number_class(value: object) -> type | None:
+    """Return int, float, complex or str for a value of a class derived from it (`numpy.float64`), else None.
+
+    Members of enumerations count as members, also of `IntEnum`.
+    """
+    if isinstance(value, enum.Enum):
+        return None
+    return next((base for base in (int, float, complex, str) if isinstance(value, base)), None)
+
+
 def infer_type(value: Any) -> Type:
     """The type of a value."""
     return _infer(value, {})
@@ -60,6 +70,9 @@ def _infer(value: Any, known: dict[int, Type]) -> Type:
         return found
     if isinstance(value, Reference):
         return RRefType(_of_reference(value))
+    base = builtin_number_class(value)
+    if base is not None:
+        return _SCALARS[base]
     if not isinstance(value, list | dict | tuple):
         return _of_instance(value)
     if id(value) not in known:
@@ -84,11 +97,15 @@ def _of_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], known: di
             raise NoType("Dictionary inputs must have entries")
         keys = _common(value, "Dictionary", "type", known)
         return DictType(keys, _common(value.values(), "Dictionary", "type", known))
+    elements = [_infer(element, known) for element in tuple.__iter__(value)]  # whatever a subclass does
     if hasattr(value, "_fields"):
         named = object_type(type(value))
-        if named is not None:
+        if named is not None and all(
+            element.is_subtype_of(field)
+            for element, field in zip(elements, named.contained_types(), strict=True)
+        ):
             return named
-    return TupleType([_infer(element, known) for element in value])
+    return TupleType(elements)
 
 
 def _common(values: Iterable[Any], container: str, what: str, known: dict[int, Type]) -> Type:

@@ -31,7 +31,7 @@ from ts.errors import FrontendError
 from ts.frontend import classes, naming
 from ts.frontend.annotations import to_type
 from ts.frontend.attached import Attached
-from ts.frontend.infer import NoType, infer_type
+from ts.frontend.infer import NoType, builtin_number_class, infer_type
 from ts.frontend.markers import Attribute, modifier_of
 from ts.frontend.overloads import overloads_of_method
 from ts.frontend.resolve import Resolver
@@ -449,8 +449,11 @@ def _type_name(value: object) -> str:
 def _constant(name: str, value: Any, owner: str) -> object:
     """A value as a constant of a module; TypeError if it cannot be one."""
     if isinstance(value, (*_CONSTANTS, Tensor)):
-        return value
-    if isinstance(value, tuple | list):
+        base = builtin_number_class(value)
+        return value if base is None or isinstance(value, bool) else base(value)
+    if isinstance(value, tuple):
+        return tuple(_constant(name, element, owner) for element in tuple.__iter__(value))
+    if isinstance(value, list):
         return tuple(_constant(name, element, owner) for element in value)
     raise TypeError(
         f"\n'{_type_name(value)}' object in attribute '{owner}.{name}' is not a valid constant.\n"

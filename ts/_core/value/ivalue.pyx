@@ -299,7 +299,8 @@ cdef int unbox_tuple(object x, TypeSpec spec, IValue *out, PyObject **copies) ex
     if type(x) is Tuple:
         return put_typed(x, spec, out)
     try:
-        items = tuple(x)  # anything that can be iterated: a list, a tensor by its first dimension
+        # anything that can be iterated: a list, a tensor by its first dimension; a subclass of tuple has its elements
+        items = (<tuple>x)[:] if isinstance(x, tuple) else tuple(x)
     except TypeError:
         return mismatch(x, spec)
     if len(items) != n:

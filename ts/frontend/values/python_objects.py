@@ -190,7 +190,7 @@ _SPECIAL_OPERATORS: Final = {
     "_assert": "aten::_assert",
     "Generator": "aten::Generator",
 }
-_NO_OPERATORS_IN: Final = ("ts.nn.functional.", "ts.nn.init", "ts.nn.utils", "ts.func")
+_NO_OPERATORS_IN: Final = ("ts.nn.functional.", "ts.nn.init", "ts.nn.utils", "ts.func.")
 _NOT_OPERATORS: Final = frozenset({"jit", "annotate", "nn", "cpu", "cuda", "Tensor", "dtype"})
 
 
@@ -235,7 +235,7 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
         return PythonModule(obj)
     if isinstance(obj, Enum):
         return enum_constant(em, obj, range)
-    if obj is None or isinstance(obj, bool | int | float | complex | str):
+    if obj is None or type(obj) in (bool, int, float, complex, str):  # numpy.float64 is refused
         return SimpleValue(em.constant(obj, range))
     if isinstance(obj, DType | layout | memory_format):
         return SimpleValue(em.constant(obj.code, range))
