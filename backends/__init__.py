@@ -29,15 +29,16 @@ SETTINGS = (
 )  # fmt: skip
 fp32_precision = "none"
 BUILT_IN = ("cpu", "cuda", "meta")  # in the order of the indices that the core knows
+LAYOUTS = ("sparse",)  # backends of arrays that are not strided, which are no device types; behind those
 MOST = 15  # what an operator has room for kernels of: `ts._core.dispatch.operator`
 _loaded: dict[str, Backend] = {}
-_order: list[str] = list(BUILT_IN)
+_order: list[str] = [*BUILT_IN, *LAYOUTS]
 # the last that was set for all devices; backends that are loaded later start with it
 _seed: int | None = None
 
 
 def __getattr__(name: str) -> Any:
-    if name in SETTINGS or name in BUILT_IN:
+    if name in SETTINGS or name in BUILT_IN or name in LAYOUTS:
         return importlib.import_module(f"ts.backends.{name}")
     raise AttributeError(f"module 'ts.backends' has no attribute '{name}'")
 
@@ -85,7 +86,7 @@ def register(backend: Backend) -> Backend:
 
 def unregister(name: str) -> None:
     """Forget a backend that was registered; the built-in ones stay."""
-    if name not in BUILT_IN:
+    if name not in BUILT_IN and name not in LAYOUTS:
         _loaded.pop(name, None)
         if name == _order[-1]:  # nobody's index changes
             _order.pop()
@@ -101,7 +102,8 @@ def installed() -> list[str]:
     """Every device type with a backend: the built-in ones, those registered, those of installed packages."""
     from importlib.metadata import entry_points  # here, because the module is slow to import
 
-    return list(dict.fromkeys([*_order, *sorted(e.name for e in entry_points(group="ts.backends"))]))
+    types = [name for name in _order if name not in LAYOUTS]
+    return list(dict.fromkeys([*types, *sorted(e.name for e in entry_points(group="ts.backends"))]))
 
 
 def manual_seed(seed: int) -> None:
@@ -120,7 +122,7 @@ def _usable(name: str) -> bool:
 
 
 def _load(name: str) -> Backend:
-    if name in BUILT_IN:
+    if name in BUILT_IN or name in LAYOUTS:
         return register(importlib.import_module(f"ts.backends.{name}").backend)
     from importlib.metadata import entry_points  # here, because the module is slow to import
 

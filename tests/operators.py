@@ -64,7 +64,6 @@ MISSING = {
     "_scaled_mm_v2": "takes 8-bit floats, which `ts` does not have",
     "_flash_attention_forward": "a kernel of one kind of GPU; `scaled_dot_product_attention` is there",
     "_efficient_attention_forward": "a kernel of one kind of GPU; `scaled_dot_product_attention` is there",
-    "to_sparse": "sparse tensors are out of scope",
 }
 # Of PyTorch's dense registry: the overloads that are not registered here, and why. `out=` forms and derivatives are not
 # counted, nor is what OTHER matches.

@@ -349,7 +349,7 @@ def _stub(body: str, exported: str = "") -> str:
     lines = [HEAD, "\n"]
     own = set(re.findall(r"import \w+ as (\w+)$", exported, re.MULTILINE))
     for module, names in FROM.items():
-        used = [name for name in names if name not in own and re.search(rf"(?<![\w.]){name}\b(?!:)", body)]
+        used = [name for name in names if name not in own and re.search(rf"(?<![\w.]){name}\b(?!:)|-> {name}:", body)]
         if len(used) > 6:
             lines.append(f"from {module} import (\n" + "".join(f"    {name},\n" for name in used) + ")\n")
         elif used:

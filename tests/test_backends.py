@@ -83,7 +83,7 @@ def test_a_backend_of_ones_own():
     loud = Loud()
     loud.overrides["aten::exp"] = lambda xp, x: x + 100
     try:
-        assert backends.register(loud).index == 3 and devices.device("loud").type == "loud"
+        assert backends.register(loud).index == 4 and devices.device("loud").type == "loud"
         assert backends.get("loud") is loud
         assert loud.bind(registry.find("aten::exp"))(np, 1) == 101
         loud.overrides["aten::add_"] = lambda xp, x, y, alpha=1: x + y + 100

@@ -75,6 +75,10 @@ _NAMES_OF: dict[str, tuple[str, ...]] = {
         "is_tensor", "is_floating_point", "is_complex", "numel", "get_device", "typename", "_assert",
     ),
     "ts.functions.buffers": ("asarray", "frombuffer"),
+    "ts.sparse.constructors": (
+        "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_coo_tensor",
+        "sparse_csc_tensor", "sparse_csr_tensor", "spmm",
+    ),
     "ts.functions.lowrank": ("pca_lowrank", "svd_lowrank"),
     "ts.functions.switches": (
         "use_deterministic_algorithms", "are_deterministic_algorithms_enabled",
@@ -127,7 +131,9 @@ _MODULES = frozenset({
     "cuda", "debugger", "devices", "distributed", "distributions", "dtypes", "errors", "fft", "frontend",
     "func", "functional", "functions", "futures", "fx", "hub", "ir", "jit", "library", "linalg", "masked",
     "mps", "multiprocessing", "nn", "ops", "optim", "overrides", "passes", "profiler", "quasirandom",
-    "random", "return_types", "runtime", "serialization", "signal", "special", "testing", "tracing", "types",
+    "random", "return_types", "runtime", "serialization", "signal", "sparse", "special", "testing",
+    "tracing",
+    "types",
     "utils", "version", "xpu",
 })  # fmt: skip
 

@@ -344,7 +344,7 @@ class _Enumerated:
 
 
 class layout(_Enumerated):
-    """How elements lie in storage; `strided` is the one that exists here."""
+    """How elements lie in storage: `strided`, or by coordinates or compressed rows in sparse tensors."""
 
 
 class memory_format(_Enumerated):
@@ -352,11 +352,12 @@ class memory_format(_Enumerated):
 
 
 strided = layout("strided", 0)
-# Names that code compares with; no tensor here has these.
+# Layouts of sparse tensors; no tensor here has one of blocks (`sparse_bsr`, `sparse_bsc`).
 sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = (
     layout(f"sparse_{kind}", code)
     for kind, code in (("coo", 1), ("csr", 2), ("csc", 4), ("bsr", 5), ("bsc", 6))
 )
+LAYOUTS = {x.code: x for x in (strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc)}
 contiguous_format = memory_format("contiguous_format", 0)
 preserve_format = memory_format("preserve_format", 1)
 channels_last = memory_format("channels_last", 2)

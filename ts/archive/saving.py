@@ -30,6 +30,7 @@ from typing import IO, Any, Final
 import numpy as np
 
 from ts import devices, dtypes
+from ts._core.tensor.exchange import sparse_of_parts, sparse_parts
 from ts._core.tensor.size import Size
 from ts._core.tensor.storage import TypedStorage, UntypedStorage
 from ts._core.tensor.tensor import Tensor
@@ -65,6 +66,8 @@ class _Reference:
 
 _TENSOR: Final = _Named("torch._utils", "_rebuild_tensor_v2")
 _TENSOR_OF_DTYPE: Final = _Named("torch._utils", "_rebuild_tensor_v3")
+_SPARSE_TENSOR: Final = _Named("torch._utils", "_rebuild_sparse_tensor")
+_LAYOUT: Final = _Named("torch.serialization", "_get_layout")
 _PARAMETER: Final = _Named("torch._utils", "_rebuild_parameter")
 _WITH_ATTRIBUTES: Final = _Named("torch._tensor", "_rebuild_from_type_v2")
 _TENSOR_CLASS: Final = _Named("torch", "Tensor")
@@ -118,6 +121,8 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
                 f"Tried to serialize object of type {type(obj).__name__} which does not have a __getstate__ "
                 "method defined! ts.jit.save writes scripted modules and functions"
             )
+        if isinstance(obj, dtypes.layout):
+            return _LAYOUT, (str(obj),)
         if isinstance(obj, Size):
             return _SIZE, (tuple(obj),)
         if isinstance(obj, devices.device):
@@ -144,6 +149,9 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
 
         if isinstance(x, Parameter):
             return _PARAMETER, (x.detach(), x.requires_grad, OrderedDict())
+        if x.layout is not dtypes.strided:
+            *parts, size = _parts_of_sparse(x)
+            return _SPARSE_TENSOR, (x.layout, (*parts, *size))
         place = self.storages.place(x)
         untyped = place.storage == "UntypedStorage"
         arguments: tuple[Any, ...] = (
@@ -155,6 +163,36 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
         if x.__dict__:
             return _WITH_ATTRIBUTES, (build, _TENSOR_CLASS, arguments, dict(x.__dict__))
         return build, arguments
+
+
+def _parts_of_sparse(x: Tensor) -> tuple[Any, ...]:
+    """The tensors of a sparse tensor, and last what follows them: its size, and whether it is coalesced."""
+    parts = sparse_parts(x)
+    tensors = [part for part in parts if isinstance(part, Tensor)]
+    return (*tensors, (Size(parts[len(tensors)]), *parts[len(tensors) + 1 :]))
+
+
+def _sparse_tensor(layout: Any, parts: Any) -> Tensor:
+    """The sparse tensor of a layout and its parts, checked."""
+    count = 2 if layout is dtypes.sparse_coo else 3
+    known = layout in (dtypes.sparse_coo, dtypes.sparse_csr, dtypes.sparse_csc) and isinstance(parts, tuple)
+    if not known or len(parts) < count + 1 or not all(isinstance(x, Tensor) for x in parts[:count]):
+        raise ArchiveError(f"a tensor of layout {layout} has other parts than its indices, values and size")
+    size = parts[count]
+    if not isinstance(size, (tuple, list)) or not all(isinstance(n, int) and n >= 0 for n in size):
+        raise ArchiveError(f"a sparse tensor has the size {size!r}, which is no tuple of lengths")
+    try:
+        return sparse_of_parts(layout, parts)
+    except (RuntimeError, ValueError, TypeError) as error:
+        raise ArchiveError(f"a sparse tensor does not fit together: {error}") from error
+
+
+def _layout(name: Any) -> dtypes.layout:
+    """The layout that a file names."""
+    found = next((x for x in dtypes.LAYOUTS.values() if str(x) == name), None)
+    if found is None:
+        raise ArchiveError(f"there is no layout {name!r}")
+    return found
 
 
 def _name_in_pytorch(obj: Any) -> _Named:
@@ -384,6 +422,8 @@ class _Reader(StoredTensors):
             "torch._utils._rebuild_tensor_v2": self.tensor,
             "torch._utils._rebuild_tensor_v3": self.tensor_of_dtype,
             "torch._utils._rebuild_meta_tensor_no_storage": _meta_tensor,
+            "torch._utils._rebuild_sparse_tensor": _sparse_tensor,
+            "torch.serialization._get_layout": _layout,
             quantized.REBUILD: self.quantized_tensor,
             "torch._utils._rebuild_parameter": _parameter,
             "torch._tensor._rebuild_from_type_v2": _with_attributes,
@@ -466,8 +506,6 @@ class _LegacyReader(_Reader):
 
 
 _UNKNOWN: Final = {
-    "_rebuild_sparse_tensor": "a sparse tensor",
-    "_rebuild_sparse_csr_tensor": "a sparse tensor",
     "_rebuild_nested_tensor": "a nested tensor",
     "_rebuild_wrapper_subclass": "a tensor of a subclass",
 }

@@ -51,7 +51,7 @@ class TensorType:
         return Union.__getitem__((other, self))
 
     def __instancecheck__(self, instance: object) -> bool:
-        if not isinstance(instance, Tensor):
+        if not isinstance(instance, Tensor) or instance.layout is not dtypes.strided:
             return False
         return instance.dtype is self.dtype and instance.device.type == self.place
 
@@ -79,9 +79,9 @@ class TensorType:
 
 
 _WITH_TYPE: Final = ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool")
-_BY_NAME: Final = {f"{d.type_name}Tensor": d for d in dtypes.ALL if d.type_name in _WITH_TYPE}
-CPU: Final = {name: TensorType(dtype, "cpu") for name, dtype in _BY_NAME.items()}
-CUDA: Final = {name: TensorType(dtype, "cuda") for name, dtype in _BY_NAME.items()}
+BY_NAME: Final = {f"{d.type_name}Tensor": d for d in dtypes.ALL if d.type_name in _WITH_TYPE}
+CPU: Final = {name: TensorType(dtype, "cpu") for name, dtype in BY_NAME.items()}
+CUDA: Final = {name: TensorType(dtype, "cuda") for name, dtype in BY_NAME.items()}
 _BY_FULL_NAME: Final = {f"torch.{name}": t for name, t in CPU.items()} | {
     f"torch.cuda.{name}": t for name, t in CUDA.items()
 }

@@ -49,6 +49,7 @@ def _softplus(xp: Any, x: Array) -> Array:
     cuda="max(a, 0)",
     refuses={"c": _NO_CLAMP},
     **COPIED,
+    sparse="elementwise.on_values",
 )
 def _relu(xp: Any, self: Array) -> Array:
     if self.dtype.kind == "b":

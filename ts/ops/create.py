@@ -26,6 +26,7 @@ Array = rules.Array
     out="out",
     out_resized=SILENTLY,
     where="f",
+    sparse="conversions.zeros_of_layout",
 )
 @op(
     "aten::_efficientzerotensor(SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? "
@@ -41,6 +42,7 @@ Array = rules.Array
     out="out",
     out_resized=SILENTLY,
     where="f",
+    sparse="conversions.zeros_of_layout",
 )
 def _zeros(xp: Any, size: Sequence[int], dtype: int | None = None, *options: Any) -> Array:
     if len(options) == 4 and options[3]:  # of `empty`: the memory format
@@ -138,8 +140,20 @@ def _like(
     return storage.empty_like(xp, self, rules.dtype_from(dtype, self.dtype), memory_format)
 
 
-@op(f"aten::zeros_like(Tensor self, *, {_LIKE}", out="out", **COPIED, where="f")
-@op(f"aten::empty_like(Tensor self, *, {_LIKE}", out="out", **COPIED, where="f")
+@op(
+    f"aten::zeros_like(Tensor self, *, {_LIKE}",
+    out="out",
+    **COPIED,
+    where="f",
+    sparse="conversions.zeros_like",
+)
+@op(
+    f"aten::empty_like(Tensor self, *, {_LIKE}",
+    out="out",
+    **COPIED,
+    where="f",
+    sparse="conversions.zeros_like",
+)
 def _zeros_like(xp: Any, self: Array, *options: Any) -> Array:
     result = _like(xp, self, *options)
     result[...] = rules.cast(xp, 0, result.dtype)
@@ -166,6 +180,7 @@ def _full_like(xp: Any, self: Array, fill_value: Any, *options: Any) -> Array:
     out="out",
     **COPIED,
     where="m",
+    sparse="conversions.new_zeros",
 )
 @op(
     "aten::new_empty(Tensor self, SymInt[] size, *, ScalarType? dtype=None, Layout? layout=None, "
@@ -173,6 +188,7 @@ def _full_like(xp: Any, self: Array, fill_value: Any, *options: Any) -> Array:
     out="out",
     **COPIED,
     where="m",
+    sparse="conversions.new_zeros",
 )
 def _new_zeros(xp: Any, self: Array, size: Sequence[int], dtype: int | None = None, *_: Any) -> Array:
     return xp.zeros(rules.check_sizes(size), dtype=rules.dtype_from(dtype, self.dtype))

@@ -329,7 +329,7 @@ NAMES: Final[dict[str, str]] = {
         _cast_Float _cast_Half _cast_Int _cast_Long _cast_Short _has_compatible_shallow_copy_type
         _is_zerotensor _make_dual _make_dual_copy _pin_memory _to_copy _to_cpu _unpack_dual as_tensor cpu
         cuda data detach detach_ is_conj is_distributed is_inference is_neg is_pinned pin_memory prim::data
-        record_stream requires_grad_ set_data to values values_copy
+        record_stream requires_grad_ set_data to
     """,
     "gradients": """
         backward grad prim::grad retain_grad
@@ -413,6 +413,17 @@ NAMES: Final[dict[str, str]] = {
     """,
     "rref": """
         confirmed_by_owner is_owner local_value owner owner_name to_here
+    """,
+    "sparse": """
+        _coalesce _coalesced_ _dimI _dimV _indices _nnz _rows_as_sparse _sparse_addmm
+        _sparse_coo_tensor_unsafe _sparse_coo_tensor_with_dims _sparse_coo_tensor_with_dims_and_tensors
+        _sparse_log_softmax _sparse_log_softmax_backward_data _sparse_mm _sparse_softmax
+        _sparse_softmax_backward_data _sparse_sparse_matmul _sparse_sum _sparse_sum_backward _to_dense
+        _to_sparse _to_sparse_csc _to_sparse_csr _validate_sparse_coo_tensor_args _values ccol_indices
+        coalesce col_indices copy_sparse_to_sparse_ crow_indices dense_dim embedding_sparse_backward hspmm
+        indices is_coalesced resize_as_sparse_ row_indices smm sparse_compressed_tensor sparse_coo_tensor
+        sparse_csc_tensor sparse_csr_tensor sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_
+        sparse_sampled_addmm sspaddmm to_dense to_sparse to_sparse_csc to_sparse_csr values values_copy
     """,
 }
 

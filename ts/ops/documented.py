@@ -9,7 +9,7 @@ _TAKEN: Final = {
         Bool ComplexImplicit ScalarImplicit _assert_tensor_metadata _autocast_to_full_precision
         _autocast_to_reduced_precision _cast_Byte _cast_Char _cast_Double _cast_Float _cast_Half _cast_Int
         _cast_Long _cast_Short _chunk_cat _compute_linear_combination _conj_physical _copy_from
-        _copy_from_and_resize _debug_has_internal_overlap _dim_arange _foreach_acos _foreach_add
+        _copy_from_and_resize _debug_has_internal_overlap _dimI _dimV _dim_arange _foreach_acos _foreach_add
         _foreach_add_ _foreach_asin _foreach_atan _foreach_clone _foreach_copy_ _foreach_cos _foreach_cosh
         _foreach_div _foreach_exp _foreach_expm1 _foreach_log _foreach_log10 _foreach_log1p _foreach_log2
         _foreach_mul _foreach_mul_ _foreach_pow _foreach_pow_ _foreach_reciprocal _foreach_rsqrt
@@ -21,19 +21,20 @@ _TAKEN: Final = {
         _nested_tensor_from_mask_left_aligned _new_zeros_with_same_feature_meta _no_grad_fill_
         _no_grad_zero_ _pack_padded_sequence _pack_padded_sequence_backward _pack_sequence _pad_circular
         _pad_packed_sequence _reshape_alias _reshape_alias_copy _reshape_copy _reshape_from_tensor
-        _resize_output _resize_output_ _shape_as_tensor _stack _tensor_to_list _to_copy _to_cpu _unpack_dual
-        _unsafe_index _unsafe_index_put _unsafe_masked_index _unsafe_masked_index_put_accumulate
-        _unsafe_view _weight_norm_interface_backward acos acosh adaptive_max_pool2d_backward
-        adaptive_max_pool3d_backward add addr adjoint alias alias_copy all allclose alpha_dropout
-        alpha_dropout_ angle any arccos arccosh arcsin arcsinh arctan arctanh argwhere as_strided
-        as_strided_ as_strided_copy as_strided_scatter as_tensor asin asinh atan atanh atleast_1d atleast_2d
-        atleast_3d avg_pool2d_backward avg_pool3d_backward backward batch_norm_gather_stats
-        batch_norm_gather_stats_with_counts block_diag broadcast_tensors broadcast_to cartesian_prod cat
-        channel_shuffle chunk clone column_stack combinations concat concatenate conj conj_physical
-        constant_pad_nd contiguous convolution_backward copy copy_ cos cosh count_nonzero cpu cumprod cumsum
-        data dequantize detach detach_ detach_copy diag diag_embed diagflat diagonal diagonal_backward
-        diagonal_copy diagonal_scatter diff div divide dropout dropout_ dsplit dstack embedding
-        embedding_dense_backward empty_like eq equal exp exp2 expand expand_as expand_copy expm1
+        _resize_output _resize_output_ _rows_as_sparse _shape_as_tensor _sparse_mm _stack _tensor_to_list
+        _to_copy _to_cpu _to_sparse _to_sparse_csc _to_sparse_csr _unpack_dual _unsafe_index
+        _unsafe_index_put _unsafe_masked_index _unsafe_masked_index_put_accumulate _unsafe_view
+        _weight_norm_interface_backward acos acosh adaptive_max_pool2d_backward adaptive_max_pool3d_backward
+        add addr adjoint alias alias_copy all allclose alpha_dropout alpha_dropout_ angle any arccos arccosh
+        arcsin arcsinh arctan arctanh argwhere as_strided as_strided_ as_strided_copy as_strided_scatter
+        as_tensor asin asinh atan atanh atleast_1d atleast_2d atleast_3d avg_pool2d_backward
+        avg_pool3d_backward backward batch_norm_gather_stats batch_norm_gather_stats_with_counts block_diag
+        broadcast_tensors broadcast_to cartesian_prod cat channel_shuffle chunk clone column_stack
+        combinations concat concatenate conj conj_physical constant_pad_nd contiguous convolution_backward
+        copy copy_ cos cosh count_nonzero cpu cumprod cumsum data dense_dim dequantize detach detach_
+        detach_copy diag diag_embed diagflat diagonal diagonal_backward diagonal_copy diagonal_scatter diff
+        div divide dropout dropout_ dsplit dstack embedding embedding_dense_backward
+        embedding_sparse_backward empty_like eq equal exp exp2 expand expand_as expand_copy expm1
         feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ fft_fftshift
         fft_ifftshift fill fill_diagonal_ flatten flatten_dense_tensors flip fliplr flipud float_power
         fractional_max_pool2d_backward fractional_max_pool3d_backward full_like gather ger hsplit hstack
@@ -60,13 +61,14 @@ _TAKEN: Final = {
         reciprocal repeat repeat_interleave reshape reshape_as resize resize_ resize_as resize_as_
         resolve_conj resolve_neg result_type retain_grad roll rot90 row_stack rsqrt scatter scatter_add
         scatter_reduce select select_backward select_copy select_scatter set set_ set_data sgn sigmoid sin
-        sinc sinh slice slice_backward slice_copy slice_inverse slice_scatter special_exp2 special_expit
-        special_expm1 special_log1p special_logsumexp special_sinc split split_copy split_with_sizes
-        split_with_sizes_copy sqrt square squeeze squeeze_copy stack sum sum_to_size swapaxes swapdims t
-        t_copy take take_along_dim tan tanh tensor_split tile to transpose transpose_copy tril triu
-        true_divide type_as unbind unbind_copy unflatten unflatten_dense_tensors unfold unfold_backward
-        unfold_copy unsafe_chunk unsafe_split unsafe_split_with_sizes unsqueeze unsqueeze_copy vander view
-        view_as view_copy vsplit vstack where zero zeros_like
+        sinc sinh slice slice_backward slice_copy slice_inverse slice_scatter sparse_coo_tensor sparse_dim
+        special_exp2 special_expit special_expm1 special_log1p special_logsumexp special_sinc split
+        split_copy split_with_sizes split_with_sizes_copy sqrt square squeeze squeeze_copy stack sum
+        sum_to_size swapaxes swapdims t t_copy take take_along_dim tan tanh tensor_split tile to to_dense
+        to_sparse to_sparse_csc to_sparse_csr transpose transpose_copy tril triu true_divide type_as unbind
+        unbind_copy unflatten unflatten_dense_tensors unfold unfold_backward unfold_copy unsafe_chunk
+        unsafe_split unsafe_split_with_sizes unsqueeze unsqueeze_copy vander view view_as view_copy vsplit
+        vstack where zero zeros_like
     """,
     "bhfc": """
         col2im im2col

@@ -42,7 +42,11 @@ def _is_signed(xp: Any, self: Array) -> bool:
     return dtypes.from_numpy_dtype(self.dtype).is_signed
 
 
-@op("aten::is_same_size(Tensor self, Tensor other) -> bool", reads_elements=False)
+@op(
+    "aten::is_same_size(Tensor self, Tensor other) -> bool",
+    reads_elements=False,
+    sparse="conversions.is_same_size",
+)
 def _is_same_size(xp: Any, self: Array, other: Array) -> bool:
     return same(self.shape, other.shape)
 

@@ -9,8 +9,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from ts import dtypes
 from ts._core.tensor import construct, sizes, strides
-from ts._core.tensor.tensor import Tensor
+from ts._core.tensor.tensor import Tensor, rebind_array
 from ts._core.thread.once import warn
 from ts.ops import rules, work
 from ts.ops.outputs import COPIED, EXPECTED, write
@@ -222,6 +225,7 @@ def index_put_in_place(
     out="out",
     out_refused="index_select(): self and result must have the same scalar type",
     work=work.of(work.named_rows, 0.1),
+    sparse="shapes.index_select",
 )
 def _index_select(xp: Any, self: Array, dim: int, index: Array) -> Array:
     axis = rules.wrap_dim(dim, self.ndim)
@@ -520,7 +524,7 @@ def _fill(xp: Any, self: Array, value: Any) -> Array:
 
 
 @op("aten::zero(Tensor self) -> Tensor", inplace=True, overlap=2, out="out", **COPIED)
-@facts(layout="like_first", filled_like="aten::zeros_like")
+@facts(layout="like_first", filled_like="aten::zeros_like", sparse="conversions.zero_in_place")
 def _zero(xp: Any, self: Array) -> Array:
     return xp.zeros_like(self)
 
@@ -541,6 +545,11 @@ _COPIES: dict[str, Any] = {"variant": "inplace", "where": "", "whole": True}
 @op("aten::copy_.float(Tensor(a!) self, float other) -> Tensor(a!)", **_COPIES)
 def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     source = src if isinstance(src, Tensor) else construct.tensor(src, device=self.device)
+    if self.layout is not dtypes.strided or source.layout is not dtypes.strided:
+        from ts.ops.sparse_kernels.conversions import copy_in_place  # here: of few programs
+
+        rebind_array(self, copy_in_place(None, np, self.array, source.array))
+        return self
     construct.copy_into(self, source, non_blocking)
     return self
 

@@ -145,15 +145,15 @@ OVERLOADS = {
 #                     promotion ufunc or body       CUDA
 binary(
     "mul", SAME, "multiply", "a * b", overloads="tensor", aliases=("multiply",), wraps_numbers=True,
-    order="Tensor Scalar out Scalar_out left_t right_",
+    order="Tensor Scalar out Scalar_out left_t right_", sparse="elementwise.multiply",
 )  # fmt: skip
 binary(
     "div", FLOAT, "true_divide", "a / b", overloads="tensor", aliases=("divide", "true_divide"),
-    wraps_numbers=True, since=4,
+    wraps_numbers=True, since=4, sparse="elementwise.divide",
 )  # fmt: skip
 binary(
     "floor_divide", SAME, arithmetic.floor_divide, "floor_divide(a, b)", overloads="floor",
-    no={"bc": "div_floor_cpu"}, wraps_numbers=True, ufunc="quotient_down",
+    no={"bc": "div_floor_cpu"}, wraps_numbers=True, ufunc="quotient_down", sparse="elementwise.floor_divide",
 )  # fmt: skip
 binary("remainder", SAME, arithmetic.remainder, "rest_down(a, b)", overloads="compare", no="bc", ufunc="rest")
 binary("fmod", SAME, arithmetic.fmod, "fmod(a, b)", overloads="compare", no="bc", ufunc="rest_as_in_c")
@@ -279,6 +279,7 @@ def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
     cuda="a + b",
     order="Tensor Scalar out Scalar_out t str",
     wraps_numbers=True,
+    sparse="elementwise.add",
 )
 @op(
     "aten::add.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
@@ -289,6 +290,7 @@ def _divide(xp: Any, self: Any, other: Any, rounding_mode: str | None) -> Array:
     cuda="a + b",
     wraps_numbers=True,
     **COPIED,
+    sparse="elementwise.add",
 )
 @facts(layout="like_all")
 def _add(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
@@ -328,6 +330,7 @@ def _add_relu(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     ufunc="subtract",
     cuda="a - b",
     wraps_numbers=True,
+    sparse="elementwise.subtract",
 )
 @op(
     "aten::sub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
@@ -338,6 +341,7 @@ def _add_relu(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     cuda="a - b",
     wraps_numbers=True,
     **COPIED,
+    sparse="elementwise.subtract",
 )
 @op(
     "aten::subtract.Tensor(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor",
@@ -346,12 +350,14 @@ def _add_relu(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     order="Tensor out",
     same_as="aten::sub",
     wraps_numbers=True,
+    sparse="elementwise.subtract",
 )
 @op(
     "aten::subtract.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
     inplace=True,
     same_as="aten::sub",
     wraps_numbers=True,
+    sparse="elementwise.subtract",
 )
 @facts(layout="like_all")
 def _sub(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
@@ -364,6 +370,7 @@ def _sub(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     promotion=SAME,
     cuda="b - a",
     **COPIED,
+    sparse="elementwise.reverse_subtract",
 )
 @op(
     "aten::rsub.Scalar(Tensor self, Scalar other, Scalar alpha=1) -> Tensor",
@@ -372,6 +379,7 @@ def _sub(xp: Any, self: Any, other: Any, alpha: Any = 1) -> Array:
     promotion=SAME,
     cuda="b - a",
     **COPIED,
+    sparse="elementwise.reverse_subtract",
 )
 def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
     return sub_kernel(xp, other, self, alpha)
@@ -386,6 +394,7 @@ def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
     inplace_order="Tensor Tensor_mode",
     wraps_numbers=True,
     since=4,
+    sparse="elementwise.divide",
 )
 @op(
     "aten::div.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
@@ -395,6 +404,7 @@ def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
     since=4,
     since_forms="i",
     **COPIED,
+    sparse="elementwise.divide",
 )
 @op(
     "aten::divide.Tensor_mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor",
@@ -404,6 +414,7 @@ def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
     inplace_order="Tensor Tensor_mode Scalar_mode",
     same_as="aten::div",
     wraps_numbers=True,
+    sparse="elementwise.divide",
 )
 @op(
     "aten::divide.Scalar_mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor",
@@ -411,6 +422,7 @@ def _rsub(xp: Any, self: Array, other: Any, alpha: Any = 1) -> Array:
     layout="like_all",
     same_as="aten::div",
     wraps_numbers=True,
+    sparse="elementwise.divide",
 )
 def _div_mode(xp: Any, self: Array, other: Any, rounding_mode: str | None) -> Array:
     return _divide(xp, self, other, rounding_mode)
@@ -441,6 +453,7 @@ def _remainder_number(xp: Any, self: Any, other: Array) -> Array:
     promotion=SAME,
     cuda="pow(a, b)",
     autocast={"cuda": "float32"},
+    sparse="elementwise.power",
 )
 @op(
     "aten::pow.Scalar(Scalar self, Tensor exponent) -> Tensor",

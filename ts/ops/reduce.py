@@ -48,6 +48,7 @@ def sum_kernel(
     ends=True,
     cuda_rows="sum(a)",
     autocast={"cuda": "float32"},
+    sparse="reductions.sum_dims",
 )
 def _sum_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int | None = None) -> Array:
     return sum_kernel(xp, self, dim, keepdim, dtype)
@@ -60,6 +61,7 @@ def _sum_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int 
     cuda_rows="sum(a)",
     autocast={"cuda": "float32"},
     **COPIED,
+    sparse="reductions.total",
 )
 def _sum(xp: Any, self: Array, dtype: int | None = None) -> Array:
     return sum_kernel(xp, self, None, False, dtype)
@@ -568,6 +570,7 @@ def _truth(xp: Any, name: str, self: Array, dim: Dims, keepdim: bool) -> Array:
     order="- dim dims out dims_out",
     work=_DECIDED,
     out_refused=ButBytes("any only supports bool tensor for result, got: {got}"),
+    sparse="reductions.any_nonzero",
 )
 def _any(xp: Any, self: Array) -> Array:
     return _truth(xp, "any", self, None, False)

@@ -65,7 +65,7 @@ FAMILIES = (
     "least_squares",
     "stft", "finite_differences", "histogram", "window_functions", "script", "assertions", "profiling", "to",
     "gradients", "quantizer", "packed", "quantized", "quantized_rnn", "foreach", "fused_steps", "scaling",
-    "rref",
+    "rref", "sparse",
 )  # fmt: skip
 
 STRICT = 3  # `overlap` of what writes to places in another order than it reads them
@@ -94,6 +94,7 @@ class Record:
     head: bool = False  # a view, or a list of them, of its first argument, which groups read by themselves
     ends: bool = False  # may end a group: it reads rows along the last dimensions of its first argument
     converts: bool = False  # its first argument to the dtype that the second is or has: a row of groups
+    sparse: str = ""  # its kernel for sparse operands: a function of `ts.ops.sparse_kernels`; "": it has none
     cuda: str | None = None  # pointwise: the CUDA expression over a, b, c
     cuda_rows: str | Callable[..., str | None] | None = None  # an end: what it reads of a row (`folds.py`),
     # or what gives that for the length of the row and the arguments but the first by name; None: for none
@@ -167,6 +168,13 @@ class Record:
     def guarded(self, kernel: Kernel) -> Kernel:
         """A kernel of this record, refusing the dtypes that PyTorch has none for on the CPU."""
         return refusals.guarded((self.base or self).refuses, kernel)
+
+    @property
+    def sparse_kernel(self) -> Kernel:
+        """Its kernel for sparse operands; one that refuses them where it has none."""
+        from ts.ops.sparse_kernels import sparse_kernel_of  # here: of few programs
+
+        return sparse_kernel_of(self)
 
     @cached_property
     def functional(self) -> Record:

@@ -58,7 +58,12 @@ def ordered(xp: Any, shape: Sequence[int], steps: Sequence[int], dtype: rules.DT
 
 
 @op("aten::_lazy_clone(Tensor self) -> Tensor", where="f")
-@op("aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor", out="out", **COPIED)
+@op(
+    "aten::clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor",
+    out="out",
+    **COPIED,
+    sparse="conversions.clone",
+)
 def clone_kernel(xp: Any, self: Array, memory_format: int | None = None) -> Array:
     """A copy, laid out as `self` is or as the memory format says."""
     if memory_format in (None, 1) and self.flags.c_contiguous:
@@ -68,7 +73,11 @@ def clone_kernel(xp: Any, self: Array, memory_format: int | None = None) -> Arra
     return result
 
 
-@op("aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)", where="m")
+@op(
+    "aten::contiguous(Tensor(a) self, *, MemoryFormat memory_format=0) -> Tensor(a)",
+    where="m",
+    sparse="shapes.refuse_contiguous",
+)
 def _contiguous(xp: Any, self: Array, memory_format: int = 0) -> Array:
     if memory_format in (None, 0, 1) and self.flags.c_contiguous:
         return self
@@ -178,6 +187,7 @@ def _resize_output(self: Tensor, size: Sequence[int], device: Any) -> Tensor:
     variant="inplace",
     overlap=2,
     reshapes=True,
+    sparse="conversions.resize_as_sparse",
 )
 def _resize_as(xp: Any, self: Array, the_template: Array, memory_format: int | None = None) -> Array:
     if memory_format == 1:

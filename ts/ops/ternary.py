@@ -231,7 +231,14 @@ def _clamp_max(xp: Any, self: Array, max: Any) -> Array:
     return clamp_kernel(xp, self, None, max)
 
 
-@op("aten::round(Tensor self) -> Tensor", inplace=True, out="out", cuda="rint(a)", out_refused=FOUND)
+@op(
+    "aten::round(Tensor self) -> Tensor",
+    inplace=True,
+    out="out",
+    cuda="rint(a)",
+    out_refused=FOUND,
+    sparse="elementwise.on_values",
+)
 @op(
     "aten::round.decimals(Tensor self, *, int decimals) -> Tensor",
     inplace=True,
@@ -264,6 +271,7 @@ def _round(xp: Any, self: Array, decimals: int = 0) -> Array:
     out="out",
     layout="like_first",
     out_refused="nan_to_num: dtype of out: {got} should be same as input: {want}",
+    sparse="elementwise.on_values",
 )
 def _nan_to_num(
     xp: Any, self: Array, nan: float | None = None, posinf: float | None = None, neginf: float | None = None

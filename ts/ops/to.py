@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ts import backends, devices, dtypes
 from ts._core.tensor import construct
 from ts._core.tensor.tensor import Tensor, detached, is_inference, wrap_array
@@ -63,10 +65,19 @@ def _to_copy(
     non_blocking: bool,
     memory_format: int | None,
 ) -> Tensor:
+    if self.layout is not dtypes.strided:
+        return _copied_sparse(self, dtype, layout, device)
     place = self if device is None else construct.moved(self, device, non_blocking)
     wanted = self.dtype if dtype is None else _dtype_of(dtype)
     layout_of = None if memory_format is None else dtypes.MEMORY_FORMATS[memory_format]
     return construct.reformed(self, place, wanted, layout_of)
+
+
+def _copied_sparse(self: Tensor, dtype: int | None, layout: int | None, device: Any) -> Tensor:
+    from ts.ops.sparse_kernels.conversions import to_copy
+
+    place = construct.moved(self, devices.CPU if device is None else devices.as_device(device))
+    return wrap_array(to_copy(None, np, place.array, dtype, layout))
 
 
 def _copy(xp: Any, self: Any, dtype: int, *options: Any) -> Any:
@@ -190,12 +201,6 @@ def _detach_in_place(self: Tensor) -> Tensor:
 @op("aten::requires_grad_(Tensor(a!) self, bool requires_grad=True) -> Tensor(a!)", **_SCRIPT)
 def _requires_grad(self: Tensor, requires_grad: bool) -> Tensor:
     return self.requires_grad_(requires_grad)
-
-
-@op("aten::values(Tensor(a) self) -> Tensor(a)", **_SCRIPT)
-@op("aten::values_copy(Tensor self) -> Tensor", **_SCRIPT)
-def _values(self: Tensor) -> Tensor:
-    raise RuntimeError("values expected sparse tensor layout but got Strided")
 
 
 @op("aten::_make_dual(Tensor(a) primal, Tensor tangent, int level) -> Tensor(a)", where="f", whole=True)

@@ -194,7 +194,16 @@ def _whole(name: str) -> dict[str, str]:
 
 # arithmetic                    promotion  ufunc or body               CUDA
 _ON_CUDA: Final = {"cuda": "float32"}  # what autocast does to these
-unary("abs", REAL, "absolute", "abs(a)", no="b", aliases=("absolute",), out_refused=FOUND)
+unary(
+    "abs",
+    REAL,
+    "absolute",
+    "abs(a)",
+    no="b",
+    aliases=("absolute",),
+    out_refused=FOUND,
+    sparse="elementwise.on_values",
+)
 add(
     Record(  # `abs(x)` in scripts
         "prim::abs(Tensor x) -> Tensor", kernel_of(REAL, "absolute", {"b": "abs_cpu"}), "unary",
@@ -203,21 +212,64 @@ add(
         order="int float complex Scalar",
     )
 )  # fmt: skip
-unary("neg", SAME, "negative", "-a", no={"b": _NEGATED}, aliases=("negative",), out_refused=FOUND)
-unary("sgn", SAME, _sgn, out_refused=FOUND, ufunc="signs")
-unary("sign", SAME, _sign, "(a > 0) - (a < 0)", no={"c": _SIGN}, out_refused=FOUND, ufunc="signs")
+unary(
+    "neg",
+    SAME,
+    "negative",
+    "-a",
+    no={"b": _NEGATED},
+    aliases=("negative",),
+    out_refused=FOUND,
+    sparse="elementwise.on_stored_values",
+)
+unary("sgn", SAME, _sgn, out_refused=FOUND, ufunc="signs", sparse="elementwise.on_values")
+unary(
+    "sign",
+    SAME,
+    _sign,
+    "(a > 0) - (a < 0)",
+    no={"c": _SIGN},
+    out_refused=FOUND,
+    ufunc="signs",
+    sparse="elementwise.on_values",
+)
 unary("reciprocal", FLOAT, lambda xp, a: xp.reciprocal(a), "1 / a", ufunc="reciprocal", autocast=_ON_CUDA)
-unary("sqrt", FLOAT, "sqrt", "sqrt(a)")
+unary("sqrt", FLOAT, "sqrt", "sqrt(a)", sparse="elementwise.on_values")
 unary("rsqrt", FLOAT, lambda xp, a: 1 / xp.sqrt(a), "rsqrt(a)", ufunc="one_by_root", autocast=_ON_CUDA)
-unary("conj_physical", SAME, "conjugate", out_refused=FOUND)
-unary("_conj_physical", SAME, "conjugate", forms="o", where="f", **COPIED)
+unary("conj_physical", SAME, "conjugate", out_refused=FOUND, sparse="elementwise.on_stored_values")
+unary(
+    "_conj_physical", SAME, "conjugate", forms="o", where="f", **COPIED, sparse="elementwise.on_stored_values"
+)
 for _name, _cuda in (("deg2rad", "a * 0.017453292519943295"), ("rad2deg", "a * 57.29577951308232")):
-    unary(_name, FLOAT, _name, _cuda, no={"c": f"{_name} is not supported for complex tensors."})
+    unary(
+        _name,
+        FLOAT,
+        _name,
+        _cuda,
+        no={"c": f"{_name} is not supported for complex tensors."},
+        sparse="elementwise.on_values",
+    )
 
 # rounding
-unary("ceil", SAME, _keep_integers("ceil"), "ceil(a)", no=_whole("ceil"), ufunc="ceil", out_refused=FOUND)
 unary(
-    "floor", SAME, _keep_integers("floor"), "floor(a)", no=_whole("floor"), ufunc="floor", out_refused=FOUND
+    "ceil",
+    SAME,
+    _keep_integers("ceil"),
+    "ceil(a)",
+    no=_whole("ceil"),
+    ufunc="ceil",
+    out_refused=FOUND,
+    sparse="elementwise.on_values",
+)
+unary(
+    "floor",
+    SAME,
+    _keep_integers("floor"),
+    "floor(a)",
+    no=_whole("floor"),
+    ufunc="floor",
+    out_refused=FOUND,
+    sparse="elementwise.on_values",
 )
 unary(
     "trunc",
@@ -228,32 +280,68 @@ unary(
     aliases=("fix",),
     ufunc="trunc",
     out_refused=FOUND,
+    sparse="elementwise.on_values",
 )
-unary("frac", SAME, lambda xp, a: a - xp.trunc(a), "a - trunc(a)", no="bic", out_refused=FOUND)
+unary(
+    "frac",
+    SAME,
+    lambda xp, a: a - xp.trunc(a),
+    "a - trunc(a)",
+    no="bic",
+    out_refused=FOUND,
+    sparse="elementwise.on_values",
+)
 
 # transcendental
 unary("exp", FLOAT, "exp", "exp(a)", autocast=_ON_CUDA)
 unary("exp2", FLOAT, "exp2", "exp2(a)", aliases=("special_exp2",))
-unary("expm1", FLOAT, "expm1", "expm1(a)", aliases=("special_expm1",), autocast=_ON_CUDA)
+unary(
+    "expm1",
+    FLOAT,
+    "expm1",
+    "expm1(a)",
+    aliases=("special_expm1",),
+    autocast=_ON_CUDA,
+    sparse="elementwise.on_values",
+)
 unary("log", FLOAT, "log", "log(a)", autocast=_ON_CUDA)
 unary("log2", FLOAT, "log2", "log2(a)", autocast=_ON_CUDA)
 unary("log10", FLOAT, "log10", "log10(a)", autocast=_ON_CUDA)
-unary("log1p", FLOAT, "log1p", "log1p(a)", aliases=("special_log1p",), autocast=_ON_CUDA)
-unary("sin", FLOAT, "sin", "sin(a)")
+unary(
+    "log1p",
+    FLOAT,
+    "log1p",
+    "log1p(a)",
+    aliases=("special_log1p",),
+    autocast=_ON_CUDA,
+    sparse="elementwise.on_values",
+)
+unary("sin", FLOAT, "sin", "sin(a)", sparse="elementwise.on_values")
 unary("cos", FLOAT, "cos", "cos(a)")
-unary("tan", FLOAT, "tan", "tan(a)", autocast=_ON_CUDA)
-unary("asin", FLOAT, "arcsin", "asin(a)", aliases=("arcsin",), autocast=_ON_CUDA)
+unary("tan", FLOAT, "tan", "tan(a)", autocast=_ON_CUDA, sparse="elementwise.on_values")
+unary(
+    "asin", FLOAT, "arcsin", "asin(a)", aliases=("arcsin",), autocast=_ON_CUDA, sparse="elementwise.on_values"
+)
 unary("acos", FLOAT, "arccos", "acos(a)", aliases=("arccos",), autocast=_ON_CUDA)
-unary("atan", FLOAT, "arctan", "atan(a)", aliases=("arctan",))
-unary("sinh", FLOAT, "sinh", "sinh(a)", autocast=_ON_CUDA)
+unary("atan", FLOAT, "arctan", "atan(a)", aliases=("arctan",), sparse="elementwise.on_values")
+unary("sinh", FLOAT, "sinh", "sinh(a)", autocast=_ON_CUDA, sparse="elementwise.on_values")
 unary("cosh", FLOAT, "cosh", "cosh(a)", autocast=_ON_CUDA)
-unary("tanh", FLOAT, "tanh", "tanh(a)")
-unary("asinh", FLOAT, "arcsinh", "asinh(a)", aliases=("arcsinh",))
+unary("tanh", FLOAT, "tanh", "tanh(a)", sparse="elementwise.on_values")
+unary("asinh", FLOAT, "arcsinh", "asinh(a)", aliases=("arcsinh",), sparse="elementwise.on_values")
 unary("acosh", FLOAT, "arccosh", "acosh(a)", aliases=("arccosh",))
-unary("atanh", FLOAT, "arctanh", "atanh(a)", aliases=("arctanh",))
+unary("atanh", FLOAT, "arctanh", "atanh(a)", aliases=("arctanh",), sparse="elementwise.on_values")
 unary("sinc", FLOAT, _sinc, aliases=("special_sinc",))
 unary("sigmoid", FLOAT, sigmoid, "1 / (1 + exp(-a))", aliases=("special_expit",), ufunc="sigmoid")
-unary("erf", FLOAT, special("erf"), "erf(a)", no={"c": "erf_vml_cpu"}, aliases=("special_erf",), ufunc="erf")
+unary(
+    "erf",
+    FLOAT,
+    special("erf"),
+    "erf(a)",
+    no={"c": "erf_vml_cpu"},
+    aliases=("special_erf",),
+    ufunc="erf",
+    sparse="elementwise.on_values",
+)
 unary(
     "erfc",
     FLOAT,
@@ -272,6 +360,7 @@ unary(
     aliases=("special_erfinv",),
     ufunc="erfinv",
     autocast=_ON_CUDA,
+    sparse="elementwise.on_values",
 )
 unary(
     "lgamma",
@@ -295,15 +384,36 @@ unary(
     no={"c": Missing("signbit is not implemented for complex tensors.")},
     forms="o",
     out_refused="signbit does not support non-boolean outputs.",
+    sparse="elementwise.on_values",
 )
-unary("isnan", BOOLEAN, _predicate("isnan"), "isnan(a)", forms="o", ufunc="isnan", work=0.002, **COPIED)
-unary("isinf", BOOLEAN, _predicate("isinf"), "isinf(a)", forms="o", ufunc="isinf", work=0.002, **COPIED)
+unary(
+    "isnan",
+    BOOLEAN,
+    _predicate("isnan"),
+    "isnan(a)",
+    forms="o",
+    ufunc="isnan",
+    work=0.002,
+    **COPIED,
+    sparse="elementwise.on_values",
+)
+unary(
+    "isinf",
+    BOOLEAN,
+    _predicate("isinf"),
+    "isinf(a)",
+    forms="o",
+    ufunc="isinf",
+    work=0.002,
+    **COPIED,
+    sparse="elementwise.on_values",
+)
 unary("isfinite", BOOLEAN, _isfinite, "isfinite(a)", forms="", work=0.002)
 for _name, _cuda in (("isposinf", "isinf(a) && a > 0"), ("isneginf", "isinf(a) && a < 0")):
     unary(
         _name, BOOLEAN, _predicate(_name), _cuda, forms="o", work=0.002,
         no={"c": f"{_name} does not support complex inputs."},
-        out_refused=f"{_name} does not support non-boolean outputs.",
+        out_refused=f"{_name} does not support non-boolean outputs.", sparse="elementwise.on_values",
     )  # fmt: skip
 unary("isreal", BOOLEAN, _isreal, forms="", layout="like_first")
 

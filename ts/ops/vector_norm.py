@@ -70,6 +70,7 @@ def _rows(name: str) -> Callable[..., str]:
     ends=True,
     cuda_rows=_rows("ord"),
     autocast={"cuda": "float32"},
+    sparse="reductions.norm",  # `torch.norm` comes here
 )
 def _vector_norm(
     xp: Any, self: Array, ord: Any = 2, dim: Dims = None, keepdim: bool = False, dtype: int | None = None
@@ -86,6 +87,7 @@ def _vector_norm(
     cuda_rows=_rows("p"),
     autocast={"cuda": "float32"},
     **COPIED,
+    sparse="reductions.norm",
 )
 def _norm_scalar(xp: Any, self: Array, p: Any = 2) -> Array:
     return vector_norm(xp, self, p, None, False)
@@ -99,6 +101,7 @@ def _norm_scalar(xp: Any, self: Array, p: Any = 2) -> Array:
     ends=True,
     cuda_rows=_rows("p"),
     autocast={"cuda": "float32"},
+    sparse="reductions.norm",
 )
 def _norm_dim(xp: Any, self: Array, p: Any, dim: Dims, keepdim: bool = False) -> Array:
     return vector_norm(xp, self, 2 if p is None else p, dim, keepdim)
@@ -111,6 +114,7 @@ def _norm_dim(xp: Any, self: Array, p: Any, dim: Dims, keepdim: bool = False) ->
     layout="contiguous",
     refuses={"bi": f"linalg.vector_norm: {INEXACT}"},
     out_refused=EXPECTED,
+    sparse="reductions.norm",
 )
 def _norm_dim_dtype(
     xp: Any, self: Array, p: Any, dim: Dims, keepdim: bool = False, dtype: int | None = None
@@ -124,6 +128,7 @@ def _norm_dim_dtype(
     refuses={"bi": f"linalg.vector_norm: {INEXACT}"},
     out="ScalarOpt_dtype_out",
     **COPIED,
+    sparse="reductions.norm_of_dtype",
 )
 def _norm_dtype(xp: Any, self: Array, p: Any, dtype: int) -> Array:
     return vector_norm(xp, self, 2 if p is None else p, None, False, dtype)
@@ -195,6 +200,7 @@ _NATIVE = {"bi": f"linalg.vector_norm: {INEXACT}"}
     out="out",
     order="out ScalarOpt_dim_dtype_out",
     **COPIED,
+    sparse="reductions.norm",
 )
 @op(
     "aten::native_norm.ScalarOpt_dim_dtype(Tensor self, Scalar? p, int[1] dim, bool keepdim, ScalarType? "
@@ -204,6 +210,7 @@ _NATIVE = {"bi": f"linalg.vector_norm: {INEXACT}"}
     layout="contiguous",
     out="ScalarOpt_dim_dtype_out",
     **COPIED,
+    sparse="reductions.norm",
 )
 def _native_norm(
     xp: Any, self: Array, p: Any = 2, dim: Dims = None, keepdim: bool = False, dtype: int | None = None

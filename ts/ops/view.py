@@ -81,7 +81,11 @@ def _retyped(self: Array, target: rules.DType) -> tuple[tuple[int, ...], tuple[i
     return (*self.shape[:-1], self.shape[-1] * have // want), (*self.strides[:-1], want)
 
 
-@op("aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)", loop="reshape")
+@op(
+    "aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)",
+    loop="reshape",
+    sparse="shapes.refuse_reshape",
+)
 def _reshape(xp: Any, self: Array, shape: Sequence[int]) -> Array:
     return self.reshape(rules.infer_size(shape, self.size))
 
@@ -129,6 +133,7 @@ def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
     "aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
     where="m",
     loop="expand",
+    sparse="shapes.refuse_expand",
 )
 def _expand(xp: Any, self: Array, size: Sequence[int], implicit: bool = False) -> Array:
     return expand_kernel(xp, self, size)
@@ -156,7 +161,13 @@ def _squeeze_dim(xp: Any, self: Array, dim: int | Sequence[int]) -> Array:
     return self.reshape([n for i, n in enumerate(self.shape) if not (i in axes and sizes.known_one(n))])
 
 
-@op("aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)", inplace=True, loop="unsqueeze", head=True)
+@op(
+    "aten::unsqueeze(Tensor(a) self, int dim) -> Tensor(a)",
+    inplace=True,
+    loop="unsqueeze",
+    head=True,
+    sparse="shapes.unsqueeze",
+)
 def _unsqueeze(xp: Any, self: Array, dim: int) -> Array:
     return unsqueezed(self, rules.wrap_dim(dim, self.ndim + 1))
 
@@ -186,12 +197,15 @@ def flatten_kernel(self: Array, start_dim: int, end_dim: int) -> Array:
     return self.reshape((*self.shape[:start], joined, *self.shape[end + 1 :]))
 
 
-@op("aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)")
+@op(
+    "aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
+    sparse="shapes.refuse_reshape",
+)
 def _flatten(xp: Any, self: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
     return flatten_kernel(self, start_dim, end_dim)
 
 
-@op("aten::ravel(Tensor(a) self) -> Tensor(a)")
+@op("aten::ravel(Tensor(a) self) -> Tensor(a)", sparse="shapes.refuse_reshape")
 def _ravel(xp: Any, self: Array) -> Array:
     return (self if self.flags.c_contiguous else self.copy()).reshape(-1)
 
@@ -205,7 +219,12 @@ def _unflatten(xp: Any, self: Array, dim: int, sizes: Sequence[int]) -> Array:
     return self.reshape((*self.shape[:axis], *inner, *self.shape[axis + 1 :]))
 
 
-@op("aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)", loop="select", head=True)
+@op(
+    "aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
+    loop="select",
+    head=True,
+    sparse="shapes.select",
+)
 def _select(xp: Any, self: Array, dim: int, index: int) -> Array:
     if self.ndim == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
@@ -223,6 +242,7 @@ def _select(xp: Any, self: Array, dim: int, index: int) -> Array:
     where="",
     loop="slice",
     head=True,
+    sparse="shapes.slice_whole",
 )
 def _slice(
     xp: Any, self: Array, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
@@ -271,6 +291,7 @@ def _narrow_tensor(xp: Any, self: Array, dim: int, start: Array, length: int) ->
     "aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor",
     out="out",
     out_refused=_NARROWED,
+    sparse="shapes.narrow_copy",
 )
 def _narrow_copy(xp: Any, self: Array, dim: int, start: int, length: int) -> Array:
     return narrow_kernel(self, dim, start, length).copy()
@@ -506,7 +527,7 @@ def _dsplit(xp: Any, self: Array, by: Any) -> list[Array]:
     return _split_along("dsplit", self, 2, by)
 
 
-@op("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", loop="unbind")
+@op("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", loop="unbind", sparse="shapes.unbind")
 def _unbind(xp: Any, self: Array, dim: int = 0) -> list[Array]:
     if self.ndim == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")
@@ -611,7 +632,7 @@ def _view_as_complex(xp: Any, self: Array) -> Array:
     return storage.strided(self, self.shape[:-1], self.strides[:-1], at, rules.complex_dtype(self.dtype))
 
 
-@op("aten::conj(Tensor(a) self) -> Tensor(a)")
+@op("aten::conj(Tensor(a) self) -> Tensor(a)", sparse="conversions.conjugate")
 def _conj(xp: Any, self: Array) -> Array:
     return xp.conj(self) if rules.is_complex(self.dtype) else self
 
@@ -632,20 +653,20 @@ def _neg_view(xp: Any, self: Array) -> Array:
     return xp.negative(self)
 
 
-@op("aten::positive(Tensor(a) self) -> Tensor(a)")
+@op("aten::positive(Tensor(a) self) -> Tensor(a)", sparse="conversions.itself")
 def _positive(xp: Any, self: Array) -> Array:
     if self.dtype == rules.BOOL:
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return self
 
 
-@op("aten::alias(Tensor(a) self) -> Tensor(a)", where="f")
+@op("aten::alias(Tensor(a) self) -> Tensor(a)", where="f", sparse="conversions.itself")
 def _alias(xp: Any, self: Array) -> Array:
     return self[...]  # another tensor, as for all views
 
 
-@op("aten::resolve_conj(Tensor(a) self) -> Tensor(a)")
-@op("aten::resolve_neg(Tensor(a) self) -> Tensor(a)")
+@op("aten::resolve_conj(Tensor(a) self) -> Tensor(a)", sparse="conversions.itself")
+@op("aten::resolve_neg(Tensor(a) self) -> Tensor(a)", sparse="conversions.itself")
 @op("aten::lift_fresh(Tensor(a) self) -> Tensor(a)", where="f")
 @op("aten::lift(Tensor self) -> Tensor", where="", out="out", **COPIED)
 def _identity(xp: Any, self: Array) -> Array:

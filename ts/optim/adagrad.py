@@ -11,6 +11,7 @@ import ts
 from ts._core.tensor.tensor import Tensor
 from ts.nn.parameter import UninitializedParameter, uninitialized
 from ts.ops import fused_steps
+from ts.optim import sparse_steps
 from ts.optim.lists import (
     State,
     check_fused,
@@ -31,6 +32,8 @@ __all__ = ["Adagrad", "adagrad"]
 
 class Adagrad(Optimizer):
     """Steps over the root of the sum of all squares."""
+
+    takes_sparse_gradients = True
 
     def __init__(
         self,
@@ -112,9 +115,21 @@ def adagrad(
     maximize: bool,
 ) -> None:
     """One step; `state_steps` are counted."""
+    dense, sparse = sparse_steps.split(grads)
+    if sparse and fused:
+        raise RuntimeError("`fused` does not support sparse grad or complex param")
     if found_inf is None or not bool(found_inf):
         count(state_steps)
     scaler = scaler_options(grad_scale, found_inf)
+    options: dict[str, Any] = {"weight_decay": weight_decay, "lr_decay": lr_decay, "eps": eps, "maximize": maximize}
+    for i in sparse:
+        rate = float(number(lr))
+        sparse_steps.adagrad(params[i], grads[i], state_sums[i], state_steps[i].item(), lr=rate, **options)
+    if sparse:
+        lists = ([several[i] for i in dense] for several in (params, grads, state_sums, state_steps))
+        params, grads, state_sums, state_steps = lists
+        if not dense:
+            return
     run(
         ts._fused_adagrad_, fused_steps.adagrad, *real(params, grads, state_sums), state_steps, lr=number(lr),
         lr_decay=lr_decay, weight_decay=weight_decay, eps=eps, maximize=maximize, **scaler,

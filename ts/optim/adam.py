@@ -33,6 +33,8 @@ __all__ = ["Adam", "adam"]
 class Adam(Optimizer):
     """Steps of the mean gradient over the root of the mean square."""
 
+    sparse_refusal = "Adam does not support sparse gradients, please consider SparseAdam instead"
+
     def __init__(
         self,
         params: Any,

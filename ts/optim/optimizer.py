@@ -22,7 +22,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from typing import Any
+from typing import Any, ClassVar
 
 import ts
 from ts._core.tensor.hooks import RemovableHandle, add_hook
@@ -44,6 +44,9 @@ required = _Required()
 
 class Optimizer:
     """What all rules share; `update` changes one parameter."""
+
+    takes_sparse_gradients: ClassVar[bool] = False  # else a step refuses them, by `sparse_refusal`
+    sparse_refusal: ClassVar[str] = ""  # "": that the class does not support them
 
     state: defaultdict[Tensor, dict[str, Any]]
     param_groups: list[Group]
@@ -181,8 +184,17 @@ class Optimizer:
             for group in self.param_groups:
                 params = [x for x in group["params"] if x.grad is not None]
                 if params:
+                    self._check_layouts(params)
                     self.update_all(params, [x.grad for x in params], [self.state[x] for x in params], group)
         return loss
+
+    def _check_layouts(self, params: list[Tensor]) -> None:
+        """Raise a RuntimeError for sparse gradients if the rule does not take them."""
+        if self.takes_sparse_gradients or all(getattr(x.grad, "layout", ts.strided) is ts.strided for x in params):
+            return
+        rule = next(cls for cls in type(self).__mro__ if cls.__module__.startswith("ts.optim"))
+        if rule is not Optimizer:  # whose rule a program has written
+            raise RuntimeError(self.sparse_refusal or f"{rule.__name__} does not support sparse gradients")
 
     def update_all(
         self, params: list[Tensor], grads: list[Tensor], states: list[dict[str, Any]], group: Group

@@ -11,6 +11,7 @@ from typing import Any
 import ts
 from ts._core.tensor.tensor import Tensor
 from ts.ops import fused_steps
+from ts.optim import sparse_steps
 from ts.optim.lists import State, check_fused, check_range, check_rate, number, real, run, scaler_options
 from ts.optim.optimizer import Group, Optimizer
 
@@ -19,6 +20,8 @@ __all__ = ["SGD", "sgd"]
 
 class SGD(Optimizer):
     """Steps against the gradient, with momentum where it is asked for."""
+
+    takes_sparse_gradients = True
 
     def __init__(
         self,
@@ -93,6 +96,21 @@ def sgd(
         "weight_decay": number(weight_decay), "momentum": momentum, "lr": number(lr), "dampening": dampening,
         "nesterov": nesterov, "maximize": maximize,
     }  # fmt: skip
+    dense, sparse = sparse_steps.split(d_p_list)
+    if sparse:
+        if fused:
+            raise RuntimeError("`_fused_sgd` does not support sparse gradients")
+        for i in sparse:
+            momentum_buffer_list[i] = sparse_steps.sgd(
+                params[i], d_p_list[i], momentum_buffer_list[i], **options
+            )
+        if dense:
+            buffers = [momentum_buffer_list[i] for i in dense]
+            sgd([params[i] for i in dense], [d_p_list[i] for i in dense], buffers, foreach=foreach,
+                grad_scale=grad_scale, found_inf=found_inf, **options)  # fmt: skip
+            for i, buffer in zip(dense, buffers, strict=True):
+                momentum_buffer_list[i] = buffer
+        return
     scaler = scaler_options(grad_scale, found_inf)
     if momentum == 0:
         _step((params, d_p_list, []), is_first_step=False, **options, **scaler)

@@ -25,6 +25,7 @@ from ts._core.autograd.history cimport edge_of
 from ts._core.autograd.leaf cimport AccumulateGrad
 from ts._core.autograd.node cimport Edge, Expected, Hooks, Node, Task
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of
+from ts._core.tensor.sparse cimport BACKEND_SPARSE
 from ts._core.tensor.tensor cimport BACKEND_CPU, Tensor, history_of, operator_function
 from ts._core.thread.context cimport GRAD_DISABLED, LAYERED, context_flags, set_flag
 
@@ -91,6 +92,9 @@ cdef class Run:
             task.gradients[output] = gradient
             if owned:
                 task.owned |= bit
+        elif (<Tensor>before).backend == BACKEND_SPARSE:  # a dense gradient makes the sum dense
+            task.gradients[output] = operator_function("add")(gradient, before)
+            task.owned |= bit
         elif task.owned & bit and context_flags() & (GRAD_DISABLED | LAYERED) == GRAD_DISABLED:
             operator_function("add_")(before, gradient)
         else:

@@ -11,6 +11,7 @@ from cpython.object cimport PyObject
 
 from ts._core.autograd.node cimport Expected, Hooks, Node, connect, expect, make_room, next_sequence
 from ts._core.tensor.ndarray cimport PyArrayObject, dims_of, ndim_of, same_shape, strides_of
+from ts._core.tensor.sparse cimport BACKEND_SPARSE
 from ts._core.tensor.tensor cimport BACKEND_CPU, History, Tensor, history_of, operator_function, wrap_cpu
 from ts._core.thread.context cimport GRAD_DISABLED, context_flags
 from ts._core.value.sealed cimport seal
@@ -48,7 +49,9 @@ cdef class AccumulateGrad(Node):
             else:
                 history.grad = copied(leaf, gradient, recorded)
         elif recorded:
-            history.grad = operator_function("add")(history.grad, gradient)
+            history.grad = total(history.grad, gradient)
+        elif history.grad.backend == BACKEND_SPARSE:  # a dense gradient makes the sum dense
+            history.grad = total(history.grad, gradient)
         else:
             operator_function("add_")(history.grad, gradient)
         hooks = history.hooks
@@ -97,10 +100,17 @@ cdef bint lies_alike(Tensor leaf, Tensor gradient) except -1:
     return True
 
 
+cdef Tensor total(Tensor gradient, Tensor other):
+    """The sum of two gradients, of which one may be sparse."""
+    if gradient.backend == BACKEND_SPARSE and other.backend != BACKEND_SPARSE:
+        return operator_function("add")(other, gradient)
+    return operator_function("add")(gradient, other)
+
+
 cdef Tensor copied(Tensor leaf, Tensor gradient, bint recorded):
     """A copy of a gradient in the order of the leaf's elements."""
     cdef Tensor made
-    if recorded:
+    if recorded or gradient.backend == BACKEND_SPARSE or leaf.backend == BACKEND_SPARSE:
         return operator_function("clone")(gradient)
     made = operator_function("empty_like")(leaf, dtype=gradient.dtype)
     operator_function("copy_")(made, gradient)

@@ -232,11 +232,7 @@ cdef object convert(Slot slot, object x, bint numbers):
     if kind == STORAGE:
         return x if type(x).__name__ in ("UntypedStorage", "TypedStorage") else FAILED
     if kind == LAYOUT:
-        if not isinstance(x, dtypes.layout):
-            return FAILED
-        if x is not dtypes.strided:
-            raise NotImplementedError(f"only strided tensors can be made, not {x}")
-        return x.code
+        return x.code if isinstance(x, dtypes.layout) else FAILED
     if kind == MEMORY_FORMAT:
         return x.code if isinstance(x, dtypes.memory_format) else FAILED
     if kind == FLOAT_LIST:

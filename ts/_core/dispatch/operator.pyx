@@ -53,6 +53,8 @@ from ts._core.tensor.tensor cimport (
     BACKEND_CPU, BACKEND_META, Tensor, backend_registry, follow, operator_function, rebind, root_of, wants, wrap, wrote
 )
 
+from ts._core.tensor.sparse cimport BACKEND_SPARSE
+
 from ts import devices, dtypes
 from ts._core.tensor import construct
 from ts._core.tensor.symbols import Symbolic
@@ -573,9 +575,13 @@ cdef object run(Operator op, list args):
                 return run_mixed(op, args)
         elif type(x) is list and x and has_other_backend(<list>x, &backend, &device):
             return run_mixed(op, args)
+    if backend <= BACKEND_CPU and has_sparse_layout(op, args):
+        return run_on(op, args, BACKEND_SPARSE, -1)
     if op.device_at >= 0 and args[op.device_at] is not None:
         place = devices.as_device(args[op.device_at])
         found = backend_registry().get(place.type)
+        if backend == BACKEND_SPARSE and found.index == BACKEND_CPU:
+            return run_on(op, args, backend, device)
         elsewhere = found.index != backend or (found.numbered and place.index is not None and place.index != device)
         if elsewhere and backend >= 0:  # x.new_zeros(2, device="cuda"): its tensors come along
             args = [on_device(x, found, place) if isinstance(x, Tensor) else x for x in args]
@@ -589,6 +595,12 @@ cdef object run(Operator op, list args):
     if context_flags() & PROFILING and note_record != NULL:
         note_record(op, backend)
     return run_on(op, args, backend, device)
+
+
+cdef bint has_sparse_layout(Operator op, list args) except -1:
+    """Whether a sparse tensor is asked for by `layout=`, which stands before `device=`."""
+    cdef int i = op.device_at - 1
+    return i >= 0 and op.parameters[i].kind == "Layout" and bool(args[i])
 
 
 cdef object check_narrow = None, narrow_kernel = None
@@ -653,6 +665,8 @@ cdef object run_mixed(Operator op, list args):
         elif type(x) is list:
             tensors.extend([y for y in x if isinstance(y, Tensor)])
     for t in tensors:
+        if t.backend == BACKEND_SPARSE:
+            return run_sparse(op, args, tensors)
         if chosen is None or (chosen.backend == BACKEND_CPU and chosen.ndim == 0):
             chosen = t
     for t in tensors:
@@ -668,6 +682,17 @@ cdef object run_mixed(Operator op, list args):
              [backend.adopt(y, chosen) if isinstance(y, Tensor) else y for y in x] if type(x) is list else x
              for x in args]
     return run_on(op, moved, chosen.backend, chosen.device_index)
+
+
+cdef object run_sparse(Operator op, list args, list tensors):
+    """Sparse and dense tensors together, all on the CPU: the sparse kernel takes both."""
+    cdef Tensor t
+    for t in tensors:
+        if t.backend != BACKEND_SPARSE and t.backend != BACKEND_CPU:
+            raise RuntimeError(
+                f"Expected all tensors to be on the same device, but found at least two devices, cpu and {t.device}!"
+            )
+    return run_on(op, args, BACKEND_SPARSE, -1)
 
 
 cdef tuple bound_kernel(Operator op, int backend):
@@ -694,9 +719,9 @@ cdef object run_on(Operator op, list args, int backend, int device):
         else:
             values.append(x)
             narrow |= type(x) is complex
-    if narrow and backend != BACKEND_META:
+    if narrow and backend != BACKEND_META and backend != BACKEND_SPARSE:
         kernel = kernel_of_narrow(op, kernel, args)
-    if op.written:
+    if op.written and backend != BACKEND_SPARSE:
         check_written(op, values)
     try:
         result = bound[0].run(kernel, values, device)
@@ -705,7 +730,7 @@ cdef object run_on(Operator op, list args, int backend, int device):
         if better is None:
             raise
         raise better from error
-    if op.layouts:
+    if op.layouts and backend != BACKEND_SPARSE:
         result = arranged(bound[1], op.layouts, result, values[1:])
     return wrapped(op, result, args)
 
@@ -763,7 +788,7 @@ cdef object wrapped_one(Operator op, object declared, object result, list args):
             if isinstance(x, Tensor) and (<Tensor>x).array is result:
                 return x
         made = wrap(result)
-        if is_narrow(made.scalar_type) and made.backend != BACKEND_META:
+        if is_narrow(made.scalar_type) and made.backend != BACKEND_META and made.backend != BACKEND_SPARSE:
             check_narrow(op.record, made.dtype, args)
         return made if declared.view_of < 0 else known_as_view(made, args[declared.view_of])
     if kind == "Tensor[]":

@@ -32,6 +32,7 @@ from ts._core.value.ivalue cimport (
 )
 from ts._core.prims.row cimport row
 from ts._core.value.type_of cimport conforms
+from ts._core.tensor.sparse cimport BACKEND_SPARSE
 from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_CUDA, BACKEND_META, Tensor, wants
 
 from ts import dtypes
@@ -185,8 +186,8 @@ cdef int is_on(Operator op, IValue *r, const int32_t *at) except -1:
     return 0
 
 
-cdef int strided(Operator op, IValue *r, const int32_t *at) except -1:
-    set_int(&r[at[1]], dtypes.strided.code)
+cdef int layout_code(Operator op, IValue *r, const int32_t *at) except -1:
+    set_int(&r[at[1]], tensor_of(&r[at[0]]).layout.code)
     return 0
 
 
@@ -204,6 +205,13 @@ cdef int is_leaf(Operator op, IValue *r, const int32_t *at) except -1:
 cdef int never(Operator op, IValue *r, const int32_t *at) except -1:
     """Kinds of tensors that there are none of here."""
     set_bool(&r[at[op.nargs]], False)
+    return 0
+
+
+cdef int is_sparse(Operator op, IValue *r, const int32_t *at) except -1:
+    """Whether a tensor is sparse, by coordinates or, where `data` says so, by compressed rows."""
+    cdef Tensor t = tensor_of(&r[at[0]])
+    set_bool(&r[at[1]], t.backend == BACKEND_SPARSE and t.array.layout.code == <Py_ssize_t>op.data)
     return 0
 
 
@@ -299,7 +307,7 @@ def operators():
         row("aten::sym_is_contiguous(Tensor self, MemoryFormat memory_format=0) -> SymBool", contiguous),
         # what and where
         row("prim::dtype(Tensor a) -> int", dtype),
-        row("prim::layout(Tensor a) -> Layout", strided),
+        row("prim::layout(Tensor a) -> Layout", layout_code),
         row("prim::device(Tensor a) -> Device", device),
         row("aten::get_device(Tensor self) -> int", device_number),
         row("prim::is_cpu(Tensor a) -> bool", is_on, <void *>BACKEND_CPU),
@@ -311,9 +319,11 @@ def operators():
         row("aten::_version(Tensor self) -> int", times_written),
         row("aten::output_nr(Tensor self) -> int", which_output),
         row("prim::name(Tensor a) -> str?", nameless),
+        row("prim::is_sparse(Tensor a) -> bool", is_sparse, <void *><Py_ssize_t>1),
+        row("prim::is_sparse_csr(Tensor a) -> bool", is_sparse, <void *><Py_ssize_t>2),
         *[
             row(f"prim::is_{kind}(Tensor a) -> bool", never)
-            for kind in ("sparse", "sparse_csr", "mkldnn", "nested", "vulkan", "mps", "xla", "xpu", "ipu")
+            for kind in ("mkldnn", "nested", "vulkan", "mps", "xla", "xpu", "ipu")
         ],
         row("prim::tolist(...) -> ...", to_list),
     ]

@@ -667,6 +667,10 @@ def moved(x: Tensor, device: devices.device, non_blocking: bool = False) -> Tens
     if is_on(x, device):
         return x
     here = x.device
+    if x.layout is not dtypes.strided:
+        raise NotImplementedError(
+            f"sparse tensors are on the CPU only, not on '{device}': use Tensor.to_dense() first"
+        )
     if x.dtype in _NARROW and device.type not in ("cpu", "meta"):
         raise NotImplementedError(f"tensors of {x.dtype} are on the CPU only, not on '{device}'")
     later: dict[str, Any] = {"non_blocking": True} if non_blocking else {}

@@ -32,7 +32,8 @@ def type_name(dtype: dtypes.dtype, device_type: str) -> str:
 def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """PyTorch's name of the tensor's type, or the tensor with another dtype."""
     if dtype is None:
-        return type_name(self.dtype, self.device.type)
+        named = type_name(self.dtype, self.device.type)
+        return named if self.layout is dtypes.strided else named.replace("torch.", f"torch.{_kind(self)}.")
     if dtype == "torch.Tensor" or dtype is Tensor:
         dtype = dtypes.get_default_dtype()
     if isinstance(dtype, str):
@@ -48,6 +49,11 @@ def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     return self.to(dtype.place, dtype.dtype)
 
 
+def _kind(x: Tensor) -> str:
+    """The name of a sparse layout in names of types: "sparse", "sparse_csr"."""
+    return str(x.layout).removeprefix("torch.").removesuffix("_coo")
+
+
 def tolist(self: Tensor) -> Any:
     """Nested lists of Python numbers."""
     tracer = current_tracer()
@@ -56,6 +62,8 @@ def tolist(self: Tensor) -> Any:
         if listed is not None and (found := listed(self)) is not None:
             return found
         tracer.escape(self, "list", None)
+    if self.layout is not dtypes.strided:
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
     host = self._host()
     if self.dtype in dtypes.BORROWED:
         host = host.astype(np.complex64 if self.dtype.is_complex else np.float32)
@@ -168,7 +176,7 @@ def _no(self: Tensor, *args: Any) -> bool:
 
 # Kinds of tensors that there are none of here.
 _NEVER = (
-    "is_sparse", "is_quantized", "is_sparse_csr", "is_mkldnn", "is_nested", "is_vulkan", "is_mps", "is_xla",
+    "is_quantized", "is_mkldnn", "is_nested", "is_vulkan", "is_mps", "is_xla",
     "is_xpu", "is_ipu", "is_mtia", "is_maia", "retains_grad",
 )  # fmt: skip
 _NEVER_METHODS = (
@@ -186,9 +194,6 @@ define_methods(
         "map2_": _applied("map2_", 2),
         "__format__": __format__,
         "_repr_html_": _repr_html_,
-        "to_dense": _itself,
-        "dense_dim": lambda self: self.ndim,
-        "sparse_dim": lambda self: 0,
         "name": property(lambda self: None),
         "names": property(lambda self: (None,) * self.ndim),
     }

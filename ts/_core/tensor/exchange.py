@@ -35,6 +35,10 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
     """A new array over the memory of a CPU tensor; with `force`, of any tensor."""
     if self.dtype in (*dtypes.FLOAT8, dtypes.complex32):
         raise TypeError(f"Got unsupported ScalarType {self.dtype.type_name}")
+    if self.layout is not dtypes.strided:
+        raise TypeError(
+            f"can't convert {self.array.layout_name} layout tensor to numpy. Use Tensor.to_dense() first."
+        )
     if force:
         return self.detach().cpu().array.view()
     if self.device.type != "cpu":
@@ -78,6 +82,8 @@ def __dlpack__(
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     if self.is_meta:
         raise BufferError("Can't export tensors on a different CUDA device index or without memory: meta")
+    if self.layout is not dtypes.strided:
+        raise BufferError("Can't export tensors with layout other than torch.strided")
     give_away(self.array)
     if isinstance(self.array, np.ndarray):
         return exported(self.array, max_version, dl_device, copy)
@@ -141,6 +147,8 @@ def __reduce_ex__(self: Tensor, protocol: Any) -> tuple[Any, ...]:
             self.requires_grad,
             self.__dict__,
         )
+    if self.layout is not dtypes.strided:
+        return rebuild_sparse, (self.layout, sparse_parts(self), self.requires_grad, self.__dict__)
     # The owner of the memory, which the storage pickles, is one object for all views: a pickle has it once.
     memory = storage.UntypedStorage.of(self.array if isinstance(self.array, np.ndarray) else self._host())
     parts = memory, *_place(self), str(self.device), self.requires_grad, self.__dict__
@@ -177,6 +185,37 @@ def rebuild_derived(cls: type, parts: tuple[Any, ...]) -> Tensor:
     return made
 
 
+def sparse_parts(x: Tensor) -> tuple[Any, ...]:
+    """Indices, values, size, and of coordinates whether they are coalesced."""
+    x = x.detach()
+    if x.layout is dtypes.sparse_coo:
+        return x._indices(), x._values(), tuple(x.shape), x.is_coalesced()
+    if x.layout is dtypes.sparse_csr:
+        return x.crow_indices(), x.col_indices(), x.values(), tuple(x.shape)
+    return x.ccol_indices(), x.row_indices(), x.values(), tuple(x.shape)
+
+
+def sparse_of_parts(layout: Any, parts: Any) -> Tensor:
+    """The sparse tensor of a layout and its parts, checked: of a pickle or an archive."""
+    if layout is dtypes.sparse_coo:
+        indices, values, size, *coalesced = parts
+        named = "_validate_sparse_coo_tensor_args", "_sparse_coo_tensor_unsafe"
+        check, make = (operator(name) for name in named)
+        known = bool(coalesced and coalesced[0])
+        check(indices, values, list(size), known)
+        made: Tensor = make(indices, values, list(size), is_coalesced=known)
+        return made
+    pointers, plain, values, size = parts
+    make = operator("sparse_compressed_tensor")
+    made = make(pointers, plain, values, list(size), layout=layout)
+    return made
+
+
+def rebuild_sparse(layout: Any, parts: Any, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
+    """What a pickled sparse tensor is made from."""
+    return _completed(sparse_of_parts(layout, parts), requires_grad, attributes)
+
+
 def rebuild_meta(
     shape: tuple[int, ...],
     stride: tuple[int, ...],
@@ -211,6 +250,8 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
         copied = without_elements(self)
     elif self.is_meta:
         copied = construct.copied(self, None)
+    elif self.layout is not dtypes.strided:
+        copied = self.detach().clone()
     else:
         owner = storage.root(self.array)
         shared = memo.get(id(owner))

@@ -18,19 +18,27 @@ from ts._core.tensor import storage, strides
 from ts._core.tensor.tensor import Tensor, define_methods, operator, rebind_array, version, written
 
 
+def _check_storage(self: Tensor) -> None:
+    if self.layout is not dtypes.strided:
+        raise NotImplementedError("Cannot access storage of SparseTensorImpl")
+
+
 def storage_offset(self: Tensor) -> int:
     """Elements between the start of the memory that views share and this view's first element."""
+    _check_storage(self)
     elements: int = storage.offset(self.array) // self.dtype.itemsize
     return elements
 
 
 def untyped_storage(self: Tensor) -> storage.UntypedStorage:
     """The memory that the tensor shares with its views."""
+    _check_storage(self)
     return storage.UntypedStorage.of(self.array)
 
 
 def typed_storage(self: Tensor) -> storage.TypedStorage:
     """The memory as PyTorch showed it before `untyped_storage`, with a warning."""
+    _check_storage(self)
     return storage.typed(self)
 
 

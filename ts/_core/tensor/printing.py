@@ -217,6 +217,8 @@ def tensor_text(x: Tensor) -> str:
     if default in dtypes.TO_COMPLEX:
         expected.add(default.to_complex())
     prefix = f"{type(x).__name__}(" if is_derived(x) else "tensor("
+    if x.layout is not dtypes.strided:
+        return _sparse_text(x, prefix, default)
     suffixes: list[str] = []
     if x.device.type != "cpu":
         suffixes.append(f"device='{x.device}'")
@@ -238,14 +240,47 @@ def tensor_text(x: Tensor) -> str:
     return _with_suffixes(prefix + body, suffixes, len(prefix))
 
 
-def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
+_PARTS: Final = {  # of a compressed tensor, by its layout
+    dtypes.sparse_csr: ("crow_indices", "col_indices"),
+    dtypes.sparse_csc: ("ccol_indices", "row_indices"),
+}
+
+
+def _part_text(name: str, part: Tensor, indent: int) -> str:
+    """`indices=tensor([[0, 1]])` of a part of a sparse tensor."""
+    body = elements_text(part, indent + len(name) + 8)
+    size = f", size={tuple(part.shape)}" if part.numel() == 0 else ""
+    return f"{name}=tensor({body}{size})"
+
+
+def _sparse_text(x: Tensor, prefix: str, default: dtypes.dtype) -> str:
+    plain = x.detach()
+    suffixes = [f"size={tuple(x.shape)}", f"nnz={plain._nnz()}"]
+    if x.dtype not in {default, dtypes.int64, dtypes.bool_}:
+        suffixes.append(f"dtype={x.dtype}")
+    suffixes.append(f"layout={x.layout}")
+    names = _PARTS.get(x.layout, ())
+    indices = [(name, getattr(plain, name)()) for name in names] or [("indices", plain._indices())]
+    values = plain.values() if names else plain._values()
+    parts = [*indices, ("values", values)]
+    indent = len(prefix)
+    text = prefix + (",\n" + " " * indent).join([_part_text(name, part, indent) for name, part in parts])
+    if x.grad_fn is not None:
+        suffixes.append(f"grad_fn=<{x.grad_fn.name()}>")
+    elif x.requires_grad:
+        suffixes.append("requires_grad=True")
+    return _with_suffixes(text, suffixes, indent, first_on_new_line=not names)
+
+
+def _with_suffixes(text: str, suffixes: list[str], indent: int, *, first_on_new_line: bool = False) -> str:
     """Append `, suffix` for each, on a line of its own where the line would become too long."""
     used = len(text) - text.rfind("\n") + 1
     parts = [text]
     for suffix in suffixes:
-        if used + len(suffix) + 2 > OPTIONS.linewidth:
+        if first_on_new_line or used + len(suffix) + 2 > OPTIONS.linewidth:
             parts.append(",\n" + " " * indent + suffix)
             used = indent + len(suffix)
+            first_on_new_line = False
         else:
             parts.append(", " + suffix)
             used += len(suffix) + 2

@@ -25,6 +25,7 @@ from cpython.ref cimport Py_INCREF
 from cpython.tuple cimport PyTuple_SET_ITEM
 
 from ts._core.tensor.ndarray cimport BOOL, INT64, PyArrayObject, dims_of, ndim_of, size_of
+from ts._core.tensor.sparse cimport BACKEND_SPARSE, check_strided
 from ts._core.thread.context cimport (
     AS_TENSORS,
     GRADIENTS_WANTED,
@@ -385,6 +386,8 @@ cdef object only_element(Tensor x):
         if is_layered(x):
             return x.history.layer.element(x)
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")
+    if x.backend == BACKEND_SPARSE:
+        return operator_function("to_dense")(x).item()
     value = x._host().item()
     if NUMBER[x.scalar_type] >= NUMBERS:  # whose class is none of Python's
         return complex(value) if x.scalar_type == 8 else float(value)
@@ -465,7 +468,7 @@ cdef int check_gradient(Tensor x, object value) except -1:
             f"attempting to assign a gradient with dtype '{value.dtype.type_name.lower()}' to a tensor with dtype "
             f"'{x.dtype.type_name.lower()}'. Please ensure that the gradient and the tensor have the same dtype"
         )
-    if (<Tensor>value).backend != x.backend:
+    if (<Tensor>value).backend != x.backend and value.device != x.device:
         raise RuntimeError(
             f"attempting to assign a gradient with device type '{value.device.type}' to a tensor with device type "
             f"'{x.device.type}'. Please ensure that the gradient and the tensor are on the same device"
@@ -714,7 +717,7 @@ cdef class Tensor:
 
     @property
     def device(self):
-        if self.backend == BACKEND_CPU:
+        if self.backend == BACKEND_CPU or self.backend == BACKEND_SPARSE:
             return devices.CPU
         if self.backend == BACKEND_META and is_layered(self):
             return self.history.layer.device
@@ -723,7 +726,17 @@ cdef class Tensor:
 
     @property
     def layout(self):
-        return dtypes.strided
+        return self.array.layout if self.backend == BACKEND_SPARSE else dtypes.strided
+
+    @property
+    def is_sparse(self):
+        """Whether it is a sparse tensor of coordinates."""
+        return self.backend == BACKEND_SPARSE and self.array.layout is dtypes.sparse_coo
+
+    @property
+    def is_sparse_csr(self):
+        """Whether it is a sparse tensor of compressed rows."""
+        return self.backend == BACKEND_SPARSE and self.array.layout is dtypes.sparse_csr
 
     @property
     def ndim(self):
@@ -743,7 +756,11 @@ cdef class Tensor:
 
     @property
     def is_cpu(self):
-        return self.backend == BACKEND_CPU or self.backend == BACKEND_META and self.device.type == "cpu"
+        return (
+            self.backend == BACKEND_CPU
+            or self.backend == BACKEND_SPARSE
+            or self.backend == BACKEND_META and self.device.type == "cpu"
+        )
 
     @property
     def is_meta(self):
@@ -852,7 +869,7 @@ cdef class Tensor:
 
     @property
     def T(self):
-        if watched() or is_recorded(self):
+        if watched() or is_recorded(self) or self.backend == BACKEND_SPARSE:
             return operator_function("numpy_T")(self)
         if self.array.ndim not in (0, 2):
             warnings.warn(
@@ -922,6 +939,7 @@ cdef class Tensor:
 
     def data_ptr(self):
         """The address of the first element."""
+        check_strided(self, "Cannot access data pointer of Tensor that doesn't have storage")
         if let_go != NULL:
             let_go(<PyObject *>self.array, True)
         if self.backend == BACKEND_CPU:
@@ -1005,7 +1023,7 @@ cdef class Tensor:
             raise TypeError("iteration over a 0-d tensor")
         if watched():
             return watcher().iterate(self)
-        if is_recorded(self):
+        if is_recorded(self) or self.backend == BACKEND_SPARSE:
             return iter(operator_function("unbind")(self, 0))
         array = self.array
         parts = []

@@ -13,10 +13,18 @@ def _read(table: Tensor, indices: Tensor, padding_idx: int) -> Tensor:
     return rows if padding_idx < 0 else rows.masked_fill((indices == padding_idx).unsqueeze(-1), 0)
 
 
+def _of_embedding(
+    grad: Tensor, indices: Tensor, rows: int, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
+) -> Tensor:
+    """The gradient of a table: with a row for each place that was read where it is to be sparse."""
+    if sparse:
+        return ts.ops.aten.embedding_sparse_backward(grad, indices, rows, padding_idx, scale_grad_by_freq)
+    return ts.ops.aten.embedding_dense_backward(grad, indices, rows, padding_idx, scale_grad_by_freq)
+
+
 derive(
     "aten::embedding",
-    weight="ts.ops.aten.embedding_dense_backward("
-    "grad, indices, weight.size(0), padding_idx, scale_grad_by_freq)",
+    weight="_of_embedding(grad, indices, weight.size(0), padding_idx, scale_grad_by_freq, sparse)",
     result="ts.embedding(weight_t, indices)",
 )
 derive("aten::embedding_dense_backward", grad_output="_read(grad, indices, padding_idx)", result=LINEAR)
@@ -47,6 +55,30 @@ def _bags(
     return bag, kept, sizes
 
 
+def _of_table_sparse(
+    grad: Tensor,
+    count: int,
+    indices: Tensor,
+    bag: Tensor,
+    kept: Tensor,
+    sizes: Tensor,
+    scale_grad_by_freq: bool,
+    mode: int,
+    per_sample_weights: Tensor | None,
+) -> Tensor:
+    """The gradient of a table of bags with a row for each index that counts."""
+    if mode == 2:
+        raise RuntimeError("embedding_bag: max mode does not support sparse gradients")
+    if scale_grad_by_freq:
+        raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+    if mode == 1:
+        grad = grad / sizes.clamp(min=1).unsqueeze(1)
+    rows = grad.index_select(0, bag)
+    if per_sample_weights is not None:
+        rows = rows * per_sample_weights.reshape(-1).unsqueeze(1)
+    return ts.ops.aten._rows_as_sparse(indices.reshape(-1)[kept], rows[kept], count)
+
+
 def _of_table(
     grad: Tensor,
     count: int,
@@ -58,8 +90,13 @@ def _of_table(
     per_sample_weights: Tensor | None,
     include_last_offset: bool,
     padding_idx: int,
+    sparse: bool,
 ) -> Tensor:
     bag, kept, sizes = _bags(indices, offsets, include_last_offset, padding_idx)
+    if sparse:
+        return _of_table_sparse(
+            grad, count, indices, bag, kept, sizes, scale_grad_by_freq, mode, per_sample_weights
+        )
     table = grad.new_zeros([count, grad.size(1)])
     if mode == 2:
         filled = grad.masked_fill((sizes == 0).unsqueeze(1), 0)
@@ -92,7 +129,7 @@ def _of_weights(
 derive(
     "aten::_embedding_bag aten::_embedding_bag_forward_only",
     weight="_of_table(grad, weight.size(0), indices, offsets, result3, scale_grad_by_freq, mode, "
-    "per_sample_weights, include_last_offset, padding_idx)",
+    "per_sample_weights, include_last_offset, padding_idx, sparse)",
     per_sample_weights="_of_weights(grad, weight, indices, offsets, include_last_offset, padding_idx)",
     differentiable="result0",
 )

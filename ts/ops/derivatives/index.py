@@ -26,8 +26,27 @@ derive(
     "aten::index_select", self="grad.new_zeros(self.size()).index_add(dim, index, grad)",
     result=LINEAR,
 )  # fmt: skip
+
+
+def _of_gather(grad: Tensor, sizes: list[int], dim: int, index: Tensor, sparse_grad: bool) -> Tensor:
+    """The gradient of what elements were gathered from: sparse if it is to be."""
+    if not sparse_grad:
+        return grad.new_zeros(sizes).scatter_add(dim, index, grad)
+    if index.dim() == 0:
+        return grad.new_zeros(sizes) + grad
+    rows: list[Tensor] = []
+    for d in range(index.dim()):
+        if d == dim % index.dim():
+            rows.append(index.reshape(-1))
+        else:
+            shape = [1] * index.dim()
+            shape[d] = index.size(d)
+            rows.append(ts.arange(index.size(d)).reshape(shape).expand(index.size()).reshape(-1))
+    return ts.ops.aten._sparse_coo_tensor_unsafe(ts.stack(rows), grad.reshape(-1), sizes)
+
+
 derive(
-    "aten::gather", self="grad.new_zeros(self.size()).scatter_add(dim, index, grad)",
+    "aten::gather", self="_of_gather(grad, self.size(), dim, index, sparse_grad)",
     result=LINEAR,
 )  # fmt: skip
 

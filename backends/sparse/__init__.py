@@ -1,0 +1,57 @@
+"""Sparse tensors on the CPU: arrays of indices and values, and the backend that dispatches on them.
+
+    array.py       CooArray, CompressedArray
+
+The backend is no device: its tensors are on the CPU, as those of PyTorch's dispatch key `SparseCPU` are.  An
+operator runs by the sparse kernel of its record (`Record.sparse`), which takes sparse and dense arrays; a
+record without one is refused, and never reads a sparse array as a dense one.
+
+    >>> x = CooArray(np.array([[0, 2]]), np.array([1.0, 2.0]), (3,))
+    >>> x.to_dense()
+    array([1., 0., 2.])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts import backends
+
+from ..base import Backend, Kernel
+from .array import CompressedArray, CooArray, SparseArray
+
+__all__ = ["CompressedArray", "CooArray", "SparseArray", "SparseBackend", "backend"]
+
+
+class SparseBackend(Backend):
+    """The kernels for sparse operands."""
+
+    name = "sparse"
+    array_type = SparseArray
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.xp = backends.get("cpu").xp
+
+    def empty(self, shape: Sequence[int], dtype: np.dtype[Any], device: int = -1) -> CooArray:
+        return CooArray.empty(tuple(shape), dtype)
+
+    def to_host(self, array: SparseArray, non_blocking: bool = False) -> NDArray[Any]:
+        raise TypeError(
+            f"can't convert {array.layout_name} layout tensor to numpy. Use Tensor.to_dense() first."
+        )
+
+    def adopt(self, tensor: Any, like: Any) -> Any:
+        return tensor
+
+    def bind(self, record: Any) -> Kernel:
+        """The record's sparse kernel; one that refuses where it has none."""
+        kernel: Kernel = record.sparse_kernel
+        return kernel
+
+
+backend = SparseBackend()

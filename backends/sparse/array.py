@@ -1,0 +1,258 @@
+"""Arrays of sparse tensors: coordinates (COO), and compressed rows or columns (CSR, CSC).
+
+    CooArray          indices (sparse_dim, nnz) int64, values (nnz, *dense sizes): element `indices[:, k]`
+    is the
+                      sum of `values[k]` over all k with these indices; `coalesced`: sorted, each at most once
+    CompressedArray   pointers (rows + 1), plain indices (nnz), values (nnz)
+
+Both answer what a tensor asks of any array: shape, dtype, number of dimensions; they have no memory of
+their own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ts import dtypes
+
+Array = NDArray[Any]
+Shape = tuple[int, ...]
+
+NO_NBYTES = (
+    "nbytes is not defined for sparse tensors.  If you want the size of the constituent tensors, add the "
+    "nbytes "
+    "of the indices and values.  If you want the size of the  equivalent dense tensor, multiply numel() by "
+    "element_size()"
+)
+
+
+class _Flags:
+    """A sparse array has no order of elements in memory."""
+
+    c_contiguous = f_contiguous = owndata = False
+    writeable = True
+
+
+class SparseArray:
+    """What sparse arrays of all layouts answer."""
+
+    shape: Shape
+    values: Array
+    layout: dtypes.layout
+    layout_name: ClassVar[str]  # in errors: "Sparse"
+    dispatch_key: ClassVar[str]
+    flags = _Flags
+    base = None  # no array owns its memory
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.values.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def itemsize(self) -> int:
+        return self.values.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        raise RuntimeError(NO_NBYTES)
+
+    @property
+    def strides(self) -> Shape:
+        return (0,) * self.ndim
+
+    @property
+    def nnz(self) -> int:
+        """The number of stored elements."""
+        return int(self.values.shape[0])
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Array:
+        raise TypeError(
+            f"can't convert {self.layout_name} layout tensor to numpy. Use Tensor.to_dense() first."
+        )
+
+    def __getitem__(self, index: Any) -> SparseArray:
+        """`x[...]`: another array object on the same indices and values."""
+        if index is not Ellipsis:
+            raise TypeError(f"a sparse array is indexed by operators, not by {index!r}")
+        found: SparseArray = self.with_values(self.values)
+        return found
+
+    def with_values(self, values: Array) -> Any:
+        """The same pattern with other values."""
+        raise NotImplementedError
+
+    def to_coo(self) -> CooArray:
+        """The array by coordinates; itself if it is."""
+        raise NotImplementedError
+
+    def to_dense(self) -> Array:
+        """The elements as a strided array."""
+        return self.to_coo().to_dense()
+
+
+class CooArray(SparseArray):
+    """Coordinates and values."""
+
+    layout = dtypes.sparse_coo
+    layout_name = "Sparse"
+    dispatch_key = "SparseCPU"
+
+    def __init__(self, indices: Array, values: Array, shape: Sequence[int], coalesced: bool = False) -> None:
+        self.indices = indices
+        self.values = values
+        self.shape: Shape = tuple(int(n) for n in shape)
+        self.coalesced = coalesced
+
+    def __repr__(self) -> str:
+        return f"CooArray({self.shape}, {self.dtype}, nnz={self.nnz})"
+
+    @classmethod
+    def empty(cls, shape: Shape, dtype: Any, sparse_dim: int | None = None) -> CooArray:
+        """An array without stored elements."""
+        sparse_dim = len(shape) if sparse_dim is None else sparse_dim
+        values = np.empty((0, *shape[sparse_dim:]), dtype)
+        return cls(np.empty((sparse_dim, 0), np.int64), values, shape, True)
+
+    @classmethod
+    def from_dense(cls, dense: Array, sparse_dim: int | None = None) -> CooArray:
+        """The elements, or blocks of the last dimensions, that are not all zero."""
+        sparse_dim = dense.ndim if sparse_dim is None else sparse_dim
+        kept = dense != 0
+        if sparse_dim < dense.ndim:
+            kept = kept.any(axis=tuple(range(sparse_dim, dense.ndim)))
+        if sparse_dim == 0:
+            count = int(bool(kept)) if dense.ndim == 0 else 1
+            return cls(np.empty((0, count), np.int64), dense[None][:count].copy(), dense.shape, True)
+        at = np.nonzero(kept)
+        return cls(np.stack(at).astype(np.int64, copy=False), dense[at], dense.shape, True)
+
+    @property
+    def sparse_dim(self) -> int:
+        return int(self.indices.shape[0])
+
+    @property
+    def dense_dim(self) -> int:
+        return self.values.ndim - 1
+
+    def with_values(self, values: Array) -> CooArray:
+        return CooArray(self.indices, values, self.shape, self.coalesced)
+
+    def to_coo(self) -> CooArray:
+        return self
+
+    def flat_indices(self) -> Array:
+        """One number for each stored element: the place of its indices in row-major order."""
+        return flatten_indices(self.indices, self.shape[: self.sparse_dim])
+
+    def coalesce(self) -> CooArray:
+        """The same elements sorted by their indices, those with equal indices summed; itself if it is so."""
+        if self.coalesced:
+            return self
+        if self.nnz < 2:
+            return CooArray(self.indices, self.values, self.shape, True)
+        flat = self.flat_indices()
+        order = np.argsort(flat, kind="stable")
+        ordered = flat[order]
+        first = np.concatenate(([True], ordered[1:] != ordered[:-1]))
+        values = self.values[order]
+        if not first.all():
+            values = sum_groups(values, np.flatnonzero(first))
+        return CooArray(self.indices[:, order[first]], values, self.shape, True)
+
+    def to_dense(self) -> Array:
+        dense = np.zeros(self.shape, self.dtype)
+        add_to_dense(dense, self, None)
+        return dense
+
+
+class CompressedArray(SparseArray):
+    """Compressed rows (CSR) or columns (CSC) of a matrix."""
+
+    layout_name = "SparseCsr"
+    dispatch_key = "SparseCsrCPU"
+
+    def __init__(
+        self, pointers: Array, plain: Array, values: Array, shape: Sequence[int], layout: dtypes.layout
+    ) -> None:
+        self.pointers = pointers
+        self.plain = plain
+        self.values = values
+        self.shape = tuple(int(n) for n in shape)
+        self.layout = layout
+
+    def __repr__(self) -> str:
+        return f"CompressedArray({self.shape}, {self.dtype}, nnz={self.nnz}, {self.layout})"
+
+    @property
+    def by_rows(self) -> bool:
+        """Whether the rows are compressed: CSR."""
+        return self.layout is dtypes.sparse_csr
+
+    @classmethod
+    def from_coo(cls, coo: CooArray, layout: dtypes.layout) -> CompressedArray:
+        """A matrix of coordinates compressed by rows or columns."""
+        coo = coo.coalesce()
+        indices, values = coo.indices, coo.values
+        if layout is dtypes.sparse_csc:
+            order = np.argsort(indices[1], kind="stable")
+            indices, values = indices[::-1, order], values[order]
+        groups = coo.shape[0] if layout is dtypes.sparse_csr else coo.shape[1]
+        pointers = np.concatenate(([0], np.cumsum(np.bincount(indices[0], minlength=groups))))
+        return cls(pointers.astype(np.int64), indices[1].copy(), values, coo.shape, layout)
+
+    def with_values(self, values: Array) -> CompressedArray:
+        return CompressedArray(self.pointers, self.plain, values, self.shape, self.layout)
+
+    def to_coo(self) -> CooArray:
+        groups = np.repeat(np.arange(len(self.pointers) - 1), np.diff(self.pointers)).astype(np.int64)
+        plain = self.plain.astype(np.int64, copy=False)
+        indices = np.stack((groups, plain) if self.by_rows else (plain, groups))
+        made = CooArray(indices, self.values, self.shape, False)
+        return made.coalesce()
+
+
+def flatten_indices(indices: Array, sizes: Sequence[int]) -> Array:
+    """Row-major places of columns of indices in an array of `sizes`."""
+    flat = np.zeros(indices.shape[1], np.int64)
+    for row, size in zip(indices, sizes, strict=True):
+        flat = flat * size + row
+    return flat
+
+
+def sum_groups(values: Array, starts: Array) -> Array:
+    """Sums of consecutive rows of `values`; a group goes from one of `starts` to the next."""
+    if values.dtype == np.bool_:
+        return np.logical_or.reduceat(values, starts, axis=0)
+    if values.dtype.itemsize < 4 and values.dtype.kind not in "iu":  # 16-bit floats
+        return np.add.reduceat(values.astype(np.float32), starts, axis=0).astype(values.dtype)
+    return np.add.reduceat(values, starts, axis=0, dtype=values.dtype)
+
+
+def add_to_dense(dense: Array, sparse: CooArray, alpha: Any) -> None:
+    """dense += alpha * sparse, in place; `alpha` None stands for 1."""
+    sparse = sparse.coalesce()
+    if not sparse.nnz:
+        return
+    values = sparse.values if alpha is None else sparse.values * np.asarray(alpha, sparse.dtype)
+    at = tuple(sparse.indices) if sparse.sparse_dim else ...
+    values = values if sparse.sparse_dim else values[0]
+    if dense.dtype == np.bool_:
+        dense[at] |= values.astype(np.bool_)
+    else:
+        dense[at] += values.astype(dense.dtype, copy=False)

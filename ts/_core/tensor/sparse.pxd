@@ -1,0 +1,16 @@
+"""Sparse tensors as the core sees them: the backend whose arrays are not strided.
+
+Their array is a `ts.backends.sparse.SparseArray`; they are on the CPU.
+"""
+
+from ts._core.tensor.tensor cimport Tensor
+
+cdef enum:
+    BACKEND_SPARSE = 3                 # its place in the list of `ts.backends`
+
+
+cdef inline int check_strided(Tensor x, str message) except -1:
+    """Raise a RuntimeError with the message if the tensor is sparse."""
+    if x.backend == BACKEND_SPARSE:
+        raise RuntimeError(message)
+    return 0

@@ -1,0 +1,464 @@
+"""Operators of sparse tensors: construction, their parts, conversions, products, sums and softmax.
+
+In: dense and sparse arrays; out: dense and sparse arrays.  The dense kernel of a record here runs where
+all tensors are dense: it constructs a sparse array, or refuses.  `sparse=` names the kernel for sparse
+operands, as in other families.
+
+    sparse_coo_tensor([[0, 2]], [1., 2.], (3,))    CooArray
+    mm(coo, dense)                                 `aten::mm` in `matmul`, by `products.mm`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from ts import dtypes
+from ts.ops import rules
+from ts.ops.outputs import COPIED
+from ts.ops.registry import facts, op
+from ts.ops.sparse_kernels import conversions, not_available
+from ts.ops.sparse_kernels.parts import compressed_array, coo_array
+
+Array = Any
+_OPTIONS: Final = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory"
+_END: Final = "bool? is_coalesced=None"
+
+
+# ---------------------------------------------------------------------------------------- construction
+
+
+@op(
+    "aten::_sparse_coo_tensor_with_dims_and_tensors(int sparse_dim, int dense_dim, SymInt[] size, Tensor "
+    "indices, "
+    f"Tensor values, *, {_OPTIONS}=False, {_END}) -> Tensor",
+    where="f",
+    sparse="conversions.constructed",
+)
+def _with_dims_and_tensors(
+    xp: Any,
+    sparse_dim: int,
+    dense_dim: int,
+    size: Sequence[int],
+    indices: Array,
+    values: Array,
+    *options: Any,
+) -> Any:
+    conversions.check_coordinates(indices, values, size, False, bool(options[-1]))
+    return coo_array(indices, values, size, options[-1], options[0])
+
+
+@op(
+    f"aten::_sparse_coo_tensor_unsafe(Tensor indices, Tensor values, SymInt[] size, *, {_OPTIONS}=None, "
+    f"{_END})"
+    " -> Tensor",
+    where="f",
+    sparse="conversions.constructed",
+)
+@op(
+    f"aten::sparse_coo_tensor.indices_size(Tensor indices, Tensor values, int[] size, *, {_OPTIONS}=None, "
+    f"{_END})"
+    " -> Tensor",
+    where="",
+    sparse="conversions.constructed",
+)
+def _with_size(xp: Any, indices: Array, values: Array, size: Sequence[int], *options: Any) -> Any:
+    conversions.check_coordinates(indices, values, size, False, bool(options[-1]))
+    return coo_array(indices, values, size, options[-1], options[0])
+
+
+@op(
+    f"aten::sparse_coo_tensor.indices(Tensor indices, Tensor values, *, {_OPTIONS}=None, {_END}) -> Tensor",
+    where="",
+    sparse="conversions.constructed",
+)
+def _with_inferred_size(xp: Any, indices: Array, values: Array, *options: Any) -> Any:
+    conversions.check_coordinates(indices, values, None, False, bool(options[-1]))
+    return coo_array(indices, values, conversions.inferred_size(indices, values), options[-1], options[0])
+
+
+@op(
+    f"aten::sparse_coo_tensor.size(int[] size, *, {_OPTIONS}=False) -> Tensor",
+    where="",
+    sparse="conversions.constructed",
+)
+def _of_size(xp: Any, size: Sequence[int], dtype: int | None = None, *options: Any) -> Any:
+    return conversions.zeros(rules.check_sizes(size), rules.dtype_from(dtype))
+
+
+@op(
+    f"aten::_sparse_coo_tensor_with_dims(int sparse_dim, int dense_dim, int[] size, *, {_OPTIONS}=False) "
+    "-> Tensor",
+    where="f",
+    sparse="conversions.constructed",
+)
+def _with_dims(
+    xp: Any, sparse_dim: int, dense_dim: int, size: Sequence[int], dtype: int | None = None, *options: Any
+) -> Any:
+    if sparse_dim < 0 or sparse_dim + dense_dim != len(size):
+        raise RuntimeError(
+            f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(size)}, sparse_dim "
+            f"= {sparse_dim}, "
+            f"dense_dim = {dense_dim}"
+        )
+    return conversions.zeros(size, rules.dtype_from(dtype), sparse_dim)
+
+
+@op(
+    "aten::_validate_sparse_coo_tensor_args(Tensor indices, Tensor values, int[] size, bool? "
+    "is_coalesced=None, "
+    "bool? check_pinning=None) -> ()",
+    where="f",
+)
+def _validate_coo(
+    xp: Any, indices: Array, values: Array, size: Sequence[int], is_coalesced: Any, *_: Any
+) -> None:
+    conversions.check_coordinates(indices, values, size, True, bool(is_coalesced))
+
+
+def _declare_compressed(name: str, groups: str, plain: str, code: int | None) -> None:
+    """Declare the constructors of a compressed layout."""
+    prefix = {"crow": "crow_col_value", "ccol": "ccol_row_value"}.get(
+        groups.partition("_")[0], "comp_plain_value"
+    )
+    head = f"Tensor {groups}, Tensor {plain}, Tensor values"
+
+    def with_size(xp: Any, pointers: Array, indices: Array, values: Array, size: Any, *options: Any) -> Any:
+        layout = options[1] if code is None else code
+        return compressed_array(pointers, indices, values, size, layout, options[0])
+
+    def without_size(xp: Any, pointers: Array, indices: Array, values: Array, *options: Any) -> Any:
+        layout = options[1] if code is None else code
+        return compressed_array(pointers, indices, values, None, layout, options[0])
+
+    size = "SymInt[] size" if code is None else "int[] size"
+    op(
+        f"aten::{name}.{prefix}_size({head}, {size}, *, {_OPTIONS}=False) -> Tensor",
+        where="",
+        family="sparse",
+        sparse="conversions.constructed",
+    )(with_size)
+    op(
+        f"aten::{name}.{prefix}({head}, *, {_OPTIONS}=False) -> Tensor",
+        where="",
+        family="sparse",
+        sparse="conversions.constructed",
+    )(without_size)
+
+
+_declare_compressed("sparse_csr_tensor", "crow_indices", "col_indices", dtypes.sparse_csr.code)
+_declare_compressed("sparse_csc_tensor", "ccol_indices", "row_indices", dtypes.sparse_csc.code)
+_declare_compressed("sparse_compressed_tensor", "compressed_indices", "plain_indices", None)
+
+
+# ---------------------------------------------------------------------------------------- parts
+
+
+@op("aten::_indices(Tensor(a) self) -> Tensor(a)", where="m", sparse="parts.stored_indices")
+def _indices(xp: Any, self: Array) -> Any:
+    raise not_available("aten::_indices", "CPU")
+
+
+@op("aten::_values(Tensor(a) self) -> Tensor(a)", where="m", sparse="parts.stored_values")
+def _values(xp: Any, self: Array) -> Any:
+    raise not_available("aten::_values", "CPU")
+
+
+@op("aten::_nnz(Tensor self) -> int", where="m", sparse="parts.nnz")
+def _nnz(xp: Any, self: Array) -> int:
+    raise not_available("aten::_nnz", "CPU")
+
+
+def _declare_part(name: str, text: str, returns: str = "Tensor(a)") -> None:
+    """Declare the reader of a part of a sparse tensor."""
+
+    def kernel(xp: Any, self: Array) -> Any:
+        raise RuntimeError(f"{name} {text} but got Strided")
+
+    argument = "Tensor(a) self" if returns != "bool" else "Tensor self"
+    op(f"aten::{name}({argument}) -> {returns}", where="m", family="sparse", sparse=f"parts.{name}")(kernel)
+
+
+_declare_part("indices", "expected sparse coordinate tensor layout")
+_declare_part("values", "expected sparse tensor layout")
+_declare_part("is_coalesced", "expected sparse coordinate tensor layout", "bool")
+_declare_part("coalesce", "expected sparse coordinate tensor layout")
+for _name in ("crow_indices", "col_indices"):
+    _declare_part(_name, "expected sparse row compressed tensor layout")
+for _name in ("ccol_indices", "row_indices"):
+    _declare_part(_name, "expected sparse column compressed tensor layout")
+
+
+@op("aten::_coalesce(Tensor self) -> Tensor", where="f", sparse="parts.coalesce")
+def _coalesce(xp: Any, self: Array) -> Any:
+    raise not_available("aten::_coalesce", "CPU")
+
+
+@op("aten::values_copy(Tensor self) -> Tensor", where="f", sparse="parts.values_copy")
+def _values_copy(xp: Any, self: Array) -> Any:
+    raise RuntimeError("values expected sparse tensor layout but got Strided")
+
+
+@op(
+    "aten::_coalesced_(Tensor(a!) self, bool coalesced) -> Tensor(a!)",
+    where="m",
+    sparse="parts.mark_coalesced",
+)
+def _coalesced(xp: Any, self: Array, coalesced: bool) -> Any:
+    raise not_available("aten::_coalesced_", "CPU")
+
+
+@op("aten::_dimI(Tensor self) -> int", where="m", sparse="parts.sparse_dim")
+@op("aten::sparse_dim(Tensor self) -> int", where="m", sparse="parts.sparse_dim")
+@facts(reads_elements=False)
+def _sparse_dim(xp: Any, self: Array) -> int:
+    return 0
+
+
+@op("aten::_dimV(Tensor self) -> int", where="m", sparse="parts.dense_dim")
+@op("aten::dense_dim(Tensor self) -> int", where="m", sparse="parts.dense_dim")
+@facts(reads_elements=False)
+def _dense_dim(xp: Any, self: Array) -> int:
+    return int(self.ndim)
+
+
+# ---------------------------------------------------------------------------------------- conversions
+
+
+@op(
+    "aten::to_dense(Tensor self, ScalarType? dtype=None, *, bool? masked_grad=None) -> Tensor", where="m",
+    sparse="conversions.to_dense", gives_self=True,
+)  # fmt: skip
+def _to_dense(xp: Any, self: Array, dtype: int | None = None, masked_grad: Any = None) -> Any:
+    return self if dtype is None else rules.cast(xp, self, rules.dtype_from(dtype))
+
+
+@op(
+    "aten::_to_dense(Tensor self, ScalarType? dtype=None, bool? masked_grad=None) -> Tensor", where="m",
+    out="out",
+    sparse="conversions.to_dense", **COPIED,
+)  # fmt: skip
+def _to_dense_of_sparse(xp: Any, self: Array, dtype: int | None = None, masked_grad: Any = None) -> Any:
+    raise not_available("aten::_to_dense", "CPU")
+
+
+@op(
+    "aten::to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor",
+    where="m",
+    sparse="parts.to_sparse_of_dim",
+)
+@op(
+    "aten::_to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor",
+    where="m",
+    sparse="parts.to_sparse_of_dim",
+)
+def _to_sparse_of_dim(xp: Any, self: Array, sparse_dim: int) -> Any:
+    return conversions.to_sparse(self, sparse_dim)
+
+
+_TO_SPARSE: Final = "Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> Tensor"
+
+
+@op(f"aten::to_sparse(Tensor self, *, {_TO_SPARSE}", where="m", sparse="parts.to_sparse")
+@op(f"aten::_to_sparse(Tensor self, *, {_TO_SPARSE}", where="m", sparse="parts.to_sparse")
+def _to_sparse(
+    xp: Any, self: Array, layout: int | None = None, blocksize: Any = None, dense_dim: int | None = None
+) -> Any:
+    wanted = dtypes.sparse_coo if layout is None else dtypes.LAYOUTS[layout]
+    return conversions.converted(self, wanted)
+
+
+@op(
+    "aten::to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor", where="m", sparse="parts.to_sparse_csr"
+)
+@op(
+    "aten::_to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor",
+    where="m",
+    sparse="parts.to_sparse_csr",
+)
+def _to_sparse_csr(xp: Any, self: Array, dense_dim: int | None = None) -> Any:
+    return conversions.converted(self, dtypes.sparse_csr)
+
+
+@op(
+    "aten::to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor", where="m", sparse="parts.to_sparse_csc"
+)
+@op(
+    "aten::_to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor",
+    where="m",
+    sparse="parts.to_sparse_csc",
+)
+def _to_sparse_csc(xp: Any, self: Array, dense_dim: int | None = None) -> Any:
+    return conversions.converted(self, dtypes.sparse_csc)
+
+
+@op("aten::sparse_mask(Tensor self, Tensor mask) -> Tensor", where="m", sparse="conversions.sparse_mask")
+def _sparse_mask(xp: Any, self: Array, mask: Array) -> Any:
+    raise not_available("aten::sparse_mask", "CPU")
+
+
+@op(
+    "aten::sparse_resize_(Tensor(a!) self, int[] size, int sparse_dim, int dense_dim) -> Tensor(a!)",
+    where="m",
+    sparse="shapes.sparse_resize", reshapes=True,
+)  # fmt: skip
+@op(
+    "aten::sparse_resize_and_clear_(Tensor(a!) self, int[] size, int sparse_dim, int dense_dim) -> "
+    "Tensor(a!)",
+    where="m", sparse="shapes.sparse_resize_and_clear", reshapes=True,
+)  # fmt: skip
+def _sparse_resize(xp: Any, self: Array, size: Sequence[int], sparse_dim: int, dense_dim: int) -> Any:
+    raise not_available("aten::sparse_resize_", "CPU")
+
+
+@op(
+    "aten::resize_as_sparse_(Tensor(a!) self, Tensor the_template) -> Tensor(a!)", where="f",
+    sparse="conversions.resize_as_sparse", reshapes=True,
+)  # fmt: skip
+def _resize_as_sparse(xp: Any, self: Array, the_template: Array) -> Any:
+    raise not_available("aten::resize_as_sparse_", "CPU")
+
+
+@op(
+    "aten::copy_sparse_to_sparse_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
+    where="f",
+    sparse="conversions.copy_in_place", reshapes=True,
+)  # fmt: skip
+def _copy_sparse(xp: Any, self: Array, src: Array, non_blocking: bool = False) -> Any:
+    raise not_available("aten::copy_sparse_to_sparse_", "CPU")
+
+
+# ---------------------------------------------------------------------------------------- products
+
+
+@op("aten::_sparse_mm(Tensor sparse, Tensor dense) -> Tensor", where="f", sparse="products.mm")
+def _sparse_mm(xp: Any, sparse: Array, dense: Array) -> Any:
+    return xp.asarray(sparse @ dense)
+
+
+@op(
+    "aten::_sparse_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    where="f", sparse="products.addmm",
+)  # fmt: skip
+def _sparse_addmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alpha: Any = 1) -> Any:
+    raise not_available("aten::_sparse_addmm", "CPU")
+
+
+@op("aten::_sparse_sparse_matmul(Tensor self, Tensor other) -> Tensor", where="f", sparse="products.mm")
+def _sparse_sparse_matmul(xp: Any, self: Array, other: Array) -> Any:
+    raise not_available("aten::_sparse_sparse_matmul", "CPU")
+
+
+@op(
+    "aten::sparse_sampled_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) "
+    "-> Tensor",
+    where="", sparse="products.sampled_addmm",
+)  # fmt: skip
+def _sampled_addmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alpha: Any = 1) -> Any:
+    raise not_available("aten::sparse_sampled_addmm", "CPU")
+
+
+@op("aten::smm(Tensor self, Tensor mat2) -> Tensor", sparse="products.smm")
+@op("aten::hspmm(Tensor mat1, Tensor mat2) -> Tensor", where="f", sparse="products.hspmm")
+def _sparse_by_dense(xp: Any, self: Array, mat2: Array) -> Any:
+    raise not_available("aten::hspmm", "CPU")
+
+
+@op(
+    "aten::sspaddmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
+    sparse="products.sspaddmm",
+)
+def _sspaddmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alpha: Any = 1) -> Any:
+    raise not_available("aten::sspaddmm", "CPU")
+
+
+# ---------------------------------------------------------------------------------------- sums and softmax
+
+
+@op("aten::_sparse_sum(Tensor self) -> Tensor", where="f", sparse="reductions.sparse_total")
+@op(
+    "aten::_sparse_sum.dtype(Tensor self, *, ScalarType dtype) -> Tensor", where="f",
+    sparse="reductions.sparse_total",
+)  # fmt: skip
+def _sparse_sum(xp: Any, self: Array, dtype: int | None = None) -> Any:
+    raise RuntimeError("_sparse_sum: expected a sparse tensor, but got layout torch.strided")
+
+
+@op("aten::_sparse_sum.dim(Tensor self, int[1] dim) -> Tensor", where="f", sparse="reductions.sparse_sum")
+@op(
+    "aten::_sparse_sum.dim_dtype(Tensor self, int[1] dim, *, ScalarType dtype) -> Tensor", where="f",
+    sparse="reductions.sparse_sum",
+)  # fmt: skip
+def _sparse_sum_dims(xp: Any, self: Array, dim: Sequence[int], dtype: int | None = None) -> Any:
+    raise not_available("aten::_sparse_sum.dim", "CPU")
+
+
+@op(
+    "aten::_sparse_sum_backward(Tensor grad, Tensor self, int[] dim) -> Tensor", where="f",
+    sparse="reductions.sum_gradient",
+)  # fmt: skip
+def _sparse_sum_backward(xp: Any, grad: Array, self: Array, dim: Sequence[int]) -> Any:
+    raise not_available("aten::_sparse_sum_backward", "CPU")
+
+
+for _name in ("softmax", "log_softmax"):
+
+    @op(
+        f"aten::_sparse_{_name}(Tensor self, int dim, bool half_to_float) -> Tensor", where="f",
+        sparse=f"reductions.{_name}", order="int -",
+    )  # fmt: skip
+    def _sparse_softmax(xp: Any, self: Array, dim: int, half_to_float: bool, name: str = _name) -> Any:
+        raise not_available(f"aten::_sparse_{name}", "CPU")
+
+    @op(
+        f"aten::_sparse_{_name}.int(Tensor self, int dim, ScalarType? dtype=None) -> Tensor", where="f",
+        sparse=f"reductions.{_name}_of_dtype",
+    )  # fmt: skip
+    def _sparse_softmax_of_dtype(
+        xp: Any, self: Array, dim: int, dtype: int | None = None, name: str = _name
+    ) -> Any:
+        raise not_available(f"aten::_sparse_{name}", "CPU")
+
+    @op(
+        f"aten::_sparse_{_name}_backward_data(Tensor grad_output, Tensor output, int dim, Tensor self) -> "
+        "Tensor",
+        where="f", sparse=f"reductions.{_name}_gradient",
+    )  # fmt: skip
+    def _sparse_softmax_backward(
+        xp: Any, grad_output: Array, output: Array, dim: int, self: Array, name: str = _name
+    ) -> Any:
+        raise not_available(f"aten::_sparse_{name}_backward_data", "CPU")
+
+
+# ---------------------------------------------------------------------------------------- gradients of tables
+
+
+@op(
+    "aten::embedding_sparse_backward(Tensor grad, Tensor indices, int num_weights, int padding_idx, bool "
+    "scale_grad_by_freq) -> Tensor",
+    where="f",
+)
+def _embedding_sparse_backward(
+    xp: Any, grad: Array, indices: Array, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
+) -> Any:
+    """A row of the gradient for each place that a row of the table was read at, but for the padding."""
+    if scale_grad_by_freq:
+        raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+    index = indices.reshape(-1).astype(np.int64)
+    columns = grad.shape[-1]
+    rows = grad.reshape(-1, columns)
+    if padding_idx != -1:
+        kept = index != padding_idx
+        index, rows = index[kept], rows[kept]
+    return coo_array(index[None], rows, (num_weights, columns), None, None)
+
+
+@op(
+    "aten::_rows_as_sparse(Tensor index, Tensor rows, SymInt num_weights) -> Tensor",
+    where="",
+)
+def _rows_as_sparse(xp: Any, index: Array, rows: Array, num_weights: int) -> Any:
+    """Rows of a gradient of a table of `num_weights` rows, at their indices."""
+    return coo_array(index[None].astype(np.int64), rows, (num_weights, *rows.shape[1:]), None, None)

@@ -1,0 +1,119 @@
+"""Kernels for sparse operands: what an operator computes where an argument is a sparse array.
+
+In: the dense kernel of the record, the array namespace, and the schema's arguments, of which tensors are
+arrays of NumPy, `CooArray` or `CompressedArray`.  Out: an array of any of these classes.
+
+    elementwise.py   values of the pattern; sums and products of two arrays
+    products.py      matrix products
+    reductions.py    sums, norms, softmax
+    shapes.py        transposed, selected, joined and resized arrays
+    conversions.py   construction, dense <-> coordinates <-> compressed, copies
+
+A record names its kernel: `sparse="elementwise.add"`; `sparse_kernel_of` finds it, for the forms in place and
+with `out=`
+too.  A record that names none is refused in PyTorch's words.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NoReturn
+
+import numpy as np
+
+from ts import backends
+from ts.backends.sparse import SparseArray
+from ts.ops import rules
+
+backends.get("sparse")  # arrays that kernels return are known as sparse from now on
+Kernel = Callable[..., Any]
+
+
+def sparse_kernel_of(record: Any) -> Kernel:
+    """The sparse kernel of a record, or what refuses sparse operands."""
+    named = record.sparse
+    if named:
+        return partial(_find(named), record.kernel)
+    base = record.base
+    if base is None or not base.sparse:
+        return partial(_refuse, record.key)
+    kernel = partial(_find(base.sparse), base.kernel)
+    if record.variant == "out":
+        return partial(_into_outputs, kernel, record.form)
+    return partial(_in_place, kernel)
+
+
+def _find(name: str) -> Kernel:
+    module, _, function = name.partition(".")
+    found: Kernel = getattr(importlib.import_module(f"{__name__}.{module}"), function)
+    return found
+
+
+def not_available(key: str, dispatch_key: str) -> NotImplementedError:
+    """The error of an operator that has no kernel for the operands of a dispatch key."""
+    return NotImplementedError(
+        f"Could not run '{key}' with arguments from the '{dispatch_key}' backend. This could be because "
+        "the operator "
+        "doesn't exist for this backend, or was omitted during the selective/custom build process (if "
+        "using custom "
+        "build). If you are a Facebook employee using PyTorch on mobile, please visit "
+        "https://fburl.com/ptmfixes for "
+        f"possible resolutions. '{key}' is only available for these backends: [CPU, Meta]. Use "
+        "`Tensor.to_dense()` "
+        "first where the tensor is small enough."
+    )
+
+
+def _refuse(key: str, xp: Any, *args: Any) -> NoReturn:
+    for x in args:
+        for y in x if isinstance(x, list) else (x,):
+            if isinstance(y, SparseArray):
+                raise not_available(key, y.dispatch_key)
+    raise not_available(key, "SparseCPU")
+
+
+def _in_place(kernel: Kernel, xp: Any, self: Any, *args: Any) -> Any:
+    """The result written to `self`: a sparse tensor takes the new array, a dense one has it copied."""
+    return _written(xp, self, kernel(xp, self, *args))
+
+
+def _written(xp: Any, target: Any, result: Any) -> Any:
+    rules.check_cast(result.dtype, target.dtype)
+    if isinstance(target, SparseArray) != isinstance(result, SparseArray):
+        raise RuntimeError(
+            f"a result of layout {_layout(result)} cannot be written to a tensor of layout {_layout(target)}"
+        )
+    if isinstance(target, SparseArray):
+        return result if result.dtype == target.dtype else result.with_values(
+            rules.cast(xp, result.values, target.dtype)
+        )  # fmt: skip
+    if result.shape != target.shape:
+        raise RuntimeError(
+            f"output with shape {list(target.shape)} doesn't match the broadcast shape {list(result.shape)}"
+        )
+    target[...] = rules.cast(xp, result, target.dtype)
+    return target
+
+
+def _layout(x: Any) -> str:
+    return str(x.layout) if isinstance(x, SparseArray) else "torch.strided"
+
+
+def _into_outputs(kernel: Kernel, form: Any, xp: Any, *args: Any) -> Any:
+    inputs, outputs = list(args[: -form.outputs]), args[-form.outputs :]
+    if form.options_at >= 0:
+        inputs[form.options_at : form.options_at] = rules.CODE_OF[outputs[0].dtype], None, None, None
+    result = kernel(xp, *inputs)
+    results = result if isinstance(result, tuple) else (result,)
+    written = []
+    for target, one in zip(outputs, results, strict=True):
+        if (
+            not isinstance(target, SparseArray)
+            and not isinstance(one, SparseArray)
+            and target.shape != one.shape
+        ):
+            target = np.empty(one.shape, target.dtype)
+        written.append(_written(xp, target, one))
+    return written[0] if len(written) == 1 else tuple(written)

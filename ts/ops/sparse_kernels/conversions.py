@@ -1,0 +1,300 @@
+"""Sparse arrays made, copied and converted: between dense arrays, coordinates and compressed rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ts import dtypes
+from ts._core.thread.once import warn
+from ts.backends.sparse import CompressedArray, CooArray, SparseArray
+from ts.ops import rules
+from ts.ops.sparse_kernels import elementwise
+
+_BETA = (
+    "Sparse CSR tensor support is in beta state. If you miss a functionality in the sparse tensor "
+    "support, please "
+    "submit a feature request to https://github.com/pytorch/pytorch/issues."
+)
+COMPRESSED = {dtypes.sparse_csr.code: dtypes.sparse_csr, dtypes.sparse_csc.code: dtypes.sparse_csc}
+
+
+def coordinates(x: Any, name: str) -> CooArray:
+    """The array if it is of coordinates; a RuntimeError of the function `name` otherwise."""
+    if isinstance(x, CooArray):
+        return x
+    found = x.layout_name if isinstance(x, SparseArray) else "Strided"
+    raise RuntimeError(f"{name} expected sparse coordinate tensor layout but got {found}")
+
+
+def warn_of_compressed() -> None:
+    """Warn once that compressed layouts are in beta state."""
+    warn(_BETA)
+
+
+def compress(coo: CooArray, layout: dtypes.layout) -> CompressedArray:
+    """A matrix of coordinates as compressed rows or columns."""
+    if coo.sparse_dim != 2 or coo.dense_dim:
+        raise RuntimeError(
+            f"compressed sparse tensors are matrices here, but got {coo.sparse_dim} sparse and "
+            f"{coo.dense_dim} dense "
+            "dimensions"
+        )
+    if layout.code not in COMPRESSED:
+        raise NotImplementedError(
+            f"tensors of layout {layout} are not supported: use torch.sparse_csr or torch.sparse_coo"
+        )
+    warn_of_compressed()
+    return CompressedArray.from_coo(coo, layout)
+
+
+# ---------------------------------------------------------------------------------------- construction
+
+
+def check_coordinates(
+    indices: Any, values: Any, size: Sequence[int] | None, check: bool, coalesced: bool
+) -> None:
+    """Raise a RuntimeError unless indices, values and sizes fit together."""
+    if indices.ndim != 2:
+        raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(indices.shape)}")
+    if values.ndim == 0 or indices.shape[1] != values.shape[0]:
+        raise RuntimeError(
+            f"indices and values must have same nnz, but got nnz from indices: {indices.shape[1]}, nnz "
+            "from values: "
+            f"{values.shape[0] if values.ndim else 1}"
+        )
+    if size is None:
+        if indices.size and indices.min() < 0:
+            d = int(np.flatnonzero((indices < 0).any(axis=1))[0])
+            raise RuntimeError(f"found negative index {int(indices[d].min())} for dim {d}")
+        return
+    sparse_dim, dense_dim = indices.shape[0], values.ndim - 1
+    if len(size) != sparse_dim + dense_dim:
+        raise RuntimeError(
+            f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(size)}, sparse_dim "
+            f"= {sparse_dim}, "
+            f"dense_dim = {dense_dim}"
+        )
+    if list(size[sparse_dim:]) != list(values.shape[1:]):
+        raise RuntimeError(
+            f"values has incorrect size, expected {[values.shape[0], *size[sparse_dim:]]}, got "
+            f"{list(values.shape)}"
+        )
+    if indices.size:
+        for d in range(sparse_dim):
+            low, high = int(indices[d].min()), int(indices[d].max())
+            if low < 0:
+                raise RuntimeError(f"found negative index {low} for dim {d}")
+            if high >= size[d]:
+                raise RuntimeError(
+                    f"size is inconsistent with indices: for dim {d}, size is {size[d]} but found index "
+                    f"{high}"
+                )
+    if check and coalesced:
+        flat = CooArray(indices, values, size).flat_indices()
+        if (flat[1:] <= flat[:-1]).any():
+            raise RuntimeError(
+                "cannot set is_coalesced to true if indices correspond to uncoalesced COO tensor"
+            )
+
+
+def inferred_size(indices: Any, values: Any) -> tuple[int, ...]:
+    """The smallest sizes that hold all indices."""
+    largest = indices.max(axis=1) + 1 if indices.shape[1] else np.zeros(indices.shape[0], np.int64)
+    return (*(int(n) for n in largest), *values.shape[1:])
+
+
+def zeros(size: Sequence[int], dtype: Any, sparse_dim: int | None = None) -> CooArray:
+    """An array without stored elements."""
+    return CooArray.empty(tuple(size), dtype, sparse_dim)
+
+
+def constructed(dense: Any, xp: Any, *args: Any) -> Any:
+    """What the constructor makes: a sparse layout is asked for, of dense parts."""
+    if any(isinstance(x, SparseArray) for x in args):
+        raise RuntimeError("expected indices and values to be dense tensors, but got layout torch.sparse_coo")
+    return dense(xp, *args)
+
+
+def zeros_of_layout(
+    dense: Any,
+    xp: Any,
+    size: Sequence[int],
+    dtype: int | None = None,
+    layout: int | None = None,
+    *options: Any,
+) -> Any:
+    """An array of a sparse layout without stored elements."""
+    made = zeros(rules.check_sizes(size), rules.dtype_from(dtype))
+    return converted(made, dtypes.LAYOUTS[layout or dtypes.sparse_coo.code])
+
+
+# ---------------------------------------------------------------------------------------- conversions
+
+
+def to_dense(dense: Any, xp: Any, self: Any, dtype: int | None = None, masked_grad: Any = None) -> Any:
+    """The elements as a strided array."""
+    if dtype is not None:
+        raise RuntimeError("dtype argument is not supported by sparse_to_dense")
+    return self.to_dense()
+
+
+def to_sparse(self: Any, sparse_dim: int | None) -> CooArray:
+    """The elements that are not zero by their coordinates."""
+    if isinstance(self, SparseArray):
+        coo = self.to_coo()
+        if sparse_dim is not None and sparse_dim != coo.sparse_dim:
+            raise RuntimeError(
+                f"to_sparse: conversion from {self.layout_name} to Sparse with sparse_dim argument "
+                "!=self.sparse_dim() "
+                "is not supported"
+            )
+        return coo
+    if (sparse_dim is not None and not 0 <= sparse_dim <= self.ndim) or (sparse_dim == 0 and self.ndim > 0):
+        raise RuntimeError(
+            f"to_sparse: sparse_dim argument must be in >0 when self.dim()={self.ndim}"
+            if sparse_dim == 0
+            else f"to_sparse: sparse_dim argument must be in [{min(self.ndim, 1)},{self.ndim}] range, but "
+            f"{sparse_dim} is given"
+        )
+    return CooArray.from_dense(self, sparse_dim)
+
+
+def converted(self: Any, layout: dtypes.layout) -> Any:
+    """The array in a sparse layout; itself if it has it."""
+    if isinstance(self, SparseArray) and self.layout is layout:
+        return self
+    coo = to_sparse(self, None)
+    return coo if layout is dtypes.sparse_coo else compress(coo, layout)
+
+
+def sparse_mask(dense: Any, xp: Any, self: Any, mask: Any) -> Any:
+    """The elements at the indices of a sparse array."""
+    if not isinstance(mask, SparseArray):
+        raise RuntimeError("sparse_mask: expected a sparse mask")
+    if tuple(self.shape) != mask.shape:
+        raise RuntimeError(
+            f"sparse_mask(): operands have incompatible sizes; self has size {list(self.shape)} but mask "
+            "has size "
+            f"{list(mask.shape)}"
+        )
+    at = mask.to_coo()
+    if isinstance(self, SparseArray):
+        values = elementwise.lookup(self.to_coo(), at)
+    else:
+        values = self[tuple(at.indices)] if at.sparse_dim else np.broadcast_to(self, at.values.shape).copy()
+    if isinstance(mask, CompressedArray):
+        return mask.with_values(values)
+    return CooArray(at.indices, values, at.shape, at.coalesced)
+
+
+def clone(dense: Any, xp: Any, self: Any, *memory_format: Any) -> Any:
+    """A copy with indices and values of its own."""
+    if isinstance(self, CooArray):
+        return CooArray(self.indices.copy(), self.values.copy(), self.shape, self.coalesced)
+    return CompressedArray(
+        self.pointers.copy(), self.plain.copy(), self.values.copy(), self.shape, self.layout
+    )
+
+
+def itself(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
+    """The array itself: what real numbers are when they are conjugated, say."""
+    return self
+
+
+def conjugate(dense: Any, xp: Any, self: Any) -> Any:
+    """The conjugate of each element; real arrays as they are."""
+    return self.with_values(np.conj(self.values)) if self.dtype.kind == "c" else self
+
+
+def to_copy(
+    dense: Any, xp: Any, self: Any, dtype: int | None = None, layout: int | None = None, *options: Any
+) -> Any:
+    """A copy in another dtype or layout."""
+    values = self.values.copy() if dtype is None else rules.cast(xp, self.values, rules.dtype_from(dtype))
+    if values is self.values:
+        values = values.copy()
+    made = clone(dense, xp, self).with_values(values)
+    return (
+        made if layout is None or layout == self.layout.code else converted_to(made, dtypes.LAYOUTS[layout])
+    )
+
+
+def converted_to(self: Any, layout: dtypes.layout) -> Any:
+    """The array in any layout."""
+    return self.to_dense() if layout is dtypes.strided else converted(self, layout)
+
+
+def zeros_like(
+    dense: Any, xp: Any, self: Any, dtype: int | None = None, layout: int | None = None, *rest: Any
+) -> Any:
+    """An array of the same sizes without stored elements."""
+    kind = self.dtype if dtype is None else rules.dtype_from(dtype)
+    if layout is not None and dtypes.LAYOUTS[layout] is dtypes.strided:
+        return np.zeros(self.shape, kind)
+    made = CooArray.empty(
+        self.shape, kind, self.to_coo().sparse_dim if isinstance(self, SparseArray) else None
+    )
+    return compress(made, self.layout) if isinstance(self, CompressedArray) else made
+
+
+def new_zeros(
+    dense: Any,
+    xp: Any,
+    self: Any,
+    size: Sequence[int],
+    dtype: int | None = None,
+    layout: int | None = None,
+    *rest: Any,
+) -> Any:
+    """An array of other sizes without stored elements."""
+    kind = self.dtype if dtype is None else rules.dtype_from(dtype)
+    if layout is not None and dtypes.LAYOUTS[layout] is dtypes.strided:
+        return np.zeros(size, kind)
+    return CooArray.empty(tuple(size), kind)
+
+
+def zero_in_place(dense: Any, xp: Any, self: Any) -> Any:
+    """The array without its stored elements; a compressed one keeps its pattern."""
+    if isinstance(self, CompressedArray):
+        return self.with_values(np.zeros_like(self.values))
+    return CooArray.empty(self.shape, self.dtype, self.sparse_dim)
+
+
+def copy_in_place(dense: Any, xp: Any, self: Any, src: Any, non_blocking: bool = False) -> Any:
+    """`self` with the elements of another sparse array, in its own dtype."""
+    if not (isinstance(self, SparseArray) and isinstance(src, SparseArray)):
+        raise RuntimeError(
+            "copy_() between dense and sparse Tensors is not implemented! Found self type = "
+            f"{type_text(self)} and src type = {type_text(src)}"
+        )
+    if isinstance(self, CompressedArray):
+        raise NotImplementedError("copy_() is not supported for compressed sparse tensors: make a new one")
+    src = src.to_coo()
+    if self.shape != src.shape and self.nnz:
+        raise RuntimeError(f"copy_: expected a source of size {list(self.shape)}, but got {list(src.shape)}")
+    values = rules.cast(xp, src.values, self.dtype)
+    return CooArray(src.indices.copy(), values.copy(), src.shape, src.coalesced)
+
+
+def type_text(x: Any) -> str:
+    """The name of a tensor's type in errors."""
+    name = rules.NAME_OF[x.dtype]
+    return f"Sparse{'CPU'}{name}Type" if isinstance(x, SparseArray) else f"CPU{name}Type"
+
+
+def resize_as_sparse(dense: Any, xp: Any, self: Any, template: Any, *rest: Any) -> Any:
+    """An array with the sizes of another one."""
+    from ts.ops.sparse_kernels.shapes import sparse_resize
+
+    template = template.to_coo()
+    if self.shape == template.shape and self.sparse_dim == template.sparse_dim:
+        return self
+    return sparse_resize(dense, xp, self, template.shape, template.sparse_dim, template.dense_dim)
+
+
+def is_same_size(dense: Any, xp: Any, self: Any, other: Any) -> bool:
+    """Whether two arrays have the same sizes."""
+    return tuple(self.shape) == tuple(other.shape)

@@ -1,0 +1,251 @@
+"""Elementwise kernels of sparse arrays: functions that keep zero, and sums and products of two arrays.
+
+on_values(sin)      sin of the values; equal indices are summed first, as a function of a sum is no sum
+add(coo, coo)       the union of both patterns       add(dense, coo)   dense
+multiply(coo, x)    the pattern of the first, where x is dense; the intersection where it is sparse
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ts.backends.sparse import CompressedArray, CooArray, SparseArray
+from ts.backends.sparse.array import add_to_dense, sum_groups
+from ts.ops import rules
+
+_ADD_TO_SPARSE = "add(sparse, dense) is not supported. Use add(dense, sparse) instead."
+_INTERSECTION = (
+    "sparse_binary_op_intersection_cpu(): expects sparse inputs with equal dimensionality, number of sparse "
+    "dimensions, and shape of sparse dimensions"
+)
+
+
+def on_values(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
+    """A function that keeps zero, of each element."""
+    self = self.coalesce() if isinstance(self, CooArray) else self
+    return self.with_values(dense(xp, self.values, *args))
+
+
+def on_stored_values(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
+    """A linear function, of each stored value: equal indices need not be summed."""
+    return self.with_values(dense(xp, self.values, *args))
+
+
+def on_gradient(dense: Any, xp: Any, grad: Any, self: Any, *args: Any) -> Any:
+    """The gradient of a function that keeps zero, for sparse gradients on the pattern of `self`."""
+    if not (isinstance(grad, CooArray) and isinstance(self, CooArray)):
+        raise RuntimeError("expected a sparse gradient and a sparse input of the same layout")
+    self = self.coalesce()
+    grad = lookup(grad, self)
+    return self.with_values(dense(xp, grad, self.values, *args))
+
+
+def lookup(x: CooArray, at: CooArray) -> Any:
+    """The elements of `x` at the indices of `at`, zero where `x` stores none: values."""
+    x = x.coalesce()
+    values = np.zeros((at.nnz, *x.values.shape[1:]), x.dtype)
+    if x.nnz and at.nnz:
+        have, want = x.flat_indices(), at.flat_indices()
+        place = np.minimum(np.searchsorted(have, want), x.nnz - 1)
+        found = have[place] == want
+        values[found] = x.values[place[found]]
+    return values
+
+
+def _is_number(x: Any) -> bool:
+    return not isinstance(x, SparseArray) and rules.shape_of(x) == ()
+
+
+# ---------------------------------------------------------------------------------------- products
+
+
+def multiply(dense: Any, xp: Any, self: Any, other: Any) -> Any:
+    """The product of a sparse array and a number, a dense or a sparse array."""
+    if (not isinstance(other, SparseArray) and not _is_number(other)) or (
+        not isinstance(self, SparseArray) and not _is_number(self)
+    ):
+        rules.broadcast_shapes(self.shape, other.shape)
+    if not isinstance(self, SparseArray):
+        self, other = other, self
+    if _is_number(other):
+        return self.with_values(dense(xp, self.values, other))
+    if isinstance(self, CompressedArray):
+        made = multiply(dense, xp, self.to_coo(), other.to_coo() if isinstance(other, SparseArray) else other)
+        return CompressedArray.from_coo(made, self.layout)
+    if isinstance(other, SparseArray):
+        return _intersection(dense, xp, self, other.to_coo())
+    shape = rules.broadcast_shapes(self.shape, other.shape)
+    if tuple(shape) != self.shape:
+        self = broadcast(self, tuple(shape))
+    whole = np.broadcast_to(other, self.shape)
+    return self.with_values(
+        dense(xp, self.values, whole[tuple(self.indices)] if self.sparse_dim else whole[None])
+    )
+
+
+def _intersection(dense: Any, xp: Any, self: CooArray, other: CooArray) -> CooArray:
+    fits = all(a == b or 1 in (a, b) for a, b in zip(self.shape, other.shape, strict=False))
+    if (
+        self.shape != other.shape
+        and fits
+        and self.ndim == other.ndim
+        and self.dense_dim == other.dense_dim == 0
+    ):
+        shape = tuple(rules.broadcast_shapes(self.shape, other.shape))
+        self, other = broadcast(self, shape), broadcast(other, shape)
+    if self.ndim != other.ndim or self.sparse_dim != other.sparse_dim or self.shape != other.shape:
+        raise RuntimeError(_INTERSECTION)
+    other = other.coalesce()
+    have, want = other.flat_indices(), self.flat_indices()
+    if not other.nnz or not self.nnz:
+        made = dense(xp, self.values[:0], other.values[:0])
+        return CooArray(self.indices[:, :0], made, self.shape, True)
+    place = np.minimum(np.searchsorted(have, want), other.nnz - 1)
+    found = have[place] == want
+    values = dense(xp, self.values[found], other.values[place[found]])
+    return CooArray(self.indices[:, found], values, self.shape, self.coalesced)
+
+
+def broadcast(x: CooArray, shape: tuple[int, ...]) -> CooArray:
+    """The array expanded to a shape: copies of its elements along new and single dimensions."""
+    if x.shape == shape:
+        return x
+    lead = len(shape) - x.ndim
+    if lead < 0 or x.dense_dim:
+        raise RuntimeError("expand is unsupported for Sparse tensors")
+    indices, values = x.indices, x.values
+    indices = np.concatenate((np.zeros((lead, x.nnz), np.int64), indices))
+    sizes = (1,) * lead + x.shape
+    for d, (have, want) in enumerate(zip(sizes, shape, strict=True)):
+        if have == want:
+            continue
+        if have != 1:
+            raise RuntimeError(
+                f"The size of tensor a ({have}) must match the size of tensor b ({want}) at non-singleton "
+                f"dimension {d}"
+            )
+        count = indices.shape[1]
+        indices = np.repeat(indices, want, axis=1)
+        indices[d] = np.tile(np.arange(want, dtype=np.int64), count)
+        values = np.repeat(values, want, axis=0)
+    return CooArray(indices, values, shape, False).coalesce()
+
+
+def divide(dense: Any, xp: Any, self: Any, other: Any, *mode: Any) -> Any:
+    """The quotient of a sparse array by a number."""
+    if not isinstance(self, SparseArray) or not _is_number(other):
+        raise RuntimeError(
+            "Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
+            f"{list(rules.shape_of(other))} for divisor)"
+        )
+    if mode and mode[0] is not None:
+        return on_values(dense, xp, self, other, *mode)
+    return self.with_values(dense(xp, self.values, other, *mode))
+
+
+def floor_divide(dense: Any, xp: Any, self: Any, other: Any) -> Any:
+    """The quotient of a sparse array by a number, rounded down."""
+    divide(lambda xp, values, other: values, xp, self, other)
+    return on_values(dense, xp, self, other)
+
+
+def power(dense: Any, xp: Any, self: Any, exponent: Any) -> Any:
+    """A power of each element."""
+    if not isinstance(self, SparseArray) or not _is_number(exponent):
+        raise RuntimeError("pow: sparse tensors have powers with numbers only")
+    if exponent == 0:
+        raise RuntimeError(
+            "pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense"
+        )
+    return on_values(dense, xp, self, exponent)
+
+
+# ---------------------------------------------------------------------------------------- sums
+
+
+def add(dense: Any, xp: Any, self: Any, other: Any, alpha: Any = 1) -> Any:
+    """self + alpha * other"""
+    return _sum(dense, xp, self, other, alpha)
+
+
+def subtract(dense: Any, xp: Any, self: Any, other: Any, alpha: Any = 1) -> Any:
+    """self - alpha * other"""
+    return _sum(dense, xp, self, other, alpha)
+
+
+def reverse_subtract(dense: Any, xp: Any, self: Any, other: Any, alpha: Any = 1) -> Any:
+    """other - alpha * self"""
+    if isinstance(other, SparseArray) or rules.shape_of(other):
+        return _sum(lambda xp, x, y, alpha: dense(xp, y, x, alpha), xp, other, self, alpha)
+    raise RuntimeError(_ADD_TO_SPARSE)
+
+
+def _sum(dense: Any, xp: Any, self: Any, other: Any, alpha: Any) -> Any:
+    if not isinstance(other, SparseArray):
+        raise RuntimeError(_ADD_TO_SPARSE)
+    if not isinstance(self, SparseArray):
+        return _sum_with_dense(dense, xp, self, other.to_coo(), alpha)
+    if self.shape != other.shape:
+        raise RuntimeError(
+            f"add: expected sizes of 'self' and 'other' to match, but {list(self.shape)} != "
+            f"{list(other.shape)}"
+        )
+    if isinstance(self, CompressedArray):
+        return CompressedArray.from_coo(_sum(dense, xp, self.to_coo(), other.to_coo(), alpha), self.layout)
+    other = other.to_coo()
+    if self.sparse_dim != other.sparse_dim:
+        raise RuntimeError(
+            "add: expected 'self' and 'other' to have same number of sparse dimensions, but got "
+            f"{self.sparse_dim} and {other.sparse_dim}"
+        )
+    ours = dense(xp, self.values, np.zeros((1,) * self.values.ndim, other.dtype), 1)
+    theirs = dense(xp, np.zeros((1,) * other.values.ndim, self.dtype), other.values, alpha)
+    indices = np.concatenate((self.indices, other.indices), axis=1)
+    values = np.concatenate((ours, theirs))
+    whole = CooArray(indices, values, self.shape, False)
+    if not self.nnz or not other.nnz:
+        whole.coalesced = self.coalesced and other.coalesced
+        return whole
+    mine, its = self.flat_indices(), other.flat_indices()
+    if not (_is_sorted(mine) and _is_sorted(its)):
+        return whole
+    return _merged(whole, mine, its, self.coalesced and other.coalesced)
+
+
+def _is_sorted(flat: Any) -> bool:
+    return bool((flat[1:] >= flat[:-1]).all())
+
+
+def _merged(whole: CooArray, mine: Any, its: Any, coalesced: bool) -> CooArray:
+    """The sum of two sorted patterns: the k-th elements with the same indices are added to each other."""
+    flat = np.concatenate((mine, its))
+    turn = np.concatenate((_occurrence(mine), _occurrence(its)))
+    order = np.lexsort((turn, flat))
+    flat, turn = flat[order], turn[order]
+    first = np.concatenate(([True], (flat[1:] != flat[:-1]) | (turn[1:] != turn[:-1])))
+    values = sum_groups(whole.values[order], np.flatnonzero(first))
+    return CooArray(whole.indices[:, order[first]], values, whole.shape, coalesced)
+
+
+def _occurrence(flat: Any) -> Any:
+    """How many equal numbers stand before each one in a sorted array."""
+    first = np.concatenate(([True], flat[1:] != flat[:-1]))
+    at = np.arange(len(flat))
+    return at - np.maximum.accumulate(np.where(first, at, 0))
+
+
+def _sum_with_dense(dense: Any, xp: Any, self: Any, other: CooArray, alpha: Any) -> Any:
+    shape = rules.shape_of(self)
+    if tuple(shape) != other.shape:
+        raise RuntimeError(
+            f"add: expected 'self' and 'other' to have same size, but self has size {list(shape)} while "
+            "other has "
+            f"size {list(other.shape)} (FYI: dense-sparse addition does not currently support broadcasting)"
+        )
+    dtype = rules.result_type(self, other.values)
+    total = np.array(self, dtype=dtype, copy=True, order="K")
+    zeros = np.zeros((1,) * other.values.ndim, dtype)
+    add_to_dense(total, other.with_values(dense(xp, zeros, other.values, alpha)), None)
+    return total

@@ -1,0 +1,228 @@
+"""Parts of sparse arrays, and arrays made of parts: indices, values, pointers, numbers of dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ts import dtypes
+from ts.backends.sparse import CompressedArray, CooArray, SparseArray
+from ts.ops import rules
+from ts.ops.sparse_kernels import conversions, not_available
+
+
+def coo_array(
+    indices: Any, values: Any, size: Sequence[int], coalesced: bool | None, dtype: int | None
+) -> CooArray:
+    """An array of coordinates on the memory of its parts; with at most one element it is coalesced."""
+    if dtype is not None:
+        values = rules.cast(np, values, rules.dtype_from(dtype))
+    known = values.shape[0] < 2 if coalesced is None else bool(coalesced)
+    return CooArray(indices.astype(np.int64, copy=False), values, size, known)
+
+
+def compressed_array(
+    pointers: Any, plain: Any, values: Any, size: Sequence[int] | None, layout: int | None, dtype: int | None
+) -> CompressedArray:
+    """A matrix of compressed rows or columns, checked."""
+    chosen = dtypes.LAYOUTS.get(layout if layout is not None else -1)
+    if chosen is None:
+        raise RuntimeError("sparse_compressed_tensor expected sparse compressed tensor layout but got None")
+    if chosen.code not in conversions.COMPRESSED:
+        raise NotImplementedError(
+            f"tensors of layout {chosen} are not supported: use torch.sparse_csr or torch.sparse_coo"
+        )
+    rows = chosen is dtypes.sparse_csr
+    names = ("crow_indices", "col_indices") if rows else ("ccol_indices", "row_indices")
+    for name, x in zip(names, (pointers, plain), strict=True):
+        if x.ndim != 1:
+            raise RuntimeError(
+                f"{name} must have dimensionality 1 but got {x.ndim}: batches are not supported"
+            )
+        if x.dtype not in (np.int32, np.int64):
+            raise RuntimeError(
+                f"{names[0]} and {names[1]} must be an int32 or int64 type, but got {rules.NAME_OF[x.dtype]}"
+            )
+    if values.ndim != 1:
+        raise RuntimeError(
+            f"values must have dimensionality 1 but got {values.ndim}: blocks are not supported"
+        )
+    if pointers.dtype != plain.dtype:
+        raise RuntimeError(
+            f"{names[0]} and {names[1]} dtype must match but got {rules.NAME_OF[pointers.dtype]} and "
+            f"{rules.NAME_OF[plain.dtype]}"
+        )
+    groups = len(pointers) - 1
+    if size is None:
+        others = int(plain.max()) + 1 if len(plain) else 0
+        size = (groups, others) if rows else (others, groups)
+    _check_compressed(names, pointers, plain, values, size, rows)
+    if dtype is not None:
+        values = rules.cast(np, values, rules.dtype_from(dtype))
+    conversions.warn_of_compressed()
+    return CompressedArray(pointers, plain, values, size, chosen)
+
+
+def _check_compressed(
+    names: tuple[str, str], pointers: Any, plain: Any, values: Any, size: Sequence[int], rows: bool
+) -> None:
+    if len(size) != 2:
+        raise RuntimeError(f"size must have dimensionality 2 but got {len(size)}")
+    groups, others = size if rows else size[::-1]
+    kind = "nrows" if rows else "ncols"
+    if len(pointers) != groups + 1:
+        raise RuntimeError(
+            f"{names[0]}.shape[-1] must be equal to the number of {'rows' if rows else 'columns'} + 1 (= "
+            f"{kind} + 1 = "
+            f"{groups + 1}), but got {len(pointers)}"
+        )
+    if len(plain) != len(values):
+        raise RuntimeError(
+            f"number of elements in {names[1]} and values must match, but got {len(plain)} and {len(values)}"
+        )
+    if len(pointers) and (pointers[0] != 0 or pointers[-1] != len(plain)):
+        what = f"{names[0]}[..., 0] == 0" if pointers[0] != 0 else f"{names[0]}[..., -1] == nnz"
+        raise RuntimeError(f"`{what}` is not satisfied.")
+    counts = np.diff(pointers)
+    if len(counts) and (counts.min() < 0 or counts.max() > others):
+        n = "ncols" if rows else "nrows"
+        raise RuntimeError(f"`0 <= {names[0]}[..., 1:] - {names[0]}[..., :-1] <= {n}` is not satisfied.")
+    if len(plain) and (plain.min() < 0 or plain.max() >= others):
+        n = "ncols" if rows else "nrows"
+        raise RuntimeError(f"`0 <= {names[1]} < {n}` is not satisfied.")
+
+
+# ---------------------------------------------------------------------------------------- readers
+
+
+def stored_indices(dense: Any, xp: Any, self: Any) -> Any:
+    """The indices as they are stored."""
+    if not isinstance(self, CooArray):
+        raise not_available("aten::_indices", self.dispatch_key)
+    return self.indices
+
+
+def stored_values(dense: Any, xp: Any, self: Any) -> Any:
+    """The values as they are stored."""
+    if not isinstance(self, CooArray):
+        raise not_available("aten::_values", self.dispatch_key)
+    return self.values
+
+
+def nnz(dense: Any, xp: Any, self: Any) -> int:
+    """The number of stored elements."""
+    return int(self.nnz)
+
+
+def _coalesced(self: Any, name: str) -> CooArray:
+    coo = conversions.coordinates(self, name)
+    if not coo.coalesced:
+        raise RuntimeError(f"Cannot get {name} on an uncoalesced tensor, please call .coalesce() first")
+    return coo
+
+
+def indices(dense: Any, xp: Any, self: Any) -> Any:
+    """The indices of a coalesced array."""
+    return _coalesced(self, "indices").indices
+
+
+def values(dense: Any, xp: Any, self: Any) -> Any:
+    """The values of a coalesced or a compressed array."""
+    return self.values if isinstance(self, CompressedArray) else _coalesced(self, "values").values
+
+
+def values_copy(dense: Any, xp: Any, self: Any) -> Any:
+    """A copy of the values."""
+    return values(dense, xp, self).copy()
+
+
+def is_coalesced(dense: Any, xp: Any, self: Any) -> bool:
+    """Whether the indices are known to be sorted and distinct."""
+    return bool(conversions.coordinates(self, "is_coalesced").coalesced)
+
+
+def coalesce(dense: Any, xp: Any, self: Any) -> CooArray:
+    """Equal indices summed, in order."""
+    return conversions.coordinates(self, "coalesce").coalesce()
+
+
+def mark_coalesced(dense: Any, xp: Any, self: Any, coalesced: bool) -> CooArray:
+    """The array, known to be coalesced or not: who says so vouches for it."""
+    coo = conversions.coordinates(self, "_coalesced_")
+    if coalesced:
+        flat = coo.flat_indices()
+        if (flat[1:] <= flat[:-1]).any():
+            raise RuntimeError(
+                "cannot set is_coalesced to true if indices correspond to uncoalesced COO tensor"
+            )
+    return CooArray(coo.indices, coo.values, coo.shape, bool(coalesced))
+
+
+def _compressed(self: Any, name: str, rows: bool) -> CompressedArray:
+    if isinstance(self, CompressedArray) and self.by_rows is rows:
+        return self
+    kind = "row" if rows else "column"
+    found = self.layout_name if isinstance(self, CooArray) else "SparseCsr" if self.by_rows else "SparseCsc"
+    raise RuntimeError(f"{name} expected sparse {kind} compressed tensor layout but got {found}")
+
+
+def crow_indices(dense: Any, xp: Any, self: Any) -> Any:
+    """Where each row starts."""
+    return _compressed(self, "crow_indices", True).pointers
+
+
+def col_indices(dense: Any, xp: Any, self: Any) -> Any:
+    """The column of each element."""
+    return _compressed(self, "col_indices", True).plain
+
+
+def ccol_indices(dense: Any, xp: Any, self: Any) -> Any:
+    """Where each column starts."""
+    return _compressed(self, "ccol_indices", False).pointers
+
+
+def row_indices(dense: Any, xp: Any, self: Any) -> Any:
+    """The row of each element."""
+    return _compressed(self, "row_indices", False).plain
+
+
+def sparse_dim(dense: Any, xp: Any, self: Any) -> int:
+    """The number of dimensions with indices."""
+    return self.sparse_dim if isinstance(self, CooArray) else 2
+
+
+def dense_dim(dense: Any, xp: Any, self: Any) -> int:
+    """The number of dimensions of each value."""
+    return self.dense_dim if isinstance(self, CooArray) else 0
+
+
+# ---------------------------------------------------------------------------------------- conversions
+
+
+def to_sparse_of_dim(dense: Any, xp: Any, self: Any, sparse_dim: int) -> CooArray:
+    """The array by coordinates, with a number of sparse dimensions."""
+    return conversions.to_sparse(self, sparse_dim)
+
+
+def to_sparse(
+    dense: Any,
+    xp: Any,
+    self: Any,
+    layout: int | None = None,
+    blocksize: Any = None,
+    dense_dim: int | None = None,
+) -> SparseArray:
+    """The array in a sparse layout."""
+    return dense(xp, self, layout, blocksize, dense_dim)  # type: ignore[no-any-return]
+
+
+def to_sparse_csr(dense: Any, xp: Any, self: Any, dense_dim: int | None = None) -> CompressedArray:
+    """The matrix with compressed rows."""
+    return conversions.converted(self, dtypes.sparse_csr)  # type: ignore[no-any-return]
+
+
+def to_sparse_csc(dense: Any, xp: Any, self: Any, dense_dim: int | None = None) -> CompressedArray:
+    """The matrix with compressed columns."""
+    return conversions.converted(self, dtypes.sparse_csc)  # type: ignore[no-any-return]

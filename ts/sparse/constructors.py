@@ -1,0 +1,178 @@
+"""Constructors of sparse tensors: coordinates, and compressed rows or columns.
+
+    ts.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3))      element (0, 2) is 3, element (1, 0) is 4
+    ts.sparse_csr_tensor([0, 1, 2], [2, 0], [3.0, 4.0], (2, 3))     the same, rows compressed
+
+Indices are always checked against the sizes, whatever `check_invariants` says: an index out of range would
+be read as memory of others later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import ts
+from ts import dtypes
+from ts._core.tensor import construct
+from ts._core.tensor.tensor import Tensor
+from ts.sparse.invariants import check_sparse_tensor_invariants
+
+__all__ = [
+    "sparse_bsc_tensor", "sparse_bsr_tensor", "sparse_compressed_tensor", "sparse_coo_tensor",
+    "sparse_csc_tensor",
+    "sparse_csr_tensor", "spmm",
+]  # fmt: skip
+
+
+def _indices(data: Any, dtype: dtypes.dtype | None = dtypes.int64) -> Tensor:
+    if isinstance(data, Tensor):
+        return data if dtype is None or data.dtype is dtype else data.to(dtype)
+    return construct.tensor(data, dtype=dtype)
+
+
+def _values(data: Any, dtype: Any, device: Any) -> Tensor:
+    if isinstance(data, Tensor):
+        return data if dtype is None else data.to(dtype)
+    return construct.tensor(data, dtype=dtype, device=device)
+
+
+def _check_device(device: Any) -> None:
+    if device is not None and (place := ts.device(device)).type != "cpu":
+        raise NotImplementedError(f"sparse tensors are on the CPU only, not on '{place}'")
+
+
+def _size(size: Any) -> list[int]:
+    return [size] if isinstance(size, int) else [int(n) for n in size]
+
+
+def sparse_coo_tensor(
+    indices: Any = None,
+    values: Any = None,
+    size: Any = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+    is_coalesced: bool | None = None,
+) -> Tensor:
+    """Return a sparse tensor of `values` at the columns of `indices`, or one of a size without elements."""
+    _check_device(device)
+    if values is None:
+        shape = _size(indices if indices is not None else size)
+        made: Tensor = ts.ops.aten.sparse_coo_tensor.size(shape, dtype=dtype)
+        return made.requires_grad_(requires_grad)
+    at, given = _indices(indices), _values(values, dtype, device)
+    if given.ndim == 0:
+        given = given.reshape(1)
+    if size is None:
+        ts.ops.aten.sparse_coo_tensor.indices(at, given.detach(), is_coalesced=is_coalesced)
+        largest = [int(n) + 1 for n in at.max(1).values] if at.shape[1] else [0] * at.shape[0]
+        size = [*largest, *given.shape[1:]]
+    sizes = _size(size)
+    if check_invariants or (
+        is_coalesced and check_invariants is not False and check_sparse_tensor_invariants.is_enabled()
+    ):
+        ts.ops.aten._validate_sparse_coo_tensor_args(at, given, sizes, is_coalesced)
+    if at.ndim != 2:
+        raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(at.shape)}")
+    made = ts.ops.aten._sparse_coo_tensor_with_dims_and_tensors(
+        at.shape[0], given.ndim - 1, sizes, at, given, is_coalesced=is_coalesced
+    )
+    if requires_grad:
+        made = made.detach().requires_grad_(True)
+    return made
+
+
+def _compressed(
+    layout: dtypes.layout, pointers: Any, plain: Any, values: Any, size: Any, options: dict[str, Any]
+) -> Tensor:
+    _check_device(options.get("device"))
+    given = _values(values, options.get("dtype"), options.get("device"))
+    parts = (_indices(pointers, None), _indices(plain, None), given)
+    make = ts.ops.aten.sparse_compressed_tensor
+    made: Tensor
+    if size is None:
+        made = make.comp_plain_value(*parts, layout=layout)
+    else:
+        made = make.comp_plain_value_size(*parts, _size(size), layout=layout)
+    return made.requires_grad_(bool(options.get("requires_grad", False)))
+
+
+def sparse_compressed_tensor(
+    compressed_indices: Any,
+    plain_indices: Any,
+    values: Any,
+    size: Sequence[int] | None = None,
+    *,
+    dtype: Any = None,
+    layout: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+) -> Tensor:
+    """Return a sparse matrix of compressed rows or columns, as `layout` says."""
+    if layout is None:
+        raise RuntimeError("sparse_compressed_tensor expected sparse compressed tensor layout but got None")
+    options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+    return _compressed(layout, compressed_indices, plain_indices, values, size, options)
+
+
+def sparse_csr_tensor(
+    crow_indices: Any,
+    col_indices: Any,
+    values: Any,
+    size: Sequence[int] | None = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+) -> Tensor:
+    """Return a sparse matrix of compressed rows."""
+    options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+    return _compressed(dtypes.sparse_csr, crow_indices, col_indices, values, size, options)
+
+
+def sparse_csc_tensor(
+    ccol_indices: Any,
+    row_indices: Any,
+    values: Any,
+    size: Sequence[int] | None = None,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+    check_invariants: bool | None = None,
+) -> Tensor:
+    """Return a sparse matrix of compressed columns."""
+    options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+    return _compressed(dtypes.sparse_csc, ccol_indices, row_indices, values, size, options)
+
+
+def _refuse_blocks(name: str, layout: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"{name}: tensors of layout torch.{layout} are not supported: use torch.sparse_csr_tensor or "
+        "torch.sparse_coo_tensor"
+    )
+
+
+def sparse_bsr_tensor(*args: Any, **kwargs: Any) -> Tensor:
+    """Refuse blocks of rows."""
+    raise _refuse_blocks("sparse_bsr_tensor", "sparse_bsr")
+
+
+def sparse_bsc_tensor(*args: Any, **kwargs: Any) -> Tensor:
+    """Refuse blocks of columns."""
+    raise _refuse_blocks("sparse_bsc_tensor", "sparse_bsc")
+
+
+def spmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """Return the product of two matrices, of which the first may be sparse: `torch.mm`."""
+    product: Tensor = ts.mm(input, mat2) if out is None else ts.mm(input, mat2, out=out)
+    return product

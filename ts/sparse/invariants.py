@@ -1,0 +1,60 @@
+"""The switch for checks of sparse tensors.
+
+with check_sparse_tensor_invariants():       `is_coalesced=True` is checked, too
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from types import TracebackType
+from typing import Any
+
+
+class check_sparse_tensor_invariants:
+    """Context manager and decorator for the check of `is_coalesced=`; indices are always checked."""
+
+    _enabled = False
+
+    def __init__(self, enable: bool = True) -> None:
+        self.state = enable
+        self.saved: bool | None = None
+
+    @staticmethod
+    def is_enabled() -> bool:
+        """Return whether the checks are on."""
+        return check_sparse_tensor_invariants._enabled
+
+    @staticmethod
+    def enable() -> None:
+        """Turn the checks on."""
+        check_sparse_tensor_invariants._enabled = True
+
+    @staticmethod
+    def disable() -> None:
+        """Turn the checks off."""
+        check_sparse_tensor_invariants._enabled = False
+
+    def __enter__(self) -> None:
+        if self.saved is not None:
+            raise RuntimeError(
+                "This context manager instance is already activated. Use a different context manager "
+                "instance for "
+                "context nesting."
+            )
+        self.saved = self.is_enabled()
+        check_sparse_tensor_invariants._enabled = self.state
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        check_sparse_tensor_invariants._enabled = bool(self.saved)
+        self.saved = None
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            with type(self)(self.state):
+                return function(*args, **kwargs)
+
+        return checked

@@ -1,0 +1,62 @@
+"""The types of sparse tensors of old: `sparse.FloatTensor` and its like, which say a dtype.
+
+ts.sparse.FloatTensor(indices, values, ts.Size([2, 3]))
+isinstance(x, ts.sparse.FloatTensor)
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Final
+
+from ts import dtypes
+from ts._core.tensor import construct
+from ts._core.tensor.tensor import Tensor
+from ts.functions.tensor_types import BY_NAME, TensorType
+from ts.sparse.constructors import sparse_coo_tensor
+
+
+class SparseTensorType(TensorType):
+    """The sparse tensors of coordinates of one dtype, on the CPU: `torch.sparse.FloatTensor`."""
+
+    is_sparse = True
+    layout = dtypes.sparse_coo
+
+    def __init__(self, dtype: dtypes.dtype, place: str) -> None:
+        super().__init__(dtype, place)
+        self.__module__ = "torch.sparse"
+
+    def __instancecheck__(self, instance: object) -> bool:
+        return isinstance(instance, Tensor) and instance.is_sparse and instance.dtype is self.dtype
+
+    def __call__(self, *args: Any, **options: Any) -> Tensor:
+        construct.check_legacy_device(options.pop("device", None), self.place)
+        given = ", ".join(["indices, values"] * (len(args) >= 2) + ["shape"] * (len(args) in (1, 3)))
+        tensors = len(args) in (2, 3) and all(isinstance(x, Tensor) for x in args[:2])
+        if options or not (tensors or all(isinstance(x, int) for x in args) or _is_size(args)):
+            got = ", ".join(type(x).__name__ for x in args)
+            raise TypeError(
+                f"new() received an invalid combination of arguments - got ({got}), but expected one of:\n"
+                " * (*, torch.device device = None)\n"
+                " * (Tensor indices, Tensor values, *, torch.device device = None)\n"
+                " * (Tensor indices, Tensor values, tuple of ints size, *, torch.device device = None)\n"
+                " * (tuple of ints size, *, torch.device device = None)\n"
+            )
+        warnings.warn(
+            f"torch.sparse.SparseTensor({given}, *, device=) is deprecated.  Please use "
+            "torch.sparse_coo_tensor"
+            f"({given}, dtype=, device=).",
+            stacklevel=2,
+        )
+        if tensors:
+            return sparse_coo_tensor(*args, dtype=self.dtype)
+        return sparse_coo_tensor(args[0] if _is_size(args) else args or (0,), dtype=self.dtype)
+
+
+def _is_size(args: tuple[Any, ...]) -> bool:
+    return len(args) == 1 and isinstance(args[0], (tuple, list)) and all(isinstance(n, int) for n in args[0])
+
+
+SPARSE: Final = {
+    name: SparseTensorType(dtype, "cpu") for name, dtype in BY_NAME.items() if name != "BoolTensor"
+}  # `torch.sparse` has no type of bools
