@@ -164,8 +164,6 @@ from ts.random import seed as seed
 from ts.random import set_rng_state as set_rng_state
 from ts.runtime.limits import limits as limits
 from ts.serialization import load as load
-from ts.utils._device import get_default_device as get_default_device
-from ts.utils._device import set_default_device as set_default_device
 from ts.sparse.constructors import sparse_bsc_tensor as sparse_bsc_tensor
 from ts.sparse.constructors import sparse_bsr_tensor as sparse_bsr_tensor
 from ts.sparse.constructors import sparse_compressed_tensor as sparse_compressed_tensor
@@ -173,6 +171,8 @@ from ts.sparse.constructors import sparse_coo_tensor as sparse_coo_tensor
 from ts.sparse.constructors import sparse_csc_tensor as sparse_csc_tensor
 from ts.sparse.constructors import sparse_csr_tensor as sparse_csr_tensor
 from ts.sparse.constructors import spmm as spmm
+from ts.utils._device import get_default_device as get_default_device
+from ts.utils._device import set_default_device as set_default_device
 from ts import _C as _C
 from ts import _VF as _VF
 from ts import __config__ as __config__
