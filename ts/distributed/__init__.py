@@ -16,10 +16,10 @@ It needs dask.distributed (the extra rpc).  docs/distributed.md says what differ
 from __future__ import annotations
 
 import importlib
-from importlib.util import find_spec
 from typing import Any, Final
 
 from ts.absent import names_for
+from ts.distributed.missing_extra import has_rpc_extra
 
 _HOMES: Final = {
     "errors": "DistBackendError DistError DistNetworkError DistStoreError QueueEmptyError",
@@ -51,7 +51,7 @@ _absent = names_for(__name__)
 
 def is_available() -> bool:
     """Whether processes can form groups: where dask.distributed is installed."""
-    return find_spec("distributed") is not None and find_spec("msgpack") is not None
+    return has_rpc_extra()
 
 
 def is_gloo_available() -> bool:

@@ -26,35 +26,40 @@
     serving       threads for threads of others that wait
     options       time limits, threads, secret, and what others may have run here
 
-Needs the extra `rpc`.
+Needs the extra `rpc`; without it the names are there, and raise ImportError where they are called.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from ts.absent import names_for
-from ts.distributed.rpc import functions
-from ts.distributed.rpc import scripts as scripts
-from ts.distributed.rpc.api import _get_current_rpc_agent as _get_current_rpc_agent
-from ts.distributed.rpc.api import (
-    _is_current_rpc_agent_set as _is_current_rpc_agent_set,
-)
-from ts.distributed.rpc.api import (
-    _set_rpc_timeout as _set_rpc_timeout,
-)
-from ts.distributed.rpc.api import (
-    get_rpc_timeout,
-    get_worker_info,
-    init_rpc,
-    remote,
-    rpc_async,
-    rpc_sync,
-    shutdown,
-)
-from ts.distributed.rpc.figures import _get_debug_info as _get_debug_info
-from ts.distributed.rpc.figures import _rref_context_get_debug_info as _rref_context_get_debug_info
-from ts.distributed.rpc.options import BackendType, RpcBackendOptions, TensorPipeRpcBackendOptions
-from ts.distributed.rpc.rref import PyRRef, RRef
-from ts.ops.rref import WorkerInfo
+from ts.distributed.missing_extra import has_rpc_extra, placeholder
+
+if TYPE_CHECKING or has_rpc_extra():
+    from ts.distributed.rpc import functions
+    from ts.distributed.rpc import scripts as scripts
+    from ts.distributed.rpc.api import _get_current_rpc_agent as _get_current_rpc_agent
+    from ts.distributed.rpc.api import (
+        _is_current_rpc_agent_set as _is_current_rpc_agent_set,
+    )
+    from ts.distributed.rpc.api import (
+        _set_rpc_timeout as _set_rpc_timeout,
+    )
+    from ts.distributed.rpc.api import (
+        get_rpc_timeout,
+        get_worker_info,
+        init_rpc,
+        remote,
+        rpc_async,
+        rpc_sync,
+        shutdown,
+    )
+    from ts.distributed.rpc.figures import _get_debug_info as _get_debug_info
+    from ts.distributed.rpc.figures import _rref_context_get_debug_info as _rref_context_get_debug_info
+    from ts.distributed.rpc.options import BackendType, RpcBackendOptions, TensorPipeRpcBackendOptions
+    from ts.distributed.rpc.rref import PyRRef, RRef
+    from ts.ops.rref import WorkerInfo
 
 __all__ = [
     "BackendType",
@@ -76,8 +81,18 @@ __all__ = [
 
 
 def is_available() -> bool:
-    """Whether processes can call each other: yes, as this module is there."""
-    return True
+    """Return whether processes can call each other: whether the extra is installed."""
+    return has_rpc_extra()
 
 
-__getattr__ = names_for(__name__)
+_find = names_for(__name__)
+
+
+def _find_or_refuse(name: str) -> Any:
+    if name in __all__ and not has_rpc_extra():
+        return placeholder("torch.distributed.rpc", name)
+    return _find(name)
+
+
+if not TYPE_CHECKING:
+    __getattr__ = _find_or_refuse
