@@ -28,7 +28,7 @@ def test_modules_are_the_same():
         from torch import nn
         from torch.nn.modules.linear import Linear
         assert torch is ts and F is ts.nn.functional and nn is ts.nn and Linear is ts.nn.Linear
-        assert F.__spec__.name == "ts.nn.functional" and torch.__name__ == "ts"
+        assert F.__spec__.name == "ts.nn.functional" and torch.__name__ == "torch"
         assert torch.Tensor is ts.Tensor and torch.ones(2).sum() == 2
         import importlib.util
         assert importlib.util.find_spec("torch") is not None and importlib.util.find_spec("torch.nn") is not None
@@ -96,3 +96,69 @@ def test_versions_compare(other):
     assert version <= "10.0" and version != "3" and version > "2.2.1"
     with pytest.raises(TypeError):
         version < object()
+
+
+def test_modules_classes_and_functions_have_pytorchs_names():
+    """`__name__` and `__module__` of all that is public, of modules imported before and after."""
+    run(
+        """
+        import ts, ts.nn
+        ts.install_as_torch()
+        import torch, torch.optim, torch.distributions, torch.autograd.graph
+        assert torch.__name__ == "torch" and torch.nn.functional.__name__ == "torch.nn.functional"
+        assert type(torch.ones(1)).__module__ == "torch" and repr(torch.Tensor) == "<class 'torch.Tensor'>"
+        assert torch.device.__module__ == torch.Size.__module__ == torch.is_tensor.__module__ == "torch"
+        assert torch.manual_seed.__module__ == "torch.random"
+        assert torch.nn.Linear.__module__ == "torch.nn.modules.linear"
+        assert torch.nn.functional.relu.__module__.startswith("torch.nn.functional")
+        assert type(torch.distributions.constraints.positive).__module__ == "torch.distributions.constraints"
+        assert torch.autograd.graph.Node.__module__ == "torch.autograd.graph"
+        assert torch.futures.Future.__module__ == "torch.futures"
+        """
+    )
+
+
+def test_renamed_classes_are_scripted_saved_and_pickled(tmp_path):
+    program = tmp_path / "program.py"  # scripts are read from files
+    text = """
+        import ts
+        ts.install_as_torch()
+        import copy, io, pickle, torch, torch.fx
+
+        class Net(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inner = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
+
+            def forward(self, x):
+                with torch.no_grad():
+                    y = torch.nn.functional.relu(self.inner(x))
+                return torch.cat([y, torch.ones(1, 2, device=torch.device("cpu"))])
+
+        net, x = Net(), torch.ones(1, 2)
+        scripted = torch.jit.script(net)
+        buffer = io.BytesIO()
+        torch.jit.save(scripted, buffer)
+        buffer.seek(0)
+        assert torch.equal(torch.jit.load(buffer)(x), net(x))
+        assert "__torch__.torch.nn.modules.linear.Linear" in str(torch.jit.script(net.inner).graph)
+        buffer = io.BytesIO()
+        torch.save(net.inner, buffer)
+        buffer.seek(0)
+        assert torch.equal(torch.load(buffer, weights_only=False)(x), net.inner(x))
+        assert torch.equal(pickle.loads(pickle.dumps(net.inner))(x), copy.deepcopy(net.inner)(x))
+        assert pickle.loads(pickle.dumps([torch.float32, torch.device("cpu"), torch.Size([1])]))[0] is torch.float32
+        traced = torch.fx.symbolic_trace(net.inner)
+        assert torch.equal(traced(x), net.inner(x))
+        assert repr(net.inner[0]) == "Linear(in_features=2, out_features=2, bias=True)"
+        """
+    program.write_text(textwrap.dedent(text))
+    run(f"import runpy; runpy.run_path({str(program)!r}, run_name='__main__')")
+
+
+def test_the_version_of_ts_itself():
+    import ts
+
+    assert ts.__version__ == ts.version.__version__ == f"2.13.0+ts{ts.version.ts}"
+    assert ts.__version__ >= (2, 0) and ts.__version__ < "3"
+    assert isinstance(ts.__version__, ts.torch_version.TorchVersion)

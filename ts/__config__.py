@@ -10,7 +10,7 @@ import sysconfig
 
 import numpy as np
 
-from ts import __version__, backends
+from ts import backends, version
 from ts._core.vm import pool
 from ts.backends.cpu import blas
 from ts.functions import threads
@@ -20,7 +20,7 @@ def show() -> str:
     """The versions of what was built and of what does the linear algebra."""
     library = blas.library()
     lines = [
-        f"ts {__version__} built with:",
+        f"ts {version.ts} built with:",
         f"Python {platform.python_version()}",
         f"NumPy {np.__version__}",
         f"BLAS: {'NumPy' if library is None else library.name}",

@@ -26,8 +26,6 @@ from typing import Any
 
 from ts.import_hook import install as _install_finder
 
-__version__ = "0.1.0"
-
 
 def _require_built() -> None:
     """In a clone Python finds the sources before an installed `ts`: they may not have been built."""
@@ -158,6 +156,9 @@ def _find(name: str) -> Any:
         return value
     if name in _NUMBERS:
         return _NUMBERS[name]
+    if name == "__version__":
+        version = importlib.import_module("ts.version").__version__
+        return importlib.import_module("ts.torch_version").TorchVersion(version)
     if name in ("_C", "_VF"):
         return importlib.import_module(f"ts.{name}")
     if name == "torch":  # as in `torch.torch`

@@ -29,7 +29,7 @@ from types import ModuleType
 from typing import Any
 
 import ts
-from ts.torch_version import TorchVersion
+from ts import import_hook, module_names
 
 __all__ = ["BEHAVES_AS", "install_as_torch"]
 
@@ -40,7 +40,7 @@ _OF_FUNCTORCH = {
     "functorch.experimental.control_flow": "ts._functorch.experimental.control_flow",
 }
 _ANY = importlib.metadata.DistributionFinder.Context()
-BEHAVES_AS = TorchVersion(f"2.13.0+ts{ts.__version__}")
+BEHAVES_AS = ts.__version__
 
 
 class _Distribution(importlib.metadata.Distribution):
@@ -91,6 +91,7 @@ class _Finder(importlib.metadata.DistributionFinder):
                 raise
             message = f"No module named {name!r}: PyTorch 2.13 has none such, or ts has no {own}"
             raise ModuleNotFoundError(message, name=name) from None
+        sys.modules.pop(name, None)  # which would be executed again, by the spec that it has in `ts`
         is_package = hasattr(module, "__path__")
         return importlib.machinery.ModuleSpec(name, _Same(module), is_package=is_package)
 
@@ -105,7 +106,7 @@ _FINDER = _Finder()
 
 
 def install_as_torch() -> None:
-    """Let `import torch` give `ts`, and `ts.__version__` be that of the PyTorch it behaves as.
+    """Let `import torch` give `ts`, whose modules, classes and functions then have PyTorch's names.
 
     RuntimeError where PyTorch itself is imported already: its objects would mix with those of `ts`.
     A second call changes nothing.
@@ -118,8 +119,10 @@ def install_as_torch() -> None:
             "or start the program with `python -m ts.as_torch`"
         )
     sys.meta_path.insert(0, _FINDER)
-    ts.__version__ = BEHAVES_AS
     importlib.import_module("torch")
+    module_names.set_installed()
+    for name in [name for name in sys.modules if name == "ts" or name.startswith("ts.")]:
+        import_hook.rename(sys.modules[name])
 
 
 def main(arguments: list[str]) -> None:

@@ -14,13 +14,16 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
+
+from ts.module_names import is_installed, own_name, torch_name
 
 # Packages of `ts` that PyTorch does not have: their modules have no names beside their own.
 _OWN = frozenset({
-    "_core", "absent", "analysis", "archive", "as_torch", "autodiff", "bytecode", "cli", "debugger",
-    "devices", "dtypes", "errors", "explain", "frontend", "functions", "fusion", "import_hook", "ir", "ops",
+    "_core", "absent", "analysis", "archive", "as_torch", "autodiff", "bytecode", "cli",
+    "debugger", "devices", "dtypes", "errors", "explain", "frontend", "functions", "fusion",
+    "import_hook", "ir", "module_names", "ops",
     "passes", "runtime", "serve", "tracing",
 })  # fmt: skip
 # Single files here that are packages in PyTorch: modules of PyTorch are imported from inside of them.
@@ -28,6 +31,10 @@ _PACKAGES = frozenset({
     "ts._C", "ts.accelerator", "ts.backends.cudnn", "ts.compiler", "ts.distributed.optim", "ts.mps",
     "ts.signal.windows", "ts.xpu",
 })  # fmt: skip
+_HOMES_IN_PYTORCH = {
+    "ts._core.autograd.node.Node": "torch.autograd.graph",
+    "ts._core.vm.future.Future": "torch.futures",
+}
 
 
 class Finder:
@@ -56,15 +63,43 @@ def _execute(execute: Callable[[ModuleType], None], module: ModuleType) -> None:
 
 
 def complete(module: ModuleType) -> None:
-    """Let a module that has run ask `ts.absent` for names that it does not have."""
+    """Let a module that has run ask `ts.absent` for names that it does not have; rename it if that is due."""
     if module.__name__.split(".", 2)[1] not in _OWN:
         from ts.absent import names_for
 
         if module.__name__ in _PACKAGES:
             module.__path__ = []
         own = vars(module).get("__getattr__")
-        if getattr(own, "__module__", None) != "ts.absent":
+        if own_name(getattr(own, "__module__", None)) != "ts.absent":
             vars(module)["__getattr__"] = names_for(module.__name__, own)
+    if is_installed():
+        rename(module)
+
+
+def rename(module: ModuleType) -> None:
+    """Give a module, its classes and its functions the names that they have in PyTorch."""
+    name = vars(module)["__spec__"].name
+    for each, value in list(vars(module).items()):
+        function = value.__wrapped__ if "__wrapped__" in vars(type(value)) else value  # of an `Overridable`
+        if isinstance(function, type) and function.__module__ in (name, "ts"):
+            home = _home(name, each) if function.__module__ == name else "torch"
+            try:
+                function.__module__ = home
+            except TypeError:  # a class in C
+                qualified = f"{home}.{function.__name__}"
+                importlib.import_module("ts._core.value.type_names").set_qualified_name(function, qualified)
+        elif function.__class__ is FunctionType or "__module__" in getattr(function, "__dict__", ()):
+            function.__module__ = _home(name, each) if function.__module__ == name else function.__module__
+    module.__name__ = torch_name(name)
+    sys.modules.setdefault(module.__name__, module)
+
+
+def _home(module: str, name: str) -> str:
+    """Return the module of an object in PyTorch: `torch` if `ts` has it at its top."""
+    if module.partition(".")[2].partition(".")[0] in _OWN:
+        known = "torch" if name in sys.modules["ts"]._HOMES else torch_name(module)
+        return _HOMES_IN_PYTORCH.get(f"{module}.{name}", known)
+    return torch_name(module)
 
 
 def install() -> None:

@@ -1,17 +1,20 @@
-"""What this is built of: `ts.version.cuda` is None, as nothing is compiled for CUDA (CuPy brings its own).
+"""Versions: that of PyTorch which `ts` behaves as, and its own.
 
->>> ts.version.__version__ == ts.__version__
+>>> ts.version.__version__ == f"2.13.0+ts{ts.version.ts}"
 True
+
+`cuda` is None, as nothing is compiled for CUDA (CuPy brings its own).
 """
 
 from __future__ import annotations
 
-from ts import __version__
+__all__ = ["__version__", "cuda", "debug", "git_version", "hip", "rocm", "xpu"]
 
-__all__ = ["__version__", "cuda", "debug", "git_version", "hip", "xpu"]
-
+ts = "0.1.0"
+__version__ = f"2.13.0+ts{ts}"
 cuda: str | None = None
 hip: str | None = None
+rocm: str | None = None
 xpu: str | None = None
 debug = False
 git_version = "Unknown"

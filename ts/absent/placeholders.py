@@ -25,6 +25,7 @@ from ts.absent import api
 from ts.absent.areas import refusal
 from ts.absent.names import ANSWERS, ELSEWHERE, MARKERS
 from ts.errors import missing_attribute
+from ts.module_names import own_name
 
 _MARKERS = frozenset(MARKERS.split())
 
@@ -82,6 +83,7 @@ def _refusing(path: str, name: str, home: str) -> Callable[..., Any]:
 
 def attribute(module: str, name: str) -> Any:
     """Return what stands for a name that a module does not have; AttributeError if PyTorch has none such."""
+    module = own_name(module)
     path = module.removeprefix("ts").removeprefix(".")
     entry = api.entries(path).get(name)
     full = f"{path}.{name}" if path else name
@@ -90,7 +92,8 @@ def attribute(module: str, name: str) -> Any:
     if entry is None:
         if api.is_module(full):
             return importlib.import_module(f"ts.{full}")
-        raise missing_attribute(f"module {module!r}", name, lambda: dir(sys.modules[module]))
+        shown = sys.modules[module].__name__
+        raise missing_attribute(f"module {shown!r}", name, lambda: dir(sys.modules[module]))
     return _object(full, entry)
 
 

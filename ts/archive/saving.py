@@ -41,6 +41,7 @@ from ts.archive.safe_globals import safe_global
 from ts.archive.storages import LoadedStorage, Place, Storage, WrittenStorages, storage_type
 from ts.archive.unpickler import Global, Unpickler, ordered_dict
 from ts.errors import ArchiveError
+from ts.module_names import is_own, torch_name
 
 _VERSION: Final = 3
 _PROTOCOL: Final = 2
@@ -103,7 +104,7 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
         """A class or function by its name; those of `ts` have PyTorch's."""
-        if getattr(obj, "__module__", "").startswith("ts."):
+        if is_own(getattr(obj, "__module__", "")):
             self.save(self.named.setdefault(obj, _name_in_pytorch(obj)))
         else:
             super().save_global(obj, name)
@@ -127,7 +128,7 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
             return _SIZE, (tuple(obj),)
         if isinstance(obj, devices.device):
             return _DEVICE, (obj.type,) if obj.index is None else (obj.type, obj.index)
-        if isinstance(obj, OrderedDict) and type(obj).__module__.startswith("ts."):  # a module's state
+        if isinstance(obj, OrderedDict) and is_own(type(obj).__module__):  # a module's state
             return OrderedDict, (), dict(vars(obj)), None, iter(obj.items())
         return NotImplemented
 
@@ -204,7 +205,7 @@ def _name_in_pytorch(obj: Any) -> _Named:
     for package, home in (("torch.nn", nn), ("torch.nn.functional", functional)):
         if hasattr(home, name) and getattr(home, name) is obj:
             return _Named(package, name)
-    return _Named(f"torch{obj.__module__.removeprefix('ts')}", obj.__qualname__)
+    return _Named(torch_name(obj.__module__), obj.__qualname__)
 
 
 @cache

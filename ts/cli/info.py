@@ -51,7 +51,7 @@ def installation() -> int:
     library = blas_library()
     present = backends.available()
     rows = [
-        ("ts", ts.__version__),
+        ("ts", ts.version.ts),
         ("Python", f"{platform.python_version()} on {platform.platform()}"),
         ("NumPy", np.__version__),
         ("BLAS", "NumPy's matmul" if library is None else library.name),

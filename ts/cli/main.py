@@ -57,7 +57,7 @@ def parser(named: str | None = None) -> argparse.ArgumentParser:
         description="TorchScript without PyTorch.",
         epilog="`ts COMMAND --help` says more, with examples.",
     )
-    top.add_argument("--version", action="version", version=f"ts {ts.__version__}")
+    top.add_argument("--version", action="version", version=f"ts {ts.version.ts}")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, text in COMMANDS.items():
         command = commands.add_parser(

@@ -71,7 +71,7 @@ def _summary(facts: Facts) -> str:
 
 
 def _footer(facts: Facts) -> str:
-    made = f"Made by ts {escape(ts.__version__)}."
+    made = f"Made by ts {escape(ts.version.ts)}."
     if facts.call is None:
         return f"{made} With arguments, lines have times."
     counted, uncounted = "shared out by the instructions of each line", "no line's: counting took too long"

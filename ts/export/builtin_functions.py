@@ -20,6 +20,7 @@ from typing import Any, Final
 import ts
 from ts._core.tensor.symbols import Symbolic
 from ts._core.thread.context import current_tracer
+from ts.module_names import is_own
 
 _lock: Final = threading.Lock()
 _PLAIN: Final[dict[str, Callable[..., Any]]] = {"max": builtins.max, "min": builtins.min, "pow": math.pow}
@@ -46,8 +47,7 @@ def _count(by: int) -> None:
 
 def _of_program() -> bool:
     """Whether a line of a program that is recorded calls, and not one of this package."""
-    module = str(sys._getframe(2).f_globals.get("__name__", ""))
-    return module.partition(".")[0] != "ts" and hasattr(current_tracer(), "tracked")
+    return not is_own(sys._getframe(2).f_globals.get("__name__")) and hasattr(current_tracer(), "tracked")
 
 
 def _of_two(name: str, of_symbols: Callable[[Any, Any], Any]) -> Callable[..., Any]:

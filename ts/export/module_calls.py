@@ -21,6 +21,7 @@ from ts.export.signature import (
     SymIntArgument,
     TensorArgument,
 )
+from ts.module_names import torch_name
 from ts.nn.modules.module import Module
 from ts.utils import _pytree as pytree
 
@@ -134,5 +135,4 @@ class ModuleCalls:
 def class_name(module: Module) -> str:
     """The class of a module, as PyTorch has it in graphs."""
     kind = type(module)
-    home = f"torch{kind.__module__[2:]}" if kind.__module__.startswith("ts.") else kind.__module__
-    return f"{home}.{kind.__qualname__}"
+    return f"{torch_name(kind.__module__)}.{kind.__qualname__}"

@@ -8,6 +8,7 @@ from types import FrameType
 from typing import NamedTuple
 
 from ts.export.checks import Line
+from ts.module_names import is_own
 
 
 class Place(NamedTuple):
@@ -28,8 +29,7 @@ class Place(NamedTuple):
 
 
 def _is_of_program(frame: FrameType) -> bool:
-    name = frame.f_globals.get("__name__", "")
-    return not (name == "ts" or name.startswith("ts.")) and not frame.f_code.co_filename.startswith("<")
+    return not is_own(frame.f_globals.get("__name__")) and not frame.f_code.co_filename.startswith("<")
 
 
 def place() -> Place | None:

@@ -33,6 +33,7 @@ from ts.frontend.resolve import Resolver, of_ts
 from ts.ir import types as ir
 from ts.ir.source import SourceRange
 from ts.ir.types import Type
+from ts.module_names import is_own
 from ts.ops.rref import WORKER_INFO, WorkerInfo
 
 _T = TypeVar("_T")
@@ -331,7 +332,7 @@ class Reader:
             return ir.TENSOR
         if hasattr(cls, "_fields") and issubclass(cls, tuple):
             return self._named_tuple(cls)
-        if getattr(cls, "__module__", "").partition(".")[0] == "ts":
+        if is_own(getattr(cls, "__module__", "")):
             return _ts_class(cls)
         if cls.__flags__ & IMMUTABLE:  # bytes, numpy.ndarray: written in C
             return None

@@ -36,6 +36,7 @@ from ts.frontend.markers import Attribute, modifier_of
 from ts.frontend.overloads import overloads_of_method
 from ts.frontend.resolve import Resolver
 from ts.ir.types import BOOL, NONE, TENSOR, InterfaceType, ModuleType, Property, Type
+from ts.module_names import own_name, torch_name
 from ts.ops import registry
 
 # What every instance has for the sake of Python.
@@ -213,7 +214,7 @@ def _same_constant(a: object, b: object) -> bool:
 
 def _is_abstract(forward: FunctionType) -> bool:
     """Whether it is the `forward` that every module has, which only says that there is none."""
-    return forward.__qualname__ == "Module.forward" and forward.__module__ == "ts.nn.modules.module"
+    return forward.__qualname__ == "Module.forward" and own_name(forward.__module__) == "ts.nn.modules.module"
 
 
 # ---- from an instance ------------------------------------------------------------------------------
@@ -238,7 +239,7 @@ def concrete_module(
         )
     unknown = getattr(instance, "has_uninitialized_params", None)
     if unknown is not None and unknown():
-        name = f"{cls.__module__.replace('ts.', 'torch.', 1)}.{cls.__qualname__}"
+        name = f"{torch_name(cls.__module__)}.{cls.__qualname__}"
         raise RuntimeError(f"'{name}' has uninitialized parameters. Did you forget to run a forward pass?")
     concrete = _Description(instance, share_types, traced, around).concrete
     known = _known.get(cls) or []
@@ -325,7 +326,7 @@ class _Description:
                 return False
         if not isinstance(annotation, type) or classes.ATTRIBUTE in vars(annotation):
             return False  # an interface is a type
-        return any(base.__module__ == "ts.nn.modules.module" for base in annotation.__mro__)
+        return any(own_name(base.__module__) == "ts.nn.modules.module" for base in annotation.__mro__)
 
     def _type_of(self, name: str, value: Any) -> Type:
         """The type of an attribute, by annotation or by value; raises NoType."""

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
+from ts.module_names import own_name
+
 if TYPE_CHECKING:
     from ts.frontend.parse import ParsedFunction
 
@@ -40,7 +42,7 @@ def make_function(name: str, qualified_name: str, parse_it: Callable[[], ParsedF
 
 def qualified_name(named: Any) -> str:
     """`__torch__.package.module.Name` of a class or a function; what `__main__` defines stands at the top."""
-    module = named.__module__ or "__main__"
+    module = own_name(named.__module__) or "__main__"
     if module.startswith("ts."):  # the modules of `ts.nn` have PyTorch's names, also in archives
         module = f"torch.{module.removeprefix('ts.')}"
         if module.startswith("torch.nn.functional."):

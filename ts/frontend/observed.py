@@ -19,6 +19,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ts.dtypes import dtype as DType
+from ts.module_names import is_own
 
 Call = tuple[Callable[..., Any], Iterable[Any]]
 
@@ -30,7 +31,7 @@ def observe(calls: Iterable[Call]) -> None:
     found: dict[CodeType, dict[str, list[Any]]] = {}
 
     def note(frame: FrameType, event: str, _: Any) -> None:
-        if event != "call" or str(frame.f_globals.get("__name__")).partition(".")[0] == "ts":
+        if event != "call" or is_own(frame.f_globals.get("__name__")):
             return
         code = frame.f_code
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]

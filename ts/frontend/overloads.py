@@ -26,6 +26,7 @@ from ts.frontend import parse
 from ts.frontend.attached import Attached
 from ts.frontend.parse import ParsedFunction
 from ts.frontend.signatures import overload_signature
+from ts.module_names import own_name
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -60,14 +61,14 @@ def overload_method(function: F) -> F:
     """Declare one signature of the method of that name that follows in the class."""
     _check_body(function)
     owner, _, name = function.__qualname__.rpartition(".")
-    _methods.setdefault(f"{function.__module__}.{owner}", {}).setdefault(name, []).append(function)
+    _methods.setdefault(f"{own_name(function.__module__)}.{owner}", {}).setdefault(name, []).append(function)
     return function
 
 
 def overloads_of_method(cls: type, name: str) -> list[Callable[..., Any]]:
     """The declarations of a method in a class or the nearest base that has some."""
     for base in cls.__mro__:
-        found = _methods.get(f"{base.__module__}.{base.__qualname__}", {}).get(name)
+        found = _methods.get(f"{own_name(base.__module__)}.{base.__qualname__}", {}).get(name)
         if found:
             implementation = base.__dict__.get(name)
             if implementation in found:
@@ -148,7 +149,7 @@ def parse_overload(implementation: Callable[..., Any], declaration: Callable[...
 
 
 def _key(function: Callable[..., Any]) -> str:
-    return f"{function.__module__}.{getattr(function, '__qualname__', '')}"
+    return f"{own_name(function.__module__)}.{getattr(function, '__qualname__', '')}"
 
 
 def _check_body(function: Callable[..., Any]) -> None:

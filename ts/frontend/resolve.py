@@ -18,6 +18,8 @@ from collections.abc import Mapping
 from types import FrameType, FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
+from ts.module_names import is_installed
+
 if TYPE_CHECKING:
     from ts.ir.graph import Graph
 
@@ -138,7 +140,7 @@ class _Missing(ModuleType):
 
 
 def _is_torch(module: str) -> bool:
-    return module == "torch" or module.startswith("torch.")
+    return (module == "torch" or module.startswith("torch.")) and not is_installed()
 
 
 def _ts() -> ModuleType:

@@ -24,6 +24,7 @@ from ts._core.dispatch.overloads import OverloadSet
 from ts._core.dispatch.overrides import Overridable
 from ts.fx.functional_calls import CALLS, OF_TORCH_FUNCTIONAL
 from ts.fx.places import is_tensor_method, place_of
+from ts.module_names import is_own, own_name, torch_name
 from ts.ops.namespace import OpOverload, Packet
 
 # What `torch.nn.functional` has from a module of its own in C.
@@ -85,8 +86,9 @@ def qualified_name(func: Callable[..., Any]) -> str:
     module = func.__module__
     if module is None:
         raise RuntimeError(f"cannot find module for {func}")
-    if module.partition(".")[0] != "ts":
+    if not is_own(module):
         return f"{module}.{name}"
+    module = own_name(module)
     if module.startswith("ts.nn.functional"):
         if name in _OF_NN or name in _OF_TORCH:
             return f"torch._C._nn.{name}" if name in _OF_NN else f"torch.{name}"
@@ -94,7 +96,7 @@ def qualified_name(func: Callable[..., Any]) -> str:
     if getattr(ts, name, None) is func:
         home = _HOMES.get(name)
         return f"torch.{home}.{name}" if home else f"torch.{name}"
-    return f"torch{module[2:]}.{name}"
+    return f"{torch_name(module)}.{name}"
 
 
 def _operator_name(func: Any) -> str:
@@ -125,7 +127,7 @@ def type_name(obj: object) -> str:
             return obj.__qualname__
         if is_from_torch(obj):
             module, name = obj.__module__, obj.__qualname__
-            return f"torch.{name}" if getattr(ts, name, None) is obj else f"torch{module[2:]}.{name}"
+            return f"torch.{name}" if getattr(ts, name, None) is obj else f"{torch_name(module)}.{name}"
         return f"{obj.__module__}.{obj.__qualname__}"
     if obj is ...:
         return "..."

@@ -33,6 +33,7 @@ from ts.fx.graph import Graph
 from ts.fx.node import map_aggregate
 from ts.fx.patcher import autowrap, find_proxy, new_patcher, patch_wrapped_functions, wrap
 from ts.fx.proxy import ParameterProxy, Proxy, Scope, ScopeContextManager, TracerBase, base_types
+from ts.module_names import is_own
 from ts.nn.modules.container import Sequential
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
@@ -124,7 +125,7 @@ def _with_plain_parameters(function: FunctionType, count: int) -> FunctionType:
 
 def _annotations(function: Callable[..., Any]) -> dict[str, Any]:
     """The types of a function's parameters; those of this package are written as text."""
-    own = (getattr(function, "__module__", None) or "").startswith("ts.")
+    own = is_own(getattr(function, "__module__", None))
     return inspect.get_annotations(function, eval_str=own)
 
 

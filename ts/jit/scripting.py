@@ -28,6 +28,7 @@ from ts.errors import CompilationError, FrontendError, missing_attribute
 from ts.frontend.failures import for_users
 from ts.frontend.naming import live, qualified_name
 from ts.frontend.resolve import Resolver
+from ts.module_names import own_name
 from ts.passes import log  # noqa: F401 -- wrong switches are refused when this is imported
 from ts.runtime.deep import with_deep_stack
 from ts.runtime.function import (
@@ -96,6 +97,12 @@ def script(
         raise for_users(error) from error.__cause__
 
 
+def _is_module_class(cls: type) -> bool:
+    return any(
+        base.__name__ == "Module" and own_name(base.__module__).startswith("ts.nn") for base in cls.__mro__
+    )
+
+
 def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
     if optimize is not None:
         warnings.warn(
@@ -121,7 +128,7 @@ def _script(obj: Any, optimize: None, example_inputs: Any) -> Any:
         return obj
     if inspect.isclass(obj):
         return script_class(obj)
-    if any(base.__name__ == "Module" and base.__module__.startswith("ts.nn") for base in type(obj).__mro__):
+    if _is_module_class(type(obj)):
         from ts.runtime.module import script_module
 
         return script_module(obj)  # type: ignore[arg-type]  # its class says so, without an import of `ts.nn`
@@ -170,7 +177,7 @@ def script_class(cls: type) -> type:
             "TorchScript classes must be new-style classes. Please inherit from 'object'. "
             f"{cls.__name__} is a class of Python itself"
         )
-    if any(base.__module__.startswith("ts.nn") and base.__name__ == "Module" for base in cls.__mro__):
+    if _is_module_class(cls):
         raise CompilationError(
             f"Type '{cls}' cannot be compiled since it inherits from nn.Module, pass an instance instead",
             hint=f"`ts.jit.script({cls.__name__}(...))`",

@@ -35,6 +35,7 @@ from ts.frontend.modules import ConcreteModule
 from ts.frontend.resolve import Resolver
 from ts.ir.graph import Graph
 from ts.ir.types import ModuleType
+from ts.module_names import own_name
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
 from ts.passes import freezing
@@ -131,7 +132,7 @@ class ScriptModule(Module):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if cls.__module__.startswith(("ts.runtime.", "ts.tracing.")):
+        if own_name(cls.__module__).startswith(("ts.runtime.", "ts.tracing.")):
             return
         inherited = dict(cls._script_methods)
         marked = {name: m for name, m in vars(cls).items() if isinstance(m, ScriptMethodMarker)}

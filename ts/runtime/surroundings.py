@@ -32,6 +32,7 @@ from ts.bytecode import kept
 from ts.frontend import python_syntax
 from ts.frontend.live_text import FunctionText, text_of
 from ts.frontend.resolve import attribute, closure_of, of_ts
+from ts.module_names import is_own
 from ts.ops.namespace import OpOverload
 
 _MODULES: Final = ("math", "typing")  # of Python, whose attributes mean what they always do
@@ -228,7 +229,7 @@ def _known(value: Any) -> list[str]:
         home = _HOMES.get(value.__module__ or "")
     elif type(value).__module__ == "typing":
         home = typing
-    elif isinstance(value, FunctionType) and value.__module__.partition(".")[0] == "ts":
+    elif isinstance(value, FunctionType) and is_own(value.__module__):
         home = sys.modules.get(value.__module__)
     if home is None or _plain(vars(home).get(name)) is not value:
         raise _UnsaidError(name)

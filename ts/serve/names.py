@@ -28,6 +28,7 @@ from ts.dtypes import dtype, layout, memory_format
 from ts.errors import CompilationError
 from ts.frontend.resolve import Resolver
 from ts.ir.graph import Graph
+from ts.module_names import own_name
 
 # Modules that scripts may name, with what of them, where that is not every function and constant.
 _MODULES: Final[dict[str, frozenset[str]]] = {
@@ -104,7 +105,7 @@ def _is_of_scripts(value: Any, name: str) -> bool:
         return home.startswith(_HOMES)
     if type(value).__module__ == "typing":
         return True
-    return type(value).__module__.startswith(("ts._core.dispatch", "ts.ops"))  # operators
+    return own_name(type(value).__module__).startswith(("ts._core.dispatch", "ts.ops"))  # operators
 
 
 def _standard_names() -> dict[str, Any]:

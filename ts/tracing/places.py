@@ -15,14 +15,15 @@ from functools import cache
 from types import FrameType
 from typing import Final
 
+from ts.module_names import is_own, own_name
+
 _RECORDER: Final = ("ts.tracing.", "ts.jit.tracing", "ts._core.", "ts.functions.tensor_types", "contextlib")
-_LIBRARY: Final = "ts."
 
 
 def program_frame() -> FrameType:
     """The innermost frame of Python that is not the recorder's."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_RECORDER):
+    while frame.f_back is not None and own_name(frame.f_globals.get("__name__")).startswith(_RECORDER):
         frame = frame.f_back
     return frame
 
@@ -45,7 +46,7 @@ def only_complains(frame: FrameType) -> bool:
 
     Of users' functions no test is: what they raise is part of what they do.
     """
-    if not frame.f_globals.get("__name__", "").startswith(_LIBRARY):
+    if not is_own(frame.f_globals.get("__name__")):
         return False
     return frame.f_lineno in _complaints(frame.f_code.co_filename)
 

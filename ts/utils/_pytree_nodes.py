@@ -23,6 +23,7 @@ import optree
 
 from ts._core.dispatch import results
 from ts._core.tensor.size import Size
+from ts.module_names import own_name
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
@@ -118,7 +119,8 @@ class _SerializeNodeDef(NamedTuple):
 
 def _is_results_class(cls: Any) -> bool:
     """Whether the class is one of those called `torch.return_types.x`: struct sequences in PyTorch."""
-    return isinstance(cls, type) and issubclass(cls, tuple) and cls.__module__ == results.__name__
+    home = own_name(results.__name__)
+    return isinstance(cls, type) and issubclass(cls, tuple) and own_name(cls.__module__) == home
 
 
 def is_namedtuple_class(cls: type) -> bool:

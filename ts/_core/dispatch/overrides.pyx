@@ -26,6 +26,7 @@ from ts._core.thread.context cimport AS_TENSORS, MODES, context_flags, watcher
 from types import FunctionType
 
 from ts._core.tensor.tensor import _disabled_torch_function_impl
+from ts.module_names import is_own, own_name
 
 cdef extern from "Python.h":
     bint PyLong_CheckExact(object x) noexcept
@@ -124,8 +125,8 @@ def name_of(function):
     """The name under which PyTorch's users know a function."""
     name = getattr(function, "__name__", type(function).__name__)
     module = getattr(function, "__module__", None) or "torch"
-    if module.partition(".")[0] == "ts":
-        module = "torch.nn.functional" if module.startswith("ts.nn.functional") else "torch"
+    if is_own(module):
+        module = "torch.nn.functional" if own_name(module).startswith("ts.nn.functional") else "torch"
     return f"{module}.{name}"
 
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from ts import dtypes
 from ts._core.tensor.tensor import layer_of
 from ts._core.thread import deadline
+from ts.module_names import is_own
 
 if TYPE_CHECKING:
     from ts._core.tensor.tensor import Tensor
@@ -203,7 +204,7 @@ def elements_text(x: Tensor, indent: int = 0) -> str:
 
 def is_derived(x: Tensor) -> bool:
     """Whether it is of a program's own class of tensors: parameters are shown as tensors."""
-    return type(x).__module__.partition(".")[0] != "ts"
+    return not is_own(type(x).__module__)
 
 
 def tensor_text(x: Tensor) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 import warnings
 
+from ts.module_names import is_own
+
 _said: set[str] = set()
 _is_always = False
 
@@ -30,6 +32,6 @@ def warn_once(what: str, text: str) -> None:
 def warn(text: str) -> None:
     """Warn with `text`, where the program called `ts`: by that line Python's filters know it."""
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("ts."):
+    while frame.f_back is not None and is_own(frame.f_globals.get("__name__")):
         level, frame = level + 1, frame.f_back
     warnings.warn(text, stacklevel=level)

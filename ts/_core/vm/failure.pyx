@@ -8,6 +8,7 @@ from os import environ
 from ts._core.vm.code cimport Code
 from ts._core.vm.frame cimport Frame, State
 from ts.errors import DebuggerQuit, LimitExceeded, ScriptRuntimeError
+from ts.module_names import is_own
 
 
 cdef list script_stack(State *state):
@@ -77,4 +78,4 @@ cdef bint is_of_ts(object error) except -1:
 
 
 cdef bint is_frame_of_ts(object place) except -1:
-    return str(place.tb_frame.f_globals.get("__name__")).startswith("ts.")
+    return is_own(place.tb_frame.f_globals.get("__name__"))

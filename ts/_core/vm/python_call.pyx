@@ -21,6 +21,7 @@ from ts._core.value.type_of cimport shown
 from ts._core.tensor.tensor cimport Tensor
 
 from ts.errors import LimitExceeded
+from ts.module_names import is_own
 
 
 @cython.final
@@ -107,4 +108,4 @@ def failure_text(error):
 
 cdef bint hidden(object frame) except -1:
     """Whether a frame of Python says nothing to the user: it is of ts, which called."""
-    return hides_internals() and str(frame.f_globals.get("__name__")).startswith("ts.")
+    return hides_internals() and is_own(frame.f_globals.get("__name__"))

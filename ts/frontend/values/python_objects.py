@@ -52,6 +52,7 @@ from ts.frontend.values.sugared import (
 from ts.ir.source import SourceRange
 from ts.ir.types import BOOL, COMPLEX, FLOAT, INT, STR, ClassType, TupleType
 from ts.ir.value import Value
+from ts.module_names import is_own, own_name
 from ts.ops import registry
 from ts.ops.namespace import Namespace, Packet
 from ts.ops.rref import Reference
@@ -75,10 +76,11 @@ class PythonModule(SugaredValue):
         raise python_functions.no_value("python value of type 'module'", range)
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
-        if name in _PRIVATE_MODULES and self.module.__name__ == "ts":
+        home = own_name(self.module.__name__)
+        if name in _PRIVATE_MODULES and home == "ts":
             return OperatorModule(self.module)
-        if self.module.__name__ == "ts" or self.module.__name__.startswith("ts."):
-            operator = operator_of(self.module.__name__, name)
+        if is_own(home):
+            operator = operator_of(home, name)
             if operator is not None:
                 return BuiltinFunction(operator)
         try:
@@ -251,8 +253,8 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
     if hasattr(type(obj), "ensure_compiled"):
         return FunctionValue(obj)
     if isinstance(obj, PythonFunction):
-        if obj.__module__ is not None and obj.__module__.split(".")[0] == "ts":
-            operator = operator_of(obj.__module__, obj.__name__)
+        if is_own(obj.__module__):
+            operator = operator_of(own_name(obj.__module__), obj.__name__)
             if operator is not None:
                 return BuiltinFunction(operator)
         return python_functions.function_value(em, obj, range)
@@ -261,7 +263,7 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
         return python_functions.object_value(em, obj, range)
     operator = getattr(obj, "qualified_name", None) or getattr(obj, "__name__", None)
     home = getattr(obj, "__module__", None) or "ts"
-    if isinstance(operator, str) and callable(obj) and home.partition(".")[0] == "ts":
+    if isinstance(operator, str) and callable(obj) and is_own(home):
         found = operator if "::" in operator else operator_of("ts", operator)
         if found is not None and registry.lookup(found):
             return BuiltinFunction(found)
@@ -298,7 +300,7 @@ def _special(obj: Any) -> SugaredValue | None:
 
 def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredValue:
     cls = cls.__dict__.get("__ts_script_class__", cls)
-    if cls.__module__ == "ts.autograd.grad_mode":
+    if own_name(cls.__module__) == "ts.autograd.grad_mode" and "__ts_name__" not in vars(cls):
         return BuiltinFunction(f"aten::{cls.__name__}")  # set_grad_enabled; there is no aten::inference_mode
     if issubclass(cls, BaseException):
         return ExceptionClass(f"{cls.__module__}.{cls.__qualname__}")
@@ -312,14 +314,14 @@ def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredV
             return NamedTupleConstructor(type_)
     if issubclass(cls, Enum):
         return EnumClassValue(cls)
-    if any(base.__module__ == "ts.nn.modules.module" for base in cls.__mro__):
+    if any(own_name(base.__module__) == "ts.nn.modules.module" for base in cls.__mro__):
         return ModuleClass(cls, name)
-    if cls.__module__ == "ts" and cls.__name__ == "Tensor":
+    if own_name(cls.__module__) == "ts" and cls.__name__ == "Tensor":
         return TensorClass()
     if cls.__name__ in ("device", "Generator"):
         return BuiltinFunction(f"aten::{cls.__name__}")
     if cls.__flags__ & IMMUTABLE:  # set, map, and classes of other modules that are written in C
-        if cls.__module__.partition(".")[0] == "ts":
+        if is_own(cls.__module__):
             return BuiltinFunction(f"aten::{cls.__name__}")
         return python_functions.object_value(em, cls, range)
     return class_of(em, cls, range)

@@ -13,6 +13,7 @@ from typing import Any
 from ts import dtypes
 from ts._core.tensor.tensor import Tensor
 from ts.devices import device as Device
+from ts.module_names import is_own
 
 Convert = Callable[[Tensor], Tensor]
 
@@ -59,7 +60,7 @@ def _named(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
 def _type_name(x: Any) -> str:
     if isinstance(x, Tensor):
         return "Tensor"
-    home = "torch." if type(x).__module__.startswith("ts") else ""
+    home = "torch." if is_own(type(x).__module__) else ""
     return home + type(x).__name__
 
 
