@@ -53,7 +53,7 @@ OTHER_PARAMETERS = {
         """
         autograd.profiler.FunctionEvent autograd.profiler.profile cuda.Event cuda.graph profiler.profile
         profiler.tensorboard_trace_handler compile distributed.init_process_group nn.parallel.DistributedDataParallel
-        nn.UninitializedBuffer optim.SparseAdam
+        nn.UninitializedBuffer
         """.split(),
         "options that have no meaning here are missing",
     ),

@@ -81,15 +81,15 @@ def rename(module: ModuleType) -> None:
     name = vars(module)["__spec__"].name
     for each, value in list(vars(module).items()):
         function = value.__wrapped__ if "__wrapped__" in vars(type(value)) else value  # of an `Overridable`
-        if isinstance(function, type) and function.__module__ in (name, "ts"):
-            home = _home(name, each) if function.__module__ == name else "torch"
-            try:
-                function.__module__ = home
-            except TypeError:  # a class in C
-                qualified = f"{home}.{function.__name__}"
-                importlib.import_module("ts._core.value.type_names").set_qualified_name(function, qualified)
-        elif function.__class__ is FunctionType or "__module__" in getattr(function, "__dict__", ()):
-            function.__module__ = _home(name, each) if function.__module__ == name else function.__module__
+        own = isinstance(function, FunctionType | type) or "__module__" in getattr(function, "__dict__", ())
+        if not own or function.__module__ not in (name, "ts"):
+            continue
+        home = _home(name, each) if function.__module__ == name else "torch"
+        try:
+            function.__module__ = home
+        except TypeError:  # a class in C
+            qualified = f"{home}.{function.__name__}"
+            importlib.import_module("ts._core.value.type_names").set_qualified_name(function, qualified)
     module.__name__ = torch_name(name)
     sys.modules.setdefault(module.__name__, module)
 
