@@ -14,13 +14,17 @@ TRUSTING := tests/fuzz tests/trust $(patsubst %,tests/test_%.py,native_arguments
 	nests pool prims recurrent reduce resample scatter shared_values sort tensor threads verifier)
 TRUSTING := $(foreach path,$(TRUSTING),$(or $(wildcard $(path)),$(error TRUSTING in the Makefile names $(path), which is not there)))
 
-.PHONY: demo test test-long packages checked sanitize test-trusting test-sanitized test-cuda bench docs wheel lint clean
+.PHONY: demo test test-simd test-long packages checked sanitize test-trusting test-sanitized test-cuda bench docs wheel lint clean
 
 demo: $(VENV)/installed
 	$(PY) examples/demo.py
 
 test: $(VENV)/installed-test
 	$(PYTEST) --ignore=tests/oracle
+
+# The tests of the CPU kernels at each SIMD level below the processor's own, which `make test` covers, and on emulated processors.
+test-simd: $(VENV)/installed-test
+	$(PY) -m tests.simd_levels -n $(JOBS) --dist worksteal
 
 # Those that take minutes: gradients of all operators, dtypes on CUDA's compiler; some with PyTorch, where it is installed.
 test-long: $(VENV)/installed-test

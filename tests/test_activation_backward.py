@@ -18,13 +18,18 @@ BACK = {  # operator: what stands behind the two tensors
     "hardsigmoid_backward": (),
     "hardswish_backward": (),
 }
+LARGEST_FACTOR = {  # what bounds the terms by which the gradient is multiplied, of formulas whose terms cancel
+    "sigmoid_backward": lambda x: 1 + x**2,
+    "tanh_backward": lambda x: 1 + x**2,
+    "hardswish_backward": lambda x: 1 + np.abs(x),
+}
 
 
-def by_record(name, *args):
-    """What the record's own kernel makes of arrays."""
+def by_record(name, grad, x):
+    """Return the gradient that the kernel of the operator's record computes of arrays."""
     record = next(op.record for op in registry.lookup(f"aten::{name}") if not op.overload)
     with np.errstate(all="ignore"):
-        return record.kernel(np, *(x.numpy() if isinstance(x, ts.Tensor) else x for x in args))
+        return record.kernel(np, grad, x, *BACK[name])
 
 
 def pairs(dtype):
@@ -35,19 +40,29 @@ def pairs(dtype):
     return [ts.from_numpy(a).to(dtype) for a in both]
 
 
-def same(found, expected, few_ulp=1):
-    """Equal, NaN too; where a product and a sum may be one instruction within some units in the last place."""
-    assert found.dtype == expected.dtype
-    eps = np.finfo(expected.dtype).eps
-    assert np.allclose(found, expected, rtol=few_ulp * eps, atol=0, equal_nan=True)
+def assert_accurate(found, name, g, x):
+    """Compare a gradient with the operator's record, computed in extended precision from the same arguments.
+
+    A product and the sum behind it may be one instruction (a fused multiply-add) at some SIMD levels and two at others: what is
+    allowed is two units in the last place of the largest term, where terms of a formula cancel (`LARGEST_FACTOR`).
+    """
+    expected = by_record(name, *(t.numpy().astype(np.longdouble) for t in (g, x)))
+    assert found.dtype == g.numpy().dtype
+    with np.errstate(all="ignore"):
+        rounded = expected.astype(found.dtype)
+        terms = np.abs(g.numpy() * LARGEST_FACTOR[name](x.numpy())) if name in LARGEST_FACTOR else np.abs(rounded)
+    finite = np.isfinite(rounded)
+    assert np.array_equal(found[~finite], rounded[~finite], equal_nan=True)
+    error = np.abs(found[finite] - expected[finite])
+    with np.errstate(all="ignore"):  # an infinite gradient times 0
+        assert ((error == 0) | (error <= 2 * np.spacing(terms[finite].astype(found.dtype)))).all()
 
 
 @pytest.mark.parametrize("name", BACK)
 @pytest.mark.parametrize("dtype", [ts.float32, ts.float64], ids=str)
 def test_as_the_record_has_it(name, dtype):
     g, x = pairs(dtype)
-    found = getattr(ts.ops.aten, name)(g, x, *BACK[name]).numpy()
-    same(found, by_record(name, g, x, *BACK[name]))
+    assert_accurate(getattr(ts.ops.aten, name)(g, x, *BACK[name]).numpy(), name, g, x)
 
 
 @pytest.mark.parametrize("name", BACK)
@@ -56,15 +71,14 @@ def test_other_layouts_and_dtypes(name):
     ts.manual_seed(0)  # where 16 bits round to an edge, the gradient is another
     g, x = (ts.randn(2, 3, 4, 5) * 3 for _ in range(2))
     op = getattr(ts.ops.aten, name)
-    expected = by_record(name, g, x, *BACK[name])
     last = [t.contiguous(memory_format=ts.channels_last) for t in (g, x)]
     found = op(*last, *BACK[name])
     assert found.stride() == last[0].stride()
-    same(found.numpy(), expected)
+    assert_accurate(found.numpy(), name, g, x)
     wide = [ts.zeros(2, 3, 4, 10)[..., ::2].copy_(t) for t in (g, x)]
-    same(op(*wide, *BACK[name]).numpy(), expected)
+    assert_accurate(op(*wide, *BACK[name]).numpy(), name, g, x)
     half = op(g.half(), x.half(), *BACK[name])
-    assert half.dtype == ts.float16 and np.allclose(half.float().numpy(), expected, atol=0.05, rtol=0.01)
+    assert half.dtype == ts.float16 and np.allclose(half.float().numpy(), by_record(name, g.numpy(), x.numpy()), atol=0.05, rtol=0.01)
 
 
 def test_leaky_relu_of_its_result():

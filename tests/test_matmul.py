@@ -10,9 +10,12 @@ import pytest
 import ts
 from ts.backends.cpu import blas
 from ts.backends.cpu import workers
-from ts.backends.cpu.kernels import microkernels, packs
+from ts.backends.cpu.kernels import microkernels, packs, simd_level
 from ts.backends.cpu.kernels.matmul import multiply, use_tiles
 
+NEEDS_PACKING = pytest.mark.skipif(
+    simd_level.current_level() == "baseline", reason="weights are packed at the SIMD levels avx2 and avx512; at others the BLAS multiplies"
+)
 LAYOUTS = {
     "rows": lambda x: np.ascontiguousarray(x),
     "columns": lambda x: np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2),
@@ -136,6 +139,7 @@ def test_packed_products_have_the_same_bits(tiles, dtype):
         workers.set_count(before)
 
 
+@NEEDS_PACKING
 def test_summands_of_packed_products():
     """A row is added in the tiles, a matrix is not: with a pack as without."""
     for m in (1, 20):
@@ -196,6 +200,7 @@ def f(x, w):
         assert np.allclose(run(x, w).numpy(), expected, rtol=1e-4, atol=1e-2)
 
 
+@NEEDS_PACKING
 def test_others_who_hold_the_memory():
     """Nothing is packed of it: they may write at any time."""
     packs.forget()
@@ -215,6 +220,7 @@ def test_others_who_hold_the_memory():
     assert packs.kept() == (0, 0)
 
 
+@NEEDS_PACKING
 def test_packs_are_bounded_and_go_with_their_tensors():
     packs.forget()
     x, weights = ts.randn(8, 2048), [ts.randn(2048, 2048) for _ in range(20)]

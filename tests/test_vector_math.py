@@ -1,12 +1,9 @@
 """Elementary functions of our own: how far they may be from the truth, special values, and the same bits wherever an element stands.
 
-The truth is `mpmath`'s, and they are within one unit in the last place of it, powers within two: on every kind of processor.
+The truth is `mpmath`'s, and they are within one unit in the last place of it, powers within two: at every SIMD level (`tests/simd_levels.py`).
 """
 
 import math
-import os
-import subprocess
-import sys
 
 import mpmath
 import numpy as np
@@ -14,7 +11,6 @@ import pytest
 
 import ts
 from tests import vector_tables
-from ts.backends.cpu.kernels import vector_math
 
 f = ts.nn.functional
 INF, NAN = math.inf, math.nan
@@ -58,7 +54,6 @@ CASES = {
     "logsigmoid": (f.logsigmoid, lambda x: -log1p_exp(-x), (-88, 87), (-709, 700)),
 }
 DTYPES = [np.float32, np.float64]
-TIER = "TS_VECTOR_TIER"
 
 
 def called(name, x):
@@ -108,20 +103,6 @@ def test_powers_are_near_the_truth(dtype):
             truth = [mpmath.mpf(float(a)) ** mpmath.mpf(float(b)) for a, b in zip(x, y, strict=True)]
         far = units(ts.pow(ts.from_numpy(x), ts.from_numpy(y)).numpy(), truth, dtype)
         assert far.max() <= 2, f"at {x[far.argmax()]!r}"
-
-
-@pytest.mark.skipif(TIER in os.environ, reason="which is one of these runs")
-@pytest.mark.parametrize("tier", [t for t in (0, 3) if t < vector_math.tier()])
-def test_what_other_processors_run(tier):
-    """The loops for those without AVX-512, and those for any, in a process that takes them: the other tests of this file hold there."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", __file__]
-    done = subprocess.run(command, env={**os.environ, TIER: str(tier)}, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-1000:]
-
-
-@pytest.mark.skipif(TIER not in os.environ, reason="no tier is asked for")
-def test_the_tier_that_is_asked_for_runs():
-    assert vector_math.tier() == int(os.environ[TIER])
 
 
 def test_tables_are_what_the_script_makes():

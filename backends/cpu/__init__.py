@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -68,10 +69,11 @@ class CpuBackend(Backend):
 
 
 def get_cpu_capability() -> str:
-    """The widest vectors of this processor: "AVX512", "AVX2" or "DEFAULT"."""
-    features = import_module("numpy._core._multiarray_umath").__cpu_features__
-    return next((name for name, feature in _VECTORS if features.get(feature)), "DEFAULT")
+    """Return PyTorch's name of the SIMD level: "AVX512", "AVX2" or "DEFAULT"."""
+    level = import_module(f"{__name__}.kernels.simd_level").current_level()
+    return {"avx512": "AVX512", "avx2": "AVX2"}.get(level, "DEFAULT")
 
 
-_VECTORS = (("AVX512", "AVX512_SKX"), ("AVX512", "X86_V4"), ("AVX2", "AVX2"), ("AVX2", "X86_V3"))
+if os.environ.get("TS_SIMD"):
+    import_module(f"{__name__}.kernels.simd_level").check_request()
 backend = CpuBackend()

@@ -16,14 +16,15 @@ typedef void (*BackOfDoubles)(const double *, const double *, ptrdiff_t, double,
 /* Straight pieces, without a branch: what is not chosen is computed, too, and masks of bits choose, which no compiler takes for a
    reason to compute less.  `out` may be x. */
 #define PIECE(T, NAME, CHOICE) \
-CLONES static void T##_##NAME(const T *x, ptrdiff_t n, T a, T b, T *out) { \
+SIMD_BODY void T##_##NAME##_body(const T *x, ptrdiff_t n, T a, T b, T *out) { \
     (void)a; (void)b; \
     _Pragma("GCC ivdep") \
     for (ptrdiff_t i = 0; i < n; i++) { \
         T v = x[i]; \
         CHOICE \
     } \
-}
+} \
+SIMD_VERSIONS(void, T##_##NAME, (const T *x, ptrdiff_t n, T a, T b, T *out), (x, n, a, b, out))
 #define RAMP(T) T up = v + 3; up = T##_pick(up < 0, 0, up); up = T##_pick(up > 6, 6, up); /* NaN stays */
 #define PIECES(T) \
 PIECE(T, relu, out[i] = v < 0 ? (T)0 : v;) \
@@ -39,13 +40,15 @@ PIECES(double)
 
 /* The way back through one: g is the gradient of its result, v what was put in, or for sigmoid and tanh what came out. */
 #define BACK(T, NAME, CHOICE) \
-CLONES static void T##_##NAME##_back(const T *grad, const T *x, ptrdiff_t n, T a, T b, T *restrict out) { \
+SIMD_BODY void T##_##NAME##_back_body(const T *grad, const T *x, ptrdiff_t n, T a, T b, T *restrict out) { \
     (void)a; (void)b; \
     for (ptrdiff_t i = 0; i < n; i++) { \
         T g = grad[i], v = x[i]; \
         CHOICE \
     } \
-}
+} \
+SIMD_VERSIONS(void, T##_##NAME##_back, (const T *grad, const T *x, ptrdiff_t n, T a, T b, T *restrict out), \
+              (grad, x, n, a, b, out))
 #define BACKS(T) \
 BACK(T, sigmoid, out[i] = g * ((1 - v) * v);) \
 BACK(T, tanh, out[i] = g * (1 - v * v);) \
@@ -60,22 +63,27 @@ BACKS(double)
 
 /* What elu and softplus do before and after the exponential. */
 #define AROUND(T, NAME) \
-CLONES static void NAME##_below(const T *x, ptrdiff_t n, T by, T *restrict out) { \
+SIMD_BODY void NAME##_below_body(const T *x, ptrdiff_t n, T by, T *restrict out) { \
     for (ptrdiff_t i = 0; i < n; i++) { \
         T v = x[i] > 0 ? (T)0 : x[i]; \
         out[i] = v * by; \
     } \
 } \
-CLONES static void NAME##_above(const T *x, const T *below, ptrdiff_t n, T alpha, T scale, T *out) { \
+SIMD_VERSIONS(void, NAME##_below, (const T *x, ptrdiff_t n, T by, T *restrict out), (x, n, by, out)) \
+SIMD_BODY void NAME##_above_body(const T *x, const T *below, ptrdiff_t n, T alpha, T scale, T *out) { \
     for (ptrdiff_t i = 0; i < n; i++) { \
         out[i] = T##_pick(x[i] > 0, x[i], below[i] * alpha) * scale; \
     } \
 } \
-CLONES static void NAME##_softened(const T *x, const T *soft, ptrdiff_t n, T beta, T threshold, T *out) { \
+SIMD_VERSIONS(void, NAME##_above, (const T *x, const T *below, ptrdiff_t n, T alpha, T scale, T *out), \
+              (x, below, n, alpha, scale, out)) \
+SIMD_BODY void NAME##_softened_body(const T *x, const T *soft, ptrdiff_t n, T beta, T threshold, T *out) { \
     for (ptrdiff_t i = 0; i < n; i++) { \
         out[i] = T##_pick(x[i] * beta > threshold, x[i], soft[i] / beta); \
     } \
-}
+} \
+SIMD_VERSIONS(void, NAME##_softened, (const T *x, const T *soft, ptrdiff_t n, T beta, T threshold, T *out), \
+              (x, soft, n, beta, threshold, out))
 AROUND(float, float)
 AROUND(double, double)
 

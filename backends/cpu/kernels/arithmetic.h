@@ -9,11 +9,14 @@
 #include "simd.h"
 
 #define ROW_OF(NAME, EXPRESSION) \
-CLONES static void simd_##NAME##_row(const float *x, const float *y, const float *z, ptrdiff_t n, float by, \
+SIMD_BODY void simd_##NAME##_row_body(const float *x, const float *y, const float *z, ptrdiff_t n, float by, \
                                      float *restrict out) { \
     (void)y; (void)z; (void)by; \
     for (ptrdiff_t i = 0; i < n; i++) out[i] = EXPRESSION; \
-}
+} \
+SIMD_VERSIONS(void, simd_##NAME##_row, (const float *x, const float *y, const float *z, ptrdiff_t n, float by, \
+               float *restrict out), \
+              (x, y, z, n, by, out))
 ROW_OF(square, x[i] * x[i])
 ROW_OF(rsub, by - x[i])
 ROW_OF(add_scaled, x[i] + by * y[i])
@@ -24,28 +27,36 @@ ROW_OF(lerp_high, y[i] - (y[i] - x[i]) * (1 - by))
 
 /* By weights of their own. */
 #define LERP_BY(T) \
-CLONES static void T##_lerp_by(const T *x, const T *y, const T *z, ptrdiff_t n, T *restrict out) { \
+SIMD_BODY void T##_lerp_by_body(const T *x, const T *y, const T *z, ptrdiff_t n, T *restrict out) { \
     for (ptrdiff_t i = 0; i < n; i++) { \
         T w = z[i], apart = y[i] - x[i]; \
         out[i] = T##_pick((w > (T)-0.5) & (w < (T)0.5), x[i] + w * apart, y[i] - apart * (1 - w)); \
     } \
-}
+} \
+SIMD_VERSIONS(void, T##_lerp_by, (const T *x, const T *y, const T *z, ptrdiff_t n, T *restrict out), \
+              (x, y, z, n, out))
 LERP_BY(float)
 LERP_BY(double)
 
 /* NaN stays, and the upper limit wins. */
-CLONES static void simd_clamp_row(const float *x, ptrdiff_t n, float low, float high, float *restrict out) {
+SIMD_BODY void simd_clamp_row_body(const float *x, ptrdiff_t n, float low, float high, float *restrict out) {
     for (ptrdiff_t i = 0; i < n; i++) {
         float value = x[i] < low ? low : x[i];
         out[i] = value > high ? high : value;
     }
 }
-CLONES static void simd_clamp_min_row(const float *x, ptrdiff_t n, float low, float *restrict out) {
+SIMD_VERSIONS(void, simd_clamp_row, (const float *x, ptrdiff_t n, float low, float high, float *restrict out),
+              (x, n, low, high, out))
+SIMD_BODY void simd_clamp_min_row_body(const float *x, ptrdiff_t n, float low, float *restrict out) {
     for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i] < low ? low : x[i];
 }
-CLONES static void simd_clamp_max_row(const float *x, ptrdiff_t n, float high, float *restrict out) {
+SIMD_VERSIONS(void, simd_clamp_min_row, (const float *x, ptrdiff_t n, float low, float *restrict out),
+              (x, n, low, out))
+SIMD_BODY void simd_clamp_max_row_body(const float *x, ptrdiff_t n, float high, float *restrict out) {
     for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i] > high ? high : x[i];
 }
+SIMD_VERSIONS(void, simd_clamp_max_row, (const float *x, ptrdiff_t n, float high, float *restrict out),
+              (x, n, high, out))
 
 /* x // by, where 2 ** (bits - 1) < by <= 2 ** bits: a product with 2 ** (63 + bits) / by, rounded up, is exact for numbers of 63 bits.  Of
    negative numbers those are the complements, whose quotients' complements are rounded down. */
@@ -75,7 +86,7 @@ INLINE uint64_t inverse_of(int64_t by, int bits) {
     return found + (rest != 0);
 }
 /* Rounded down, as in Python, for by > 1. */
-CLONES static void int_quotient_row(const int64_t *x, ptrdiff_t n, int64_t by, int64_t *restrict out) {
+SIMD_BODY void int_quotient_row_body(const int64_t *x, ptrdiff_t n, int64_t by, int64_t *restrict out) {
     int bits = bits_of(by);
     if ((uint64_t)by == (uint64_t)1 << bits) {
         for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i] >> bits;
@@ -84,7 +95,9 @@ CLONES static void int_quotient_row(const int64_t *x, ptrdiff_t n, int64_t by, i
     uint64_t inverse = inverse_of(by, bits);
     for (ptrdiff_t i = 0; i < n; i++) out[i] = quotient_by(x[i], inverse, bits);
 }
-CLONES static void int_rest_row(const int64_t *x, ptrdiff_t n, int64_t by, int64_t *restrict out) {
+SIMD_VERSIONS(void, int_quotient_row, (const int64_t *x, ptrdiff_t n, int64_t by, int64_t *restrict out),
+              (x, n, by, out))
+SIMD_BODY void int_rest_row_body(const int64_t *x, ptrdiff_t n, int64_t by, int64_t *restrict out) {
     int bits = bits_of(by);
     if ((uint64_t)by == (uint64_t)1 << bits) {
         for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i] & (by - 1);
@@ -93,5 +106,7 @@ CLONES static void int_rest_row(const int64_t *x, ptrdiff_t n, int64_t by, int64
     uint64_t inverse = inverse_of(by, bits);
     for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i] - quotient_by(x[i], inverse, bits) * by;
 }
+SIMD_VERSIONS(void, int_rest_row, (const int64_t *x, ptrdiff_t n, int64_t by, int64_t *restrict out),
+              (x, n, by, out))
 
 #endif

@@ -1,6 +1,6 @@
-/* Products of a row with a row, and of a row with the rows of a matrix, compiled for several instruction sets.
+/* Products of a row with a row, and of a row with the rows of a matrix, compiled once for each SIMD level.
 
-   In: rows that lie in order.  Out: a number, or a row.  C, because `target_clones` is the compiler's.  Running sums are always
+   In: rows that lie in order.  Out: a number, or a row.  C, for `simd_level.h`.  Running sums are always
    the same ones, added up in the same order, however wide the vectors are. */
 
 #ifndef TS_DOTS_H
@@ -8,17 +8,13 @@
 
 #include <stddef.h>
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
-#define DOT_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define DOT_CLONES
-#endif
+#include "simd_level.h"
 
 enum { SUMS = 64 }; /* that run beside each other in a long row */
 
 #define DOTS(number)                                                                                                   \
-    static inline __attribute__((always_inline)) number number##_row_dot(                                             \
-        const number *x, const number *y, ptrdiff_t n) {                                                              \
+    static inline __attribute__((always_inline)) number number##_row_dot(                                              \
+        const number *x, const number *y, ptrdiff_t n) {                                                               \
         number sums[SUMS], total = 0;                                                                                  \
         ptrdiff_t i = 0;                                                                                               \
         if (n >= SUMS) {                                                                                               \
@@ -33,17 +29,25 @@ enum { SUMS = 64 }; /* that run beside each other in a long row */
         return total;                                                                                                  \
     }                                                                                                                  \
     /* out[i] = rows[i] . x, the rows `pitch` elements apart */                                                        \
-    DOT_CLONES static void number##_dots(                                                                              \
+    SIMD_BODY void number##_dots_body(                                                                               \
         const number *rows, ptrdiff_t pitch, ptrdiff_t m, const number *x, ptrdiff_t n, number *out) {                 \
         for (ptrdiff_t i = 0; i < m; i++) out[i] = number##_row_dot(rows + i * pitch, x, n);                           \
     }                                                                                                                  \
+    SIMD_VERSIONS(void, number##_dots,                                                                                 \
+                  (const number *rows, ptrdiff_t pitch, ptrdiff_t m, const number *x,                                  \
+                   ptrdiff_t n, number *out),                                                                          \
+                  (rows, pitch, m, x, n, out))                                                                         \
     /* out = the sum of x[i] * rows[i] */                                                                              \
-    DOT_CLONES static void number##_weighted_rows(                                                                     \
+    SIMD_BODY void number##_weighted_rows_body(                                                                      \
         const number *rows, ptrdiff_t pitch, ptrdiff_t m, const number *x, ptrdiff_t n, number *out) {                 \
         for (ptrdiff_t j = 0; j < n; j++) out[j] = x[0] * rows[j];                                                     \
         for (ptrdiff_t i = 1; i < m; i++)                                                                              \
             for (ptrdiff_t j = 0; j < n; j++) out[j] += x[i] * rows[i * pitch + j];                                    \
-    }
+    }                                                                                                                  \
+    SIMD_VERSIONS(void, number##_weighted_rows,                                                                        \
+                  (const number *rows, ptrdiff_t pitch, ptrdiff_t m, const number *x,                                  \
+                   ptrdiff_t n, number *out),                                                                          \
+                  (rows, pitch, m, x, n, out))
 
 DOTS(float)
 DOTS(double)

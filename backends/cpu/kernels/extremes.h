@@ -1,7 +1,7 @@
-/* The extremes of columns and where they stand, compiled for several instruction sets.
+/* The extremes of columns and where they stand, compiled once for each SIMD level.
 
-   In: rows of a matrix that lie in order.  Out: of each column the extreme element and its row.  C, because
-   `target_clones` is the compiler's.  NaN is the most extreme; of equal elements the first is meant. */
+   In: rows of a matrix that lie in order.  Out: of each column the extreme element and its row.  C, for
+   `simd_level.h`.  NaN is the most extreme; of equal elements the first is meant. */
 
 #ifndef TS_EXTREMES_H
 #define TS_EXTREMES_H
@@ -9,11 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
-#define EXTREMES_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define EXTREMES_CLONES
-#endif
+#include "simd_level.h"
 
 /* `number`: the elements.  `row`: an integer of their size, which holds places.  `values` may be NULL. */
 #define COLUMN_EXTREMES(number, row)                                                                                   \
@@ -49,13 +45,17 @@
         if (j < columns)                                                                                               \
             number##_extremes_of(largest, columns - j, x + j, n, columns, values ? values + j : NULL, places + j);     \
     }                                                                                                                  \
-    EXTREMES_CLONES static void number##_column_extremes(                                                              \
+    SIMD_BODY void number##_column_extremes_body(                                                                    \
         int largest, const number *x, ptrdiff_t n, ptrdiff_t columns, number *values, int64_t *places) {               \
         if (largest)                                                                                                   \
             number##_extremes(1, x, n, columns, values, places);                                                       \
         else                                                                                                           \
             number##_extremes(0, x, n, columns, values, places);                                                       \
-    }
+    }                                                                                                                  \
+    SIMD_VERSIONS(void, number##_column_extremes,                                                                      \
+                  (int largest, const number *x, ptrdiff_t n, ptrdiff_t columns,                                       \
+                   number *values, int64_t *places),                                                                   \
+                  (largest, x, n, columns, values, places))
 
 COLUMN_EXTREMES(float, int32_t)
 COLUMN_EXTREMES(double, int64_t)

@@ -10,13 +10,15 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "simd_level.h"
+
 #pragma GCC push_options
 #pragma GCC optimize("fp-contract=off")
 
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
 #include <immintrin.h>
-#define WITH_FMA __attribute__((target("avx2,fma")))
-#define HAS_FMA() (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+#define WITH_FMA TARGET_AVX2
+#define HAS_FMA() (simd_level >= SIMD_AVX2)
 #else
 #define WITH_FMA
 #define HAS_FMA() 0

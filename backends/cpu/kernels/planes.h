@@ -2,7 +2,7 @@
 
    In: the operands' and the result's memory, lengths, and steps in bytes, as NumPy's inner loops take them.  Steps are such that a row
    is read element by element or again and again; others are left: by a plane to the caller, by a loop to the loop that `other` is.
-   C, as `target_clones` is the compiler's. */
+   C, for `simd_level.h`. */
 
 #ifndef TS_PLANES_H
 #define TS_PLANES_H
@@ -10,11 +10,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
-#define PLANE_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define PLANE_CLONES
-#endif
+#include "simd_level.h"
+
 /* The result may be an operand; other memory it does not share. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define NO_CARRIED_ELEMENT _Pragma("GCC ivdep")
@@ -50,19 +47,27 @@ typedef void (*InnerLoop)(char **args, const ptrdiff_t *count, const ptrdiff_t *
 
 #define PLANE(NAME, number, OP)                                                                                        \
     ROW(NAME, number, OP)                                                                                              \
-    PLANE_CLONES static void NAME##_##number##_loop(char **args, const ptrdiff_t *count, const ptrdiff_t *steps,       \
+    SIMD_BODY void NAME##_##number##_loop_body(char **args, const ptrdiff_t *count, const ptrdiff_t *steps,          \
                                                     void *other) {                                                     \
         if (!NAME##_##number##_row((const number *)args[0], (const number *)args[1], (number *)args[2], *count, steps)) \
             ((InnerLoop)other)(args, count, steps, NULL);                                                              \
     }                                                                                                                  \
-    PLANE_CLONES static int NAME##_##number##_plane(char **args, const ptrdiff_t *lengths, const ptrdiff_t *outer,     \
+    SIMD_VERSIONS(void, NAME##_##number##_loop,                                                                        \
+                  (char **args, const ptrdiff_t *count,                                                                \
+                   const ptrdiff_t *steps, void *other),                                                               \
+                  (args, count, steps, other))                                                                         \
+    SIMD_BODY int NAME##_##number##_plane_body(char **args, const ptrdiff_t *lengths, const ptrdiff_t *outer,        \
                                                     const ptrdiff_t *inner) {                                          \
         for (ptrdiff_t i = 0; i < lengths[0]; i++)                                                                     \
             if (!NAME##_##number##_row((const number *)(args[0] + i * outer[0]), (const number *)(args[1] + i * outer[1]), \
                                        (number *)(args[2] + i * outer[2]), lengths[1], inner))                         \
                 return 0;                                                                                              \
         return 1;                                                                                                      \
-    }
+    }                                                                                                                  \
+    SIMD_VERSIONS(int, NAME##_##number##_plane,                                                                        \
+                  (char **args, const ptrdiff_t *lengths,                                                              \
+                   const ptrdiff_t *outer, const ptrdiff_t *inner),                                                    \
+                  (args, lengths, outer, inner))
 
 #define PLANES(NAME, OP) PLANE(NAME, float, OP) PLANE(NAME, double, OP)
 

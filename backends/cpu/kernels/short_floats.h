@@ -1,15 +1,14 @@
 /* 16-bit floats and what they are in 32 bits: exact the one way, rounded to the nearest, ties to even, the other.
 
-   Rows are converted by the processor's own instructions where it has them (AVX-512, F16C), which is asked once. */
+   Rows are converted by the processor's own instructions at the SIMD levels AVX-512 and AVX2 (F16C). */
 
 #ifndef TS_SHORT_FLOATS_H
 #define TS_SHORT_FLOATS_H
 
 #include "simd.h"
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if HAS_SIMD_LEVELS
 #include <immintrin.h>
-#define HAS_HALVES 1
 #endif
 
 INLINE float float_of_bits(uint32_t bits) {
@@ -51,9 +50,9 @@ INLINE uint16_t to_half(float x) {
 
 /* n elements that lie in order; what is left behind the last whole vector gives the same bits one by one. */
 
-#ifdef HAS_HALVES
-#define BY_16 __attribute__((target("avx512f"))) static ptrdiff_t
-#define BY_8 __attribute__((target("avx,f16c"))) static ptrdiff_t
+#if HAS_SIMD_LEVELS
+#define BY_16 TARGET_AVX512 static ptrdiff_t
+#define BY_8 TARGET_AVX2 static ptrdiff_t
 
 BY_16 widen_halves_by_16(const two_bytes *x, ptrdiff_t n, float *out) {
     ptrdiff_t i = 0;
@@ -96,7 +95,7 @@ BY_8 shorten_to_halves_by_8(const float *x, ptrdiff_t n, two_bytes *out) {
         _mm_storeu_si128((__m128i *)(out + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), _MM_FROUND_TO_NEAREST_INT));
     return i;
 }
-#define WITH_AVX2 __attribute__((target("avx2"))) static
+#define WITH_AVX2 TARGET_AVX2 static
 WITH_AVX2 inline __m256i brains_of_8(const float *x) { /* each in the low half of 32 bits */
     __m256i bits = _mm256_loadu_si256((const __m256i *)x), odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
     __m256i rounded = _mm256_add_epi32(_mm256_add_epi32(bits, _mm256_set1_epi32(0x7fff)), odd);
@@ -112,19 +111,19 @@ WITH_AVX2 ptrdiff_t shorten_to_brains_by_8(const float *x, ptrdiff_t n, two_byte
     }
     return i;
 }
-/* Those with AVX2 have F16C. */
-#define BY_VECTORS(NAME, NARROW) \
-    __builtin_cpu_supports("avx512f") ? NAME##_by_16(x, n, out) : __builtin_cpu_supports("avx2") ? NARROW : 0
+#define BY_VECTORS(NAME, NARROW) simd_level == SIMD_AVX512 ? NAME##_by_16(x, n, out) : simd_level == SIMD_AVX2 ? NARROW : 0
 #else
 #define BY_VECTORS(NAME, NARROW) 0
 #endif
 
-CLONES static void widen_brains_each(const two_bytes *x, ptrdiff_t n, float *restrict out) {
+SIMD_BODY void widen_brains_each_body(const two_bytes *x, ptrdiff_t n, float *restrict out) {
     for (ptrdiff_t i = 0; i < n; i++) out[i] = from_bfloat16(x[i]);
 }
-CLONES static void shorten_to_brains_each(const float *x, ptrdiff_t n, two_bytes *restrict out) {
+SIMD_VERSIONS(void, widen_brains_each, (const two_bytes *x, ptrdiff_t n, float *restrict out), (x, n, out))
+SIMD_BODY void shorten_to_brains_each_body(const float *x, ptrdiff_t n, two_bytes *restrict out) {
     for (ptrdiff_t i = 0; i < n; i++) out[i] = to_bfloat16(x[i]);
 }
+SIMD_VERSIONS(void, shorten_to_brains_each, (const float *x, ptrdiff_t n, two_bytes *restrict out), (x, n, out))
 
 static inline void widen_brains_row(const two_bytes *x, ptrdiff_t n, float *out) {
     ptrdiff_t i = BY_VECTORS(widen_brains, 0);
@@ -168,12 +167,14 @@ static inline void shorten(const float *x, ptrdiff_t n, int brain, char *out, pt
 
 /* The same between floats of 64 and of 32 bits. */
 
-CLONES static void widen_floats_row(const float *x, ptrdiff_t n, double *restrict out) {
+SIMD_BODY void widen_floats_row_body(const float *x, ptrdiff_t n, double *restrict out) {
     for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i];
 }
+SIMD_VERSIONS(void, widen_floats_row, (const float *x, ptrdiff_t n, double *restrict out), (x, n, out))
 
-CLONES static void shorten_doubles_row(const double *x, ptrdiff_t n, float *restrict out) {
+SIMD_BODY void shorten_doubles_row_body(const double *x, ptrdiff_t n, float *restrict out) {
     for (ptrdiff_t i = 0; i < n; i++) out[i] = (float)x[i];
 }
+SIMD_VERSIONS(void, shorten_doubles_row, (const double *x, ptrdiff_t n, float *restrict out), (x, n, out))
 
 #endif

@@ -1,8 +1,8 @@
-/* Loops over rows that the compiler makes vectors of, compiled for several instruction sets; the CPU's is chosen at load.
+/* Loops over rows that the compiler vectorizes, compiled once for each SIMD level (`simd_level.h`).
 
-   In: a row and its length; out: a number, or another row.  C, because the vector types and `target_clones` are the
-   compiler's, not Cython's.  Without GCC's extensions the same text compiles for the base target.  What is written in vectors itself has
-   its own text for each kind of processor (`vector_rows.h`): of vectors that a processor has not, GCC makes loops over their elements. */
+   In: a row and its length; out: a number, or another row.  C, because vector types and target attributes are extensions of the
+   compiler that Cython does not have.  Code that is written with vector types has a text of its own for each level
+   (`vector_rows.h`): for vectors wider than the processor's, GCC generates loops over single elements. */
 
 #ifndef TS_SIMD_H
 #define TS_SIMD_H
@@ -13,12 +13,8 @@
 #include <string.h>
 
 #include "moved.h"
+#include "simd_level.h"
 
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
-#define CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define CLONES
-#endif
 #define INLINE static inline __attribute__((always_inline))
 
 typedef float lanes __attribute__((vector_size(64)));
@@ -26,20 +22,23 @@ typedef float any_lanes __attribute__((vector_size(64), aligned(1), may_alias));
 
 INLINE lanes simd_at(const float *x) { return *(const any_lanes *)x; }
 INLINE void simd_to(float *x, lanes v) { *(any_lanes *)x = v; }
-CLONES static void simd_higher(float *peak, const float *x, ptrdiff_t n) {
+SIMD_BODY void simd_higher_body(float *peak, const float *x, ptrdiff_t n) {
     for (ptrdiff_t i = 0; i < n; i++) peak[i] = x[i] > peak[i] ? x[i] : peak[i];
 }
+SIMD_VERSIONS(void, simd_higher, (float *peak, const float *x, ptrdiff_t n), (peak, x, n))
 
-CLONES static void simd_scale_each(float *x, ptrdiff_t n, const float *by) {
+SIMD_BODY void simd_scale_each_body(float *x, ptrdiff_t n, const float *by) {
     for (ptrdiff_t i = 0; i < n; i++) x[i] *= by[i];
 }
+SIMD_VERSIONS(void, simd_scale_each, (float *x, ptrdiff_t n, const float *by), (x, n, by))
 
-CLONES static void simd_lower_each(const float *x, ptrdiff_t n, const float *by, float *out) {
+SIMD_BODY void simd_lower_each_body(const float *x, ptrdiff_t n, const float *by, float *out) {
     for (ptrdiff_t i = 0; i < n; i++) out[i] = x[i] - by[i];
 }
+SIMD_VERSIONS(void, simd_lower_each, (const float *x, ptrdiff_t n, const float *by, float *out), (x, n, by, out))
 
 /* `count` rows, one after the other, each made of the next length[p] bytes of every part p. */
-CLONES static void join_rows(const char **from, const ptrdiff_t *length, ptrdiff_t parts, ptrdiff_t count, char *to) {
+SIMD_BODY void join_rows_body(const char **from, const ptrdiff_t *length, ptrdiff_t parts, ptrdiff_t count, char *to) {
     for (; count > 0; count--)
         for (ptrdiff_t p = 0; p < parts; p++) {
             const char *x = from[p];
@@ -55,12 +54,15 @@ CLONES static void join_rows(const char **from, const ptrdiff_t *length, ptrdiff
             to += n;
         }
 }
+SIMD_VERSIONS(void, join_rows, (const char **from, const ptrdiff_t *length, ptrdiff_t parts, ptrdiff_t count, char *to),
+              (from, length, parts, count, to))
 
-CLONES static int64_t simd_sum_int64(const int64_t *x, ptrdiff_t n) {
+SIMD_BODY int64_t simd_sum_int64_body(const int64_t *x, ptrdiff_t n) {
     int64_t total = 0;
     for (ptrdiff_t i = 0; i < n; i++) total += x[i];
     return total;
 }
+SIMD_VERSIONS(int64_t, simd_sum_int64, (const int64_t *x, ptrdiff_t n), (x, n))
 
 /* An index that another thread may write: what was tested is what is used. */
 static inline int64_t once_wide(const int64_t *x) { return *(const volatile int64_t *)x; }

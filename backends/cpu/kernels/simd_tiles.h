@@ -5,6 +5,7 @@
    compiler keeps `sum` in registers: every loop over rows and vectors has a constant count. */
 
 #include "microkernels.h"
+#include "simd_level.h"
 
 #define TILE_LOOP(NAME, ID, TARGET, T, ROWS, VECTORS, MORE, A, STEP, LAST) \
 TARGET static void NAME##_##ID##_##ROWS##_##VECTORS( \
@@ -178,9 +179,9 @@ static Kernels kernels_of_float = {4, 4, {THREE(tile, f16)}, {THREE(part, f16)},
 static Kernels kernels_of_double = {2, 4, {THREE(tile, d16)}, {THREE(part, d16)}, {THREE(reach, d16)}, taps_d16, tap_sums_d16, pack_d16, COPIES(d16)};
 static const char *instructions = "128 bit";
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define AVX2 __attribute__((target("avx2,fma")))
-#define AVX512 __attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx2,fma")))
+#if HAS_SIMD_LEVELS
+#define AVX2 TARGET_AVX2
+#define AVX512 TARGET_AVX512
 KERNELS(f32, AVX2, float, 32, 4)
 KERNELS(d32, AVX2, double, 32, 4)
 KERNELS(f64, AVX512, float, 64, 8)
@@ -198,11 +199,9 @@ static void choose_kernels(int widest) {
     static const Kernels d5 = {8, 8, {FOUR(tile, d64)}, {FOUR(part, d64)}, {FOUR(reach, d64)}, taps_d64, tap_sums_d64, pack_d64, COPIES(d64)};
     static const Kernels f1 = {4, 4, {THREE(tile, f16)}, {THREE(part, f16)}, {THREE(reach, f16)}, taps_f16, tap_sums_f16, pack_f16, COPIES(f16)};
     static const Kernels d1 = {2, 4, {THREE(tile, d16)}, {THREE(part, d16)}, {THREE(reach, d16)}, taps_d16, tap_sums_d16, pack_d16, COPIES(d16)};
-    __builtin_cpu_init();
-    if (widest >= 512 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")
-        && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")) {
+    if (widest >= 512 && simd_level == SIMD_AVX512) {
         kernels_of_float = f5; kernels_of_double = d5; instructions = "AVX-512";
-    } else if (widest >= 256 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+    } else if (widest >= 256 && simd_level >= SIMD_AVX2) {
         kernels_of_float = f2; kernels_of_double = d2; instructions = "AVX2";
     } else {
         kernels_of_float = f1; kernels_of_double = d1; instructions = "128 bit";

@@ -1,33 +1,21 @@
 """Which functions have rows of our own (`vector_math.h`), and how elements that do not lie in order come to them.
 
 In: operands as NumPy's inner loops take them (pointers, count, steps in bytes).  Out: the results, the same for an element however
-it lies.  The text is compiled for three kinds of processors, each in an extension; which are this one's is decided here, when
-it is imported.  What has no row is NumPy's, which is as near to the truth and as fast (measured with AVX-512).
+it lies.  The text is compiled for three SIMD levels (`simd_level.h`), each in an extension; the level's rows are chosen here.  What has no row is NumPy's, which is as near to the truth and as fast (measured with AVX-512).
 """
-
-import os
 
 from numpy cimport npy_intp
 
 from ts.backends.cpu.kernels.vector_math_v3 cimport row_loops_v3, row_v3
 from ts.backends.cpu.kernels.vector_math_v4 cimport row_loops_v4, row_v4
 
-cdef extern from *:
+cdef extern from "simd_level.h" nogil:
     """
     #define TIER 0
-    #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-    static int tier_of_processor(void) {
-        __builtin_cpu_init();
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-            __builtin_cpu_supports("avx512vl"))
-            return 4;
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 3 : 0;
-    }
-    #else
-    static int tier_of_processor(void) { return 0; }
-    #endif
     """
-    int tier_of_processor() nogil
+    int simd_level
+    int SIMD_AVX2
+    int SIMD_AVX512
 
 cdef extern from "vector_math.h" nogil:
     void *math_row(const char *name, int of_doubles)
@@ -40,15 +28,11 @@ ctypedef fused floating:
     float
     double
 
-# The processor's, or a lesser one that is asked for.
-cdef int TIER_HERE = min(tier_of_processor(), int(os.environ.get("TS_VECTOR_TIER", "4")))
-
-
 cdef void *row_of(str name, bint of_doubles) except? NULL:
     cdef bytes text = name.encode()
-    if TIER_HERE >= 4:
+    if simd_level == SIMD_AVX512:
         return row_v4(text, of_doubles)
-    return row_v3(text, of_doubles) if TIER_HERE == 3 else math_row(text, of_doubles)
+    return row_v3(text, of_doubles) if simd_level == SIMD_AVX2 else math_row(text, of_doubles)
 
 
 cdef FloatRow float_row(str name) except? NULL:
@@ -60,14 +44,10 @@ cdef DoubleRow double_row(str name) except? NULL:
 
 
 cdef const RowLoops *row_loops_here() noexcept:
-    if TIER_HERE >= 4:
+    if simd_level == SIMD_AVX512:
         return row_loops_v4()
-    return row_loops_v3() if TIER_HERE == 3 else row_loops()
+    return row_loops_v3() if simd_level == SIMD_AVX2 else row_loops()
 
-
-def tier():
-    """4 with AVX-512, 3 with AVX2, 0 otherwise."""
-    return TIER_HERE
 
 cdef inline void by_row(char **args, npy_intp left, npy_intp from_step, npy_intp to_step, void *row, floating kind) noexcept nogil:
     cdef floating scratch[TILE]

@@ -2,7 +2,7 @@
 
    In: the state's words as PyTorch keeps them, 32 bits in 64.  Out: the same words twisted, or numbers.
 
-   C, because `target_clones` is the compiler's: with vectors or without, each number is rounded once, by `fma`. */
+   C, for `simd_level.h`: at every SIMD level each number is rounded once, by `fma`. */
 
 #ifndef TS_WORDS_H
 #define TS_WORDS_H
@@ -11,11 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#define WORD_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define WORD_CLONES
-#endif
+#include "simd_level.h"
 
 enum { WORDS = 624, FAR = 397 };
 
@@ -24,11 +20,12 @@ static inline uint64_t twisted(uint64_t far, uint64_t here, uint64_t next) {
     return far ^ (y >> 1) ^ ((0 - (y & 1)) & 0x9908B0DFu);
 }
 
-WORD_CLONES static void twist_words(uint64_t *w) {
+SIMD_BODY void twist_words_body(uint64_t *w) {
     for (int i = 0; i < WORDS - FAR; i++) w[i] = twisted(w[i + FAR], w[i], w[i + 1]);
     for (int i = WORDS - FAR; i < WORDS - 1; i++) w[i] = twisted(w[i + FAR - WORDS], w[i], w[i + 1]);
     w[WORDS - 1] = twisted(w[FAR - 1], w[WORDS - 1], w[0]);
 }
+SIMD_VERSIONS(void, twist_words, (uint64_t *w), (w))
 
 static inline uint64_t tempered(uint64_t y) {
     y ^= y >> 11;
@@ -38,7 +35,7 @@ static inline uint64_t tempered(uint64_t y) {
 }
 
 /* low + span * u, where u are 24 bits of a word */
-WORD_CLONES static void floats_of_words(const uint64_t *w, ptrdiff_t n, float low, float span, float *out) {
+SIMD_BODY void floats_of_words_body(const uint64_t *w, ptrdiff_t n, float low, float span, float *out) {
     if (low == 0 && span == 1) {
         for (ptrdiff_t i = 0; i < n; i++) out[i] = (float)(int32_t)(tempered(w[i]) & 0xFFFFFFu) * (1.0f / 16777216);
         return;
@@ -46,14 +43,16 @@ WORD_CLONES static void floats_of_words(const uint64_t *w, ptrdiff_t n, float lo
     for (ptrdiff_t i = 0; i < n; i++)
         out[i] = fmaf((float)(int32_t)(tempered(w[i]) & 0xFFFFFFu) * (1.0f / 16777216), span, low);
 }
+SIMD_VERSIONS(void, floats_of_words, (const uint64_t *w, ptrdiff_t n, float low, float span, float *out), (w, n, low, span, out))
 
 /* The same of 53 bits of two words each, the first of a pair high */
-WORD_CLONES static void doubles_of_words(const uint64_t *w, ptrdiff_t n, double low, double span, double *out) {
+SIMD_BODY void doubles_of_words_body(const uint64_t *w, ptrdiff_t n, double low, double span, double *out) {
     for (ptrdiff_t i = 0; i < n; i++) {
         uint64_t both = (tempered(w[2 * i]) << 32 | tempered(w[2 * i + 1])) & 0x1FFFFFFFFFFFFFu;
         double unit = (double)(int64_t)both * (1.0 / 9007199254740992.0);
         out[i] = low == 0 && span == 1 ? unit : fma(unit, span, low);
     }
 }
+SIMD_VERSIONS(void, doubles_of_words, (const uint64_t *w, ptrdiff_t n, double low, double span, double *out), (w, n, low, span, out))
 
 #endif

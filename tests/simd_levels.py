@@ -1,0 +1,75 @@
+"""Run the tests of the CPU kernels at every SIMD level below the processor's: python -m tests.simd_levels [options of pytest].
+
+`TS_SIMD` selects the level of our kernels, `NPY_DISABLE_CPU_FEATURES` and `OPENBLAS_CORETYPE` those of NumPy's loops and of its BLAS; all three
+are read when the libraries are loaded, so each level is a process of its own.  A small set runs under the emulator qemu-user, where it
+is installed (Debian: apt-get install qemu-user): on a processor without AVX, which ends a program that uses an instruction of
+a higher level, and at the level AVX2 if this processor does not have it.  qemu emulates no AVX-512.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from ts.backends.cpu.kernels import simd_level
+
+TESTS = Path(__file__).parent
+KERNEL_TESTS = [
+    TESTS / f"test_{name}.py"
+    for name in (
+        "activation_backward arithmetic_loops backward_kernels columns conv conv_weights element_loops extremes fused_steps fusion fusion_ends "
+        "fusion_heads gather grid_sample masked matmul native_arguments pool prims ranks recurrent reduce resample scatter short_floats "
+        "simd_level small_kernels sort special vector_math wide"
+    ).split()
+]
+EMULATED_TESTS = [TESTS / f"test_{name}.py" for name in ("activation_backward", "short_floats", "simd_level", "fused_steps")]
+NUMPY_FEATURES_ABOVE = {  # what NumPy may not use: prefixes of its names for groups of instructions
+    "baseline": ("AVX", "FMA3", "F16C", "X86_V3", "X86_V4"),
+    "avx2": ("AVX512", "X86_V4"),
+}
+OPENBLAS_CORE = {"baseline": "Nehalem", "avx2": "Haswell"}
+EMULATED_PROCESSOR = {"baseline": "Nehalem", "avx2": "max"}
+
+
+def environment_of(level: str) -> dict[str, str]:
+    """Return the environment of a process whose kernels, NumPy loops and BLAS run at a SIMD level."""
+    from numpy._core import _multiarray_umath as umath
+
+    disabled = [name for name in umath.__cpu_dispatch__ if name.startswith(NUMPY_FEATURES_ABOVE[level])]
+    present = [name for name in disabled if umath.__cpu_features__.get(name, True)]
+    variables = {"TS_SIMD": level, "NPY_DISABLE_CPU_FEATURES": " ".join(present), "OPENBLAS_CORETYPE": OPENBLAS_CORE[level]}
+    return {**os.environ, **variables}
+
+
+def run_tests(title: str, command: list[str], environment: dict[str, str]) -> int:
+    """Run pytest in a process, say what it tests, and return its exit status."""
+    print(f"-- {title}", flush=True)
+    return subprocess.run(command, env=environment).returncode
+
+
+def main(options: list[str]) -> int:
+    """Run the tests at each level; return 1 if a run failed, else 0."""
+    pytest = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"]
+    statuses = [
+        run_tests(f"kernel tests at the SIMD level {level}", [*pytest, *options, *map(str, KERNEL_TESTS)], environment_of(level))
+        for level in simd_level.available_levels()
+        if level != simd_level.current_level()
+    ]
+    emulator = shutil.which("qemu-x86_64")
+    for level in ("baseline", *(level for level in ("avx2",) if level not in simd_level.available_levels())):
+        if emulator is None or os.uname().machine != "x86_64":
+            print(f"-- not run: kernel tests on an emulated processor ({level}); qemu-user is not installed")
+            continue
+        command = [emulator, "-cpu", EMULATED_PROCESSOR[level], *pytest, "-n", "0", *map(str, EMULATED_TESTS)]
+        environment = {name: value for name, value in os.environ.items() if name not in ("TS_SIMD", "NPY_DISABLE_CPU_FEATURES")}
+        statuses.append(run_tests(f"kernel tests on an emulated processor ({level})", command, environment))
+    if "avx512" not in simd_level.available_levels():
+        print("-- not run: the SIMD level avx512, which neither this processor nor the emulator has")
+    return int(any(statuses))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
