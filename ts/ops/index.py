@@ -138,6 +138,12 @@ def indexed(xp: Any, self: Array, indices: Sequence[Array | None]) -> Array:
         raise _out_of_range(error, arrays) from None
 
 
+def _indexed_ndim(self: Array, arrays: Sequence[Array | None]) -> int:
+    """Return the number of dimensions of `self[arrays]`: index arrays replace those that they index."""
+    given = [a.ndim for a in arrays if a is not None]
+    return int(self.ndim) - len(given) + max(given, default=0)
+
+
 def _write_at(
     xp: Any, target: Array, indices: Sequence[Array | None], values: Array, accumulate: bool
 ) -> None:
@@ -161,6 +167,9 @@ def _write_at(
     key = _key(arrays)
     try:
         if accumulate:
+            # NumPy's `add.at` does not check the number of dimensions, and writes beyond its buffers.
+            if values.ndim > _indexed_ndim(target, arrays):
+                raise _mismatch(values, target[key].shape)
             xp.add.at(target, key, values)
         else:
             target[key] = values

@@ -174,6 +174,31 @@ def _along(
     return result, (slice(None),) * axis + (i,)
 
 
+def _check_index_add_source(self: Array, axis: int, index: Array, source: Array) -> None:
+    """Raise an error unless `source` has a slice of the shape of `self`'s along `axis` for each index."""
+    if axis >= max(source.ndim, 1):
+        raise RuntimeError(
+            f"index_add_(): Indexing dim {axis} is out of bounds of the source tensor with dim {source.ndim}"
+        )
+    if index.ndim > 1:
+        raise IndexError("Index is supposed to be a vector")
+    count = source.shape[axis] if source.ndim else 1
+    if not sizes.equal(count, index.size):
+        if not source.ndim:
+            raise IndexError("Dimension specified as 0 but tensor has no dimensions")
+        raise RuntimeError(
+            f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): "
+            f"({count}), for dim: {axis}"
+        )
+    slices = [[n for d, n in enumerate(shape) if d != axis] for shape in (self.shape, source.shape)]
+    same = len(slices[0]) == len(slices[1]) and all(map(sizes.equal, *slices))
+    if source.ndim != self.ndim or not same:
+        raise RuntimeError(
+            "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+            f"self.shape = {list(self.shape)} source.shape = {list(source.shape)}"
+        )
+
+
 @op(
     "aten::index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
     inplace=True,
@@ -185,16 +210,7 @@ def _index_add(xp: Any, self: Array, dim: int, index: Array, source: Array, alph
     if source.dtype != self.dtype:
         raise RuntimeError("index_add_(): self and source expected to have the same dtype")
     axis = rules.wrap_dim(dim, self.ndim)
-    if self.ndim and source.ndim and source.ndim != self.ndim:
-        raise RuntimeError(
-            "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
-            f"self.shape = {list(self.shape)} source.shape = {list(source.shape)}"
-        )
-    if source.ndim and index.ndim <= 1 and not sizes.equal(source.shape[axis], index.size):
-        raise RuntimeError(
-            f"index_add_(): Number of indices ({index.size}) should be equal to source.size(dim): "
-            f"({source.shape[axis]}), for dim: {axis}"
-        )
+    _check_index_add_source(self, axis, index, source)
     beyond = RuntimeError(_BOUNDS) if self.ndim == 2 else IndexError(_BEYOND)
     result, key = _along(xp, self, dim, index, beyond)
     piece = source if source.ndim or self.ndim == 0 else source.reshape(1)
