@@ -18,6 +18,7 @@ from typing import Any
 from ts._core.dispatch.overloads import overloads
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import is_grad_enabled
+from ts.ops import rules
 from ts.ops.registry import Record, add
 
 Tensors = Sequence[Tensor]
@@ -157,6 +158,24 @@ def _scaled(grads: Tensors, scale: Tensor | None, found: Tensor | None) -> bool:
     return True
 
 
+def check_lists(kernel: str, params: Tensors, read: dict[str, Tensors], steps: Tensors | None = None) -> None:
+    """Raise an error unless each list has a tensor for each parameter, of the parameter's floating dtype.
+
+    `read` has the lists that a step reads, by their names in the schema; counts of steps may have any dtype.
+    """
+    for name, tensors in {**read, **({} if steps is None else {"state_steps": steps})}.items():
+        if len(tensors) != len(params):
+            raise RuntimeError(f"Expected {name}.size() == n_tensors to be true, but got false.")
+    for at, param in enumerate(params):
+        if not param.dtype.is_floating_point:
+            rules.refuse(kernel, param.dtype.numpy_dtype)
+        for tensors in read.values():
+            if tensors[at].dtype != param.dtype:
+                raise RuntimeError(
+                    f"expected scalar type {param.dtype.type_name} but found {tensors[at].dtype.type_name}"
+                )
+
+
 def _fused_sgd(
     self: Tensors,
     grads: Tensors,
@@ -171,6 +190,11 @@ def _fused_sgd(
     grad_scale: Tensor | None,
     found_inf: Tensor | None,
 ) -> None:
+    check_lists(
+        "fused_sgd_kernel",
+        self,
+        {"grads": grads, **({"momentum_buffer_list": momenta} if momentum != 0 else {})},
+    )
     if _scaled(grads, grad_scale, found_inf):
         sgd(
             self,
@@ -204,6 +228,10 @@ def _fused_adam(decoupled: bool) -> Callable[..., None]:
         grad_scale: Tensor | None,
         found_inf: Tensor | None,
     ) -> None:
+        moments = {"exp_avgs": exp_avgs, "exp_avg_sqs": exp_avg_sqs}
+        if amsgrad:
+            moments["max_exp_avg_sqs"] = max_exp_avg_sqs
+        check_lists("fused_adam_kernel", self, {"grads": grads, **moments}, state_steps)
         if _scaled(grads, grad_scale, found_inf):
             adam(
                 self,
@@ -229,6 +257,7 @@ def _fused_adagrad(
     self: Tensors, grads: Tensors, state_sums: Tensors, state_steps: Tensors, lr: Number, lr_decay: float,
     weight_decay: float, eps: float, maximize: bool, grad_scale: Tensor | None, found_inf: Tensor | None,
 ) -> None:  # fmt: skip
+    check_lists("fused_adagrad_kernel", self, {"grads": grads, "state_sums": state_sums}, state_steps)
     if _scaled(grads, grad_scale, found_inf):
         adagrad(
             self,

@@ -7,9 +7,10 @@ or packed (`ts.ops.packed_sequence`): the rows of all times, with the number of 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from ts._core.tensor import sizes
 from ts.ops import rules, work
@@ -150,10 +151,10 @@ def _stack(
     directions = 2 if bidirectional else 1
     if num_layers <= 0:
         raise RuntimeError("Expected more hidden states in stacked_rnn")
-    if sizes is None and not len(x):
+    if not len(x if sizes is None else sizes):
         raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
     size = len(params) // (num_layers * directions)
-    join = xp.stack if sizes is None else xp.concatenate
+    rows = range(len(x)) if sizes is None else _PackedRows(sizes, len(x))
     final: list[State] = []
     for layer in range(num_layers):
         outputs = []
@@ -161,10 +162,10 @@ def _stack(
             at = layer * directions + direction
             weights = _Weights(params[at * size : (at + 1) * size], has_biases)
             given = linear(xp, x, weights.w_ih, weights.b_ih)
-            times = given if sizes is None else _split(given, sizes)
-            hidden, own = _layer(xp, step, times, tuple(part[at] for part in state), weights, bool(direction))
+            initial = tuple(part[at] for part in state)
+            output, own = _layer(xp, step, given, rows, initial, weights, bool(direction))
             final.append(own)
-            outputs.append(join(hidden))
+            outputs.append(output)
         x = outputs[0] if directions == 1 else xp.concatenate(outputs, axis=-1)
         if dropout and train and layer < num_layers - 1:
             record = find("aten::dropout")
@@ -173,26 +174,50 @@ def _stack(
     return (x, *(xp.stack([each[i] for each in final]) for i in range(len(state))))
 
 
-def _split(packed: Array, sizes: Sequence[int]) -> list[Array]:
-    ends = list(itertools.accumulate(sizes))
-    return [packed[end - size : end] for size, end in zip(sizes, ends, strict=True)]
+# The part of a sequence at each time step: an index of its first dimension, or the rows of a packed one.
+Rows = Sequence[Any]
+
+
+class _PackedRows(Sequence[Any]):
+    """The slices of a packed sequence, of `sizes[t]` rows each, computed on demand: there may be millions."""
+
+    def __init__(self, sizes: Sequence[int], length: int) -> None:
+        self._sizes = np.asarray(sizes, dtype=np.int64)
+        self._ends = np.cumsum(self._sizes)
+        if len(self._sizes) and (self._sizes.min() < 0 or self._ends[-1] > length):
+            raise RuntimeError(f"batch_sizes: expected a sum of at most {length}, the length of data")
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def __getitem__(self, t: Any) -> Any:
+        return slice(int(self._ends[t] - self._sizes[t]), int(self._ends[t]))
 
 
 def _layer(
-    xp: Any, step: Step, times: Sequence[Array], state: State, weights: _Weights, reverse: bool
-) -> tuple[list[Array], State]:
-    """The hidden state after each time, and the last state; packed sequences that are over keep theirs."""
-    hidden: list[Any] = [None] * len(times)
-    for t in work.steps(reversed(range(len(times))) if reverse else range(len(times))):
-        rows = times[t].shape[0]
-        if rows == state[0].shape[0]:
-            state = step(xp, times[t], state, weights)
-            hidden[t] = state[0]
+    xp: Any, step: Step, given: Array, rows: Rows, state: State, weights: _Weights, reverse: bool
+) -> tuple[Array, State]:
+    """Return the hidden state after each time step, in one array, and the last state.
+
+    `given` has the products of the inputs; `rows[t]` are those of step t. Packed sequences that ended keep
+    their state.
+    """
+    output = None
+    for t in work.steps(reversed(range(len(rows))) if reverse else range(len(rows))):
+        now = given[rows[t]]
+        count = now.shape[0]
+        if count == state[0].shape[0]:
+            state = step(xp, now, state, weights)
+            hidden = state[0]
         else:
-            new = step(xp, times[t], tuple(part[:rows] for part in state), weights)
-            state = tuple(xp.concatenate([now, part[rows:]]) for now, part in zip(new, state, strict=True))
-            hidden[t] = new[0]
-    return hidden, state
+            new = step(xp, now, tuple(part[:count] for part in state), weights)
+            state = tuple(xp.concatenate([part, old[count:]]) for part, old in zip(new, state, strict=True))
+            hidden = new[0]
+        if output is None:
+            length = len(rows) if isinstance(rows, range) else rows[-1].stop
+            output = xp.empty((length, *given.shape[1:-1], hidden.shape[-1]), dtype=hidden.dtype)
+        output[rows[t]] = hidden
+    return output, state
 
 
 def _padded(xp: Any, step: Step, input: Array, state: State, options: Sequence[Any]) -> State:
