@@ -83,3 +83,36 @@ def test_scripts_reach_operators_under_private_names():
         return ts._C._nn.gelu(x)
 
     assert f(ts.zeros(1)).item() == 0.0
+
+
+def state(seen):
+    """Return a function that adds to `seen` what PyTorch's private module says of the thread."""
+
+    def record(x):
+        traced = ts._C._is_tracing(), ts._C._get_tracing_state() is not None
+        seen.append((*traced, ts._C._are_functorch_transforms_active(), ts._C._len_torch_function_stack()))
+        return x * 2
+
+    return record
+
+
+def with_device(function, x):
+    with ts.device("meta"):
+        function(x)
+
+
+@pytest.mark.parametrize(
+    ("run", "expected"),
+    [
+        (lambda f, x: f(x), (False, False, False, 0)),
+        (lambda f, x: ts.jit.trace(f, x, check_trace=False), (True, True, False, 0)),
+        (lambda f, x: ts.vmap(f)(x), (False, False, True, 0)),
+        (lambda f, x: ts.func.grad(lambda y: f(y).sum())(x), (False, False, True, 0)),
+        (lambda f, x: ts.func.jvp(f, (x,), (x,)), (False, False, True, 0)),
+        (with_device, (False, False, False, 1)),
+    ],
+)
+def test_state_of_the_thread(run, expected):
+    seen = []
+    run(state(seen), ts.ones(2))
+    assert seen[0] == expected

@@ -31,6 +31,11 @@ def stack() -> list[Any]:
     return _here.stack
 
 
+def count_modes() -> int:
+    """Return the number of modes of this thread."""
+    return len(_here.stack)
+
+
 def push(mode: Any) -> None:
     """Let `mode` see what the thread calls."""
     _here.stack.append(mode)

@@ -29,6 +29,11 @@ def transforming() -> Iterator[None]:
         _here.transforms -= 1
 
 
+def is_transforming() -> bool:
+    """Return whether this thread runs a function that is transformed."""
+    return _here.transforms > 0
+
+
 def outside_only(message: str) -> None:
     """RuntimeError inside of a function transform."""
     if _here.transforms:
