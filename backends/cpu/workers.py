@@ -51,14 +51,23 @@ def parts(units: int) -> int:
 
 
 def run(function: Callable[[int, int], None], parts: int) -> None:
-    """Run all parts and wait for them; the first failure is raised when all are over."""
+    """Run all parts and wait for them; the first failure is raised when all are over.
+
+    While the interpreter shuts down (a thread that outlives the main thread, an `atexit` handler) and when the system has
+    no more threads, the parts that no worker takes run on the calling thread.
+    """
     if parts == 1:
         function(0, 1)
         return
-    pool = _workers(parts - 1)
-    waiting = [pool.submit(function, part, parts) for part in range(1, parts)]
+    waiting, own = [], [0]
+    for part in range(1, parts):
+        try:
+            waiting.append(_workers(parts - 1).submit(function, part, parts))
+        except RuntimeError:
+            own.append(part)
     try:
-        function(0, parts)
+        for part in own:
+            function(part, parts)
     finally:
         failures = [future.exception() for future in waiting]
     for failure in failures:

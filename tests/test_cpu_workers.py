@@ -1,0 +1,63 @@
+"""The worker threads of the CPU backend: operators that divide their work, while the interpreter shuts down."""
+
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from ts.backends.cpu import workers
+
+LATE_PRODUCTS = """
+import atexit, threading, time
+import ts
+
+ts.set_num_threads(2)
+a, images, weight = ts.randn(700, 700), ts.randn(8, 16, 40, 40), ts.randn(32, 16, 3, 3)
+expected = a @ a, ts.nn.functional.conv2d(images, weight)
+{first_use}
+
+def compute(name):
+    found = a @ a, ts.nn.functional.conv2d(images, weight)
+    print(name, all(ts.equal(x, y) for x, y in zip(found, expected)), flush=True)
+
+def outlive_main():
+    while threading.main_thread().is_alive():
+        time.sleep(0.01)
+    compute("thread")
+
+threading.Thread(target=outlive_main).start()
+atexit.register(compute, "atexit")
+"""
+
+
+@pytest.mark.parametrize("first_use", ["", "ts.backends.cpu.workers._pool = None"])
+def test_products_after_the_main_thread_ended(first_use):
+    """In a thread that is no daemon, and in an `atexit` handler: with a pool that was there, and without one."""
+    command = [sys.executable, "-c", LATE_PRODUCTS.format(first_use=first_use)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert sorted(done.stdout.split("\n")[:2]) == ["atexit True", "thread True"], done.stdout + done.stderr
+    assert done.returncode == 0
+
+
+def test_parts_without_a_worker_run_on_the_calling_thread(monkeypatch):
+    def refuse(count):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(workers, "_workers", refuse)
+    ran = []
+    workers.run(lambda part, parts: ran.append((part, parts, threading.current_thread())), 3)
+    assert ran == [(part, 3, threading.current_thread()) for part in range(3)]
+
+
+def test_the_failure_of_a_part_is_raised_after_all_parts_ended():
+    ran = []
+
+    def part_of(part, parts):
+        ran.append(part)
+        if part == 1:
+            raise ValueError("of part 1")
+
+    with pytest.raises(ValueError, match="of part 1"):
+        workers.run(part_of, 3)
+    assert sorted(ran) == [0, 1, 2]
