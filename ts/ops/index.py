@@ -418,6 +418,7 @@ def _selected_shape(self: Array, mask: Array) -> Made:
     overlap=STRICT,
     out_refused="masked_select(): self and result must have the same scalar type",
     shape=depends("masked_select").unless(_selected_shape),
+    unsized=lambda self, mask: (self.dtype, 1),
 )
 def _masked_select(xp: Any, self: Array, mask: Array) -> Array:
     if mask.dtype != rules.BOOL:
@@ -469,6 +470,7 @@ _NONZERO = NONZERO.unless(_nonzero_shape)
     layout="outermost_last",
     out_refused="nonzero: Expected out tensor to have scalar type {want} but got scalar type{got}",
     shape=_NONZERO,
+    unsized=lambda self: (dtypes.int64, 2),
 )
 def _nonzero(xp: Any, self: Array) -> Array:
     if self.ndim == 0:

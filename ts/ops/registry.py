@@ -119,6 +119,7 @@ class Record:
     refuses: Mapping[str, str] | None = None  # kinds of dtypes without a kernel: what is said (`refusals`)
     overlap: int = 0  # of a written tensor whose elements share places, by the numbers of `overlap.pxd`
     assignment: str = "tensor[indices] = tensor"  # what else does it, in the warning about such a tensor
+    unsized: Callable[..., tuple[Any, int]] | None = None  # dtype and rank of a result sized by elements
     filled_like: str = ""  # of what fills its tensor: the operator that makes one like it, so filled
     layout: tuple[str, ...] = ()  # a rule of `layouts` for each result; (): they lie as they were made
     out_refused: Said = ""  # what is said of an `out=` in another dtype than the result's; "": it is cast

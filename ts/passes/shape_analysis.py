@@ -29,7 +29,7 @@ from ts.analysis.alias import AliasDb
 from ts.analysis.effects import has_side_effects, reshapes
 from ts.dtypes import BY_CODE
 from ts.ir.graph import Block, Graph, Node, Value
-from ts.ir.types import TENSOR, TensorType, Type
+from ts.ir.types import TENSOR, TensorType, TupleType, Type
 from ts.ops import aten
 from ts.passes.evaluate import NOT_EVALUATED, evaluate
 
@@ -270,6 +270,8 @@ class Analysis:
         vague = max((self.vague[value] for value in inputs if value in self.vague), default=None)
         results = self.results(node, arguments)
         if results is NOT_EVALUATED:
+            results = self.unsized_result(node, arguments)
+        if results is NOT_EVALUATED:
             self.forget(node)
             return
         tensors = [type for type in _types(inputs) if isinstance(type, TensorType)]
@@ -279,11 +281,21 @@ class Analysis:
         # Whether these want gradients PyTorch does not say.
         several = self.by_inputs and is_elementwise(node) and len(tensors) > 1
         grads = {type._requires_grad for type in tensors} if not (self.complete and several) else {None}
+        if node.kind() == "prim::TupleConstruct" and getattr(node.output().type(), "name", None) is None:
+            node.output().set_type(TupleType([value.type() for value in inputs]))
         for output, sample in zip(node.outputs(), results, strict=True):
             if hasattr(sample, "is_meta") or (isinstance(sample, _CONTAINERS) and vague != _DTYPE):
                 if vague is not None:
                     self.vague[output] = vague
                 self.enter(output, sample, device, False if grads == {False} else None)
+
+    def unsized_result(self, node: Node, arguments: list[Any]) -> Any:
+        """A sample of a result whose lengths depend on elements: its record tells dtype and rank."""
+        describe = getattr(getattr(node.operator(), "record", None), "unsized", None)
+        if describe is None:
+            return NOT_EVALUATED
+        dtype, rank = describe(*arguments)
+        return [self.blank(TensorType(dtype.code, [None] * rank))]
 
     def device_of_results(self, node: Node, tensors: list[TensorType]) -> str | None:
         """Where an operator's results are: with its tensors, or where it is told."""
