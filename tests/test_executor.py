@@ -19,7 +19,7 @@ def test_graph_for_has_the_types_of_the_arguments():
     """dtype, rank, device and gradients, through loops and branches; lengths are those of any call."""
     f = ts.jit.script(looped)
     text = str(f.graph_for(ts.ones(2, 3), y=ts.ones(3, 3)))
-    assert text.count("Float(*, *, requires_grad=0, device=cpu)") == 6
+    assert text.count("Float(*, *, requires_grad=0, device=cpu)") == 7
     assert "Float(*, requires_grad=0, device=cpu) = aten::sum" in text
     assert "FloatTensor(requires_grad=0, device=cpu) = aten::relu" in text
     assert "Double(*, *, requires_grad=0, device=cpu) = aten::matmul" in str(

@@ -121,7 +121,7 @@ def test_names():
     for value in (a, b, c):
         value.set_debug_name("x")
     assert [v.debug_name() for v in (a, b, c)] == ["x.1", "x.3", "x"]
-    with pytest.raises(RuntimeError, match="a value cannot be named '3': plain numbers"):
+    with pytest.raises(RuntimeError, match="Invalid name: '3': plain numbers"):
         a.set_debug_name("3")
 
 
@@ -329,3 +329,54 @@ def test_inputs_are_lists_and_iterators():
     assert next(graph.outputs()).debugName() == "b"
     inputs.clear()
     assert len(graph.inputs()) == 2
+
+
+def test_insert_matches_the_schema():
+    graph = parse_ir("graph(%x : Tensor, %n : int):\n  return (%x)")
+    x, n = graph.inputs()
+    graph.set_insert_point(graph.return_node())
+    node = graph.insert("aten::add", [x, x]).node()
+    assert [str(value.type()) for value in node.inputs()] == ["Tensor", "Tensor", "int"]
+    assert node.inputs()[2].to_ivalue() == 1
+    assert graph.insert("aten::sum", [x]).node().schema().overload_name == ""
+    for kind, inputs in (("aten::mm", [x, n]), ("aten::foo", [x]), ("aten::add", [x, "a"])):
+        with pytest.raises(RuntimeError, match=f"No operator {kind} takes the arguments"):
+            graph.insert(kind, inputs)
+
+
+def test_kinds_have_a_namespace():
+    graph = Graph()
+    for kind in ("relu", ""):
+        with pytest.raises(RuntimeError, match="all symbols must have a namespace"):
+            graph.create(kind)
+    assert graph.create("my::operator", 2).outputs_size() == 2
+
+
+def test_values_and_nodes_of_another_graph_are_refused():
+    graph, other = (parse_ir("graph(%x : Tensor):\n  return (%x)") for _ in range(2))
+    x = other.inputs()[0]
+    with pytest.raises(RuntimeError, match="belongs to another graph"):
+        graph.create("aten::relu", [x])
+    with pytest.raises(RuntimeError, match="belongs to another graph"):
+        graph.register_output(x)
+    with pytest.raises(RuntimeError, match="of another graph cannot be inserted"):
+        graph.append_node(other.create("aten::relu", [x]))
+
+
+def test_text_without_source_ranges():
+    graph = ts.jit.script(add_one).graph
+    assert "#" in graph.str() and "#" not in graph.str(print_source_ranges=False)
+
+
+def add_one(x):
+    return x + 1
+
+
+def test_functions_of_graphs_in_compilation_units():
+    unit = ts.jit.CompilationUnit("def f(x):\n  return x + 1\n")
+    graph = parse_ir("graph(%x : Tensor):\n  %y : Tensor = aten::neg(%x)\n  return (%x, %y)")
+    unit.create_function("g", graph)
+    assert [each.tolist() for each in unit.g(ts.ones(1))] == [[1.0], [-1.0]]
+    with pytest.raises(RuntimeError, match="method 'g' already defined."):
+        unit.create_function("g", graph)
+    assert unit.get_class("f") is None and ts.jit.python_cu.find_function("nothing") is None

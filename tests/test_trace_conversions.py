@@ -103,3 +103,21 @@ def test_the_legacy_constructors_keep_the_gradient():
         assert y.requires_grad and y.data_ptr() == x.data_ptr()
         (gradient,) = ts.autograd.grad((y * 3).sum(), x)
         assert gradient.tolist() == [3.0, 3.0]
+
+
+ITEMS = {
+    "slices": lambda x: x[[slice(None), slice(-2, None)]],
+    "a slice and a number": lambda x: x[[slice(None), 0]],
+    "None and a number": lambda x: x[[None, 0]],
+    "an ellipsis": lambda x: x[[..., 0]],
+    "tensors": lambda x: x[[ts.tensor([0]), ts.tensor([1])]],
+    "lists": lambda x: x[[[0, 1], [1, 2]]],
+    "numbers": lambda x: x[[0, 1]],
+}
+
+
+@pytest.mark.parametrize("name", ITEMS)
+def test_a_list_as_index(name):
+    trace = ts.jit.trace(ITEMS[name], ts.arange(6.0).view(2, 3), check_trace=False)
+    other = ts.arange(12.0).view(3, 4)
+    assert ts.equal(trace(other), ITEMS[name](other))

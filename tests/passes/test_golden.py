@@ -56,7 +56,7 @@ FUNCTIONS = {
     "fuse_linear": "fuse_linear",
     "functional_to_inplace_activation": "functional_to_inplace_activation",
     "inplace_to_functional_activation": "inplace_to_functional_activation",
-    "functional_graphs": "create_functional_graphs",
+    "create_functional_graphs": "create_functional_graphs",
     "inline_functional_graphs": "inline_functional_graphs",
     "insert_guards": "insert_guards",
     "guard_elimination": "eliminate_guards",
@@ -70,7 +70,7 @@ FUNCTIONS = {
 MODULES = {
     "functional_to_inplace_activation": "inplace_activations",
     "inplace_to_functional_activation": "inplace_activations",
-    "inline_functional_graphs": "functional_graphs",
+    "inline_functional_graphs": "create_functional_graphs",
     "insert_guards": "guards",
     "guard_elimination": "guards",
     "insert_bail_outs": "guards",
@@ -134,7 +134,7 @@ UNLIMITED = {
     "constant_propagation_immutable_types", "dce", "lower_all_tuples", "lower_tuples", "normalize_ops",
     "remove_inplace_ops",
 }  # fmt: skip
-REORDERS = {"functional_graphs", "peephole"}  # nodes move before a part is counted; constants go to the right
+REORDERS = {"create_functional_graphs", "peephole"}  # nodes move before a part is counted; constants go to the right
 LIMITS = {
     "fuse_linear": "subgraph_rewrite",
     "fuse_relu": "subgraph_rewrite",

@@ -12,7 +12,7 @@ shared again when it is read.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import Any, Final
 
@@ -172,7 +172,9 @@ class Pickler:
         elif isinstance(value, Dict | dict) and isinstance(type, DictType):
             self.dict(value, type)
         elif isinstance(value, Tuple | tuple) and isinstance(type, TupleType):
-            self.sequence(value, type)
+            self.sequence(value, type.elems)
+        elif isinstance(value, tuple) and type is ANY:
+            self.sequence(value, [ANY] * len(value))
         else:
             raise ArchiveError(f"a {value.__class__.__name__} of type {type.annotation_str} cannot be saved")
         self.remember(id(value))
@@ -204,11 +206,11 @@ class Pickler:
         self.text(self.spell(type))
         self.write(b"\x86R")
 
-    def sequence(self, value: Any, type: TupleType) -> None:
+    def sequence(self, value: Any, types: Sequence[Type]) -> None:
         few = {0: b")", 1: b"\x85", 2: b"\x86", 3: b"\x87"}
         if len(value) > 3:
             self.write(b"(")
-        for element, its_type in zip(value, type.elems, strict=True):
+        for element, its_type in zip(value, types, strict=True):
             self.push(element, its_type)
         self.write(few.get(len(value), b"t"))
 
@@ -217,8 +219,8 @@ class Pickler:
         self.named(*self.split(type))
         self.write(b")\x81")
         self.remember(id(value))
-        save = type.find_method("__getstate__")
-        if save is not None and type.find_method("__setstate__") is not None:
+        save = type.methods.get("__getstate__")  # compiled ones; what Python's pickles call is no part
+        if save is not None and "__setstate__" in type.methods:
             state_type = save.schema.returns[0].type
             self.push(to_core(save(value), type_spec(state_type)), state_type)
         else:
@@ -302,6 +304,8 @@ def _own_type(value: Any, type: Type) -> Type:
     if isinstance(value, Object) or isinstance(type, ListType | DictType | TupleType):
         return type
     plain = from_core(value) if isinstance(value, List | Dict | Tuple) else value
+    if isinstance(plain, tuple) and type is ANY and plain is value:
+        return ANY  # each element says what it is
     own = type_of_constant(plain) or type
     if isinstance(type, UnionType):
         same_kind = [option for option in type.contained_types() if option.kind() == own.kind()]

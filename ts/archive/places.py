@@ -18,8 +18,8 @@ from ts._core.thread import deadline
 from ts.archive.pickler import Pickler
 from ts.archive.unpickler import Global, Unpickler
 from ts.errors import ArchiveError
-from ts.ir.attributes import type_of_constant
 from ts.ir.source import Source, SourceRange
+from ts.ir.types import ANY
 
 _FORMAT: Final = "FORMAT_WITH_STRING_TABLE"
 _MOST_TEXT: Final = 1 << 26  # characters of one source
@@ -46,9 +46,7 @@ def write_places(places: Iterable[tuple[int, SourceRange | None]]) -> bytes:
             source = sources[range.source] = (lines, name, range.source.first_line)
         entries.append((offset, (source, range.start, range.end), tag))
     record = (_FORMAT, tuple(numbers), tuple(entries))
-    type = type_of_constant(record)
-    assert type is not None
-    return Pickler(str, str, _no_tensor).dump(record, type)
+    return Pickler(str, str, _no_tensor).dump(record, ANY)  # a type of all its parts would be too large
 
 
 def _no_tensor(tensor: object) -> NoReturn:

@@ -29,10 +29,10 @@ from ts.ir.attributes import type_of_constant
 from ts.ir.copying import copy_block
 from ts.ir.inserting import At, Inserting
 from ts.ir.names import also_named
-from ts.ir.node import NODE_BYTES, NODE_NS, CallStack, Node, OperatorLookup
+from ts.ir.node import NODE_BYTES, NODE_NS, CallStack, Node, OperatorLookup, foreign_value
 from ts.ir.source import SourceRange
 from ts.ir.taken import Taken
-from ts.ir.types import DEVICE, INT, TENSOR, Type, match_type_variables, substitute
+from ts.ir.types import DEVICE, INT, TENSOR, TupleType, Type, match_type_variables, substitute
 from ts.ir.value import Use, Value, pass_name_on
 
 __all__ = ["Block", "CallStack", "Graph", "Node", "OperatorLookup", "Use", "Value"]
@@ -358,9 +358,18 @@ class Graph:
     def create(self, kind: str, inputs: Iterable[Value] = (), num_outputs: int = 1) -> Node:
         """A new node, not yet in any block, at the graph's current place in the source."""
         spend(NODE_NS, NODE_BYTES)
-        self._kinds.add(kind)
+        if kind not in self._kinds:
+            if "::" not in kind:
+                raise RuntimeError(
+                    f"all symbols must have a namespace, <namespace>::<string>, but found: {kind}"
+                )
+            self._kinds.add(kind)
+        if isinstance(inputs, int):  # create(kind, num_outputs)
+            inputs, num_outputs = (), inputs
         node = Node(self, kind, self.range, self.callstack, self.scope)
         for i, value in enumerate(inputs):
+            if value._node._graph is not self:
+                raise foreign_value(kind, value)
             node._input_uses.append(value._new_use(node, i))
             node._inputs.append(value)
         for i in range(num_outputs):
@@ -436,8 +445,17 @@ class Graph:
         return self._block.prepend_node(node)
 
     def insert(self, kind: str, inputs: Sequence[Any] = (), type: Type | None = None) -> Value:
-        """Insert an operator over values or Python constants; its output's type follows the schema."""
+        """Insert an operator over values or Python constants; its output's type follows the schema.
+
+        Arguments that are left out have the defaults of the schema that takes the others.
+        """
         values = [v if isinstance(v, Value) else self.insert_constant(v) for v in inputs]
+        if type is None and OperatorLookup.with_defaults is not None:
+            missing = OperatorLookup.with_defaults(kind, values)
+            if missing is None:
+                given = ", ".join(str(value._type) for value in values)
+                raise RuntimeError(f"No operator {kind} takes the arguments ({given})")
+            values += [self.insert_constant(default) for default in missing]
         node = self.insert_node(self.create(kind, values))
         if type is not None:
             return node.output().set_type(type)
@@ -549,10 +567,21 @@ class Graph:
 
         verify(self)
 
-    def str(self, print_ranges: bool = True) -> Any:
+    def str(self, print_source_ranges: bool = True) -> Any:
         from ts.ir.print import to_text
 
-        return to_text(self, print_ranges)
+        return to_text(self, print_source_ranges)
+
+    def make_multi_output_into_tuple(self) -> None:
+        """Return one tuple of what the graph returns, unless that is one value."""
+        values = list(self.outputs())
+        if len(values) == 1:
+            return
+        node = self._block.append_node(self.create("prim::TupleConstruct", values))
+        node.output().set_type(TupleType([value._type for value in values]))
+        for i in reversed(range(len(values))):
+            self.erase_output(i)
+        self.register_output(node.output())
 
     def draw(self, path: Any) -> None:
         """Write a picture of the graph: to ``.svg`` as it is shown, to ``.dot`` or ``.gv`` for Graphviz.
@@ -595,6 +624,7 @@ also_named(
     setInsertPoint="set_insert_point",
     insert_point_guard="inserting_before",
     insertGraph="insert_graph",
+    makeMultiOutputIntoTuple="make_multi_output_into_tuple",
     findNode="find_node",
     findAllNodes="find_all_nodes",
 )

@@ -41,10 +41,18 @@ _UNSET = object()
 _NO_BLOCKS: Taken[Any] = Taken()
 
 
+def foreign_value(kind: str, value: Value) -> RuntimeError:
+    """Return the error for an input that belongs to another graph than its node."""
+    return RuntimeError(
+        f"a node {kind} cannot take the value %{value.debug_name()}, which belongs to another graph"
+    )
+
+
 class OperatorLookup:
     """How a node finds its operator record. The registry installs `find`; `ts.ir` knows no operators."""
 
     find: ClassVar[Callable[[Node], Any] | None] = None
+    with_defaults: ClassVar[Callable[[str, list[Value]], list[Any] | None] | None] = None
 
 
 class Node:
@@ -235,7 +243,7 @@ class Node:
 
     def _attribute(self, name: str) -> tuple[str, Any]:
         if self._attributes is None or name not in self._attributes:
-            raise IndexError(f"required keyword attribute '{name}' is undefined")
+            raise RuntimeError(f"required keyword attribute '{name}' is undefined")
         return self._attributes[name]
 
     def __getitem__(self, name: str) -> Any:
@@ -251,6 +259,8 @@ class Node:
     # --- inputs ---
 
     def add_input(self, value: Value) -> Value:
+        if value._node._graph is not self._graph:
+            raise foreign_value(self._kind, value)
         self._input_uses.append(value._new_use(self, len(self._inputs)))
         self._inputs.append(value)
         self._operator = _UNSET
@@ -363,6 +373,8 @@ class Node:
         """Insert this fresh node after `node`."""
         if self._block is not None:
             raise InternalError(f"node {self._kind} is inserted, but already in a block")
+        if node._graph is not self._graph:
+            raise RuntimeError(f"a node {self._kind} of another graph cannot be inserted into this one")
         block = self._block = node.owning_block()
         if self._blocks:
             block._with_blocks[self] = None

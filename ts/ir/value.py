@@ -128,7 +128,7 @@ class Value:
             return self
         if is_numeral(name):
             raise RuntimeError(
-                f"a value cannot be named {name!r}: plain numbers are for values without a name"
+                f"Invalid name: {name!r}: plain numbers are for values without a name"
             )
         if name in names:
             pass_name_on(self._node._graph, name)

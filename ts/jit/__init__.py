@@ -54,6 +54,7 @@ _HOMES: dict[str, tuple[str, str]] = {
     for name in names.split()
 } | {
     "Final": ("typing", "Final"),
+    "python_cu": ("ts.jit.scripting", "python_cu"),
     "clear_class_registry": ("ts.frontend.naming", "clear_names"),
     "Error": ("ts.errors", "ScriptRuntimeError"),
     "ScriptObject": ("ts.runtime.objects", "RecursiveScriptClass"),

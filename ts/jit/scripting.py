@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, overload
 from ts._core.value.turns import my_turn
 from ts.errors import CompilationError, FrontendError, missing_attribute
 from ts.frontend.failures import for_users
-from ts.frontend.naming import live, qualified_name
+from ts.frontend.naming import live, qualified_name, unique_name
 from ts.frontend.resolve import Resolver
 from ts.module_names import own_name
 from ts.passes import log  # noqa: F401 -- wrong switches are refused when this is imported
@@ -34,6 +34,7 @@ from ts.runtime.deep import with_deep_stack
 from ts.runtime.function import (
     ScriptFunction,
     compile_function,
+    create_function_from_graph,
     declare_functions,
     forget,
 )
@@ -42,6 +43,7 @@ from ts.runtime.switch import enabled
 if TYPE_CHECKING:
     from ts.frontend.observed import Call
     from ts.frontend.parse import ParsedFunction
+    from ts.ir.graph import Graph
     from ts.ir.types import ClassType
 
 # What `fn.code` shows and nobody writes.
@@ -263,6 +265,29 @@ class CompilationUnit:
         """The function of that name, or None."""
         return self._functions.get(name)
 
+    def create_function(
+        self, qualified_name: str, graph: Graph, should_mangle: bool = False
+    ) -> ScriptFunction:
+        """Add a function that runs a copy of `graph`."""
+        name = qualified_name.rpartition(".")[2]
+        if name in self._functions:
+            if not should_mangle:
+                raise RuntimeError(f"method '{name}' already defined.")
+            qualified_name = unique_name(qualified_name)
+        function = create_function_from_graph(qualified_name, graph)
+        self._functions[name] = function
+        return function
+
+    def get_interface(self, qualified_name: str) -> None:
+        """Return the interface of that name: None, as texts of functions declare none."""
+
+    def get_class(self, qualified_name: str) -> ClassType | None:
+        """Return the class of that name, or None."""
+        return self._classes.get(qualified_name)
+
+    def set_optimized(self, optimize: bool) -> None:
+        """Accept PyTorch's switch, which has no effect there either."""
+
     def get_functions(self) -> list[ScriptFunction]:
         """All functions, in the order of definition."""
         return list(self._functions.values())
@@ -272,3 +297,21 @@ class CompilationUnit:
         if function is None:
             raise missing_attribute("'CompilationUnit'", name, lambda: self.__dict__.get("_functions", ()))
         return function  # type: ignore[no-any-return]
+
+
+class _PythonUnit(CompilationUnit):
+    """The functions and classes of Python that are compiled, by their qualified names."""
+
+    def find_function(self, name: str) -> ScriptFunction | None:
+        """Return the compiled function of that name, or None."""
+        found = super().find_function(name) or live(name)
+        return found if isinstance(found, ScriptFunction) else None
+
+    def get_class(self, qualified_name: str) -> ClassType | None:
+        """Return the compiled class of that name, or None."""
+        found: Any = live(qualified_name)
+        return found if found is not None and hasattr(found, "attributes") else None
+
+
+python_cu = _PythonUnit()
+"""What PyTorch has as `torch.jit._state._python_cu`."""

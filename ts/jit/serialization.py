@@ -12,7 +12,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING, Any
 
 from ts.archive.read import read
@@ -54,9 +54,8 @@ def load(
 ) -> Any:
     """The scripted module that an archive holds.
 
-    `map_location` says on which device tensors are placed: a device, a dictionary from the devices of the
-    archive to others, or a function of a storage's elements and its device that gives a tensor or None.  The
-    keys of `_extra_files` name additional records, whose contents are filled in.
+    `map_location` is the device on which tensors are placed. The keys of `_extra_files` name additional
+    records, whose contents are filled in.
 
     Large tensors of a file that is given by its path are mapped into memory: they take none before they are
     read, and processes that load the file share it; what is written to them stays in the process.  The file
@@ -67,7 +66,7 @@ def load(
     `allowed_ops` are the operators that its code may use, by names (`aten::add`), with overloads
     (`aten::add.Tensor`) or as patterns (`aten::*`); another one is an error, which says where it stands.
     """
-    if not isinstance(map_location, (str, device, Mapping, type(None))) and not callable(map_location):
+    if not isinstance(map_location, (str, device, type(None))):
         raise ValueError(
             f"map_location should be either None, string or torch.device, but got type: {type(map_location)}"
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from ts.ir.graph import Node, OperatorLookup
+from ts.ir.graph import Node, OperatorLookup, Value
 from ts.ir.schema import FunctionSchema
 from ts.ir.types import NoneType, Type, match_type_variables, substitute
 
@@ -59,4 +59,27 @@ def _takes(schema: FunctionSchema, inputs: tuple[Type, ...]) -> bool:
     return True
 
 
+def missing_defaults(kind: str, inputs: list[Value]) -> list[Any] | None:
+    """Return the defaults of the arguments that an operator call leaves out.
+
+    None if the kind is an operator's, and no overload takes the inputs.
+    """
+    from ts.ops import registry
+
+    operators = list(registry.lookup(kind))
+    types = tuple([value.type() for value in inputs])
+    if not operators:
+        return None if kind.startswith("aten::") else []
+    if any(_takes(operator.schema, types) for operator in operators):
+        return []
+    for operator in operators:
+        rest = operator.schema.arguments[len(types) :]
+        if rest and all(argument.has_default for argument in rest):
+            first = FunctionSchema(kind, "", operator.schema.arguments[: len(types)])
+            if _takes(first, types):
+                return [argument.default for argument in rest]
+    return None
+
+
 OperatorLookup.find = find_operator
+OperatorLookup.with_defaults = missing_defaults

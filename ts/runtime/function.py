@@ -598,7 +598,6 @@ def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:
     """A function that runs a graph; its parameters are the graph's inputs."""
     from ts.analysis.typecheck import check_types
     from ts.ir.schema import Argument, FunctionSchema
-    from ts.ir.types import TupleType
     from ts.ir.verifier import verify
     from ts.passes.executor_nodes import with_executor_nodes_lowered
     from ts.passes.failing_code import run_instead
@@ -612,23 +611,14 @@ def create_function_from_graph(name: str, graph: Graph) -> ScriptFunction:
         Argument(value.debug_name() if value.has_debug_name() else f"argument_{i}", value.type())
         for i, value in enumerate(graph.inputs())
     )
-    outputs = [value.type() for value in graph.outputs()]
-    if len(outputs) != 1:
-        values = graph.outputs()
-        node = graph.return_node()
-        with graph.inserting_before(node):
-            result = graph.insert_node(graph.create("prim::TupleConstruct", values)).output()
-        result.set_type(TupleType(outputs))
-        for i in reversed(range(len(outputs))):
-            graph.block().erase_output(i)
-        graph.register_output(result)
-        outputs = [result.type()]
+    graph.make_multi_output_into_tuple()
+    returned = graph.outputs()[0].type()
     runs = with_executor_nodes_lowered(graph)
     check_types(runs)
     if runs is not graph:
         run_instead(graph, runs)
     script = ScriptFunction(name)
-    script.finish(graph, FunctionSchema(name, "", arguments, (Argument("", outputs[0]),)))
+    script.finish(graph, FunctionSchema(name, "", arguments, (Argument("", returned),)))
     return script
 
 

@@ -329,6 +329,8 @@ class ScriptModule(Module):
 
     def archived(self) -> Object:
         """What an archive of the module holds: the object behind it."""
+        if self._object is None and type(self) is ScriptModule:
+            _finish(self)
         if self._object is None:
             raise RuntimeError("the module is saved when it is complete: its `__init__` has not returned")
         return self._object

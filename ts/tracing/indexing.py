@@ -20,6 +20,7 @@ import numpy as np
 from ts import dtypes
 from ts._core.dispatch.overloads import overloads
 from ts._core.tensor import construct, sizes
+from ts._core.tensor.indexing import stands_for_tuple
 from ts._core.tensor.symbols import Symbolic
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import current_tracer
@@ -83,7 +84,8 @@ def _apply(
     several: Callable[[Tensor], bool] | None = None,
 ) -> tuple[Tensor, list[Tensor | None]]:
     """The view by everything but index tensors, and the index tensors by dimension of it."""
-    items = [_item(item) for item in (index if isinstance(index, tuple) else (index,))]
+    several_items = isinstance(index, tuple) or stands_for_tuple(index)
+    items = [_item(item) for item in (index if several_items else (index,))]
     taken = sum(_dimensions(item) for item in items)
     if taken > x.ndim:
         raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
@@ -138,12 +140,21 @@ def _constant(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
     return made if literal is None else literal(made)  # type: ignore[no-any-return]
 
 
+def _index_constant(data: Any, dtype: Any = None) -> Tensor:
+    """A tensor of indices that the program wrote as a list or array."""
+    tracer = current_tracer()
+    made = _constant(data, dtype)
+    if getattr(tracer, "literal", None) is None:
+        tracer.constructed(made, "index")
+    return made
+
+
 def _item(item: Any) -> Any:
     """An index as the operators take it."""
     if isinstance(item, list | tuple | range):
-        return _constant(list(item), None if len(item) else dtypes.int64)
+        return _index_constant(list(item), None if len(item) else dtypes.int64)
     if isinstance(item, np.ndarray):
-        return _constant(item)
+        return _index_constant(item)
     if isinstance(item, np.integer):
         return int(item)
     return item

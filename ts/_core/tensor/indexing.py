@@ -153,7 +153,7 @@ def _items(index: Any) -> list[Any]:
     """The comma-separated indices, with tensors of one integer as ints and lists as tensors."""
     if isinstance(index, tuple):
         return [_normal(item) for item in index]
-    if not _stands_for_tuple(index):
+    if not stands_for_tuple(index):
         return [_normal(index)]
     warnings.warn(
         "Using a non-tuple sequence for multidimensional indexing is deprecated and will be changed in "
@@ -165,7 +165,7 @@ def _items(index: Any) -> list[Any]:
     return [_normal(item) for item in index]
 
 
-def _stands_for_tuple(index: Any) -> bool:
+def stands_for_tuple(index: Any) -> bool:
     """Whether a list is taken for several indices: a short one with more than numbers in it."""
     if type(index) is not list or len(index) >= 32:
         return False

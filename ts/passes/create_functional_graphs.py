@@ -40,7 +40,7 @@ def inline_groups(graph: Graph, kinds: Collection[str]) -> bool:
     changed = False
     for node in list(nodes_of(graph.block())):
         wanted = node.kind() in kinds and node.has_attribute("Subgraph")
-        if wanted and optimization_allowed("functional_graphs"):
+        if wanted and optimization_allowed("create_functional_graphs"):
             inline_group(node)
             changed = True
     if changed:
@@ -58,11 +58,11 @@ def _visit(block: Block, aliases: AliasDb, fewest: int) -> bool:
         if _is_functional(node, aliases):
             node = _grown(node, aliases)
             count = sum(1 for _ in node["Subgraph"].nodes())
-            if count < fewest or not optimization_allowed("functional_graphs"):
+            if count < fewest or not optimization_allowed("create_functional_graphs"):
                 node = _dissolved(node)
                 changed |= count > 1  # they may have moved
             else:
-                update("functional_graphs", "Joined what ends with {}", node)
+                update("create_functional_graphs", "Joined what ends with {}", node)
                 sink_constants(node)
                 changed = True
         node = node.prev()
