@@ -377,6 +377,6 @@ def test_functions_of_graphs_in_compilation_units():
     graph = parse_ir("graph(%x : Tensor):\n  %y : Tensor = aten::neg(%x)\n  return (%x, %y)")
     unit.create_function("g", graph)
     assert [each.tolist() for each in unit.g(ts.ones(1))] == [[1.0], [-1.0]]
-    with pytest.raises(RuntimeError, match="method 'g' already defined."):
+    with pytest.raises(RuntimeError, match=r"method 'g' already defined\."):
         unit.create_function("g", graph)
     assert unit.get_class("f") is None and ts.jit.python_cu.find_function("nothing") is None
