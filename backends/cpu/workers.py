@@ -53,8 +53,8 @@ def parts(units: int) -> int:
 def run(function: Callable[[int, int], None], parts: int) -> None:
     """Run all parts and wait for them; the first failure is raised when all are over.
 
-    While the interpreter shuts down (a thread that outlives the main thread, an `atexit` handler) and when the system has
-    no more threads, the parts that no worker takes run on the calling thread.
+    While the interpreter shuts down (a thread that outlives the main thread, an `atexit` handler) and when
+    the system has no more threads, the parts that no worker takes run on the calling thread.
     """
     if parts == 1:
         function(0, 1)

@@ -190,7 +190,9 @@ class Optimizer:
 
     def _check_layouts(self, params: list[Tensor]) -> None:
         """Raise a RuntimeError for sparse gradients if the rule does not take them."""
-        if self.takes_sparse_gradients or all(getattr(x.grad, "layout", ts.strided) is ts.strided for x in params):
+        if self.takes_sparse_gradients:
+            return
+        if all(getattr(x.grad, "layout", ts.strided) is ts.strided for x in params):
             return
         rule = next(cls for cls in type(self).__mro__ if cls.__module__.startswith("ts.optim"))
         if rule is not Optimizer:  # whose rule a program has written
