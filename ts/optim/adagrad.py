@@ -121,7 +121,12 @@ def adagrad(
     if found_inf is None or not bool(found_inf):
         count(state_steps)
     scaler = scaler_options(grad_scale, found_inf)
-    options: dict[str, Any] = dict(weight_decay=weight_decay, lr_decay=lr_decay, eps=eps, maximize=maximize)
+    options: dict[str, Any] = {
+        "weight_decay": weight_decay,
+        "lr_decay": lr_decay,
+        "eps": eps,
+        "maximize": maximize,
+    }
     for i in sparse:
         rate = float(number(lr))
         sparse_steps.adagrad(params[i], grads[i], state_sums[i], state_steps[i].item(), lr=rate, **options)
