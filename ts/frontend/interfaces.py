@@ -61,14 +61,14 @@ def _schema(type: InterfaceType, cls: type, name: str, function: FunctionType) -
 
 
 def _check_body(parsed: ParsedFunction) -> None:
-    """A docstring and `pass`, or one of the two."""
-    for statement in parsed.node.body:
-        is_text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-        if not is_text and not isinstance(statement, ast.Pass):
-            raise CompilationError(
-                "interfaces declarations should only contain a single 'pass' statement.",
-                parsed.range(statement),
-            )
+    """Raise CompilationError if a declaration has no `pass` and is more than a docstring."""
+    body = parsed.node.body
+    is_text = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+    is_docstring = is_text and isinstance(body[0].value.value, str) and len(body) == 1  # type: ignore[attr-defined]
+    if not is_docstring and not any(isinstance(statement, ast.Pass) for statement in body):
+        raise CompilationError(
+            "interfaces declarations should contain 'pass' statement.", parsed.range(body[0])
+        )
 
 
 def interface(cls: type) -> type:

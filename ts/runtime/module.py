@@ -30,6 +30,7 @@ from ts.errors import FrontendError, missing_attribute
 from ts.frontend import classes, modules, parse
 from ts.frontend.compile import compile_all
 from ts.frontend.failures import for_users
+from ts.frontend.hook_signatures import check_hook_signatures
 from ts.frontend.markers import Attribute, modifier_of
 from ts.frontend.modules import ConcreteModule
 from ts.frontend.resolve import Resolver
@@ -530,6 +531,8 @@ def compile_entry_points(concrete: ConcreteModule) -> None:
         pending = _not_compiled(concrete)
         try:
             compile_all(method for each in pending for method in each.entry_points())
+            for each in pending:
+                check_hook_signatures(each)
         except BaseException:
             for each in pending:
                 each.compiled = False
