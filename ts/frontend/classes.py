@@ -144,10 +144,8 @@ def declare_overload(type: ClassType, cls: type, name: str, function: Any, decla
     from ts.frontend.overloads import parse_overload
 
     def parsed() -> ParsedFunction:
-        definition = parse_overload(function, declaration)
+        definition = parse_overload(function, declaration, type)
         definition.name = name
-        parameters, returns = definition.signature
-        definition.signature = [parameters[0]._replace(type=type), *parameters[1:]], returns
         return definition
 
     return _declare(type, cls, name, parsed)

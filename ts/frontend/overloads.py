@@ -101,14 +101,17 @@ def compiled_overloads(function: Callable[..., Any], compile_overload: Callable[
     return found
 
 
-def parse_overload(implementation: Callable[..., Any], declaration: Callable[..., Any]) -> ParsedFunction:
-    """The implementation with the types of a declaration.
+def parse_overload(
+    implementation: Callable[..., Any], declaration: Callable[..., Any], self_type: Any = None
+) -> ParsedFunction:
+    """The implementation with the types of a declaration; of a method, `self_type` is the type of its object.
 
     The declaration may leave out trailing parameters, which then need a default and a type in the
     implementation.  Defaults are the implementation's, as far as they are of the declared type.
     """
     declared = parse.function_def(declaration, signature_only=True)
     parsed = parse.function_def(implementation)
+    declared.self_type = parsed.self_type = self_type
     range = declared.ranges.token(declared.node, len("def"))
     for name, value in declared.defaults.items():
         if name not in parsed.defaults or parsed.defaults[name] != value:

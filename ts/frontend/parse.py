@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, Final
@@ -224,6 +225,9 @@ def _is_docstring(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
+_WRONG_PREFIX: Final = re.compile(r"#[\t ]*type[\t ]*:(?![\t ]*ignore)")
+
+
 def type_comment(text: str) -> str | None:
     """The signature in `# type:` comments of a definition's text, as one line; None if there is none.
 
@@ -234,6 +238,7 @@ def type_comment(text: str) -> str | None:
         return None
     lines = [line for line in text.split("\n") if "# type:" in line and "# type: ignore" not in line]
     if not lines:
+        _check_comment_prefix(text)
         return None
     if len(lines) == 1:
         return lines[0][lines[0].index("# type:") :].strip()
@@ -248,6 +253,17 @@ def type_comment(text: str) -> str | None:
         "Return type line '# type: (...) -> ...' not found on multiline type annotation\n"
         f"for type lines:\n{found}\n(see PEP 484)"
     )
+
+
+def _check_comment_prefix(text: str) -> None:
+    """Raise FrontendError for a type comment that begins otherwise than with `# type:`."""
+    for number, line in enumerate(text.split("\n")):
+        if _WRONG_PREFIX.search(line):
+            raise FrontendError(
+                f"The annotation prefix in line {number} is probably invalid.\nIt must be '# type:'\n"
+                "See PEP 484 (https://www.python.org/dev/peps/pep-0484/"
+                "#suggested-syntax-for-python-2-7-and-straddling-code)\nfor examples"
+            )
 
 
 def _definitions(text: str, source: Source, read: Read) -> list[ast.stmt]:

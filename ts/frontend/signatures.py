@@ -67,12 +67,23 @@ def signature(parsed: ParsedFunction) -> tuple[list[Parameter], Type | None]:
             types.insert(0, (parsed.self_type, None))
         if parsed.node.returns is not None:
             returns, _ = reader.live(parsed.node.returns, live.get("return"))
+    _check_named_tuples([*(type for type, _ in types), *([] if returns is None else [returns])])
     keyword_only = set(parsed.node.args.kwonlyargs)
     parameters = [
         Parameter(arg.arg, type, _default(parsed, arg, type, size), arg in keyword_only, size)
         for arg, (type, size) in zip(arguments, types, strict=True)
     ]
     return parameters, returns
+
+
+def _check_named_tuples(types: list[Type]) -> None:
+    """Raise CompilationError if two named tuples of a signature have one name and other fields."""
+    known: dict[str, ir.TupleType] = {}
+    for type in types:
+        if isinstance(type, ir.TupleType) and type.name is not None:
+            before = known.setdefault(type.name, type)
+            if (before.fields, before.elems) != (type.fields, type.elems):
+                raise CompilationError(f"Can't redefine NamedTuple: {type.name}")
 
 
 def overload_signature(

@@ -96,12 +96,16 @@ class PythonFunction(SugaredValue):
     def as_value(self, em: Emitter, range: SourceRange) -> Value:
         raise no_value(self.describe(), range)
 
+    def schema(self, count: int, n_binders: int) -> FunctionSchema:
+        """Return the schema of a call with `count` arguments, whose result goes to `n_binders` names."""
+        self_type = None if self.receiver is None else self.receiver.type()
+        return python_schema(self.function, count, n_binders, self_type)
+
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
     ) -> SugaredValue:
         given = args if self.receiver is None else [self.receiver, *args]
-        self_type = None if self.receiver is None else self.receiver.type()
-        schema = python_schema(self.function, len(given), n_binders, self_type)
+        schema = self.schema(len(given), n_binders)
         if self.receiver is not None:
             receiver = Argument(schema.arguments[0].name, self.receiver.type())
             arguments = (receiver, *schema.arguments[1:])
@@ -121,6 +125,47 @@ class PythonFunction(SugaredValue):
         by_name = [argument.name for argument in schema.arguments if argument.kwarg_only]
         node.set("function", _ByName(self.function, by_name) if by_name else self.function, "ival")
         return SimpleValue(node.output().set_type(result))
+
+
+class AppliedFunction(PythonFunction):
+    """`apply` of an `autograd.Function`: a call of Python that takes a tensor, and anything behind it."""
+
+    def __init__(self, cls: Any) -> None:
+        super().__init__(cls.apply)
+        self.name = cls.__name__
+
+    def schema(self, count: int, n_binders: int) -> FunctionSchema:
+        result = _tensors(n_binders)
+        return FunctionSchema(
+            "Function.apply", "", (Argument("cls", TENSOR),), (Argument("0", result),), is_vararg=True
+        )
+
+
+class FunctionClass(SugaredValue):
+    """A class of `autograd.Function`."""
+
+    kind = "Python type"
+
+    def __init__(self, cls: Any) -> None:
+        self.cls = cls
+
+    def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
+        if name == "apply":
+            return AppliedFunction(self.cls)
+        member = inspect.getattr_static(self.cls, name, None)
+        if isinstance(member, staticmethod):
+            return function_value(em, member.__func__, range)
+        return super().attr(em, range, name)
+
+
+def is_function_class(obj: object) -> bool:
+    """Return whether an object is a class of `autograd.Function`."""
+    return isinstance(obj, type) and type(obj).__name__ == "FunctionMeta"
+
+
+def _tensors(n_binders: int) -> Type:
+    """Return the type of a result without annotation that goes to so many names."""
+    return {0: NONE, 1: TENSOR}.get(n_binders) or TupleType([TENSOR] * n_binders)
 
 
 def _how_to_call(function: Callable[..., Any]) -> str:
@@ -177,7 +222,7 @@ def python_schema(
     parameters = [parameter for parameter in parameters if parameter.kind not in variable]
     types = _annotated_types(plain, parameters, self_type)
     if types is None:
-        results = {0: NONE, 1: TENSOR}.get(n_binders) or TupleType([TENSOR] * n_binders)
+        results = _tensors(n_binders)
         names = [parameter.name for parameter in parameters]
         if not is_signature_known:
             names += [str(i) for i in range(len(names), count)]
@@ -323,6 +368,9 @@ class PythonObject(SugaredValue):
 
     def describe(self) -> str:
         return f"python value of type '{type(self.obj).__name__}'"
+
+    def len(self, em: Emitter, range: SourceRange) -> Value:
+        raise no_value(self.describe(), range)
 
     def attr(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue:
         if isinstance(self.obj, list | dict | set):

@@ -250,6 +250,8 @@ def to_sugared(em: Emitter, obj: Any, range: SourceRange, name: str) -> SugaredV
     special = _special(obj)
     if special is not None:
         return special
+    if inspect.ismethod(obj) and obj.__name__ == "apply" and python_functions.is_function_class(obj.__self__):
+        return python_functions.AppliedFunction(obj.__self__)
     if hasattr(type(obj), "ensure_compiled"):
         return FunctionValue(obj)
     if isinstance(obj, PythonFunction):
@@ -300,6 +302,8 @@ def _special(obj: Any) -> SugaredValue | None:
 
 def _of_class(em: Emitter, cls: type, range: SourceRange, name: str) -> SugaredValue:
     cls = cls.__dict__.get("__ts_script_class__", cls)
+    if python_functions.is_function_class(cls):
+        return python_functions.FunctionClass(cls)
     if own_name(cls.__module__) == "ts.autograd.grad_mode" and "__ts_name__" not in vars(cls):
         return BuiltinFunction(f"aten::{cls.__name__}")  # set_grad_enabled; there is no aten::inference_mode
     if issubclass(cls, BaseException):

@@ -1,0 +1,21 @@
+"""An attribute that is a subclass of tuple has the tuple's items, whatever its methods say."""
+# rule: module.instance
+
+import ts as torch
+
+
+class Closed(tuple):
+    def __len__(self):
+        raise NotImplementedError
+
+
+class Holds(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.held = Closed((1, 2))
+
+    def forward(self, n: int) -> int:
+        return self.held[1] + n
+
+
+print(torch.jit.script(Holds())(3))  # expect: 5
