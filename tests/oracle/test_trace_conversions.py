@@ -55,6 +55,53 @@ PROGRAMS = {
 }
 
 
+IN_PLACE = {
+    "add": lambda m, x: (x + 0).add_(1),
+    "copy": lambda m, x: (x + 0).copy_(x * 2),
+    "fill": lambda m, x: (x + 0).fill_(2),
+    "zero": lambda m, x: (x + 0).zero_(),
+    "item": lambda m, x: _assigned(x + 0, 0, x[1]),
+}
+BITS = ["and", "or", "xor", "lshift", "rshift", "iand", "ior", "ixor", "ilshift", "irshift"]
+
+
+def _assigned(x, index, value):
+    x[index] = value
+    return x
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_forced_out_of_place(name):
+    texts, results = [], []
+    for m in (ts, torch):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            trace = m.jit.trace(
+                lambda x, m=m: IN_PLACE[name](m, x), m.arange(3.0), check_trace=False, _force_outplace=True
+            )
+        lines = re.sub(r" # .*|%[\w.]+", "", str(trace.graph)).splitlines()
+        texts.append([line for line in lines if "prim::Constant" not in line])
+        results.append(trace(m.arange(3.0) * 5).tolist())
+    assert texts[0] == texts[1] and results[0] == results[1]
+
+
+@pytest.mark.parametrize("name", BITS)
+def test_bit_operators_have_the_names_of_slots(name):
+    texts = [
+        re.sub(
+            r" # .*",
+            "",
+            str(
+                m.jit.trace(
+                    lambda x: getattr(x + 0, f"__{name}__")(1), m.tensor([1, 2]), check_trace=False
+                ).graph
+            ),
+        )
+        for m in (ts, torch)
+    ]
+    assert texts[0] == texts[1]
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_graph_text(name):
     texts = []

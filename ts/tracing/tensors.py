@@ -80,6 +80,23 @@ def _record(tracer: Tracer, kind: str, inputs: list[Value], result: Tensor) -> N
     return node
 
 
+def functional_write(tracer: Tracer, name: str, inputs: list[Value], values: list[Any]) -> Value | None:
+    """Record what makes the tensor that an operator writes, if it writes all elements; else return None."""
+    written, *given = values
+    if name == "aten::copy_" and isinstance(given[0], Tensor) and given[0].dtype is written.dtype:
+        node = tracer.graph.create("aten::expand_as", (inputs[1], inputs[0]))
+    elif name == "aten::zero_" or (name == "aten::fill_" and not isinstance(given[0], Tensor)):
+        kind = "aten::zeros_like" if name == "aten::zero_" else "aten::full_like"
+        options = [tracer.constant(None), tracer.constant(dtypes.strided.code)]
+        options += [tracer.constant(written.device, DEVICE), tracer.constant(False)]
+        options.append(tracer.constant(dtypes.preserve_format.code))
+        node = tracer.graph.create(kind, [*inputs[: len(values)], *options])
+    else:
+        return None
+    node.range = tracer.place()
+    return tracer.graph.insert_node(node).output()
+
+
 def copy_written_constants(tracer: Tracer, written: Tensor) -> None:
     """Let each run of the trace copy the constants whose memory an operator writes to.
 

@@ -116,6 +116,8 @@ class TracedFuture(Future[Any]):
 class Tracer:
     """Records one trace."""
 
+    records_slots = True  # `x & y` as aten::__and__
+
     def __init__(self, options: Options = DEFAULT) -> None:
         self.graph = Graph()
         self.options = options
@@ -123,6 +125,7 @@ class Tracer:
         self._known: list[dict[int, tuple[object, Value]]] = [{}]  # by id; one table more inside of a fork
         self._attributes: dict[str, Value] = {}  # by path
         self._places: dict[tuple[str, int], SourceRange] = {}
+        self._assigns_items = False  # `x[i] = y` writes to a view of `x`, out of place too
         self.shared_constants: list[tuple[Tensor, Node]] = []  # constants that all runs of the trace share
         self._caller = id(program_frame())  # who traces: its variables name nothing
 
@@ -247,6 +250,11 @@ class Tracer:
             self._warn_of_views(op.name, written)
         with self.paused():
             result = op.call_list(values)
+        if self.options.force_outplace and isinstance(written, Tensor) and not self._assigns_items:
+            made = tensors.functional_write(self, op.name, inputs, values)
+            if made is not None:
+                self.bind(made, result)
+                return operators.for_python(op, result)
         self._record(op, inputs, result, place)
         return operators.for_python(op, result)
 
@@ -391,7 +399,11 @@ class Tracer:
 
     def put(self, x: Tensor, index: Any, value: Any) -> None:
         """x[index] = value"""
-        put_index(x, index, value)
+        self._assigns_items = True
+        try:
+            put_index(x, index, value)
+        finally:
+            self._assigns_items = False
 
     def iterate(self, x: Tensor) -> Iterator[Tensor]:
         """The rows of `x`."""

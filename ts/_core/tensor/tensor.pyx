@@ -337,6 +337,13 @@ cdef object reflected(str name, str direct, object a, object b):
     return binary(direct, b, a) if isinstance(b, Tensor) else binary(name, a, b)
 
 
+cdef object bitwise(str slot, str name, object a, object b):
+    """An operator on bits: a trace has it under the name of Python's slot, as PyTorch records it."""
+    if tracing() and isinstance(b, (Tensor, int, float)) and getattr(tracer(), "records_slots", False):
+        return operator_function(slot)(a, b)
+    return inplace(name, a, b) if name.endswith("_") else binary(name, a, b)
+
+
 cdef object inplace(str name, object a, object b):
     if not is_operand(b) and not overrides(b):
         return NotImplemented
@@ -1129,15 +1136,15 @@ cdef class Tensor:
     def __rmod__(self, other): return binary("remainder", other, self)
     def __pow__(self, other, modulo): return binary("pow", self, other)
     def __rpow__(self, other, modulo): return binary("pow", other, self)
-    def __and__(self, other): return binary("bitwise_and", self, other)
+    def __and__(self, other): return bitwise("__and__", "bitwise_and", self, other)
     def __rand__(self, other): return reflected("bitwise_and", "bitwise_and", self, other)
-    def __or__(self, other): return binary("bitwise_or", self, other)
+    def __or__(self, other): return bitwise("__or__", "bitwise_or", self, other)
     def __ror__(self, other): return reflected("bitwise_or", "bitwise_or", self, other)
-    def __xor__(self, other): return binary("bitwise_xor", self, other)
+    def __xor__(self, other): return bitwise("__xor__", "bitwise_xor", self, other)
     def __rxor__(self, other): return reflected("bitwise_xor", "bitwise_xor", self, other)
-    def __lshift__(self, other): return binary("bitwise_left_shift", self, other)
+    def __lshift__(self, other): return bitwise("__lshift__", "bitwise_left_shift", self, other)
     def __rlshift__(self, other): return binary("bitwise_left_shift", as_operand(other), self)
-    def __rshift__(self, other): return binary("bitwise_right_shift", self, other)
+    def __rshift__(self, other): return bitwise("__rshift__", "bitwise_right_shift", self, other)
     def __rrshift__(self, other): return binary("bitwise_right_shift", as_operand(other), self)
     def __neg__(self): return method("neg")(self)
     def __pos__(self): return method("positive")(self)
@@ -1158,11 +1165,11 @@ cdef class Tensor:
     def __ifloordiv__(self, other): return inplace("floor_divide_", self, other)
     def __imod__(self, other): return inplace("remainder_", self, other)
     def __ipow__(self, other): return inplace("pow_", self, other)
-    def __iand__(self, other): return inplace("bitwise_and_", self, other)
-    def __ior__(self, other): return inplace("bitwise_or_", self, other)
-    def __ixor__(self, other): return inplace("bitwise_xor_", self, other)
-    def __ilshift__(self, other): return inplace("bitwise_left_shift_", self, other)
-    def __irshift__(self, other): return inplace("bitwise_right_shift_", self, other)
+    def __iand__(self, other): return bitwise("__iand__", "bitwise_and_", self, other)
+    def __ior__(self, other): return bitwise("__ior__", "bitwise_or_", self, other)
+    def __ixor__(self, other): return bitwise("__ixor__", "bitwise_xor_", self, other)
+    def __ilshift__(self, other): return bitwise("__ilshift__", "bitwise_left_shift_", self, other)
+    def __irshift__(self, other): return bitwise("__irshift__", "bitwise_right_shift_", self, other)
 
     def __richcmp__(self, other, int op): return compared(self, other, op)
 
