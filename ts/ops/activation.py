@@ -126,6 +126,11 @@ def _prelu(xp: Any, self: Array, weight: Array) -> Array:
         raise RuntimeError(
             f"prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = {weight.ndim}"
         )
+    if self.dtype != weight.dtype:
+        raise RuntimeError(
+            f"prelu: Type promoting not supported. Got {rules.NAME_OF[self.dtype]} and "
+            f"{rules.NAME_OF[weight.dtype]}"
+        )
     if weight.size != 1:
         if self.ndim == 0:
             raise RuntimeError("Not allow zero-dim input tensor.")

@@ -19,6 +19,18 @@ from ts.ops.registry import op
 Array = rules.Array
 
 
+def _check_sizes(query: Array, key: Array, value: Array) -> None:
+    """Raise a RuntimeError unless both products of attention fit, in the words of `bmm`."""
+    rules.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+    for left, right in ((query.shape[-1], key.shape[-1]), (key.shape[-2], value.shape[-2])):
+        if not sizes.equal(left, right):
+            batch = sizes.product(query.shape[:-2])
+            raise RuntimeError(
+                f"Expected size for first two dimensions of batch2 tensor to be: [{batch}, {left}] but got: "
+                f"[{batch}, {right}]."
+            )
+
+
 @op(
     "aten::scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
     "float dropout_p=0., bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor",
@@ -53,6 +65,7 @@ def _scaled_dot_product_attention(
     q, k, v = (rules.cast(xp, x, wide) for x in (query, key, value))
     if enable_gqa:
         k, v = (xp.repeat(x, q.shape[-3] // x.shape[-3], axis=-3) for x in (k, v))
+    _check_sizes(q, k, v)
     factor = 1.0
     if not xp.shapes_only:
         factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale

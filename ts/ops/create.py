@@ -374,9 +374,17 @@ def _number(xp: Any, x: Any) -> Any:
     return x if isinstance(x, (int, float, complex)) else rules.number_in(xp, x)
 
 
-def _line(xp: Any, start: Any, end: Any, steps: int, dtype: int | None) -> tuple[Array, rules.DType]:
+def _line(
+    xp: Any, start: Any, end: Any, steps: int, dtype: int | None, name: str = "linspace"
+) -> tuple[Array, rules.DType]:
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
+    for what, x in (("start", start), ("end", end)):
+        if getattr(x, "ndim", 0):
+            raise RuntimeError(
+                f"{name} only supports 0-dimensional start and end tensors, but got {what} with {x.ndim} "
+                "dimension(s)."
+            )
     given = [
         x.dtype if not isinstance(x, (int, float, complex)) else rules.number_dtype(x) for x in (start, end)
     ]
@@ -471,7 +479,7 @@ def _linspace(xp: Any, start: Any, end: Any, steps: int, dtype: int | None = Non
 def _logspace(
     xp: Any, start: Any, end: Any, steps: int, base: float = 10.0, dtype: int | None = None, *_: Any
 ) -> Array:
-    line, target = _line(xp, start, end, steps, dtype)
+    line, target = _line(xp, start, end, steps, dtype, "logspace")
     power = xp.power(xp.asarray(base, dtype=line.dtype), line)
     return rules.cast(xp, power, target)
 

@@ -65,6 +65,11 @@ def _cdist(xp: Any, x1: Array, x2: Array, p: float = 2, compute_mode: int | None
     for name, x in (("X1", x1), ("X2", x2)):
         if x.ndim < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {x.ndim}D")
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x.dtype.kind in "biu":
+            raise RuntimeError(
+                f"cdist only supports floating-point dtypes, {name} got: {rules.NAME_OF[x.dtype]}"
+            )
     if not equal(x1.shape[-1], x2.shape[-1]):
         raise RuntimeError(
             f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"

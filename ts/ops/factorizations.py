@@ -49,6 +49,16 @@ def square(name: str, x: Array) -> Array:
     return x
 
 
+def check_equation(name: str, A: Array, B: Array, left: bool) -> None:
+    """Raise a RuntimeError unless AX = B, or XA = B, has a solution X by the sizes of its matrices."""
+    if not sizes.equal(A.shape[-1], B.shape[-2 if left else -1]):
+        equation, (rows, columns) = ("AX" if left else "XA"), B.shape[-2:]
+        raise RuntimeError(
+            f"{name}: Incompatible shapes of A and B for the equation {equation} = B "
+            f"({A.shape[-2]}x{A.shape[-1]} and {rows}x{columns})"
+        )
+
+
 def _singular(name: str) -> LinAlgError:
     return LinAlgError(
         f"{name}: The diagonal element 1 is zero, the inversion could not be completed because the "
@@ -128,6 +138,14 @@ def _solve(xp: Any, A: Array, B: Array, left: bool = True) -> Array:
     square("linalg.solve", A)
     vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
     right = B[..., None] if vector else B
+    if A.dtype != B.dtype:
+        raise RuntimeError(
+            f"linalg.solve: Expected A and B to have the same dtype, but found A of type "
+            f"{rules.NAME_OF[A.dtype]} "
+            f"and B of type {rules.NAME_OF[B.dtype]} instead"
+        )
+    check_equation("linalg.solve", A, right, left)
+    rules.broadcast_shapes(right.shape[:-2], A.shape[:-2])
     try:
         if left:
             result = xp.linalg.solve(A, right)
@@ -226,6 +244,14 @@ def _cholesky_ex(
     autocast={"cpu": "float32"},
 )
 def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
+    if self.ndim < 2:
+        raise RuntimeError("cholesky_inverse: The input tensor A must have at least 2 dimensions.")
+    if not sizes.equal(self.shape[-1], self.shape[-2]):
+        rows, columns = self.shape[-2:]
+        raise RuntimeError(
+            f"cholesky_inverse: A must be batches of square matrices, but they are {rows} by {columns} "
+            "matrices"
+        )
     rules.check_factorised("cholesky_inverse_out_cpu", self)
     factor = xp.triu(self) if upper else xp.tril(self)
     turned = xp.conj(transposed(factor))
@@ -247,7 +273,18 @@ def _cholesky_inverse(xp: Any, self: Array, upper: bool = False) -> Array:
     autocast={"cpu": "float32"},
 )
 def _cholesky_solve(xp: Any, self: Array, input2: Array, upper: bool = False) -> Array:
+    for name, x in (("b", self), ("u", input2)):
+        if x.ndim < 2:
+            raise RuntimeError(
+                f"{name} should have at least 2 dimensions, but has {x.ndim} dimensions instead"
+            )
     rules.check_factorised("cholesky_solve_cpu", self, input2)
+    if self.dtype != input2.dtype:
+        raise RuntimeError(
+            f"Expected b and A to have the same dtype, but found b of type {rules.NAME_OF[self.dtype]} "
+            "and A of "
+            f"type {rules.NAME_OF[input2.dtype]} instead."
+        )
     rows, columns = input2.shape[-2:]
     if rows != columns:
         raise RuntimeError(f"A must be batches of square matrices, but they are {rows} by {columns} matrices")
@@ -427,6 +464,11 @@ def _qr_old(xp: Any, self: Array, some: bool = True) -> tuple[Array, Array]:
 )
 @facts(layout="contiguous", autocast={"cpu": "float32"})
 def _cond(xp: Any, self: Array, p: Any = None) -> Array:
+    if self.ndim < 2:
+        what = "" if p is None or p in (2, -2) else f"(ord={p})"
+        raise RuntimeError(
+            f"linalg.cond{what}: The input tensor{' A' if what else ''} must have at least 2 dimensions."
+        )
     return rules.cast(xp, xp.asarray(xp.linalg.cond(self, p)), rules.real_dtype(self.dtype))
 
 
@@ -442,6 +484,11 @@ def _cond(xp: Any, self: Array, p: Any = None) -> Array:
 def _solve_triangular(
     xp: Any, self: Array, B: Array, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Array:
+    name = "linalg.solve_triangular"
+    square(name, self)
+    if B.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions.")
+    check_equation(name, self, B, left)
     return _triangular(xp, self, B, upper, left, unitriangular)
 
 
@@ -468,6 +515,21 @@ def _triangular(xp: Any, a: Array, b: Array, upper: bool, left: bool, unit: bool
 def _triangular_solve(
     xp: Any, self: Array, A: Array, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> tuple[Array, Array]:
+    for name, x in (("b", self), ("A", A)):
+        if x.ndim < 2:
+            raise RuntimeError(
+                f"torch.triangular_solve: Expected {name} to have at least 2 dimensions, but it has {x.ndim} "
+                "dimensions instead"
+            )
+    rows, columns = A.shape[-2:]
+    if not sizes.equal(rows, columns):
+        raise RuntimeError(f"A must be batches of square matrices, but they are {rows} by {columns} matrices")
+    if not sizes.equal(self.shape[-2], rows):
+        raise RuntimeError(
+            f"Incompatible matrix sizes for triangular_solve: each A matrix is {rows} by {rows} but each "
+            "b matrix "
+            f"is {self.shape[-2]} by {self.shape[-1]}"
+        )
     part = transposed(A) if transpose else A
     shape = rules.broadcast_shapes(self.shape[:-2], A.shape[:-2])
     clone = xp.array(xp.broadcast_to(A, (*shape, *A.shape[-2:])))

@@ -272,6 +272,11 @@ def _ihfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | 
     return _many(xp, "ihfftn", self, s, dim, norm)
 
 
+def _check_shifts(self: Array, dim: Ints) -> None:
+    if self.ndim == 0 and not dim:
+        raise RuntimeError("`shifts` required")
+
+
 @op(
     "aten::fft_fftshift(Tensor self, int[1]? dim=None) -> Tensor",
     where="f",
@@ -279,6 +284,7 @@ def _ihfftn(xp: Any, self: Array, s: Ints = None, dim: Ints = None, norm: str | 
     work=work.of(work.moved, 0.03),
 )
 def _fftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
+    _check_shifts(self, dim)
     return xp.fft.fftshift(self, None if dim is None else tuple(dim))
 
 
@@ -289,6 +295,7 @@ def _fftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
     work=work.of(work.moved, 0.03),
 )
 def _ifftshift(xp: Any, self: Array, dim: Ints = None) -> Array:
+    _check_shifts(self, dim)
     return xp.fft.ifftshift(self, None if dim is None else tuple(dim))
 
 

@@ -351,6 +351,18 @@ def _check_flat(xp: Any, at: Array, n: int) -> None:
     **COPIED,
 )
 def _put(xp: Any, self: Array, index: Array, source: Array, accumulate: bool = False) -> Array:
+    if self.dtype != source.dtype:
+        raise RuntimeError(
+            "put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{rules.NAME_OF[self.dtype]} and source.dtype = {rules.NAME_OF[source.dtype]}"
+        )
+    if index.dtype != rules.INT64:
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {rules.NAME_OF[index.dtype]}")
+    if not sizes.equal(index.size, source.size):
+        raise IndexError(
+            "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+            f"{source.size}, index.numel() = {index.size}"
+        )
     flat, at = self.reshape(-1).copy(), rules.settled(index).reshape(-1)
     _check_flat(xp, at, flat.size)
     if accumulate:
@@ -575,14 +587,31 @@ def _copied(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     return _copy(self.clone(), src, non_blocking)
 
 
+def _check_source(src: Array, place: Array) -> None:
+    """Raise a RuntimeError unless a source has the sizes of the part that it is written to."""
+    if not sizes.same(src.shape, place.shape):
+        raise RuntimeError(
+            f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice "
+            "size = "
+            f"{list(place.shape)}"
+        )
+
+
 @op(
     "aten::select_scatter(Tensor self, Tensor src, int dim, SymInt index) -> Tensor",
     out="out",
     layout="like_first",
 )
 def _select_scatter(xp: Any, self: Array, src: Array, dim: int, index: int) -> Array:
+    axis = rules.wrap_dim(dim, self.ndim)
+    if not sizes.within(index, self.shape[axis]):
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}"
+        )
     result = self.copy()
-    result[(slice(None),) * rules.wrap_dim(dim, self.ndim) + (index, ...)] = src
+    place = (slice(None),) * axis + (index, ...)
+    _check_source(src, result[place])
+    result[place] = src
     return result
 
 
@@ -602,8 +631,12 @@ def _slice_scatter(
     end: int | None = None,
     step: int = 1,
 ) -> Array:
+    if step <= 0:
+        raise RuntimeError("slice step must be positive")
     result = self.copy()
-    result[(slice(None),) * rules.wrap_dim(dim, self.ndim) + (slice(start, end, step),)] = src
+    place = (slice(None),) * rules.wrap_dim(dim, self.ndim) + (slice(start, end, step),)
+    _check_source(src, result[place])
+    result[place] = src
     return result
 
 
@@ -618,7 +651,9 @@ def _diagonal_scatter(
     from ts.ops.view import diagonal_kernel
 
     result = self.copy()
-    write(xp, diagonal_kernel(xp, result, offset, dim1, dim2), src)
+    place = diagonal_kernel(xp, result, offset, dim1, dim2)
+    _check_source(src, place)
+    write(xp, place, src)
     return result
 
 

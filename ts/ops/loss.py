@@ -7,9 +7,12 @@ each element's loss is rounded to the result's dtype before the reduction, as Py
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, Final
 
+from ts._core.tensor import sizes
 from ts.ops import rules
+from ts.ops.arithmetic import refuse_bool_sub
 from ts.ops.outputs import FOUND
 from ts.ops.registry import op
 
@@ -39,6 +42,15 @@ def same(xp: Any, a: Array, b: Array) -> tuple[Array, Array]:
     dtype = rules.result_type(a, b)
     rules.broadcast_shapes(a.shape, b.shape)
     return rules.cast(xp, a, dtype), rules.cast(xp, b, dtype)
+
+
+def _check_written(target: Sequence[int], other: Sequence[int]) -> None:
+    """Raise a RuntimeError unless the broadcast shape is that of the tensor that PyTorch computes in."""
+    whole = rules.broadcast_shapes(target, other)
+    if not sizes.same(whole, target):
+        raise RuntimeError(
+            f"output with shape {list(target)} doesn't match the broadcast shape {list(whole)}"
+        )
 
 
 def refuse_bools(a: Array, b: Array) -> None:
@@ -89,8 +101,8 @@ def _mse_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Arr
 
 @op("aten::l1_loss(Tensor self, Tensor target, int reduction=1) -> Tensor", where="f", autocast="float32")
 def _l1_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
+    refuse_bool_sub(self, target)
     x, y = same(xp, self, target)
-    refuse_bools(x, y)
     return reduced(xp, xp.abs(x - y), reduction)
 
 
@@ -132,6 +144,7 @@ def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delt
 )
 def _soft_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     rules.check_cast(rules.float_dtype(rules.result_type(self, target)), self.dtype)
+    _check_written(self.shape, target.shape)
     x, y = same(xp, self, target)  # every step is rounded, as PyTorch does: 16-bit floats overflow
     return reduced(xp, rules.cast(xp, xp.log1p(xp.exp(-y * x)), self.dtype), reduction)
 
@@ -165,7 +178,7 @@ def _margin_ranking_loss(
     dtype = rules.result_type(input1, input2, target, margin)
     if dtype.kind == "c":
         raise NotImplementedError("clamp is not supported for complex types")
-    refuse_bools(input1, input2)
+    refuse_bool_sub(input1, input2)
     for a, b in ((input1, input2), (input1, target)):
         rules.broadcast_shapes(a.shape, b.shape)
     refuse_bools(target, target)
@@ -253,8 +266,11 @@ def _binary_cross_entropy_with_logits(
     pos_weight: Array | None = None,
     reduction: int = MEAN,
 ) -> Array:
-    _real("log_sigmoid_cpu", self.dtype)
+    refuse_bool_sub(True, target) if target.dtype == rules.BOOL else None
     dtype = rules.result_type(self, target)
+    _check_written(target.shape, self.shape)
+    rules.check_cast(dtype, target.dtype)  # PyTorch multiplies in a tensor of the targets' dtype
+    _real("log_sigmoid_cpu", self.dtype)
     x, y = wide(xp, self), wide(xp, target)
     softplus = xp.log1p(xp.exp(-xp.abs(x))) + xp.maximum(-x, 0)
     scale = 1 if pos_weight is None else 1 + (wide(xp, pos_weight) - 1) * y

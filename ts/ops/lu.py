@@ -10,7 +10,7 @@ from typing import Any
 
 from ts._core.tensor import sizes
 from ts.ops import rules, work
-from ts.ops.factorizations import matrix, transposed
+from ts.ops.factorizations import check_equation, matrix, square, transposed
 from ts.ops.outputs import EXPECTED
 from ts.ops.registry import op
 from ts.ops.shapes import Made, like
@@ -184,6 +184,11 @@ def _lu_with_info(
 def _lu_unpack(
     xp: Any, LU_data: Array, LU_pivots: Array, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> tuple[Array, Array, Array]:
+    if LU_data.ndim < 2:
+        raise RuntimeError(
+            f"torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: {list(LU_data.shape)} "
+            "instead"
+        )
     _check_pivots(LU_pivots, unpack_pivots)
     m, n = LU_data.shape[-2:]
     k = min(m, n)
@@ -220,7 +225,15 @@ def _lu(xp: Any, A: Array, pivot: bool = True) -> tuple[Array, Array, Array]:
 def _linalg_lu_solve(
     xp: Any, LU: Array, pivots: Array, B: Array, left: bool = True, adjoint: bool = False
 ) -> Array:
+    square("torch.linalg.lu_solve", LU)
     _check_solvable(LU)
+    if not sizes.same(LU.shape[:-1], pivots.shape):
+        raise RuntimeError(
+            "linalg.lu_solve: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with "
+            "shape "
+            f"{list(pivots.shape)} instead"
+        )
+    check_equation("linalg.lu_solve", LU, B, left)
     p, lower, upper = _lu_unpack(xp, LU, pivots)
     A = xp.matmul(p, xp.matmul(lower, upper))
     A = xp.conj(transposed(A)) if adjoint else A

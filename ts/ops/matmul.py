@@ -282,6 +282,8 @@ def _addbmm(xp: Any, self: Array, batch1: Array, batch2: Array, beta: Any = 1, a
     autocast="lower",
 )
 def _linear(xp: Any, input: Array, weight: Array, bias: Array | None = None) -> Array:
+    if weight.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {weight.ndim}D")
     if input.shape[-1:] != weight.shape[-1:]:
         flat = f"{math.prod(input.shape[:-1])}x{input.shape[-1]}"
         turned = f"{weight.shape[-1]}x{weight.shape[0]}"
@@ -338,6 +340,8 @@ def _bilinear(xp: Any, input1: Array, input2: Array, weight: Array, bias: Array 
 def _inner(xp: Any, self: Array, other: Array) -> Array:
     if self.ndim == 0 or other.ndim == 0:
         return xp.multiply(self, other)
+    if self.dtype != other.dtype:
+        raise RuntimeError("both inputs should have same dtype")
     if self.shape[-1] != other.shape[-1]:
         raise RuntimeError(
             f"inner() the last dimension must match on both input tensors but got shapes "
@@ -362,6 +366,8 @@ def _tensordot(
 ) -> Array:
     if len(dims_self) != len(dims_other):
         raise RuntimeError("both dimension lists should have same length")
+    if self.dtype != other.dtype:
+        raise RuntimeError("both inputs should have same dtype")
     first = [rules.wrap_dim(d, self.ndim) for d in dims_self]
     second = [rules.wrap_dim(d, other.ndim) for d in dims_other]
     x, y = self, other
@@ -392,7 +398,7 @@ def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
             )
     shape = rules.broadcast_shapes(self.shape, other.shape)
     if dim is None:
-        axis = next((i for i, n in enumerate(shape) if sizes.decided(n == 3)), None)
+        axis = next((i for i, n in enumerate(self.shape) if sizes.decided(n == 3)), None)
         if axis is None:
             raise RuntimeError("no dimension of size 3 in input")
     else:
@@ -456,8 +462,13 @@ def _multi_dot(xp: Any, tensors: Sequence[Array]) -> Array:
     out_uncast=castable("matrix_power"),
 )
 def _matrix_power(xp: Any, self: Array, n: int) -> Array:
-    if self.ndim < 2 or not sizes.equal(self.shape[-1], self.shape[-2]):
-        return xp.linalg.matrix_power(self, n)  # which says what is wrong
+    if self.ndim < 2:
+        raise RuntimeError("linalg.matrix_power: The input tensor A must have at least 2 dimensions.")
+    if not sizes.equal(self.shape[-1], self.shape[-2]):
+        raise RuntimeError(
+            "linalg.matrix_power: A must be batches of square matrices, but they are "
+            f"{self.shape[-2]} by {self.shape[-1]} matrices"
+        )
     square, result = self, None
     if n < 0:
         inverse = find("aten::linalg_inv")
@@ -471,6 +482,19 @@ def _matrix_power(xp: Any, self: Array, n: int) -> Array:
     if result is None:
         return xp.zeros_like(self) + xp.eye(self.shape[-1], dtype=self.dtype)
     return self.copy() if result is self else result.astype(self.dtype, copy=False)
+
+
+def _with_summed_dots(text: str, tensors: Sequence[Array]) -> str:
+    """Return the equation with letters for dots that the result lacks: their dimensions are summed."""
+    inputs, arrow, output = text.partition("->")
+    if not arrow or "." in output or "." not in inputs:
+        return text
+    free = [c for c in string.ascii_letters if c not in text]
+    operands = []
+    for letters, x in zip(inputs.split(","), tensors, strict=True):
+        more = x.ndim - len(letters) + 3
+        operands.append(letters.replace("...", "".join(free[len(free) - more :]) if more else ""))
+    return ",".join(operands) + "->" + output
 
 
 def _check_equation(text: str, tensors: Sequence[Array]) -> None:
@@ -525,6 +549,7 @@ def _einsum(xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int
     if not tensors:
         raise RuntimeError("einsum(): must provide at least one operand")
     _check_equation(text, tensors)
+    text = _with_summed_dots(text, tensors)
     dtype = rules.result_type(*tensors)
     wide = rules.opmath(dtype)
     try:

@@ -241,6 +241,12 @@ def _broadcast_tensors(xp: Any, tensors: Sequence[Array]) -> list[Array]:
     return [expand_kernel(xp, t, shape) for t in _in_turn(tensors)]
 
 
+def _check_same_dtype(tensors: Sequence[Array]) -> None:
+    """Raise a RuntimeError for a grid of tensors of several dtypes."""
+    if any(t.dtype != tensors[0].dtype for t in tensors):
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+
+
 @op("aten::meshgrid(Tensor[] tensors) -> Tensor[]")
 @op("aten::meshgrid.indexing(Tensor[] tensors, *, str indexing) -> Tensor[]")
 def _meshgrid(xp: Any, tensors: Sequence[Array], indexing: str = "ij") -> list[Array]:
@@ -251,6 +257,7 @@ def _meshgrid(xp: Any, tensors: Sequence[Array], indexing: str = "ij") -> list[A
             raise RuntimeError(
                 f"torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: shape {list(t.shape)}"
             )
+    _check_same_dtype(tensors)
     return list(xp.meshgrid(*[t.reshape(-1) for t in tensors], indexing=indexing, copy=False))
 
 
@@ -280,6 +287,7 @@ def _cartesian_prod(xp: Any, tensors: Sequence[Array]) -> Array:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(t.shape)}")
     if len(tensors) == 1:
         return tensors[0]
+    _check_same_dtype(tensors)
     return xp.stack([g.reshape(-1) for g in xp.meshgrid(*tensors, indexing="ij")], 1)
 
 

@@ -137,23 +137,21 @@ def _taken(xp: Any, self: Array, index: Array, axis: int, keepdim: bool) -> tupl
     out_refused=("output values must be of same type as input", "output indices must be of scalar type Long"),
 )
 def _kthvalue(xp: Any, self: Array, k: int, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
-    if self.ndim and not self.shape[rules.wrap_dim(dim, self.ndim)]:
-        axis = rules.wrap_dim(dim, self.ndim)
+    axis = rules.wrap_dim(dim, self.ndim)
+    if self.ndim and not self.shape[axis]:
         raise IndexError(f"kthvalue(): Expected reduction dim {axis} to have non-zero size.")
-    if k < 1 or not sizes.check(k <= (self.shape[rules.wrap_dim(dim, self.ndim)] if self.ndim else 1)):
-        axis = rules.wrap_dim(dim, self.ndim)
+    if k < 1 or not sizes.check(k <= (self.shape[axis] if self.ndim else 1)):
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {axis}")
     if self.ndim == 0:
         return self.copy(), xp.zeros((), dtype=rules.INT64)
-    axis = rules.wrap_dim(dim, self.ndim)
     wanted = xp.full(rules.reduced_shape(self.shape, (axis,), True), k - 1, dtype=rules.INT64)
     return _taken(xp, self, argsort.nth_place(xp, self, axis, wanted), axis, keepdim)
 
 
 def _median(xp: Any, self: Array, dim: int, keepdim: bool, skip_nan: bool) -> tuple[Array, Array]:
+    axis = rules.wrap_dim(dim, self.ndim)
     if self.ndim == 0:
         return self.copy(), xp.zeros((), dtype=rules.INT64)
-    axis = rules.wrap_dim(dim, self.ndim)
     n = self.shape[axis]
     if n == 0:
         raise IndexError(f"median(): Expected reduction dim {axis} to have non-zero size.")
@@ -229,9 +227,9 @@ def _nanmedian_dim(xp: Any, self: Array, dim: int, keepdim: bool = False) -> tup
     ),
 )
 def _mode(xp: Any, self: Array, dim: int = -1, keepdim: bool = False) -> tuple[Array, Array]:
+    axis = rules.wrap_dim(dim, self.ndim)
     if self.ndim == 0:
         return self.copy(), xp.zeros((), dtype=rules.INT64)
-    axis = rules.wrap_dim(dim, self.ndim)
     if not self.shape[axis]:
         raise IndexError(f"mode(): Expected reduction dim {axis} to have non-zero size.")
     values, order = sort_kernel(xp, xp.moveaxis(self, axis, -1), -1, False)
@@ -375,11 +373,27 @@ def _searchsorted(
     values = xp.asarray(self)
     order = sorted_sequence if sorter is None else xp.take_along_axis(sorted_sequence, sorter, -1)
     if order.ndim == 1:
-        return rules.cast(xp, xp.asarray(xp.searchsorted(order, values, side=at)), code)
+        return rules.cast(xp, xp.asarray(_places_in(xp, order, values, at)), code)
     rows = order.reshape(-1, order.shape[-1])
     wanted = values.reshape(rows.shape[0], -1)
-    found = [xp.searchsorted(r, v, side=at) for r, v in zip(rows, wanted, strict=True)]
+    found = [_places_in(xp, r, v, at) for r, v in zip(rows, wanted, strict=True)]
     return xp.stack(found).reshape(values.shape).astype(code) if found else xp.zeros(values.shape, code)
+
+
+def _places_in(xp: Any, row: Array, values: Array, side: str) -> Array:
+    """Return the places of values in a row; one with NaN is not sorted, and is bisected as PyTorch does."""
+    if row.dtype.kind != "f" or not rules.somewhere(xp, row != row):
+        return xp.searchsorted(row, values, side=side)
+    start = xp.zeros(values.shape, dtype=rules.INT64)
+    end = start + row.shape[0]
+    for _ in range(row.shape[0].bit_length()):
+        open_ = start < end
+        middle = xp.minimum((start + end) // 2, row.shape[0] - 1)
+        found = row[middle]
+        before = ~(found >= values) if side == "left" else ~(found > values)
+        start = xp.where(open_ & before, middle + 1, start)
+        end = xp.where(open_ & ~before, middle, end)
+    return start
 
 
 @op(

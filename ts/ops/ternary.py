@@ -79,7 +79,7 @@ def _lerp(xp: Any, self: Array, end: Array, weight: Any) -> Array:
             raise RuntimeError(
                 f"expected dtype {NAMES[self.dtype]} for `{'end' if other is end else 'weight'}` but "
                 f"got dtype "
-                f"{NAMES[other.dtype]}"
+                f"{rules.CPP_NAME_OF[other.dtype]}"
             )
     w = rules.cast(xp, weight, self.dtype)
     near = self + w * (end - self)

@@ -152,7 +152,7 @@ def _im2col(
             f"padding={pad}, calculated shape of the array of sliding blocks as {places}, but its components "
             "must be at least one."
         )
-    result = cols.reshape(x.shape[0], x.shape[1] * math.prod(kernel), math.prod(places))
+    result = cols.copy().reshape(x.shape[0], x.shape[1] * math.prod(kernel), math.prod(places))
     return result[0] if x is not self else result
 
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ts._core.tensor import sizes
 from ts.ops import rules
 from ts.ops.outputs import COPIED, EXPECTED
 from ts.ops.refusals import INEXACT
@@ -16,6 +17,25 @@ from ts.ops.registry import op
 
 Array = rules.Array
 Dims = Sequence[int] | int | None
+
+
+def _check_not_empty(self: Array, p: float, axes: Sequence[int], dim: Dims) -> None:
+    """Raise a RuntimeError for a norm without an identity over elements that there are none of."""
+    number = int(p) if p not in (math.inf, -math.inf) and p == int(p) else p
+    if dim is None or (isinstance(dim, Sequence) and not dim):
+        if any(sizes.known_zero(n) for n in self.shape):
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {number} norm on an empty tensor because the "
+                "operation "
+                "does not have an identity"
+            )
+        return
+    for axis in axes:
+        if self.ndim and sizes.known_zero(self.shape[axis]):
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {number} norm on the dimension {axis}because this "
+                "dimension is empty and the operation does not have an identity"
+            )
 
 
 def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype: int | None = None) -> Array:
@@ -27,13 +47,11 @@ def vector_norm(xp: Any, self: Array, p: float, dim: Dims, keepdim: bool, dtype:
             f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got "
             f"{rules.NAME_OF[source]}"
         )
+    if p < 0 or p == math.inf:
+        _check_not_empty(self, p, axes, dim)
     size = xp.abs(rules.cast(xp, self, rules.opmath(source)))
     if p == math.inf:
-        result = (
-            xp.max(size, axis=axes, keepdims=keepdim)
-            if size.size
-            else xp.sum(size, axis=axes, keepdims=keepdim)
-        )
+        result = xp.max(size, axis=axes, keepdims=keepdim)
     elif p == -math.inf:
         result = xp.min(size, axis=axes, keepdims=keepdim)
     elif p == 0:

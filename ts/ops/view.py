@@ -6,6 +6,7 @@ the work, so strided sharing is exact; `reshape` copies where it must and `view`
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -96,6 +97,20 @@ def _view_as(xp: Any, self: Array, other: Array) -> Array:
     return self.reshape(rules.infer_size(other.shape, self.size))
 
 
+def _check_addressable(shape: Sequence[int], itemsize: int) -> None:
+    """Raise a RuntimeError for more elements, or bytes, than arrays can have."""
+    if any(type(n) is not int for n in shape) or 0 in shape:
+        return
+    count = math.prod(shape)
+    if count >= 1 << 63:
+        raise RuntimeError("numel: integer multiplication overflow")
+    if count * itemsize >= 1 << 63:
+        raise RuntimeError(
+            f"expand: {count} elements of {itemsize} bytes are more than a NumPy array can have, which are "
+            "2**63 - 1 bytes"
+        )
+
+
 def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
     """`self` repeated along new and 1-sized dimensions, without copying; -1 keeps a dimension."""
     given = list(sizes.shape(size))
@@ -126,6 +141,7 @@ def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
         shape.append(n)
     if any(n < 0 for n in shape):
         raise RuntimeError(f"numel: integer multiplication overflow. The sizes {given} are negative")
+    _check_addressable(shape, self.dtype.itemsize)
     return storage.strided(self, tuple(shape), xp.broadcast_to(self, shape).strides, storage.offset(self))
 
 

@@ -11,7 +11,7 @@ A shape that does not fit, and a view that would need a copy, are left to the re
 
 cimport numpy as cnp
 from cpython.ref cimport PyObject
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t
 from numpy cimport npy_intp
 
 from ts._core.dispatch.operator cimport Operator, run_record
@@ -194,7 +194,7 @@ cdef int put_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject *
     """The view of a with these sizes, of which -1 is a's; a step of 0 repeats."""
     cdef npy_intp strides[MOST_DIMS]
     cdef int i, extra = nd - ndim_of(a)
-    cdef npy_intp n
+    cdef npy_intp n, room = INT64_MAX // cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
     if extra < 0:
         return run_record(op, r, at)
     for i in range(nd - 1, -1, -1):
@@ -208,6 +208,10 @@ cdef int put_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject *
             strides[i] = 0
         else:  # as `unsqueeze` has it
             strides[i] = dims[i + 1] * strides[i + 1] if i + 1 < nd else cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
+        if dims[i] > 1:
+            room //= dims[i]
+    if room == 0:  # more bytes than an array can have, which the record says
+        return run_record(op, r, at)
     return put_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
 
 

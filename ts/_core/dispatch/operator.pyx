@@ -725,7 +725,7 @@ cdef object run_on(Operator op, list args, int backend, int device):
         check_written(op, values)
     try:
         result = bound[0].run(kernel, values, device)
-    except (ValueError, IndexError, TypeError, MemoryError, OverflowError) as error:
+    except (ValueError, LookupError, TypeError, MemoryError, ArithmeticError) as error:
         better = reworded(error, op.name)
         if better is None:
             raise

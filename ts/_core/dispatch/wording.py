@@ -11,10 +11,12 @@ Kernels check what PyTorch checks first; this is the net below them.
 
 from __future__ import annotations
 
+import dis
 import math
+import os
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -22,13 +24,41 @@ Reword = Callable[[re.Match[str], str], Exception]
 
 
 def reworded(error: Exception, operator: str) -> Exception | None:
-    """The exception that PyTorch raises where NumPy raises `error`; None where the words are not NumPy's."""
+    """Return the exception that PyTorch raises where NumPy raises `error`; None for a kernel's own.
+
+    What NumPy or Python raise inside of a kernel, in words that no pattern knows, is a RuntimeError that
+    names the operator: sizes or dtypes that the kernel does not check.
+    """
     text = str(error)
     for pattern, reword in _WORDINGS:
         found = re.search(pattern, text)
         if found is not None:
             return reword(found, operator)
-    return None
+    if isinstance(error, MemoryError) or _has_raise_statement(error):
+        return None
+    detail = f"KeyError: {text}" if isinstance(error, KeyError) else text
+    return RuntimeError(f"{operator.removeprefix('aten::')}(): the arguments do not fit together: {detail}")
+
+
+_RAISING: Final = {dis.opmap[name] for name in ("RAISE_VARARGS", "RERAISE")}
+
+
+def _has_raise_statement(error: Exception) -> bool:
+    """Whether a `raise` of a kernel made the error, rather than NumPy or an operation of Python."""
+    trace = error.__traceback__
+    if trace is None:
+        return True
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    code = trace.tb_frame.f_code
+    if code.co_filename.startswith(_NUMPY):
+        return False
+    if not code.co_filename.endswith(".py"):  # compiled code, which has no instructions
+        return True
+    return code.co_code[trace.tb_lasti] in _RAISING
+
+
+_NUMPY: Final = os.path.dirname(np.__file__) + os.sep
 
 
 def _shape(text: str) -> list[int]:
@@ -49,6 +79,15 @@ def _not_broadcast(found: re.Match[str], operator: str) -> Exception:
         longer, shorter = (first, shape) if len(first) >= len(shape) else (shape, first)
         first = [max(n, m) for n, m in zip(longer, [1] * (len(longer) - len(shorter)) + shorter, strict=True)]
     return RuntimeError(f"{operator}: the shapes {', '.join(map(str, shapes))} do not broadcast together")
+
+
+def _batches_not_broadcast(found: re.Match[str], operator: str) -> Exception:
+    """Reword the error of a batched product, for which NumPy names whole shapes."""
+    pairs = re.findall(r"\(([\d,]*)\)->\(([\d,newaxis]*)\)", found[1])
+    batches = ["(" + ",".join(n for n in remapped.split(",") if n.isdigit()) + ")" for _, remapped in pairs]
+    found_in = re.match(r"(.*)", " ".join(batches))
+    assert found_in is not None
+    return _not_broadcast(found_in, operator)
 
 
 def _not_assignable(found: re.Match[str], operator: str) -> Exception:
@@ -100,6 +139,12 @@ def _fixed(cls: type[Exception], text: str) -> Reword:
 # Patterns are compiled when the first error is reworded.
 _WORDINGS: tuple[tuple[str, Reword], ...] = (
     (r"^operands could not be broadcast together with shapes? (.*)$", _not_broadcast),
+    (r"^operands could not be broadcast together with remapped shapes.*?: (.*?)(?: and requested shape .*)?$",
+     _batches_not_broadcast),
+    (r"mismatch in its core dimension \d+, with gufunc signature .*\(size (\d+) is different from (\d+)\)",
+     _fixed(RuntimeError, "{op}: sizes of the matrices do not match: {0} is different from {1}")),
+    (r"does not have enough dimensions \(has (\d+), gufunc core with signature .* requires (\d+)\)",
+     _fixed(RuntimeError, "{op}: expected a tensor of at least {1} dimensions, but got {0}")),
     (r"^shape mismatch: objects cannot be broadcast to a single shape.*?(\(.*)$", _not_broadcast),
     (r"^could not broadcast input array from shape (\(.*?\)) into shape (\(.*?\))", _not_assignable),
     (r"^shape mismatch: value array of shape (\(.*?\)) could not be broadcast to .*?of shape (\(.*?\))",

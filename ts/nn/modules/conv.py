@@ -46,7 +46,6 @@ class _ConvNd(Module):
         padding_mode: str = "zeros",
         device: Any = None,
         dtype: Any = None,
-        output_padding: Any = 0,
     ) -> None:
         super().__init__()
         if groups <= 0:
@@ -71,7 +70,7 @@ class _ConvNd(Module):
             raise ValueError(
                 f"padding_mode must be one of {set(_PADDING_MODES)}, but got padding_mode='{padding_mode}'"
             )
-        self.output_padding = spread(output_padding, n)
+        self.output_padding = spread(0, n)
         self.groups = groups
         self.padding_mode = padding_mode
         self._reversed_padding_repeated_twice = self._padding_of_both_ends()
@@ -198,8 +197,9 @@ class _ConvTransposeNd(_ConvNd):
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         super().__init__(
             in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode,
-            device, dtype, output_padding,
+            device, dtype,
         )  # fmt: skip
+        self.output_padding = spread(output_padding, self.ndim)
 
     def _output_padding(
         self,
