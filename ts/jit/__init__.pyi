@@ -70,6 +70,7 @@ from ts.jit.freezing import optimize_for_inference as optimize_for_inference
 from ts.runtime.executor import optimized_execution as optimized_execution
 from ts.frontend.overloads import overload as overload
 from ts.frontend.overloads import overload_method as overload_method
+from ts.jit.scripting import python_cu as python_cu
 from ts.jit.freezing import run_frozen_optimizations as run_frozen_optimizations
 from ts.jit.serialization import save as save
 from ts.jit.scripting import script as script
