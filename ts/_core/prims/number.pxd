@@ -8,21 +8,23 @@ cdef inline double real_of(IValue *x) noexcept nogil:
     return x.v.f if x.tag == TAG_FLOAT else <double>x.v.i
 
 
-cdef inline double complex complex_of(IValue *x) except *:
-    cdef double complex z
-    if x.tag == TAG_OBJECT:
-        z = <object>x.v.o
-    else:
-        z = real_of(x)
-    return z
-
-
 cdef inline double complex from_parts(double real, double imag) noexcept nogil:
     """real + imag * 1j, without the nans that the product has where a part is infinite."""
     cdef double complex z
     z.real = real
     z.imag = imag
     return z
+
+
+cdef inline double complex complex_of(IValue *x) except *:
+    """The number of a register; Cython's own conversion is `real + imag * 1j`, which loses signs of zeros and infinities."""
+    cdef object z
+    if x.tag == TAG_OBJECT:
+        z = <object>x.v.o
+        if type(z) is not complex:
+            z = complex(z)
+        return from_parts(z.real, z.imag)
+    return from_parts(real_of(x), 0.0)
 
 
 cdef inline bint is_complex(IValue *x) noexcept nogil:

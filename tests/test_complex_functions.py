@@ -1,0 +1,44 @@
+"""Functions of complex numbers in scripts: signs of zeros and infinite parts of arguments count."""
+
+import cmath
+import io
+import math
+
+import pytest
+
+import ts
+
+INF = math.inf
+
+
+@ts.jit.script
+def functions(x: complex):
+    return [cmath.acosh(x), cmath.asinh(x), cmath.atanh(x), cmath.acos(x), cmath.asin(x), cmath.atan(x), cmath.log(x)]
+
+
+@pytest.mark.parametrize("x", [complex(-0.0, 2.0), complex(0.0, -2.0), complex(-2.0, -0.0), complex(-INF, INF), complex(INF, 2.0)])
+def test_special_arguments(x):
+    """The results are Python's, signs of zeros included."""
+    expected = [f(x) for f in (cmath.acosh, cmath.asinh, cmath.atanh, cmath.acos, cmath.asin, cmath.atan, cmath.log)]
+    for found, wanted in zip(functions(x), expected, strict=True):
+        for part, other in ((found.real, wanted.real), (found.imag, wanted.imag)):
+            assert part == pytest.approx(other, nan_ok=True) and math.copysign(1, part) == math.copysign(1, other)
+
+
+def test_infinite_parts_in_archives():
+    """A complex attribute keeps infinite and negative zero parts in a file."""
+
+    class Holder(ts.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.value = complex(2.0, INF)
+            self.other = complex(-INF, -0.0)
+
+        def forward(self, x: float):
+            return self.value, self.other
+
+    file = io.BytesIO()
+    ts.jit.save(ts.jit.script(Holder()), file)
+    file.seek(0)
+    first, second = ts.jit.load(file)(1.0)
+    assert (first.real, first.imag) == (2.0, INF) and second.real == -INF and math.copysign(1, second.imag) == -1
