@@ -111,6 +111,7 @@ MAY_IMPORT = {
     "_jit_internal": "frontend futures",
     "multiprocessing": "_core",
     "types": "_core ir",
+    "_utils": "ts _core cuda",
     "version": "",
 }  # fmt: skip
 

@@ -181,6 +181,7 @@ from ts import _functorch as _functorch
 from ts import _higher_order_ops as _higher_order_ops
 from ts import _jit_internal as _jit_internal
 from ts import _subclasses as _subclasses
+from ts import _utils as _utils
 from ts import _vmap_internals as _vmap_internals
 from ts import absent as absent
 from ts import accelerator as accelerator

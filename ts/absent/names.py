@@ -26,9 +26,16 @@ MARKERS: Final = """
 
 # Objects that `ts` has in another module than PyTorch.
 ELSEWHERE: Final = {
+    "_C._TensorMeta": "builtins.type",  # the class of the class Tensor
+    "_C._get_tracing_state": "ts._core.thread.context.current_tracer",
+    "_C._is_tracing": "ts.jit.is_tracing",
     "distributions.relaxed_bernoulli.LogitRelaxedBernoulli":
         "ts.distributions.relaxed.LogitRelaxedBernoulli",
     "distributions.relaxed_categorical.ExpRelaxedCategorical":
         "ts.distributions.relaxed.ExpRelaxedCategorical",
+    "nn.modules.module._IncompatibleKeys": "ts.nn.modules.state.IncompatibleKeys",
+    "utils._contextlib._DecoratorContextManager": "ts.autograd.grad_mode._Block",
+    "utils._contextlib._NoParamDecoratorContextManager": "ts.autograd.grad_mode._PlainBlock",
+    "utils.data._utils.collate.default_collate_err_msg_format": "ts.utils.data.collate.REFUSED",
     "nn.utils.stateless.functional_call": "ts.func.functional_call",
 }  # fmt: skip

@@ -1,7 +1,8 @@
-"""Assertions about tensors: `ts.testing.assert_close`."""
+"""Assertions about tensors, and tensors for tests: `ts.testing.assert_close`, `ts.testing.make_tensor`."""
 
 from __future__ import annotations
 
-from ts.testing.closeness import assert_close
+from ts.testing.closeness import assert_allclose, assert_close
+from ts.testing.creation import make_tensor
 
-__all__ = ["assert_close"]
+__all__ = ["assert_allclose", "assert_close", "make_tensor"]

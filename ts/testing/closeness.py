@@ -192,3 +192,27 @@ def _compare_tensors(c: _Comparison, actual: Tensor, expected: Tensor, path: tup
         largest = differences.flatten()[at].item()
         lines.append(f"Greatest {kind} difference: {largest} at index {place}{_allowed(tolerance, exact)}")
     c.fail(text + "\n".join(lines), path)
+
+
+_ALLCLOSE_TOLERANCES: Final = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}
+
+
+def assert_allclose(
+    actual: Any,
+    expected: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+    msg: str = "",
+) -> None:
+    """Raise AssertionError unless tensors are close, whatever their dtypes; deprecated for `assert_close`."""
+    actual = actual if isinstance(actual, Tensor) else ts.tensor(actual)
+    expected = expected if isinstance(expected, Tensor) else ts.tensor(expected, dtype=actual.dtype)
+    if rtol is None and atol is None:
+        names = [str(x.dtype).removeprefix("torch.") for x in (actual, expected)]
+        pairs = [_ALLCLOSE_TOLERANCES.get(name, (0.0, 0.0)) for name in names]
+        rtol, atol = (max(values) for values in zip(*pairs, strict=True))
+    assert_close(
+        actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=True, check_dtype=False,
+        check_stride=False, msg=msg or None,
+    )  # fmt: skip
