@@ -151,3 +151,44 @@ def test_the_mask_of_a_transformer_in_a_script():
 
     got, made = ts.jit.script(Masked())(ts.zeros(2, 2))
     assert got.equal(nn.Transformer.generate_square_subsequent_mask(2)) and made.dtype == ts.float64
+
+
+def test_module_of_another_type_is_refused():
+    """A submodule of a scripted module keeps its type: the error names the field and both types."""
+
+    class Net(ts.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = ts.nn.Linear(1, 1)
+
+        def forward(self, x):
+            return self.layer(x)
+
+    scripted = ts.jit.script(Net())
+    with pytest.raises(RuntimeError, match=r"Expected a value of type '.*Linear' for field 'layer', but found '.*ReLU'"):
+        scripted.layer = ts.jit.script(ts.nn.ReLU())
+    scripted.layer = ts.jit.script(ts.nn.Linear(1, 1))
+
+
+def test_undefined_tensor():
+    """None for a tensor is a tensor that is not defined: never None to a script, None to Python, and no operand."""
+
+    @ts.jit.script
+    def is_none(x, scale=None):
+        return scale is None
+
+    @ts.jit.script
+    def passed(x, scale=None):
+        return scale
+
+    @ts.jit.script
+    def scaled(x, scale=None):
+        return x * scale
+
+    x = ts.ones(2)
+    assert str(is_none.schema) == "is_none(Tensor x, Tensor scale=[ Tensor (undefined) ]) -> bool"
+    assert is_none(x) is False
+    assert passed(x) is None
+    assert passed(x, None) is None
+    with pytest.raises(RuntimeError, match="Expected a proper Tensor but got None"):
+        scaled(x)

@@ -211,6 +211,12 @@ class ScriptModule(Module):
                 raise RuntimeError(
                     f"{concrete.type.annotation_str} does not have an attribute with name '{name}'"
                 )
+            expected, found = concrete.type.attributes[name], value._concrete.type
+            if isinstance(expected, ModuleType) and found is not expected:
+                raise RuntimeError(
+                    f"Expected a value of type '{expected.annotation_str}' for field '{name}', "
+                    f"but found '{found.annotation_str}'"
+                )
             assign(handle, name, value._object)
             table[name] = value
         elif name in concrete.type.attributes:
