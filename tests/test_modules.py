@@ -192,3 +192,10 @@ def test_undefined_tensor():
     assert passed(x, None) is None
     with pytest.raises(RuntimeError, match="Expected a proper Tensor but got None"):
         scaled(x)
+
+
+def test_types_of_examples_need_no_monkeytype():
+    """Programs ask PyTorch's switch before they give examples; types are observed here without the package."""
+    from ts.jit._monkeytype_config import _IS_MONKEYTYPE_INSTALLED
+
+    assert _IS_MONKEYTYPE_INSTALLED
