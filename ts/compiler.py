@@ -1,13 +1,16 @@
 """`ts.compile` and what programs ask of the compiler behind it.
 
     model = ts.compile(model)                 the model itself, and a warning that says so
-    ts.compiler.is_compiling()                False
+    ts.compiler.is_compiling()                False; True while `ts.export.export` runs a program
 
 Nothing is compiled behind a program's back: `ts.jit.script` and `ts.jit.trace` compile, when they are called.
 """
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ts._core.thread.once import warn_once
@@ -42,19 +45,36 @@ def compile(
     return model
 
 
+class _Exports(threading.local):
+    depth = 0  # of exports that the thread is in
+
+
+_exports = _Exports()
+
+
+@contextmanager
+def exporting() -> Iterator[None]:
+    """Let `is_exporting()` be True for this thread within the block."""
+    _exports.depth += 1
+    try:
+        yield
+    finally:
+        _exports.depth -= 1
+
+
 def is_compiling() -> bool:
-    """Whether this runs to be compiled: never."""
-    return False
+    """Return whether the calling program is being compiled or exported."""
+    return is_exporting()
 
 
 def is_dynamo_compiling() -> bool:
-    """Whether this runs to be compiled by PyTorch's frontend: never."""
+    """Return whether PyTorch's reader of bytecode compiles the calling program: False, as there is none."""
     return False
 
 
 def is_exporting() -> bool:
-    """Whether this runs to be exported: never."""
-    return False
+    """Return whether the calling program is being exported (`ts.export.export`)."""
+    return _exports.depth > 0
 
 
 def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:

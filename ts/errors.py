@@ -356,3 +356,7 @@ class DataDependentOutputException(TsError):
 
 class DynamicOutputShapeException(TsError):
     """The shape of what an operator gives follows from elements, of tensors that have none."""
+
+
+class FakeTensorDeviceMismatchError(RuntimeError):
+    """Tensors on several devices are arguments of one operator, among tensors without elements."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import ts
 from ts._core.dispatch.overrides import Overridable
 from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import current_tracer
 from ts.frontend.markers import boolean_dispatch
 
 if TYPE_CHECKING:
@@ -356,7 +357,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
         raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape)}")
     lengths = [shape] if isinstance(shape, int) else list(shape)
     for n in lengths:
-        if not isinstance(n, int) and not (ts.jit.is_tracing() and isinstance(n, Tensor)):
+        if not isinstance(n, int) and not (current_tracer() is not None and isinstance(n, Tensor)):
             raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(n)}")
     if any(n < 0 for n in lengths):
         raise ValueError(f"'shape' cannot have negative values, but got {tuple(lengths)}")

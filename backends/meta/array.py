@@ -427,6 +427,8 @@ def _range_of_data(start: Any, stop: Any, n: Any) -> tuple[Any, Any, int]:
         stop = n
     if sizes.certain(start >= 0, start <= stop, stop <= n):
         return 0, stop - start, 1
+    if sizes.known_zero(start) and sizes.certain(stop >= 0):
+        return 0, sizes.least(n, stop), 1
     length = get_ctx().new_dynamic_size()
     sizes.require(length <= n)
     return 0, length, 1

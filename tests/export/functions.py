@@ -23,3 +23,14 @@ class Function(nn.Module):
 
     def forward(self, a, b):
         return self.function(a, b)
+
+
+def module_of(function, args):
+    """Return a module that runs a function of one or two arguments."""
+    return (FunctionOfOne if len(args) == 1 else Function)(function)
+
+
+def add_one_if_asserted(x, n):
+    """Return x + 1 for a number that is positive. It stands here as pytest rewrites the `assert` of its tests."""
+    assert n.item() > 0
+    return x + 1

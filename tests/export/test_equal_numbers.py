@@ -76,7 +76,7 @@ def test_equal_numbers(case, tmp_path):
                 ts.utils._pytree.tree_leaves(found), ts.utils._pytree.tree_leaves(expected), strict=True
             ):
                 assert ts.equal(x, y)
-            with pytest.raises(RuntimeError, match="Runtime assertion failed for expression Eq"):
+            with pytest.raises(RuntimeError, match="Runtime assertion failed for expression"):
                 runs(*others)
 
 
@@ -107,7 +107,10 @@ def test_ranges_of_equal_numbers(tmp_path):
 
     program = export(Function(function), (ts.tensor(3), ts.tensor(3)))
     for each in (program, program.run_decompositions()):
-        assert {str(k): str(r) for k, r in each.range_constraints.items()} == {"u0": "VR[1, 8]", "u1": "VR[1, 8]"}
+        assert {str(k): str(r) for k, r in each.range_constraints.items()} == {
+            "u0": "VR[1, 8]",
+            "u1": "VR[1, 8]",
+        }
     save(program, tmp_path / "program.pt2")
     loaded = load(tmp_path / "program.pt2")
     assert list(map(str, loaded.range_constraints)) == ["u0"]

@@ -1,7 +1,7 @@
 """What programs say to the compiler of Python's bytecode that PyTorch has, and `ts` has not.
 
     @ts._dynamo.disable          a function that is never compiled: itself
-    ts._dynamo.is_compiling()    False
+    ts._dynamo.is_compiling()    False; True inside of an export
 
 Nothing is compiled behind a program's back, so what keeps functions from it, or tells it about tensors, has
 nothing to do.  What asks for compiled code (`optimize`, `export`, `explain`) refuses when it is called.

@@ -31,12 +31,17 @@ from ts._core.thread.context import TracedBy, current_tracer
 from ts._core.value.objects import Object
 from ts._subclasses import constants, control_flow
 from ts.absent import names_for
-from ts.errors import DataDependentOutputException, DynamicOutputShapeException, UserError
+from ts.errors import (
+    DataDependentOutputException,
+    DynamicOutputShapeException,
+    FakeTensorDeviceMismatchError,
+    UserError,
+)
 from ts.export import scripts
 from ts.export.fake import Fake, device_of, is_fake, tensors_in
 from ts.export.fake import fake as fake_of
+from ts.export.result_devices import result_device
 from ts.ops.derivatives.formulas import Inputs
-from ts.ops.shapes import Refusal
 from ts.tracing.types import arguments_of_to
 from ts.tracing.without_elements import WithoutElements
 
@@ -53,10 +58,6 @@ __getattr__ = names_for(__name__)
 
 class UnsupportedFakeTensorException(RuntimeError):
     """There is no fake tensor for such a tensor."""
-
-
-class FakeTensorDeviceMismatchError(RuntimeError):
-    """Tensors of several devices meet."""
 
 
 class _FakeOfMode(Fake):
@@ -102,42 +103,6 @@ def _check_written(values: list[Any], name: str) -> None:
     """RuntimeError where a tensor with elements would be written to."""
     if any(not x.is_meta or getattr(layer_of(x), "of_real", False) for x in tensors_in(values)):
         raise RuntimeError(f"{name} writes to a tensor with elements, among tensors without")
-
-
-@cache
-def _crosses_devices(op: Any) -> bool:
-    """Whether an operator's tensors may be on several devices: copies, indices, lengths, lists of tensors."""
-    record = op.record
-    if record.whole or record.of_program or record.family in ("foreach", "fused_steps"):
-        return True
-    return isinstance(record.shape, Refusal) or any(p.kind == "Tensor?[]" for p in op.signature.parameters)
-
-
-def _place(op: Any, values: list[Any]) -> devices.device:
-    """The device of what an operator makes; FakeTensorDeviceMismatchError where its tensors are on several.
-
-    Tensors of the meta device are what operators saved of their own: they stand for what the others do.
-    """
-    for p, x in zip(op.signature.parameters, values, strict=True):
-        if p.kind == "Device" and x is not None:
-            return devices.as_device(x)
-    chosen: Tensor | None = None
-    tensors = [x for x in tensors_in(values) if device_of(x).type != "meta"] or list(tensors_in(values))
-    for x in tensors:
-        if chosen is None or (device_of(chosen).type == "cpu" and chosen.ndim == 0):
-            chosen = x
-    if chosen is None:
-        return devices.CPU
-    place = device_of(chosen)
-    if _crosses_devices(op):
-        return place
-    for x in tensors:
-        if device_of(x) != place and not (device_of(x).type == "cpu" and x.ndim == 0):
-            raise FakeTensorDeviceMismatchError(
-                "Expected all tensors to be on the same device, but found at least two devices, "
-                f"{place} and {device_of(x)}!"
-            )
-    return place
 
 
 @cache
@@ -299,7 +264,7 @@ class FakeTensorMode(WithoutElements):
         if inside or (any(is_fake(x) for x in tensors_in(given)) and not _runs_others(op)):
             with TracedBy(None):
                 return op.call_list(given)
-        place, known = _numbered(_place(op, given)), constants.known(given)
+        place, known = _numbered(result_device(op, given, ignore_meta=True)), constants.known(given)
         given = [
             devices.device("meta") if p.kind == "Device" and (x is not None or not has_tensors) else x
             for p, x in zip(op.signature.parameters, given, strict=True)
@@ -326,7 +291,7 @@ class FakeTensorMode(WithoutElements):
         if any(not x.is_meta for x in tensors_in(values)):
             with TracedBy(None):
                 return op.call_list([self.like(x) for x in values])
-        place, known = _numbered(_place(op, values)), constants.known(values)
+        place, known = _numbered(result_device(op, values, ignore_meta=True)), constants.known(values)
         given = [
             devices.device("meta") if p.kind == "Device" and x is not None else x
             for p, x in zip(op.signature.parameters, values, strict=True)

@@ -8,6 +8,7 @@ item = aten.item(x); ge = item >= 2; aten._assert_scalar(ge, "Runtime assertion 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import sympy
@@ -18,7 +19,6 @@ from ts.export import expressions
 from ts.export.environment import MOST_UNBACKED, Environment, Requirement
 from ts.export.node_values import origin_of
 from ts.export.nodes import FUNCTIONS, symbol_of
-from ts.export.ranges import between
 from ts.export.recorder import Recorder
 from ts.fx.node import Node
 from ts.ops.namespace import OpOverload, overload_named
@@ -48,7 +48,7 @@ class _Insertion:
         try:
             for node in list(graph.nodes):
                 truth = _truth_of_data(node)
-                if truth in self.asked and truth not in self.defined:
+                if truth is not None and truth not in self.defined and (node.users or truth in self.asked):
                     self.define(self._as_number(node, truth), truth, None)
                 for symbol, dim in _new_symbols(node, self.defined):
                     self.define(node, symbol, dim)
@@ -73,8 +73,8 @@ class _Insertion:
                 condition = requirement.condition
                 if all(s in self.defined or s in self.environment.hints for s in condition.free_symbols):
                     self.left.remove(requirement)
-                    if not self._follows(condition):
-                        self.look_at(condition)
+                    if not _is_end_of_symbol(condition):
+                        self.look_at(condition, requirement.signed_remainders)
 
     def _as_number(self, node: Node, symbol: Any) -> Node:
         """The node that makes a number of a truth, right behind it."""
@@ -95,36 +95,36 @@ class _Insertion:
                 overload_named("aten::sym_size", "int"), (node, dim), symbol_of(symbol, self.environment)
             )
 
-    def look_at(self, condition: Any) -> None:
-        """An assertion that a condition holds."""
+    def look_at(self, condition: Any, signed_remainders: Sequence[Any] = ()) -> None:
+        """Insert an assertion that a condition holds."""
         recorder = self.recorder
         fixed = {s: n for s, n in self.environment.replaced.items() if s in self.environment.hints}
         condition = condition.xreplace(fixed)  # of sizes that were found out later on
         if isinstance(condition, sympy.Ne):
             equal = recorder._number_node(sympy.Eq(condition.lhs, condition.rhs, evaluate=False))
             made = recorder._call(FUNCTIONS["sym_not"], (equal,), symbol_of(condition, self.environment))
+        elif isinstance(condition, sympy.Lt | sympy.Le) and condition.lhs.is_number:
+            mirrored = sympy.Gt if isinstance(condition, sympy.Lt) else sympy.Ge
+            made = recorder._number_node(mirrored(condition.rhs, condition.lhs, evaluate=False))
         else:
             made = recorder._number_node(condition)
         if isinstance(made, Node):
-            told = f"Runtime assertion failed for expression {condition} on node '{made.name}'"
+            shown = condition.xreplace({m: sympy.Function("PythonMod")(*m.args) for m in signed_remainders})
+            told = f"Runtime assertion failed for expression {shown} on node '{made.name}'"
             said = recorder._call(
                 overload_named("aten::_assert_scalar", ""), (made, told), None, name="_assert_scalar_default"
             )
             for each in (made, said):
                 each.meta |= origin_of(self.origin)
 
-    def _follows(self, condition: Any) -> bool:
-        """Whether the ranges of symbols say it already."""
-        if not isinstance(condition, sympy.core.relational.Relational) or isinstance(
-            condition, sympy.Eq | sympy.Ne
-        ):
-            return False
-        ends = between(condition.lhs - condition.rhs, self.environment.ranges)
-        if isinstance(condition, sympy.Ge):
-            return bool(ends.low >= 0)
-        if isinstance(condition, sympy.Gt):
-            return bool(ends.low > 0)
-        return bool(ends.high <= 0 if isinstance(condition, sympy.Le) else ends.high < 0)
+
+def _is_end_of_symbol(condition: Any) -> bool:
+    """Return whether a condition only bounds one symbol by a number, which its range says already."""
+    if not isinstance(condition, sympy.Le):
+        return False
+    return any(
+        a.is_Symbol and a.is_integer and b.is_number for a, b in (condition.args, condition.args[::-1])
+    )
 
 
 def _behind(node: Node) -> Node:

@@ -30,6 +30,7 @@ from ts.export.signature import (
     OutputSpec,
     TensorArgument,
 )
+from ts.export.size_order import move_sizes_to_tensors
 from ts.export.verifier import Verifier
 from ts.fx.graph_module import GraphModule
 from ts.fx.node import Node
@@ -174,6 +175,7 @@ class _Run:
         graph.output(result)
         graph.eliminate_dead_code(lambda node: node in self.kept or node.is_impure(impure_random=False))
         self.recorder.look_at_squeezed()
+        move_sizes_to_tensors(graph)
         return GraphModule(self.submodules, graph)
 
     def _input(self, node: Node) -> Any:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import enum
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -242,13 +242,13 @@ class _DraftRecorder(Recorder):
 
     # ---- running
 
-    def computed(self, op: Any, values: list[Any]) -> Any:
+    def computed(self, op: Any, values: list[Any], new_size: Callable[[int, Any], Any] | None = None) -> Any:
         try:
             given = [self._real(x) for x in values]
         except KeyError:  # of a result of control flow, which runs on tensors without elements alone
-            return super().computed(op, values)
+            return super().computed(op, values, new_size)
         try:
-            made = super().computed(op, values)
+            made = super().computed(op, values, new_size)
         except Exception as error:  # whatever the program's function does on tensors without elements
             if not op.record.of_program:
                 raise

@@ -24,7 +24,7 @@ import sympy
 from ts.errors import GuardOnDataDependentSymNode
 from ts.export import expressions as e
 from ts.export.checks import Line
-from ts.export.places import Place, place
+from ts.export.places import Place, is_in_assert, place
 from ts.export.ranges import Range, between
 
 MOST_UNBACKED = (1 << 63) - 2  # of a size: that of a tensor fits into a signed word, and so does one more
@@ -46,6 +46,7 @@ class Requirement(NamedTuple):
     condition: Any
     message: str
     where: Place | None
+    signed_remainders: tuple[Any, ...] = ()  # remainders in it of numbers that might be negative then
 
 
 class Source(NamedTuple):
@@ -105,6 +106,7 @@ class Environment:
         )  # symbols that `unbacked` gives before new ones: a program runs again
         self.observer: Callable[..., None] | None = None  # of arithmetic: (function, arguments, result)
         self.computed: dict[Any, Any] | None = None  # results of arithmetic, where nothing more is learned
+        self.size_symbols: set[Any] = set()  # of data, that are lengths of dimensions
         self.small: set[Any] = set()  # sizes that calls may find to be 0 or 1, which their ranges leave out
         self.places: Any = None  # where calls have the numbers of symbols (`guards.Places`)
         self.least_in_calls: dict[Any, int] = {}  # those for which something was decided that 0 or 1 undo
@@ -127,7 +129,15 @@ class Environment:
             return self.recycled.popleft()
         symbol = sympy.Symbol(f"u{next(self._counts['u'])}", integer=True, nonnegative=is_size or None)
         self.ranges[symbol] = Range(0, min(most, MOST_UNBACKED)) if is_size else Range()
+        if is_size:
+            self.size_symbols.add(symbol)
         return symbol
+
+    def unbacked_truth(self) -> Any:
+        """Return the condition that a new symbol of data, 0 or 1, is 1."""
+        symbol = self.unbacked()
+        self.ranges[symbol] = self.ranges[symbol].both(Range(0, 1))
+        return sympy.Eq(symbol, 1)
 
     def unbacked_float(self) -> Any:
         """A symbol for a float that follows from data."""
@@ -278,6 +288,9 @@ class Environment:
         try:
             holds = bool(self.hint(condition))
         except KeyError:
+            if is_in_assert():
+                self.require(condition)
+                return True
             return bool(self.undetermined(condition))
         self.assume(condition if holds else sympy.Not(condition))
         return holds
@@ -405,7 +418,7 @@ class Environment:
         return GuardOnDataDependentSymNode(told)
 
     def _sizes(self, expression: Any) -> list[Any]:
-        return sorted((s for s in expression.free_symbols if self.ranges[s].low == 0), key=str)
+        return sorted(self.size_symbols & expression.free_symbols, key=str)
 
     # ---- what holds
 
@@ -432,8 +445,33 @@ class Environment:
                 raise RuntimeError(message or f"Runtime assertion failed for expression {condition}")
             self.assume(condition)
             return
-        self.requirements.append(Requirement(condition, message, place()))
+        self._append_requirement(condition, message)
         self.learn(condition)
+
+    def require_length(self, expression: Any) -> None:
+        """Let a number of data be at least 0; of a symbol that is replaced only its own range is narrowed."""
+        if e.is_of_data(expression) and not self.frozen:
+            self.size_symbols.add(expression)
+            if expression in self.replaced:
+                self.ranges[expression] = self.ranges[expression].both(Range(0))
+                rest, constant = _without_constant(self.simplify(expression))
+                self._least[rest] = max(self._least.get(rest, -math.inf), -constant)
+                self._equal.clear()
+                return
+        self.decide_or_require(sympy.Ge(self.simplify(expression), 0))
+
+    def note_requirement(self, condition: Any) -> None:
+        """Let the program look at a condition on numbers of data when it runs, known to hold or not."""
+        condition = self.simplify(condition)
+        if condition not in (sympy.true, sympy.false) and not self.frozen and not self.has_hint(condition):
+            self._append_requirement(condition, "")
+            self.learn(condition)
+
+    def _append_requirement(self, condition: Any, message: str) -> None:
+        condition = canonical_inequality(condition)
+        if all(condition != known.condition for known in self.requirements):
+            signed = [m for m in condition.atoms(e.Mod) if self.between(m.args[0]).low < 0]
+            self.requirements.append(Requirement(condition, message, place(), tuple(signed)))
 
     def learn(self, condition: Any) -> None:
         """What follows from a condition that holds."""
@@ -455,16 +493,18 @@ class Environment:
             if isinstance(condition, sympy.Lt | sympy.Le):
                 difference = -difference
             strict = isinstance(condition, sympy.Lt | sympy.Gt) and difference.is_integer
-            self._learn_least(sympy.expand(difference), 1 if strict else 0)
+            self._learn_least(sympy.expand(difference), 1 if strict else 0, strict)
 
-    def _learn_least(self, difference: Any, least: int) -> None:
-        """difference >= least"""
+    def _learn_least(self, difference: Any, least: int, strict: bool = False) -> None:
+        """difference >= least; `strict`: as it was said, difference > least - 1."""
         rest, constant = _without_constant(difference)
         least = least - constant
         self._least[rest] = max(self._least.get(rest, -math.inf), least)
         factor, symbol = rest.as_coeff_Mul()
         if symbol.is_Symbol and factor.is_Integer and symbol.is_integer:
             factor = int(factor)
+            if symbol not in self.hints and (least - strict) % factor:
+                return  # as in PyTorch, which knows no end that is a fraction
             before = self.ranges.get(symbol, Range())
             limit = Range(-(-least // factor)) if factor > 0 else Range(-math.inf, (-least) // -factor)
             self._narrow(symbol, before.both(limit))
@@ -502,7 +542,7 @@ class Environment:
         rest, constant = _without_constant(difference)
         self._other.setdefault(rest, set()).add(-constant)
         factor, symbol = rest.as_coeff_Mul()
-        if symbol.is_Symbol and factor in (1, -1):
+        if symbol in self.hints and factor in (1, -1):
             n = -constant * int(factor)
             ends = self.ranges.get(symbol, Range())
             self._narrow(symbol, Range(ends.low + (n == ends.low), ends.high - (n == ends.high)))
@@ -552,17 +592,37 @@ class Environment:
         self.replaced[symbol] = expression
         if expression.is_Symbol:
             self._narrow(expression, self.ranges[expression].both(ends))
-        elif not expression.is_number:
+        elif expression.is_number:
+            self.ranges[symbol] = Range(e.number(expression), e.number(expression))
+        elif symbol in self.hints:
             for end, sign in ((ends.low, 1), (-ends.high, -1)):
                 if not math.isinf(end):
                     self._learn_least(sympy.expand(sign * expression), end)
-            if symbol not in self.hints:  # its own ends are looked at, too
-                self.ranges[symbol] = ends.both(self.between(expression))
 
     def merge(self, conditions: Iterable[Any]) -> None:
         """Learn several."""
         for condition in conditions:
             self.learn(condition)
+
+
+def canonical_inequality(condition: Any) -> Any:
+    """Return `a < b` or `a <= b` with positive terms only on both sides and without a common factor.
+
+    Other conditions are returned as they are.  `u0 - 2 > 0` becomes `2 < u0`.
+    """
+    if not isinstance(condition, sympy.Lt | sympy.Le | sympy.Gt | sympy.Ge):
+        return condition
+    strict = isinstance(condition, sympy.Lt | sympy.Gt)
+    lower, upper = condition.args if isinstance(condition, sympy.Lt | sympy.Le) else condition.args[::-1]
+    terms = [t.as_coeff_Mul() for t in sympy.Add.make_args(sympy.expand(upper - lower)) if t != 0]
+    if not terms or not all(factor.is_Integer for factor, _ in terms):
+        return condition
+    common = math.gcd(*(int(factor) for factor, _ in terms))
+    sides = [
+        sympy.Add(*(abs(factor) // common * rest for factor, rest in terms if bool(factor > 0) is positive))
+        for positive in (False, True)
+    ]
+    return (sympy.Lt if strict else sympy.Le)(*sides, evaluate=False)
 
 
 def _as_multiple(condition: Any) -> Any:

@@ -131,13 +131,3 @@ def tensors_in(values: Any) -> Iterator[Tensor]:
             yield from tensors_in(x)
         elif isinstance(x, Tensor):
             yield x
-
-
-def place_of(op: Any, values: list[Any]) -> devices.device:
-    """The device of what an operator makes: the one that is asked for, or that of its tensors."""
-    for p, x in zip(op.signature.parameters, values, strict=True):
-        if p.kind == "Device" and x is not None:
-            return x  # type: ignore[no-any-return]
-    found = [device_of(x) for x in tensors_in(values)]
-    others = [d for d in found if d.type != "cpu"]
-    return others[0] if others else found[0] if found else devices.CPU

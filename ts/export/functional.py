@@ -220,7 +220,7 @@ class FunctionalRecorder(Recorder):
 
     def by_decomposition(self, op: Any, values: list[Any]) -> Any:
         """What the decomposition of an operator gives; NotImplemented where there is none."""
-        decomposition = self._decompositions.get(op.key)
+        decomposition = self._decompositions.get(op.key) or _composite_function(op)
         if decomposition is None:
             return NotImplemented
         positional, named = [], {}
@@ -353,3 +353,9 @@ def _without_write(op: Any) -> Any:
         if {p.name for p in other.signature.parameters} <= {name for name, _ in wanted}:
             return other
     raise RuntimeError(f"{op.key} writes, and no operator is known that gives what it writes")
+
+
+def _composite_function(op: Any) -> Any:
+    """Return the function of a program's operator that is a composite of others; None for other operators."""
+    kernel = op.record.kernel if op.record is not None and op.record.of_program else None
+    return getattr(kernel, "by_key", {}).get("CompositeImplicitAutograd")

@@ -129,6 +129,8 @@ class GraphRecorder:
         if isinstance(x, Tensor):
             return self._tensor_node(self.fake_of(x))
         if isinstance(x, Symbolic):  # as it was made: what it was said to be equal to is looked at elsewhere
+            if not self.environment.frozen and (known := x.node.expr).is_number:
+                return expressions.number(known)
             made = self._numbers.get(x.node.expression)
             return self._number_node(x.node.expr) if made is None else made
         if isinstance(x, list | tuple):
@@ -248,9 +250,7 @@ class GraphRecorder:
         while (
             node.next.op == "call_function"
             and str(node.next.target) == "aten.sym_size.int"
-            and (
-                node.next.args[0] in before or (node.next.args[0] is argument and node.next.args[1] < dim)
-            )
+            and (node.next.args[0] in before or (node.next.args[0] is argument and node.next.args[1] < dim))
         ):
             node = node.next
         return node
@@ -297,7 +297,7 @@ class GraphRecorder:
         """Whole numbers as floats, where some of several numbers are floats."""
         if len(arguments) < 2 or not any(isinstance(x, float | SymFloat) for x in arguments):
             return arguments
-        return tuple(x.node.operate("sym_float", x) if isinstance(x, SymInt) else x for x in arguments)
+        return tuple(map(_as_float, arguments))
 
     def _call(
         self,
@@ -348,6 +348,13 @@ class GraphRecorder:
         if self.calls is not None:
             found["nn_module_stack"] = self.calls.stack
         return found
+
+
+def _as_float(x: Any) -> Any:
+    """Return a whole number as a float; other values as they are."""
+    if isinstance(x, SymInt):
+        return x.node.operate("sym_float", x)
+    return float(x) if type(x) is int else x
 
 
 # How functions of sympy are computed by a graph, and of how many numbers at once.

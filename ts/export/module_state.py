@@ -55,13 +55,13 @@ class Snapshot:
                     found.update(_tensors_in(x, f"self.{path}.{name}" if path else f"self.{name}", ()))
         return found
 
-    def replaced_buffers(self) -> Iterator[tuple[Tensor, Tensor]]:
-        """Buffers that are other tensors now: what they were, what they are."""
-        for _, module, _, tables in self.before:
+    def replaced_buffers(self) -> Iterator[tuple[str, Tensor, Tensor]]:
+        """Buffers that are other tensors now: the path of their module, what they were, what they are."""
+        for path, module, _, tables in self.before:
             for name, x in tables["_buffers"].items():
                 now = module._buffers.get(name)
                 if x is not None and isinstance(now, Tensor) and now is not x:
-                    yield x, now
+                    yield path, x, now
 
     def restore(self) -> None:
         """Let the modules be as they were; a warning where tensors were assigned to attributes."""

@@ -89,6 +89,14 @@ class SymNode:
         """Let it be true from now on."""
         self.environment.require(self._condition(), message)
 
+    def note_required(self) -> None:
+        """Let it be true from now on, and looked at when the program runs, known or not."""
+        self.environment.note_requirement(self._condition())
+
+    def require_length(self) -> None:
+        """Let it be the length of a dimension, at least 0."""
+        self.environment.require_length(self.expression)
+
     def specialize(self) -> Any:
         """The number of the example, which it is from now on."""
         return self.environment.specialize(self.expression)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import linecache
 import sys
 from types import FrameType
@@ -30,6 +31,20 @@ class Place(NamedTuple):
 
 def _is_of_program(frame: FrameType) -> bool:
     return not is_own(frame.f_globals.get("__name__")) and not frame.f_code.co_filename.startswith("<")
+
+
+def is_in_assert() -> bool:
+    """Return whether the innermost line that is not of `ts` asks for the truth of an `assert` statement."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not _is_of_program(frame):
+        frame = frame.f_back
+    if frame is None:
+        return False
+    instructions = [i for i in dis.get_instructions(frame.f_code) if i.opname not in ("CACHE", "TO_BOOL")]
+    here = next((k for k, i in enumerate(instructions) if i.offset >= frame.f_lasti), len(instructions))
+    names = [i.opname for i in instructions[here : here + 3]]
+    jump = next((k for k, name in enumerate(names) if name.startswith("POP_JUMP") and "TRUE" in name), None)
+    return jump is not None and names[jump + 1 : jump + 2] == ["LOAD_ASSERTION_ERROR"]
 
 
 def place() -> Place | None:

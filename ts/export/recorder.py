@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import operator as python_operator
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import sympy
 
@@ -21,6 +21,7 @@ import ts
 from ts import devices, dtypes
 from ts._core.dispatch.overloads import overloads
 from ts._core.layers import levels
+from ts._core.tensor import sizes
 from ts._core.tensor.symbols import Symbolic, SymBool, SymFloat, SymInt
 from ts._core.tensor.tensor import Size, Tensor, layer_of
 from ts._core.tensor.unknown_sizes import FakeImplCtx, Within
@@ -29,12 +30,14 @@ from ts._functorch import predispatch
 from ts._higher_order_ops.checks import no_side_effects
 from ts.export.casts import cast_dtype, is_cast
 from ts.export.environment import Environment
-from ts.export.fake import Fake, device_of, is_fake, place_of, plain, standing, tensors_in
+from ts.export.fake import Fake, device_of, is_fake, plain, standing, tensors_in
 from ts.export.gradients import Tape
 from ts.export.graph_recorder import GraphRecorder
 from ts.export.node_values import readable
 from ts.export.nodes import symbol_of
+from ts.export.python_calls import overload_for_numbers, with_factory_options
 from ts.export.ranges import Range
+from ts.export.result_devices import result_device
 from ts.export.signs import OF_SIGNS, is_sign
 from ts.export.truths import TRUTHS
 from ts.fx.graph import Graph
@@ -49,12 +52,22 @@ from ts.tracing.types import arguments_of_to
 CONTROL_FLOW: dict[str, Callable[..., Any]] = {}
 
 
+class _KnownFromElements(NamedTuple):
+    """What follows from the elements of a tensor, until it is written to."""
+
+    tensor: Tensor
+    base: Node  # of the tensor whose memory it shows
+    number: Any = None  # its only element
+    count: Any = None  # how many of its elements are not 0
+
+
 class Recorder(GraphRecorder):
     """One recording: operators on fake tensors, methods of theirs, functions on functions."""
 
     def __init__(self, environment: Environment, graph: Graph | None = None) -> None:
         super().__init__(environment, graph)
         self.tape = Tape(self)
+        self._known_from_elements: dict[int, _KnownFromElements] = {}  # by ids of tensors
         self._squeezed: list[tuple[Node, Any, Any]] = []  # what squeezed which shape, along which dimensions
 
     # ---- operators
@@ -69,12 +82,16 @@ class Recorder(GraphRecorder):
             op, values = registry.operator(f"{op.name}.correction"), [values[0], None, None, False]
         elif len(operators.operators()) > 1:
             op = self.of_tensors(op)
+        if not isinstance(operators, OpOverload) and operators.operators():
+            values = with_factory_options(op, values)
         if (sign := OF_SIGNS.get(op.name)) is not None and isinstance(values[0], Tensor) and is_sign(1):
             op = registry.operator(f"{sign}.{'Tensor' if isinstance(values[1], Tensor) else 'Scalar'}")
         if op.name == "aten::contiguous" and self._lies_so(values[0], values[1]):
             return values[0]
         result = self.run(op, values)
-        return operators.for_python(op, result) if hasattr(operators, "for_python") else result
+        if not hasattr(operators, "for_python"):
+            return result
+        return tuple(result) if type(result) is list else operators.for_python(op, result)
 
     def _check_written(self, op: Any, values: list[Any]) -> None:
         """RuntimeError where gradients would be lost: a write to a parameter or argument that wants one."""
@@ -92,6 +109,25 @@ class Recorder(GraphRecorder):
                         f"{what} Variable that requires grad is being used in an in-place operation."
                     )
 
+    def _base(self, x: Tensor) -> Node:
+        """Return the node of the tensor whose memory a view shows; its own node for other tensors."""
+        base: Any = self.node_of(x)
+        while base.op == "call_function" and _shows_memory(base.target):
+            base = base.args[0]
+        return base  # type: ignore[no-any-return]
+
+    def _forget_elements(self, op: Any, values: list[Any]) -> None:
+        """Forget numbers that followed from elements of tensors that an operator writes to."""
+        if not self._known_from_elements or not any(p.written for p in op.signature.parameters):
+            return
+        written = {
+            self._base(x)
+            for p, value in zip(op.signature.parameters, values, strict=True)
+            for x in (tensors_in([value]) if p.written else ())
+        }
+        known = self._known_from_elements
+        self._known_from_elements = {k: v for k, v in known.items() if v.base not in written}
+
     def _lies_so(self, x: Tensor, memory_format: Any) -> bool:
         """Whether a tensor lies as `contiguous` would lay it: that it is asked for is no node then."""
         with self.environment.guessing(), self.paused():
@@ -101,15 +137,7 @@ class Recorder(GraphRecorder):
         """The overload that PyTorch's Python calls with a number: that of tensors, where it takes numbers."""
         if op.key == "aten::split.sizes":
             return registry.operator("aten::split_with_sizes")
-        if op.overload == "Scalar":
-            for other in registry.lookup(op.name):
-                if (
-                    other.overload in ("", "Tensor")
-                    and other.record is not None
-                    and other.record.wraps_numbers
-                ):
-                    return other
-        return op
+        return overload_for_numbers(op)
 
     def run(self, op: Any, values: list[Any]) -> Any:
         """The result of an operator on these arguments, recorded."""
@@ -118,20 +146,30 @@ class Recorder(GraphRecorder):
         if (truth := TRUTHS.get(op.name)) is not None:
             return truth(*values)
         values = [self._with_fakes(x) for x in values]
+        self._require_lengths(op, values)
         if (simpler := self.tape.simplified(op, values)) is not None:
             return simpler
         target = overload_named(op.name, op.overload)
         values = _settled(target, values)
         arguments, options = self._arguments(op, values)
         shape = values[0].array.shape if op.name == "aten::squeeze" else ()
+        self._forget_elements(op, values)
+        mask = _mask(op, values)
         with self.paused():
-            result = self.computed(op, values)
+            result = self.computed(op, values, self._counted(mask))
         node = self._call(target, arguments, result, options)
         self._bind(node, result)
         self.tape.note(op, values, result)
         if op.name == "aten::squeeze":
             self._squeezed.append((node, shape, None if len(values) == 1 else values[1]))
         return result
+
+    def _require_lengths(self, op: Any, values: list[Any]) -> None:
+        """Let numbers of data that an operator is given as sizes be at least 0."""
+        for p, value in zip(op.signature.parameters, values, strict=True):
+            if p.name in _SHAPE_PARAMETERS and isinstance(value, list):
+                for n in filter(sizes.is_symbol, value):
+                    sizes.check_length(n)
 
     def _constrained(self, op: Any, values: list[Any]) -> None:
         """Let a number be between two; as a size it is not negative."""
@@ -172,8 +210,23 @@ class Recorder(GraphRecorder):
                 needed = needed if is_default else len(positional)
         return tuple(positional[:needed]), options
 
-    def computed(self, op: Any, values: list[Any]) -> Any:
-        """What an operator makes of fake tensors: nothing is recorded."""
+    def _counted(self, mask: Tensor | None) -> Callable[[int, Any], Any] | None:
+        """Return a function that gives the number of true elements of a mask; None without one."""
+        if mask is None:
+            return None
+
+        def count(least: int, most: Any) -> Any:
+            known = self._known_from_elements.get(id(mask))
+            if known is not None and known.tensor is mask and known.count is not None:
+                return known.count
+            found = self._new_size(least, most)
+            self._known_from_elements[id(mask)] = _KnownFromElements(mask, self._base(mask), count=found)
+            return found
+
+        return count
+
+    def computed(self, op: Any, values: list[Any], new_size: Callable[[int, Any], Any] | None = None) -> Any:
+        """Return what an operator makes of fake tensors; `new_size` gives sizes that follow from elements."""
         inner: dict[int, Tensor] = {}
         cast = cast_dtype(op, values)
         writes = any(p.written for p in op.signature.parameters)
@@ -193,7 +246,7 @@ class Recorder(GraphRecorder):
             _any_number(x) if _is_value(op, p.kind, x) else lowered(x)
             for p, x in zip(op.signature.parameters, values, strict=True)
         ]
-        place = place_of(op, values)
+        place = result_device(op, values)
         if next(tensors_in(values), None) is None:
             arguments = [
                 devices.device("meta") if p.kind == "Device" else x
@@ -204,7 +257,7 @@ class Recorder(GraphRecorder):
         environment = self.environment
         before, environment.quiet = environment.quiet, True
         try:
-            asked = FakeImplCtx(op.name, self._new_size, self._new_number)
+            asked = FakeImplCtx(op.name, new_size or self._new_size, self._new_number)
             with ts.no_grad(), levels.unwatched(), Within(asked):
                 found = self._item(arguments[0]) if op.name == "aten::item" else op.call_list(arguments)
         finally:
@@ -237,8 +290,7 @@ class Recorder(GraphRecorder):
         environment = self.environment
         if kind == "f":
             return symbol_of(environment.unbacked_float(), environment)
-        found = environment.unbacked()
-        return symbol_of(sympy.Eq(found, 1) if kind == "b" else found, environment)
+        return symbol_of(environment.unbacked_truth() if kind == "b" else environment.unbacked(), environment)
 
     def _new_size(self, least: int, most: Any) -> Any:
         """A size that the shape rule of an operator says follows from elements."""
@@ -310,7 +362,7 @@ class Recorder(GraphRecorder):
         """x.numel()"""
         with self.paused():
             count = x.array.size
-        if isinstance(count, Symbolic) and count.node.expr not in self._numbers:
+        if isinstance(count, Symbolic) and count.node.has_hint() and count.node.expr not in self._numbers:
             node = self._call(overload_named("aten::sym_numel", ""), (self.node_of(x),), count)
             self._numbers[count.node.expr] = node
         return count
@@ -398,7 +450,8 @@ class Recorder(GraphRecorder):
         with self.paused():
             kept = x.clone()
         made = self.run(overload_named("aten::lift_fresh_copy", "").operator, [kept])
-        self.run(overload_named("aten::detach_", "").operator, [made])
+        if function != "as_tensor":
+            self.run(overload_named("aten::detach_", "").operator, [made])
         self.stand_for(x, made)
         return made
 
@@ -435,8 +488,13 @@ class Recorder(GraphRecorder):
         """A tensor became a value of Python: those of fake tensors were recorded by `element`."""
 
     def element(self, x: Tensor) -> Any:
-        """The only element of a fake tensor: a number that follows from data."""
-        return self.run(overload_named("aten::item", "").operator, [x])
+        """Return the only element of a fake tensor: the same number until the tensor is written to."""
+        known = self._known_from_elements.get(id(x))
+        if known is not None and known.tensor is x and known.number is not None:
+            return known.number
+        found = self.run(overload_named("aten::item", "").operator, [x])
+        self._known_from_elements[id(x)] = _KnownFromElements(x, self._base(x), number=found)
+        return found
 
     # ---- scripted functions, modules, control flow
 
@@ -485,6 +543,9 @@ _MOMENTS = frozenset(("aten::var", "aten::std", "aten::var_mean", "aten::std_mea
 _SIZES = frozenset(("aten::arange", "aten::linspace", "aten::logspace", "aten::range"))  # of numbers
 
 
+_SHAPE_PARAMETERS = frozenset(("size", "shape", "repeats"))
+
+
 _CONSTRAINTS = frozenset(("aten::sym_constrain_range", "aten::sym_constrain_range_for_size"))
 
 
@@ -516,6 +577,21 @@ def _is_view(target: Any) -> bool:
         return False
     first = target.operator.signature.parameters[:1]
     return any(p.alias and not p.written for p in first)
+
+
+def _shows_memory(target: Any) -> bool:
+    """Return whether an operator gives a tensor with the memory of its first argument."""
+    return isinstance(target, OpOverload) and any(p.alias for p in target.operator.signature.parameters[:1])
+
+
+def _mask(op: Any, values: list[Any]) -> Tensor | None:
+    """Return the one mask whose true elements an operator counts; None for other operators."""
+    if op.name == "aten::nonzero":
+        return values[0]  # type: ignore[no-any-return]
+    if op.name == "aten::index":
+        masks = [x for x in values[1] if isinstance(x, Tensor) and x.dtype in (dtypes.bool_, dtypes.uint8)]
+        return masks[0] if len(masks) == 1 else None
+    return None
 
 
 def _same(x: Any, default: Any) -> bool:

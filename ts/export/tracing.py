@@ -14,6 +14,7 @@ import sympy
 import ts
 from ts._core.tensor.symbols import Symbolic
 from ts._core.tensor.tensor import Tensor
+from ts.compiler import exporting
 from ts.errors import ConstraintViolationError, UserError
 from ts.export import assertions, expressions, regions
 from ts.export.arguments import argument_names, arguments_by_name
@@ -110,10 +111,12 @@ class Export:
         args, kwargs = pytree.tree_unflatten(fakes, in_spec)
         snapshot = Snapshot(self.module)
         try:
-            with recorder.recording(), of_sizes():
+            with exporting(), recorder.recording(), of_sizes():
                 result = self.module(*args, **kwargs)
                 leaves, out_spec = pytree.tree_flatten(result)
-                for x, now in snapshot.replaced_buffers():
+                for path, x, now in snapshot.replaced_buffers():
+                    if path and now is recorder.fake_of(x):  # written in place: `self.steps += 1`
+                        continue
                     aten.copy_(x, now)
                     written = recorder.node_of(x)
                     written.args = (self.state_nodes[id(x)], *written.args[1:])
@@ -300,9 +303,7 @@ class Export:
 
         return [Check(text(condition, str), holds)]
 
-    def _ends_of_derived(
-        self, at: str, place: int, dim: int, source: Source, expression: Any
-    ) -> list[Check]:
+    def _ends_of_derived(self, at: str, place: int, dim: int, source: Source, expression: Any) -> list[Check]:
         """That a size is in the range that its symbol says."""
         (symbol,) = expression.free_symbols
         ends = self.environment.ranges[symbol]
@@ -370,10 +371,7 @@ class Export:
                 environment.assume(sympy.Eq(symbol, hint))
         elif (hint := environment.hint(symbol) * dim.factor + dim.offset) != n:
             first = environment.sources[symbol][0]
-            raise UserError(
-                f"{source.where} = {n} is not equal to "
-                f"{first.where} = {hint}"
-            )
+            raise UserError(f"{source.where} = {n} is not equal to {first.where} = {hint}")
         return symbol_of(symbol * dim.factor + dim.offset, environment)
 
     def _outputs(self, leaves: list[Any]) -> tuple[list[Any], list[OutputSpec]]:
@@ -500,6 +498,6 @@ def _names_of_attributes(module: Module) -> dict[int, list[str]]:
 def _buffers(module: Module) -> list[tuple[str, Tensor, bool]]:
     found = []
     saved = module.state_dict()
-    for name, x in module.named_buffers():
+    for name, x in module.named_buffers(remove_duplicate=False):
         found.append((name, x, name in saved))
     return found

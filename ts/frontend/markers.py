@@ -74,13 +74,13 @@ def is_scripting() -> bool:
 
 
 def is_tracing() -> bool:
-    """Whether a trace is being recorded."""
-    return current_tracer() is not None
+    """Return whether `ts.jit.trace` records what this thread does; exports and fake tensors do not count."""
+    return getattr(current_tracer(), "is_trace", False)
 
 
 def get_tracing_state() -> Any:
-    """The trace that is being recorded, or None."""
-    return current_tracer()
+    """Return the trace that is being recorded, or None."""
+    return current_tracer() if is_tracing() else None
 
 
 # ---- what becomes of a function --------------------------------------------------------------------

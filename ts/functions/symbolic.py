@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import ts
 from ts._core.tensor.symbols import Symbolic, SymBool, SymFloat, SymInt
 from ts._core.tensor.tensor import Tensor
 
@@ -128,7 +129,7 @@ def _check_tensor_all(cond: Any, message: Callable[[], str] | None = None) -> No
     """RuntimeError with `message()` unless all elements of a tensor of bools are True."""
     if not isinstance(cond, Tensor):
         raise TypeError(f"cond must be a tensor, but got {type(cond)}")
-    _check(bool(cond.all()), message)
+    _check(ts._is_all_true(cond).item(), message)  # type: ignore[attr-defined]
 
 
 def _check_is_size(i: Any, message: Callable[[], str] | None = None, *, max: int | None = None) -> None:

@@ -109,6 +109,9 @@ class Packet:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return _callable(self.qualified_name, registry.lookup)(*args, **kwargs)
 
+    def __str__(self) -> str:
+        return self.qualified_name.replace("::", ".")
+
     def __repr__(self) -> str:
         return f"<OpOverloadPacket(op='{self.qualified_name.replace('::', '.')}')>"
 

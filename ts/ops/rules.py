@@ -377,12 +377,27 @@ def infer_size(size: Sequence[int], numel: int) -> Shape:
                 f"cannot reshape tensor of 0 elements into shape {shape} because the unspecified dimension "
                 f"size -1 can be any value and is ambiguous"
             )
-        if not sizes.known_zero(known) and sizes.equal(numel // known * known, numel):
+        if not (sizes.hinted(known) and sizes.hinted(numel)):
+            _require_multiple(numel, known)
+            shape[unknown[0]] = numel // known
+            known = numel
+        elif not sizes.known_zero(known) and sizes.equal(numel // known * known, numel):
             shape[unknown[0]] = numel // known
             known = numel
     if not sizes.equal(known, numel):
         raise RuntimeError(f"shape '{list(size)}' is invalid for input of size {numel}")
     return tuple(shape)
+
+
+def _require_multiple(numel: Any, known: Any) -> None:
+    """Let the product of the given sizes divide a number of elements; one of the two follows from data."""
+    if sizes.known_one(known) or sizes.known_equal(numel, known):
+        return
+    if sizes.is_symbol(known):
+        sizes.require(known != 0)
+    sizes.require(numel % known == 0)
+    product = known * (numel // known)
+    sizes.require_noted(numel == product if sizes.is_symbol(numel) else product == numel)
 
 
 def extremes(xp: Any, x: Array) -> tuple[int, int] | None:

@@ -111,8 +111,11 @@ def _topk(
     xp: Any, self: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> tuple[Array, Array]:
     axis = rules.wrap_dim(dim, self.ndim)
-    if k < 0 or not sizes.check(k <= (self.shape[axis] if self.ndim else 1)):
+    if not sizes.check(k >= 0) or not sizes.check(k <= (self.shape[axis] if self.ndim else 1)):
         raise RuntimeError("selected index k out of range")
+    if xp.shapes_only and self.ndim and self.dtype.kind not in "c":
+        shape = (*self.shape[:axis], k, *self.shape[axis + 1 :])
+        return xp.empty(shape, dtype=self.dtype), xp.empty(shape, dtype=rules.INT64)
     if self.ndim == 0:
         return self.copy(), xp.zeros((), dtype=rules.INT64)
     if self.dtype.kind == "c":

@@ -275,14 +275,14 @@ def narrow_kernel(self: Array, dim: int, start: int, length: int) -> Array:
     """`length` places from `start` along `dim`."""
     if self.ndim == 0:
         raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
-    if length < 0:
+    if not sizes.check(length >= 0):
         raise RuntimeError("narrow(): length must be non-negative.")
     axis = rules.wrap_dim(dim, self.ndim)
     n = self.shape[axis]
-    if not -n <= start <= n:
+    if not sizes.check(start <= n) or not sizes.check(start >= -n):
         raise IndexError(f"start out of range (expected to be in range of [{-n}, {n}], but got {start})")
     start = start + n if start < 0 else start
-    if start + length > n:
+    if not sizes.check(start + length <= n):
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({n}).")
     return self[(slice(None),) * axis + (slice(start, start + length),)]
 
@@ -349,6 +349,9 @@ def split_sizes(self: Array, lengths: Sequence[int], dim: int) -> list[Array]:
     axis = rules.wrap_dim(dim, self.ndim)
     for n in lengths:
         sizes.check_length(n)
+    for n in lengths:
+        if not sizes.hinted(n):
+            sizes.check(n <= self.shape[axis])
     if not sizes.equal(sum(lengths), self.shape[axis]):
         raise RuntimeError(
             f"split_with_sizes expects split_sizes to sum exactly to {self.shape[axis]} (input "
@@ -357,12 +360,17 @@ def split_sizes(self: Array, lengths: Sequence[int], dim: int) -> list[Array]:
         )
     parts, at = [], 0
     for n in lengths:
-        if n < 0:
+        if not sizes.check(n >= 0):
             raise RuntimeError(
                 f"split_with_sizes expects split_sizes have only non-negative entries, but got "
                 f"split_sizes={list(lengths)}"
             )
-        parts.append(self[(slice(None),) * axis + (slice(at, at + n),)])
+        if sizes.is_symbol(n) or sizes.is_symbol(at):
+            shape = (*self.shape[:axis], n, *self.shape[axis + 1 :])
+            first = storage.offset(self) + at * self.strides[axis]
+            parts.append(storage.strided(self, shape, self.strides, first))
+        else:
+            parts.append(self[(slice(None),) * axis + (slice(at, at + n),)])
         at += n
     return parts
 

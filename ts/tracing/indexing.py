@@ -171,10 +171,10 @@ def _is_whole(item: slice, length: Any, symbolic: bool) -> bool:
     if symbolic:
         return item.start is item.stop is item.step is None
     bounds = (item.start or 0, _LARGEST if item.stop is None else item.stop, item.step or 1)
-    if not all(type(n) is int for n in (length, *bounds)):
+    if not all(type(n) is int for n in bounds):
         return False
     start, stop, step = bounds
-    return start == 0 and stop >= length and step == 1
+    return start == 0 and step == 1 and sizes.certain(length <= stop)
 
 
 def _is_integer(x: Tensor) -> bool:

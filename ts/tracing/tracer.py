@@ -116,6 +116,7 @@ class TracedFuture(Future[Any]):
 class Tracer:
     """Records one trace."""
 
+    is_trace = True
     records_slots = True  # `x & y` as aten::__and__
 
     def __init__(self, options: Options = DEFAULT) -> None:

@@ -52,8 +52,8 @@ def check(condition: Any) -> bool:
 
 def check_length(n: SizeLike) -> None:
     """Let a number that follows from data be the length of a dimension."""
-    if not hinted(n):
-        check(n >= 0)
+    if isinstance(n, Symbolic) and not hinted(n):
+        n.node.require_length()
 
 
 def decided(condition: Any) -> bool:
@@ -124,6 +124,12 @@ def require(condition: Any) -> None:
         condition.node.require("")
     elif not condition:
         raise RuntimeError("a condition on sizes does not hold")
+
+
+def require_noted(condition: Any) -> None:
+    """Let a condition on numbers of data hold; the program looks at it when it runs, known or not."""
+    if isinstance(condition, Symbolic):
+        condition.node.note_required()
 
 
 def smaller(a: SizeLike, b: SizeLike) -> SizeLike:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ts
 from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import current_tracer
 
 
 def _verify_batch_size(size: list[int]) -> None:
@@ -89,7 +90,7 @@ def local_response_norm(
     """x divided by a power of the mean square over `size` neighbouring channels."""
     if input.dim() < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
-    if ts.jit.is_scripting() or not ts.jit.is_tracing():
+    if ts.jit.is_scripting() or current_tracer() is None:
         if input.numel() == 0:
             return input
     square = input.mul(input).flatten(2).unsqueeze(1)

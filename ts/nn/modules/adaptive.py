@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import ts
 from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import current_tracer
 from ts.nn import functional as F
 from ts.nn.modules.container import ModuleList, Sequential
 from ts.nn.modules.linear import Linear
@@ -108,7 +109,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         for i, cluster in enumerate(self.tail):
             low, high = self.cutoffs[i], self.cutoffs[i + 1]
             rows = ts.nonzero((target >= low) & (target < high)).squeeze(1)
-            if not ts.jit.is_tracing() and rows.numel() == 0:
+            if (ts.jit.is_scripting() or current_tracer() is None) and rows.numel() == 0:
                 continue
             inside = F.log_softmax(cluster(input.index_select(0, rows)), dim=1)
             own = ts.gather(inside, 1, (target.index_select(0, rows) - low).unsqueeze(1)).squeeze(1)
@@ -133,7 +134,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         head_output = self.head(input)
         best = head_output.argmax(dim=1)
         rows = ts.nonzero(best >= self.shortlist_size).squeeze(1)
-        if not ts.jit.is_tracing() and rows.numel() == 0:
+        if (ts.jit.is_scripting() or current_tracer() is None) and rows.numel() == 0:
             return best
         rest = self._all(input.index_select(0, rows), head_output.index_select(0, rows)).argmax(dim=1)
         return best.index_copy(0, rows, rest)

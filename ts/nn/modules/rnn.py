@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import current_tracer
 from ts.nn import init
 from ts.nn.modules.module import Module
 from ts.nn.parameter import Parameter
@@ -23,7 +24,7 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 def sequences(batch_sizes: Tensor) -> int:
     """How many sequences are packed; in a trace a tensor, as lengths are there."""
-    if not ts.jit.is_scripting() and ts.jit.is_tracing():
+    if not ts.jit.is_scripting() and current_tracer() is not None:
         return batch_sizes[0]  # type: ignore[return-value]
     return int(batch_sizes[0])
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import ts
 from ts._core.tensor.tensor import Tensor
+from ts._core.thread.context import current_tracer
 from ts.nn import functional as F
 from ts.nn import init
 from ts.nn.functional.attention import additive_mask
@@ -37,7 +38,7 @@ def _is_causal(mask: Tensor | None, is_causal: bool | None, size: int) -> bool:
     """
     if is_causal is not None:
         return is_causal
-    if mask is None or (not ts.jit.is_scripting() and ts.jit.is_tracing()):
+    if mask is None or (not ts.jit.is_scripting() and current_tracer() is not None):
         return False
     causal = _causal_mask(size, mask.device, mask.dtype)
     if mask.size() != causal.size():

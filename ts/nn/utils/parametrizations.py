@@ -30,8 +30,7 @@ class _WeightNorm(Module):
         self.dim = -1 if dim is None else dim
 
     def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
-        weight: Tensor = weight_v * (weight_g / ts.norm_except_dim(weight_v, 2, self.dim))
-        return weight
+        return ts._weight_norm(weight_v, weight_g, self.dim)
 
     def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
         return ts.norm_except_dim(weight, 2, self.dim), weight

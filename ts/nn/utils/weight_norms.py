@@ -28,8 +28,7 @@ class WeightNorm:
     def compute_weight(self, module: Module) -> Tensor:
         """The weight from lengths and directions."""
         g, v = getattr(module, f"{self.name}_g"), getattr(module, f"{self.name}_v")
-        weight: Tensor = v * (g / ts.norm_except_dim(v, 2, self.dim))
-        return weight
+        return ts._weight_norm(v, g, self.dim)
 
     def __call__(self, module: Module, inputs: Any) -> None:
         setattr(module, self.name, self.compute_weight(module))

@@ -1,0 +1,56 @@
+"""The device of what an operator makes of fake tensors, and the error where its arguments are on several.
+
+result_device(op, [x, y])       cpu of two tensors of the CPU; FakeTensorDeviceMismatchError of cpu and meta
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from ts import devices
+from ts._core.tensor.tensor import Tensor
+from ts.errors import FakeTensorDeviceMismatchError
+from ts.export.fake import device_of, tensors_in
+from ts.ops.shapes import Refusal
+
+
+@cache
+def _accepts_several_devices(op: Any) -> bool:
+    """Return whether the tensors of an operator may be on several devices: copies, indices, tensor lists."""
+    record = op.record
+    if record is None:  # `sym_size` and its like, as programs call them
+        return True
+    if record.whole or record.of_program or record.family in ("foreach", "fused_steps"):
+        return True
+    return isinstance(record.shape, Refusal) or any(p.kind == "Tensor?[]" for p in op.signature.parameters)
+
+
+def result_device(op: Any, values: list[Any], *, ignore_meta: bool = False) -> devices.device:
+    """Return the device of an operator's results; FakeTensorDeviceMismatchError if tensors are on several.
+
+    A tensor of the CPU without dimensions is accepted among tensors of another device. `ignore_meta`: tensors
+    of the meta device are accepted, too, unless all are (operators of a FakeTensorMode save such tensors).
+    """
+    for p, x in zip(op.signature.parameters, values, strict=True):
+        if p.kind == "Device" and x is not None:
+            return devices.as_device(x)
+    tensors = list(tensors_in(values))
+    if ignore_meta:
+        tensors = [x for x in tensors if device_of(x).type != "meta"] or tensors
+    chosen: Tensor | None = None
+    for x in tensors:
+        if chosen is None or (device_of(chosen).type == "cpu" and chosen.ndim == 0):
+            chosen = x
+    if chosen is None:
+        return devices.CPU
+    found = device_of(chosen)
+    if _accepts_several_devices(op):
+        return found
+    for x in tensors:
+        if device_of(x) != found and not (device_of(x).type == "cpu" and x.ndim == 0):
+            raise FakeTensorDeviceMismatchError(
+                "Expected all tensors to be on the same device, but found at least two devices, "
+                f"{found} and {device_of(x)}!"
+            )
+    return found

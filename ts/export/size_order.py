@@ -1,0 +1,42 @@
+"""Where a graph asks for sizes of data, and looks at them: right after the tensor that has them.
+
+nonzero; slice; sym_size(nonzero, 0); ge; _assert_scalar      becomes
+nonzero; sym_size(nonzero, 0); ge; _assert_scalar; slice
+"""
+
+from __future__ import annotations
+
+import operator
+
+from ts._core.tensor.symbols import SymInt
+from ts.export.expressions import is_of_data
+from ts.export.nodes import FUNCTIONS
+from ts.fx.graph import Graph
+from ts.fx.node import Node
+
+_RELATIONS = (operator.ge, operator.le, operator.gt, operator.lt, operator.eq, FUNCTIONS["sym_not"])
+
+
+def move_sizes_to_tensors(graph: Graph) -> None:
+    """Move sizes that follow from data, and the assertions on each alone, to the tensor that has it."""
+    for node in list(graph.nodes):
+        value = node.meta.get("val")
+        if str(node.target) != "aten.sym_size.int" or not isinstance(value, SymInt):
+            continue
+        if not is_of_data(value.node.expression):
+            continue
+        group, last = {node}, node.args[0]
+        following = node.next
+        while following.op == "call_function" and _is_assertion_of(following, group):
+            group.add(following)
+            following = following.next
+        for each in sorted(group):
+            last.append(each)  # type: ignore[union-attr]
+            last = each
+
+
+def _is_assertion_of(node: Node, group: set[Node]) -> bool:
+    """Return whether a node compares numbers of a group, or asserts that a comparison holds."""
+    if node.target not in _RELATIONS and str(node.target) != "aten._assert_scalar.default":
+        return False
+    return all(source in group for source in node.all_input_nodes)
