@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
+from ts._core.layers import dispatch_modes
 from ts._core.layers.layer import Layer
 from ts._core.layers.levels import Level, beneath, by_parts, depth, layered, of_level, opened
 from ts._core.tensor.tensor import Tensor, operator, set_layer
@@ -56,7 +57,8 @@ def the_same(level: Level, x: Tensor) -> Batched:
 
 def one_of(inner: Tensor) -> Tensor:
     """An element of a batch, which may be empty."""
-    element: Tensor = inner.select(0, 0) if inner.shape[0] else inner.new_empty(inner.shape[1:])
+    with dispatch_modes.without_all() if dispatch_modes.is_active() else nullcontext():
+        element: Tensor = inner.select(0, 0) if inner.shape[0] else inner.new_empty(inner.shape[1:])
     return element
 
 

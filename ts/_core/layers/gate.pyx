@@ -24,6 +24,16 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 cdef object runner = None              # function(operator, arguments, level)
 
 
+cdef object dispatch_modes = None      # the modes that see operators of this thread below the tape, or None
+cdef int lowest_level = 0              # operators whose tensors have no higher level are theirs
+
+
+def set_dispatch_modes(modes, int level):
+    """Let `modes` see operators of threads for which `modes.is_active()`, whose tensors are of that level at most."""
+    global dispatch_modes, lowest_level
+    dispatch_modes, lowest_level = modes, level
+
+
 def set_runner(function):
     """`function(operator, arguments, level)` runs operators; level is the highest among the arguments, 0 for none."""
     global runner
@@ -60,6 +70,11 @@ cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:
     return found
 
 
+cdef bint highest_wanted(Operator op, IValue *r, const int32_t *at, int level) noexcept:
+    """Whether the tape records an operator on tensors of that level, 0 for none."""
+    return level == 0 or highest(op, r, at, level) != 0
+
+
 cdef inline int joined(Tensor t, int found, int own) noexcept:
     if own:
         return found or (level_of(t) == own and wants(t))
@@ -68,12 +83,18 @@ cdef inline int joined(Tensor t, int found, int own) noexcept:
 
 cdef int invoke(Operator op, IValue *r, const int32_t *at, bint wanted) except -1:
     cdef int level = highest(op, r, at, 0)
-    if level and op.whole:
+    cdef bint seen = dispatch_modes is not None and level <= lowest_level and dispatch_modes.is_active()
+    if (level or seen) and op.whole:
         if op.rule is None:
             op.rule = rule_of(op.record)
         if (<Rule>op.rule).how == LEFT or (<Rule>op.rule).how == GRAPH:
             leave(op, r, at)
             return HAS_RUN
+    if seen:
+        if wanted and highest_wanted(op, r, at, level) and not dispatch_modes.is_composite(op):
+            return OF_TAPE
+        run_in_python(op, run, r, at)
+        return HAS_RUN
     if level == 0:
         if not op.record.nondeterministic:
             return NO_LAYERS

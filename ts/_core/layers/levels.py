@@ -44,16 +44,31 @@ class _Stack(threading.local):
         self.open: list[Level] = []
         self.last = FAKES
         self.fakes = False  # whether there may be any of the level FAKES
+        self.modes = False  # whether dispatch modes see the operators of the thread
 
 
 _here = _Stack()
 _run_fakes: Callable[[Any, list[Any]], Any] | None = None
+_run_modes: Callable[[Any, list[Any]], Any] | None = None
+_has_modes: Callable[[], bool] = bool
 
 
 def set_run_of_fakes(function: Callable[[Any, list[Any]], Any]) -> None:
     """`function(operator, arguments)` runs operators of which some arguments are of the level FAKES."""
     global _run_fakes
     _run_fakes = function
+
+
+def set_modes(run: Callable[[Any, list[Any]], Any], has_modes: Callable[[], bool]) -> None:
+    """`run(operator, arguments)` runs operators in threads for which `has_modes()`, below transforms."""
+    global _run_modes, _has_modes
+    _run_modes, _has_modes = run, has_modes
+
+
+def expect_modes(there_are: bool) -> None:
+    """Let dispatch modes see the operators of this thread from now on, or no more."""
+    _here.modes = there_are
+    _watch()
 
 
 def expect_fakes(there_are: bool) -> None:
@@ -63,7 +78,7 @@ def expect_fakes(there_are: bool) -> None:
 
 
 def _watch() -> None:
-    gate.watch(_here.fakes or bool(_here.open))
+    gate.watch(_here.fakes or _here.modes or bool(_here.open))
 
 
 class unwatched:
@@ -172,6 +187,8 @@ def wanted_beneath(x: Any) -> bool:
 
 
 def _run(op: Any, args: list[Any], number: int) -> Any:
+    if number <= FAKES and _run_modes is not None and _has_modes():
+        return _run_modes(op, args)
     if number == 0:
         return _run_plain(op, args)
     if number == FAKES and _run_fakes is not None:

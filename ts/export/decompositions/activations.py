@@ -33,7 +33,7 @@ def mish(x: Tensor) -> Tensor:
     return aten.mul.Tensor(x, aten.tanh(softplus(x)))
 
 
-@decomposes("aten::selu")
+@decomposes("aten::selu", implicit=True)
 def selu(x: Tensor) -> Tensor:
     """The self-normalizing ELU."""
     return aten.elu(x, 1.6732632423543772, 1.0507009873554805)
@@ -46,13 +46,13 @@ def celu(x: Tensor, alpha: Any = 1.0) -> Tensor:
     return aten.where.self(aten.gt.Scalar(x, 0), x, below)
 
 
-@decomposes("aten::relu6")
+@decomposes("aten::relu6", implicit=True)
 def relu6(x: Tensor) -> Tensor:
     """Within [0, 6]."""
     return aten.hardtanh(x, 0, 6)
 
 
-@decomposes("aten::prelu")
+@decomposes("aten::prelu", implicit=True)
 def prelu(x: Tensor, weight: Tensor) -> Tensor:
     """x above 0, weight x below, a weight for each channel."""
     if weight.dim() == 1 and x.dim() > 1:
@@ -106,20 +106,20 @@ def glu(x: Tensor, dim: int = -1) -> Tensor:
     return aten.mul.Tensor(first, aten.sigmoid(second))
 
 
-@decomposes("aten::log_sigmoid")
+@decomposes("aten::log_sigmoid", implicit=True)
 def log_sigmoid(x: Tensor) -> Tensor:
     """log(sigmoid(x))"""
     least = aten.minimum(aten.full([], 0, dtype=x.dtype, device=x.device), x)
     return aten.sub.Tensor(least, aten.log1p(aten.exp(aten.neg(aten.abs(x)))))
 
 
-@decomposes("aten::softmax.int")
+@decomposes("aten::softmax.int", implicit=True)
 def softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Parts of the sum of exponentials along a dimension."""
     return aten._softmax(_as(x, dtype), dim, False)
 
 
-@decomposes("aten::log_softmax.int")
+@decomposes("aten::log_softmax.int", implicit=True)
 def log_softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """Their logarithms."""
     return aten._log_softmax(_as(x, dtype), dim, False)
@@ -137,7 +137,7 @@ def safe_softmax(x: Tensor, dim: int, dtype: Any = None) -> Tensor:
     return aten.where.self(masked, aten.zeros_like(found), found)
 
 
-@decomposes("aten::dropout")
+@decomposes("aten::dropout", implicit=True)
 def dropout(x: Tensor, p: float, train: bool) -> Tensor:
     """Some elements 0, the others larger; a copy where nothing is trained."""
     if not train or p == 0:
@@ -145,7 +145,7 @@ def dropout(x: Tensor, p: float, train: bool) -> Tensor:
     return aten.native_dropout(x, p, True)[0]
 
 
-@decomposes("aten::feature_dropout")
+@decomposes("aten::feature_dropout", implicit=True)
 def feature_dropout(x: Tensor, p: float, train: bool) -> Tensor:
     """Some channels 0, the others larger."""
     if not train or p == 0:
@@ -155,7 +155,7 @@ def feature_dropout(x: Tensor, p: float, train: bool) -> Tensor:
     return aten.mul.Tensor(x, noise)
 
 
-@decomposes("aten::alpha_dropout")
+@decomposes("aten::alpha_dropout", implicit=True)
 def alpha_dropout(x: Tensor, p: float, train: bool) -> Tensor:
     """Dropout that keeps mean and variance of SELU's."""
     if not train or p == 0:

@@ -46,7 +46,7 @@ def _renamed(target: str) -> Any:
 
 
 for _name, _target in _OTHER_NAMES.items():
-    decomposes(f"aten::{_name}")(_renamed(_target))
+    decomposes(f"aten::{_name}", implicit=True)(_renamed(_target))
 
 
 def either(condition: Tensor, yes: Any, no: Any, like: Tensor) -> Tensor:
@@ -73,19 +73,19 @@ def _wrapped(number: Any, x: Tensor | None) -> Tensor:
     return aten.scalar_tensor(number, dtype=dtype, device=device)
 
 
-@decomposes("aten::where.ScalarOther")
+@decomposes("aten::where.ScalarOther", implicit=True)
 def where_scalar_other(condition: Tensor, x: Tensor, other: Any) -> Tensor:
     """The tensor where a condition holds, else a number."""
     return aten.where.self(condition, x, _wrapped(other, x))
 
 
-@decomposes("aten::where.ScalarSelf")
+@decomposes("aten::where.ScalarSelf", implicit=True)
 def where_scalar_self(condition: Tensor, x: Any, other: Tensor) -> Tensor:
     """A number where a condition holds, else the tensor."""
     return aten.where.self(condition, _wrapped(x, other), other)
 
 
-@decomposes("aten::where.Scalar")
+@decomposes("aten::where.Scalar", implicit=True)
 def where_scalar(condition: Tensor, x: Any, other: Any) -> Tensor:
     """One of two numbers."""
     dtype = ts.result_type(x, other)
@@ -93,7 +93,7 @@ def where_scalar(condition: Tensor, x: Any, other: Any) -> Tensor:
     return aten.where.self(condition, one, two)
 
 
-@decomposes("aten::where", "aten::nonzero_numpy")
+@decomposes("aten::where", "aten::nonzero_numpy", implicit=True)
 def where(condition: Tensor) -> Any:
     """The places where a condition holds, a tensor for each dimension."""
     return aten.unbind.int(aten.nonzero(condition), 1)
@@ -148,7 +148,7 @@ def rsub_scalar(x: Tensor, other: Any, alpha: Any = 1) -> Tensor:
     return aten.sub.Tensor(other, x, alpha=alpha) if alpha != 1 else aten.sub.Tensor(other, x)
 
 
-@decomposes("aten::square")
+@decomposes("aten::square", implicit=True)
 def square(x: Tensor) -> Tensor:
     """x²"""
     return aten.pow.Tensor_Scalar(x, 2)
@@ -166,13 +166,13 @@ def floor_divide_scalar(x: Tensor, other: Any) -> Tensor:
     return aten.div.Tensor_mode(x, other, rounding_mode="floor")
 
 
-@decomposes("aten::float_power.Tensor_Scalar")
+@decomposes("aten::float_power.Tensor_Scalar", implicit=True)
 def float_power(x: Tensor, exponent: Any) -> Tensor:
     """A power in float64."""
     return aten.pow.Tensor_Scalar(_double(x), float(exponent))
 
 
-@decomposes("aten::float_power.Tensor_Tensor")
+@decomposes("aten::float_power.Tensor_Tensor", implicit=True)
 def float_power_tensor(x: Tensor, exponent: Tensor) -> Tensor:
     """A power in float64."""
     return aten.pow.Tensor_Tensor(_double(x), _double(exponent))
@@ -250,7 +250,7 @@ def addcdiv(x: Tensor, a: Tensor, b: Tensor, *, value: Any = 1) -> Tensor:
     return aten.add.Tensor(x, aten.div.Tensor(aten.mul.Tensor(a, value), b))
 
 
-@decomposes("aten::isfinite")
+@decomposes("aten::isfinite", implicit=True)
 def isfinite(x: Tensor) -> Tensor:
     """Neither infinite nor NaN."""
     if not x.is_floating_point():
@@ -271,7 +271,7 @@ def isposinf(x: Tensor) -> Tensor:
     return aten.eq.Scalar(x, math.inf)
 
 
-@decomposes("aten::isclose")
+@decomposes("aten::isclose", implicit=True)
 def isclose(
     x: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Tensor:
@@ -343,7 +343,7 @@ def entr(x: Tensor) -> Tensor:
     return aten.where.self(unknown, x, aten.where.self(positive, above, rest))
 
 
-@decomposes("aten::special_ndtr")
+@decomposes("aten::special_ndtr", implicit=True)
 def ndtr(x: Tensor) -> Tensor:
     """How much of the normal distribution is below."""
     return aten.mul.Scalar(aten.add.Scalar(aten.erf(aten.mul.Scalar(x, math.sqrt(0.5))), 1), 0.5)

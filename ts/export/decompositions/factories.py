@@ -185,6 +185,7 @@ def bernoulli(x: Tensor, *, generator: Any = None) -> Tensor:
     "aten::positive",
     "aten::real",
     "aten::pin_memory",
+    implicit=True,
 )
 def itself(x: Tensor) -> Tensor:
     """The tensor itself, where it is real."""
@@ -194,7 +195,7 @@ def itself(x: Tensor) -> Tensor:
 # ---- conversions
 
 
-@decomposes("aten::to.dtype")
+@decomposes("aten::to.dtype", implicit=True)
 def to_dtype(
     x: Tensor, dtype: Any, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
 ) -> Tensor:
@@ -202,7 +203,7 @@ def to_dtype(
     return _converted(x, copy, memory_format, dtype=dtype)
 
 
-@decomposes("aten::to.device")
+@decomposes("aten::to.device", implicit=True)
 def to_device(
     x: Tensor,
     device: Any,
@@ -215,7 +216,7 @@ def to_device(
     return _converted(x, copy, memory_format, dtype=dtype, device=device)
 
 
-@decomposes("aten::to.dtype_layout")
+@decomposes("aten::to.dtype_layout", implicit=True)
 def to_dtype_layout(
     x: Tensor,
     *,
@@ -231,7 +232,7 @@ def to_dtype_layout(
     return _converted(x, copy, memory_format, dtype=dtype, device=device)
 
 
-@decomposes("aten::to.other")
+@decomposes("aten::to.other", implicit=True)
 def to_other(
     x: Tensor, other: Tensor, non_blocking: bool = False, copy: bool = False, memory_format: Any = None
 ) -> Tensor:
@@ -239,7 +240,7 @@ def to_other(
     return _converted(x, copy, memory_format, dtype=other.dtype, device=other.device)
 
 
-@decomposes("aten::type_as")
+@decomposes("aten::type_as", implicit=True)
 def type_as(x: Tensor, other: Tensor) -> Tensor:
     """With dtype and device of another."""
     return _converted(x, False, None, dtype=other.dtype, device=other.device)

@@ -54,7 +54,7 @@ def take(x: Tensor, index: Tensor) -> Tensor:
     return aten.index.Tensor(aten.view(x, [-1]) if x.is_contiguous() else flatten(x), [index])
 
 
-@decomposes("aten::take_along_dim")
+@decomposes("aten::take_along_dim", implicit=True)
 def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """Elements along a dimension, at places for each row."""
     if dim is None:
@@ -66,13 +66,13 @@ def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor
     return aten.gather(x, dim, aten.remainder.Scalar(indices, x.shape[dim]))
 
 
-@decomposes("aten::argwhere")
+@decomposes("aten::argwhere", implicit=True)
 def argwhere(x: Tensor) -> Tensor:
     """The places of what is not 0."""
     return aten.nonzero(x)
 
 
-@decomposes("aten::linalg_cross", "aten::cross")
+@decomposes("aten::linalg_cross", "aten::cross", implicit=("aten::cross",))
 def cross(x: Tensor, other: Tensor, dim: int | None = -1) -> Tensor:
     """The product of vectors of three elements that stands on both."""
     if dim is None:
@@ -90,7 +90,7 @@ def cross(x: Tensor, other: Tensor, dim: int | None = -1) -> Tensor:
     return aten.sub.Tensor(first, second)
 
 
-@decomposes("aten::item")
+@decomposes("aten::item", implicit=True)
 def item(x: Tensor) -> Any:
     """The only element."""
     return aten._local_scalar_dense(x)

@@ -45,7 +45,7 @@ def _convolution(
 
 
 def _register_convolution(n: int) -> None:
-    @decomposes(f"aten::conv{n}d")
+    @decomposes(f"aten::conv{n}d", implicit=True)
     def conv(
         x: Tensor,
         weight: Tensor,
@@ -57,7 +57,7 @@ def _register_convolution(n: int) -> None:
     ) -> Tensor:
         return _convolution(n, x, weight, bias, stride, padding, dilation, groups)
 
-    @decomposes(f"aten::conv{n}d.padding")
+    @decomposes(f"aten::conv{n}d.padding", implicit=True)
     def conv_padding(
         x: Tensor,
         weight: Tensor,
@@ -76,7 +76,7 @@ def _register_convolution(n: int) -> None:
             amounts = [p // 2 for p in total]
         return _convolution(n, x, weight, bias, stride, amounts, dilation, groups)
 
-    @decomposes(f"aten::conv_transpose{n}d" + (".input" if n > 1 else ""))
+    @decomposes(f"aten::conv_transpose{n}d" + (".input" if n > 1 else ""), implicit=True)
     def conv_transpose(
         x: Tensor,
         weight: Tensor,
@@ -97,19 +97,19 @@ for _n in (1, 2, 3):
 # ---- pools
 
 
-@decomposes("aten::max_pool2d")
+@decomposes("aten::max_pool2d", implicit=True)
 def max_pool2d(x: Tensor, *arguments: Any) -> Tensor:
     """The largest of windows."""
     return aten.max_pool2d_with_indices(x, *arguments)[0]
 
 
-@decomposes("aten::max_pool3d")
+@decomposes("aten::max_pool3d", implicit=True)
 def max_pool3d(x: Tensor, *arguments: Any) -> Tensor:
     """The largest of windows."""
     return aten.max_pool3d_with_indices(x, *arguments)[0]
 
 
-@decomposes("aten::max_pool1d")
+@decomposes("aten::max_pool1d", implicit=True)
 def max_pool1d(
     x: Tensor,
     kernel_size: Any,
@@ -132,7 +132,7 @@ def _as_rows(kernel_size: Any, stride: Any) -> tuple[list[Any], list[Any]]:
     return kernel, [1, *_each(stride, 1)] if stride not in ((), []) else kernel
 
 
-@decomposes("aten::avg_pool1d")
+@decomposes("aten::avg_pool1d", implicit=True)
 def avg_pool1d(
     x: Tensor,
     kernel_size: Any,
@@ -149,13 +149,13 @@ def avg_pool1d(
     return aten.squeeze.dim(wide, -2)
 
 
-@decomposes("aten::adaptive_avg_pool1d")
+@decomposes("aten::adaptive_avg_pool1d", implicit=True)
 def adaptive_avg_pool1d(x: Tensor, output_size: Any) -> Tensor:
     """Means of so many windows."""
     return aten.squeeze.dim(adaptive_avg_pool2d(aten.unsqueeze(x, -2), [1, *_each(output_size, 1)]), -2)
 
 
-@decomposes("aten::adaptive_avg_pool2d")
+@decomposes("aten::adaptive_avg_pool2d", implicit=True)
 def adaptive_avg_pool2d(x: Tensor, output_size: list[Any]) -> Tensor:
     """Means of so many windows; of all where there is one."""
     if list(output_size) == [1, 1]:
@@ -163,7 +163,7 @@ def adaptive_avg_pool2d(x: Tensor, output_size: list[Any]) -> Tensor:
     return aten._adaptive_avg_pool2d(x, output_size)
 
 
-@decomposes("aten::adaptive_avg_pool3d")
+@decomposes("aten::adaptive_avg_pool3d", implicit=True)
 def adaptive_avg_pool3d(x: Tensor, output_size: list[Any]) -> Tensor:
     """Means of so many windows; of all where there is one."""
     if list(output_size) == [1, 1, 1]:
@@ -171,7 +171,7 @@ def adaptive_avg_pool3d(x: Tensor, output_size: list[Any]) -> Tensor:
     return aten._adaptive_avg_pool3d(x, output_size)
 
 
-@decomposes("aten::adaptive_max_pool1d")
+@decomposes("aten::adaptive_max_pool1d", implicit=True)
 def adaptive_max_pool1d(x: Tensor, output_size: Any) -> Any:
     """The largest of so many windows, and where they are."""
     values, places = aten.adaptive_max_pool2d(aten.unsqueeze(x, -2), [1, *_each(output_size, 1)])
@@ -181,7 +181,7 @@ def adaptive_max_pool1d(x: Tensor, output_size: Any) -> Any:
 # ---- norms
 
 
-@decomposes("aten::layer_norm")
+@decomposes("aten::layer_norm", implicit=True)
 def layer_norm(
     x: Tensor,
     normalized_shape: list[Any],
@@ -194,7 +194,14 @@ def layer_norm(
     return aten.native_layer_norm(x, normalized_shape, weight, bias, eps)[0]
 
 
-@decomposes("aten::group_norm")
+@decomposes("aten::_weight_norm", implicit=True)
+def weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> Tensor:
+    """Lengths `g` along all dimensions but `dim` times the directions of `v`."""
+    dims = [d for d in range(v.dim()) if d != dim % v.dim()]
+    return v * (g / aten.linalg_vector_norm(v, 2, dims, True))
+
+
+@decomposes("aten::group_norm", implicit=True)
 def group_norm(
     x: Tensor,
     num_groups: int,
@@ -210,7 +217,7 @@ def group_norm(
     return aten.native_group_norm(x, weight, bias, n, channels, size, num_groups, eps)[0]
 
 
-@decomposes("aten::rms_norm")
+@decomposes("aten::rms_norm", implicit=True)
 def rms_norm(x: Tensor, normalized_shape: list[Any], weight: Any = None, eps: float | None = None) -> Tensor:
     """Rows with mean square 1, scaled."""
     dims = list(range(x.dim() - len(normalized_shape), x.dim()))
@@ -220,7 +227,7 @@ def rms_norm(x: Tensor, normalized_shape: list[Any], weight: Any = None, eps: fl
     return found if weight is None else aten.mul.Tensor(found, weight)
 
 
-@decomposes("aten::instance_norm")
+@decomposes("aten::instance_norm", implicit=True)
 def instance_norm(
     x: Tensor,
     weight: Any,
@@ -243,7 +250,7 @@ def instance_norm(
     return aten.view(found, [n, channels, *rest])
 
 
-@decomposes("aten::batch_norm")
+@decomposes("aten::batch_norm", implicit=True)
 def batch_norm(
     x: Tensor,
     weight: Any,
@@ -299,7 +306,7 @@ def _added(mask: Any, like: Tensor) -> Any:
     return aten.where.self(mask, zero, low)
 
 
-@decomposes("aten::scaled_dot_product_attention")
+@decomposes("aten::scaled_dot_product_attention", implicit=True)
 def attention(
     query: Tensor,
     key: Tensor,
@@ -337,14 +344,14 @@ def attention(
 # ---- embeddings, paddings, samples
 
 
-@decomposes("aten::grid_sampler")
+@decomposes("aten::grid_sampler", implicit=True)
 def grid_sampler(x: Tensor, grid: Tensor, mode: int, padding: int, align_corners: bool) -> Tensor:
     """The values between pixels at these places."""
     sampler = aten.grid_sampler_2d if x.dim() == 4 else aten.grid_sampler_3d
     return sampler(x, grid, mode, padding, align_corners)
 
 
-@decomposes("aten::one_hot")
+@decomposes("aten::one_hot", implicit=True)
 def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
     """1 at the place of the class, 0 elsewhere."""
     if num_classes == -1 or not decided(num_classes > 0):
@@ -357,7 +364,7 @@ def one_hot(x: Tensor, num_classes: int = -1) -> Tensor:
     return aten._to_copy(aten.eq.Tensor(column, places), dtype=ts.int64)
 
 
-@decomposes("aten::pad")
+@decomposes("aten::pad", implicit=True)
 def pad(x: Tensor, pad: list[Any], mode: str = "constant", value: float | None = None) -> Tensor:
     """More elements around."""
     if mode == "constant":
@@ -408,7 +415,7 @@ def replication_pad(x: Tensor, padding: list[Any]) -> Tensor:
 # ---- recurrent cells
 
 
-@decomposes("aten::gru_cell")
+@decomposes("aten::gru_cell", implicit=True)
 def gru_cell(x: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None) -> Tensor:
     """One step of a GRU."""
     of_input = aten.unsafe_chunk(aten.linear(x, w_ih, b_ih), 3, 1)
@@ -419,7 +426,7 @@ def gru_cell(x: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None
     return aten.add.Tensor(aten.mul.Tensor(aten.sub.Tensor(hx, new), update), new)
 
 
-@decomposes("aten::lstm_cell")
+@decomposes("aten::lstm_cell", implicit=True)
 def lstm_cell(
     x: Tensor, hx: list[Tensor], w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None
 ) -> Any:
@@ -437,7 +444,7 @@ def lstm_cell(
     return aten.mul.Tensor(out, aten.tanh(cell)), cell
 
 
-@decomposes("aten::rnn_tanh_cell")
+@decomposes("aten::rnn_tanh_cell", implicit=True)
 def rnn_tanh_cell(
     x: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None
 ) -> Tensor:
@@ -445,7 +452,7 @@ def rnn_tanh_cell(
     return aten.tanh(aten.add.Tensor(aten.linear(hx, w_hh, b_hh), aten.linear(x, w_ih, b_ih)))
 
 
-@decomposes("aten::rnn_relu_cell")
+@decomposes("aten::rnn_relu_cell", implicit=True)
 def rnn_relu_cell(
     x: Tensor, hx: Tensor, w_ih: Tensor, w_hh: Tensor, b_ih: Any = None, b_hh: Any = None
 ) -> Tensor:

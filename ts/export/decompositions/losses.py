@@ -27,7 +27,7 @@ def mse_loss(x: Tensor, target: Tensor, reduction: int = 1) -> Tensor:
     return reduced(aten.pow.Tensor_Scalar(aten.sub.Tensor(x, target), 2), reduction)
 
 
-@decomposes("aten::l1_loss")
+@decomposes("aten::l1_loss", implicit=True)
 def l1_loss(x: Tensor, target: Tensor, reduction: int = 1) -> Tensor:
     """Distances."""
     return reduced(aten.abs(aten.sub.Tensor(x, target)), reduction)
@@ -54,7 +54,7 @@ def huber_loss(x: Tensor, target: Tensor, reduction: int = 1, delta: float = 1.0
     return reduced(aten.where.self(near, square, far), reduction)
 
 
-@decomposes("aten::kl_div")
+@decomposes("aten::kl_div", implicit=True)
 def kl_div(x: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor:
     """How far a distribution is from the target's."""
     if log_target:
@@ -89,7 +89,7 @@ def binary_cross_entropy_with_logits(
     return reduced(loss if weight is None else aten.mul.Tensor(loss, weight), reduction)
 
 
-@decomposes("aten::nll_loss_nd", "aten::nll_loss", "aten::nll_loss2d")
+@decomposes("aten::nll_loss_nd", "aten::nll_loss", "aten::nll_loss2d", implicit=True)
 def nll_loss(
     x: Tensor, target: Tensor, weight: Any = None, reduction: int = 1, ignore_index: int = -100
 ) -> Tensor:
@@ -120,7 +120,7 @@ def nll_loss(
     return aten.div.Tensor(aten.sum(found), count)
 
 
-@decomposes("aten::cross_entropy_loss")
+@decomposes("aten::cross_entropy_loss", implicit=True)
 def cross_entropy_loss(
     x: Tensor,
     target: Tensor,
@@ -145,7 +145,7 @@ def cross_entropy_loss(
     return total if reduction == 2 else aten.div.Scalar(total, math.prod(x.shape) // x.shape[dim])
 
 
-@decomposes("aten::cosine_similarity")
+@decomposes("aten::cosine_similarity", implicit=True)
 def cosine_similarity(x: Tensor, other: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The product of vectors of length 1 in these directions."""
     if list(x.shape) != list(other.shape):
@@ -158,7 +158,7 @@ def cosine_similarity(x: Tensor, other: Tensor, dim: int = 1, eps: float = 1e-8)
     return aten.sum.dim_IntList(aten.mul.Tensor(x, other), [dim])
 
 
-@decomposes("aten::pairwise_distance")
+@decomposes("aten::pairwise_distance", implicit=True)
 def pairwise_distance(
     x: Tensor, other: Tensor, p: float = 2, eps: float = 1e-6, keepdim: bool = False
 ) -> Tensor:
@@ -168,13 +168,13 @@ def pairwise_distance(
     return aten.linalg_vector_norm(difference, p, [dim], keepdim)
 
 
-@decomposes("aten::cdist")
+@decomposes("aten::cdist", implicit=True)
 def cdist(x: Tensor, other: Tensor, p: float = 2.0, compute_mode: Any = None) -> Tensor:
     """The distances of all pairs of rows."""
     return aten._cdist_forward(x, other, p, compute_mode)
 
 
-@decomposes("aten::poisson_nll_loss")
+@decomposes("aten::poisson_nll_loss", implicit=True)
 def poisson_nll_loss(
     x: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
 ) -> Tensor:

@@ -15,7 +15,7 @@ from ts.export.decompositions.table import decomposes
 aten = ts.ops.aten
 
 
-@decomposes("aten::linear")
+@decomposes("aten::linear", implicit=True)
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x weightᵀ + bias, on rows of any number of dimensions."""
     if bias is None:
@@ -29,7 +29,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return aten.view(aten.addmm(bias, rows, t(weight)), [*batch, weight.shape[0]])
 
 
-@decomposes("aten::matmul")
+@decomposes("aten::matmul", implicit=True)
 def matmul(x: Tensor, y: Tensor) -> Tensor:
     """Products of vectors, matrices and batches of matrices."""
     n, m = x.dim(), y.dim()
@@ -102,7 +102,7 @@ def dot(x: Tensor, y: Tensor) -> Tensor:
     return aten.sum(aten.mul.Tensor(x, y))
 
 
-@decomposes("aten::outer")
+@decomposes("aten::outer", implicit=True)
 def outer(x: Tensor, y: Tensor) -> Tensor:
     """All products of two elements."""
     return aten.mul.Tensor(aten.view(x, [x.shape[0], 1]), y)
@@ -125,7 +125,7 @@ def addr(x: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1) -> T
     return aten.add.Tensor(wide, aten.mul.Tensor(outer(a, b), alpha))
 
 
-@decomposes("aten::inner")
+@decomposes("aten::inner", implicit=True)
 def inner(x: Tensor, y: Tensor) -> Tensor:
     """Products along the last dimensions."""
     if x.dim() == 0 or y.dim() == 0:
@@ -133,7 +133,7 @@ def inner(x: Tensor, y: Tensor) -> Tensor:
     return tensordot(x, y, [-1], [-1])
 
 
-@decomposes("aten::tensordot")
+@decomposes("aten::tensordot", implicit=True)
 def tensordot(x: Tensor, y: Tensor, dims_self: list[int], dims_other: list[int]) -> Tensor:
     """Sums of products over pairs of dimensions."""
     left = [d for d in range(x.dim()) if d not in [e % x.dim() for e in dims_self]]
@@ -147,7 +147,7 @@ def tensordot(x: Tensor, y: Tensor, dims_self: list[int], dims_other: list[int])
     return aten.reshape(aten.mm(first, second), sizes)
 
 
-@decomposes("aten::kron")
+@decomposes("aten::kron", implicit=True)
 def kron(x: Tensor, y: Tensor) -> Tensor:
     """Each element of one times the other."""
     n = max(x.dim(), y.dim())
@@ -159,7 +159,7 @@ def kron(x: Tensor, y: Tensor) -> Tensor:
     return aten.reshape(found, [a[k] * b[k] for k in range(n)])
 
 
-@decomposes("aten::einsum")
+@decomposes("aten::einsum", implicit=True)
 def einsum(equation: str, tensors: list[Tensor], *, path: Any = None) -> Tensor:
     """Sums of products by the letters of dimensions, one operand after the other."""
     terms, result = _terms(equation, tensors)

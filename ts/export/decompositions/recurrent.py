@@ -102,7 +102,7 @@ def _stack(
     return x, *(aten.stack(list(of_kind), 0) for of_kind in zip(*last, strict=True))
 
 
-@decomposes("aten::lstm.input")
+@decomposes("aten::lstm.input", implicit=True)
 def lstm(
     x: Tensor,
     hx: list[Tensor],
@@ -139,7 +139,7 @@ def _of_one_state(key: str, step: Step) -> None:
         return _stack(x, states, weights, step, dropout if train else 0.0, bidirectional, batch_first)
 
     layers.__name__ = key[6:].partition(".")[0]
-    decomposes(key)(layers)
+    decomposes(key, implicit=True)(layers)
 
 
 _of_one_state("aten::gru.input", _gru_step)

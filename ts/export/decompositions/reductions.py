@@ -73,11 +73,11 @@ def std_mean_correction(x: Tensor, dim: Any = None, *, correction: Any = None, k
 def _register_unbiased(name: str, with_correction: Callable[..., Any]) -> None:
     """The forms of a moment that say `unbiased`: of all elements, and along dimensions."""
 
-    @decomposes(f"aten::{name}")
+    @decomposes(f"aten::{name}", implicit=True)
     def of_all(x: Tensor, unbiased: bool = True) -> Any:
         return with_correction(x, None, correction=1 if unbiased else 0)
 
-    @decomposes(f"aten::{name}.dim")
+    @decomposes(f"aten::{name}.dim", implicit=True)
     def along(x: Tensor, dim: Any, unbiased: bool = True, keepdim: bool = False) -> Any:
         return with_correction(x, dim, correction=1 if unbiased else 0, keepdim=keepdim)
 
@@ -100,7 +100,7 @@ def norm_dim(x: Tensor, p: Any, dim: Any, keepdim: bool = False) -> Tensor:
     return aten.linalg_vector_norm(x, 2 if p is None else p, dim, keepdim)
 
 
-@decomposes("aten::linalg_norm")
+@decomposes("aten::linalg_norm", implicit=True)
 def linalg_norm(
     x: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -124,19 +124,19 @@ def logsumexp(x: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
     return aten.add.Tensor(found, shown)
 
 
-@decomposes("aten::argsort")
+@decomposes("aten::argsort", implicit=True)
 def argsort(x: Tensor, dim: int = -1, descending: bool = False) -> Tensor:
     """The places in order."""
     return aten.sort(x, dim, descending)[1]
 
 
-@decomposes("aten::argsort.stable")
+@decomposes("aten::argsort.stable", implicit=True)
 def argsort_stable(x: Tensor, *, stable: bool, dim: int = -1, descending: bool = False) -> Tensor:
     """The places in order, equal ones as they were."""
     return aten.sort.stable(x, stable=stable, dim=dim, descending=descending)[1]
 
 
-@decomposes("aten::msort")
+@decomposes("aten::msort", implicit=True)
 def msort(x: Tensor) -> Tensor:
     """In order along the first dimension."""
     return aten.sort(x, 0)[0]
@@ -148,7 +148,7 @@ def nansum(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = No
     return aten.sum.dim_IntList(either(aten.isnan(x), 0, x, x), dim, keepdim, dtype=dtype)
 
 
-@decomposes("aten::nanmean")
+@decomposes("aten::nanmean", implicit=True)
 def nanmean(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """The mean of what is not NaN."""
     y = aten.detach(x)
@@ -164,7 +164,7 @@ def aminmax(x: Tensor, *, dim: Any = None, keepdim: bool = False) -> Any:
     return aten.amin(x, dims, keepdim), aten.amax(x, dims, keepdim)
 
 
-@decomposes("aten::diff")
+@decomposes("aten::diff", implicit=True)
 def diff(x: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
     """Differences of neighbours."""
     parts = [p for p in (prepend, x, append) if p is not None]
@@ -178,7 +178,7 @@ def diff(x: Tensor, n: int = 1, dim: int = -1, prepend: Any = None, append: Any 
     return x
 
 
-@decomposes("aten::cumulative_trapezoid.dx")
+@decomposes("aten::cumulative_trapezoid.dx", implicit=True)
 def cumulative_trapezoid(x: Tensor, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """Areas below the curve so far."""
     pairs = aten.add.Tensor(aten.slice.Tensor(x, dim, 0, -1), aten.slice.Tensor(x, dim, 1))

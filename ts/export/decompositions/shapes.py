@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 import ts
+from ts._core.layers import dispatch_modes
 from ts._core.tensor.sizes import decided, known_equal, known_one
 from ts._core.tensor.tensor import Tensor
-from ts._core.thread.context import current_tracer
+from ts._core.thread.context import TracedBy, current_tracer
 from ts.export.decompositions.table import decomposes
 
 aten = ts.ops.aten
@@ -28,25 +29,33 @@ def swapped(x: Tensor, first: int, second: int) -> Tensor:
     return aten.permute(x, dims)
 
 
-@decomposes("aten::t", "aten::numpy_T", "aten::matrix_H", "aten::adjoint")
+@decomposes(
+    "aten::t",
+    "aten::numpy_T",
+    "aten::matrix_H",
+    "aten::adjoint",
+    implicit=("aten::numpy_T", "aten::matrix_H", "aten::adjoint"),
+)
 def t(x: Tensor) -> Tensor:
     """The dimensions in reverse."""
     return aten.permute(x, list(range(x.dim()))[::-1]) if x.dim() > 1 else aten.alias(x)
 
 
-@decomposes("aten::mT", "aten::mH")
+@decomposes("aten::mT", "aten::mH", implicit=True)
 def mT(x: Tensor) -> Tensor:
     """The last two dimensions in each other's place."""
     return swapped(x, -2, -1)
 
 
-@decomposes("aten::transpose.int", "aten::swapaxes", "aten::swapdims")
+@decomposes(
+    "aten::transpose.int", "aten::swapaxes", "aten::swapdims", implicit=("aten::swapaxes", "aten::swapdims")
+)
 def transpose(x: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions in each other's place."""
     return swapped(x, dim0, dim1)
 
 
-@decomposes("aten::movedim.intlist", "aten::moveaxis.intlist")
+@decomposes("aten::movedim.intlist", "aten::moveaxis.intlist", implicit=True)
 def movedim(x: Tensor, source: list[int], destination: list[int]) -> Tensor:
     """Dimensions at other places, the others in their order."""
     at = {_dim(x, d): _dim(x, s) for s, d in zip(source, destination, strict=True)}
@@ -54,13 +63,13 @@ def movedim(x: Tensor, source: list[int], destination: list[int]) -> Tensor:
     return aten.permute(x, [at[d] if d in at else next(rest) for d in range(x.dim())])
 
 
-@decomposes("aten::movedim.int", "aten::moveaxis.int")
+@decomposes("aten::movedim.int", "aten::moveaxis.int", implicit=True)
 def movedim_one(x: Tensor, source: int, destination: int) -> Tensor:
     """One dimension at another place."""
     return movedim(x, [source], [destination])
 
 
-@decomposes("aten::flatten.using_ints")
+@decomposes("aten::flatten.using_ints", implicit=True)
 def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Neighbouring dimensions as one."""
     if x.dim() == 0:
@@ -72,13 +81,13 @@ def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     return aten.reshape(x, [*shape[:start], math.prod(shape[start : end + 1]), *shape[end + 1 :]])
 
 
-@decomposes("aten::ravel")
+@decomposes("aten::ravel", implicit=True)
 def ravel(x: Tensor) -> Tensor:
     """All dimensions as one."""
     return aten.view(aten.contiguous(x), [-1])
 
 
-@decomposes("aten::unflatten.int")
+@decomposes("aten::unflatten.int", implicit=True)
 def unflatten(x: Tensor, dim: int, sizes: list[int]) -> Tensor:
     """A dimension as several."""
     dim = _dim(x, dim)
@@ -97,7 +106,12 @@ def resolved(shape: list[Any], count: Any) -> list[Any]:
 
 
 @decomposes(
-    "aten::reshape", "aten::_unsafe_view", "aten::_reshape_alias", "aten::reshape_as", "aten::view_as"
+    "aten::reshape",
+    "aten::_unsafe_view",
+    "aten::_reshape_alias",
+    "aten::reshape_as",
+    "aten::view_as",
+    implicit=("aten::reshape", "aten::reshape_as", "aten::view_as"),
 )
 def reshape(x: Tensor, shape: Any, stride: Any = None) -> Tensor:
     """A view where that can be, of a copy where not."""
@@ -112,8 +126,9 @@ def reshape(x: Tensor, shape: Any, stride: Any = None) -> Tensor:
 def can_view(x: Tensor, shape: list[Any]) -> bool:
     """Whether a tensor of this shape can lie in the memory of `x`, as it lies there."""
     recorder = current_tracer()
-    if recorder is None:
-        return _can_view(x, shape)
+    if not hasattr(recorder, "guessing"):
+        with TracedBy(None), dispatch_modes.without_all():
+            return _can_view(x, shape)
     with recorder.guessing():
         return recorder.unrecorded(_can_view, x, shape)  # type: ignore[no-any-return]
 
@@ -126,7 +141,7 @@ def _can_view(x: Tensor, shape: list[Any]) -> bool:
     return True
 
 
-@decomposes("aten::contiguous")
+@decomposes("aten::contiguous", implicit=True)
 def contiguous(x: Tensor, memory_format: Any = ts.contiguous_format) -> Tensor:
     """A copy, unless the elements lie in order."""
     return x if x.is_contiguous(memory_format=memory_format) else aten.clone(x, memory_format=memory_format)
@@ -144,19 +159,19 @@ def squeeze_dim(x: Tensor, dim: int) -> Tensor:
     return aten.squeeze.dims(x, [dim])
 
 
-@decomposes("aten::expand_as")
+@decomposes("aten::expand_as", implicit=True)
 def expand_as(x: Tensor, other: Tensor) -> Tensor:
     """In the shape of another."""
     return aten.expand(x, list(other.shape))
 
 
-@decomposes("aten::broadcast_to")
+@decomposes("aten::broadcast_to", implicit=True)
 def broadcast_to(x: Tensor, size: list[int]) -> Tensor:
     """In a shape that it is broadcast to."""
     return aten.expand(x, size)
 
 
-@decomposes("aten::broadcast_tensors")
+@decomposes("aten::broadcast_tensors", implicit=True)
 def broadcast_tensors(tensors: list[Tensor]) -> list[Tensor]:
     """All in one shape."""
     shape = broadcast([list(x.shape) for x in tensors])
@@ -174,7 +189,7 @@ def broadcast(shapes: list[list[Any]]) -> list[Any]:
     return found
 
 
-@decomposes("aten::narrow")
+@decomposes("aten::narrow", implicit=True)
 def narrow(x: Tensor, dim: int, start: Any, length: Any) -> Tensor:
     """`length` elements from `start` on."""
     if decided(start < 0):
@@ -195,20 +210,20 @@ def split(x: Tensor, split_size: Any, dim: int = 0) -> list[Tensor]:
     return aten.split_with_sizes(x, sizes, dim)
 
 
-@decomposes("aten::split.sizes", "aten::unsafe_split_with_sizes")
+@decomposes("aten::split.sizes", "aten::unsafe_split_with_sizes", implicit=("aten::split.sizes",))
 def split_sizes(x: Tensor, sizes: list[Any], dim: int = 0) -> list[Tensor]:
     """Parts of these sizes."""
     return aten.split_with_sizes(x, sizes, dim)
 
 
-@decomposes("aten::chunk", "aten::unsafe_chunk")
+@decomposes("aten::chunk", "aten::unsafe_chunk", implicit=True)
 def chunk(x: Tensor, chunks: int, dim: int = 0) -> list[Tensor]:
     """At most so many parts, of one size but for the last."""
     size = x.shape[dim]
     return split(x, (size + chunks - 1) // chunks, dim)
 
 
-@decomposes("aten::tensor_split.sections")
+@decomposes("aten::tensor_split.sections", implicit=True)
 def tensor_split(x: Tensor, sections: int, dim: int = 0) -> list[Tensor]:
     """So many parts, of sizes that differ by one at most."""
     size, found, start = x.shape[dim], [], 0
@@ -219,7 +234,7 @@ def tensor_split(x: Tensor, sections: int, dim: int = 0) -> list[Tensor]:
     return found
 
 
-@decomposes("aten::tensor_split.indices")
+@decomposes("aten::tensor_split.indices", implicit=True)
 def tensor_split_indices(x: Tensor, indices: list[int], dim: int = 0) -> list[Tensor]:
     """Parts that end at these places."""
     ends = [*indices, x.shape[dim]]
@@ -244,25 +259,25 @@ def stack(tensors: list[Tensor], dim: int = 0) -> Tensor:
     return aten.view(aten.cat(tensors, dim), [*shape[:dim], len(tensors), *shape[dim:]])
 
 
-@decomposes("aten::concat", "aten::concatenate")
+@decomposes("aten::concat", "aten::concatenate", implicit=True)
 def concat(tensors: list[Tensor], dim: int = 0) -> Tensor:
     """Along a dimension that they have."""
     return aten.cat(tensors, dim)
 
 
-@decomposes("aten::atleast_1d")
+@decomposes("aten::atleast_1d", implicit=True)
 def atleast_1d(x: Tensor) -> Tensor:
     """With a dimension at least."""
     return aten.view(x, [1]) if x.dim() == 0 else x
 
 
-@decomposes("aten::atleast_2d")
+@decomposes("aten::atleast_2d", implicit=True)
 def atleast_2d(x: Tensor) -> Tensor:
     """With two dimensions at least."""
     return aten.view(x, [1, 1]) if x.dim() == 0 else aten.unsqueeze(x, 0) if x.dim() == 1 else x
 
 
-@decomposes("aten::atleast_3d")
+@decomposes("aten::atleast_3d", implicit=True)
 def atleast_3d(x: Tensor) -> Tensor:
     """With three dimensions at least."""
     if x.dim() == 0:
@@ -272,38 +287,38 @@ def atleast_3d(x: Tensor) -> Tensor:
     return aten.unsqueeze(x, -1) if x.dim() == 2 else x
 
 
-@decomposes("aten::hstack")
+@decomposes("aten::hstack", implicit=True)
 def hstack(tensors: list[Tensor]) -> Tensor:
     """Beside each other."""
     rows = [atleast_1d(x) for x in tensors]
     return aten.cat(rows, 0 if rows[0].dim() == 1 else 1)
 
 
-@decomposes("aten::vstack", "aten::row_stack")
+@decomposes("aten::vstack", "aten::row_stack", implicit=True)
 def vstack(tensors: list[Tensor]) -> Tensor:
     """Below each other."""
     return aten.cat([atleast_2d(x) for x in tensors])
 
 
-@decomposes("aten::dstack")
+@decomposes("aten::dstack", implicit=True)
 def dstack(tensors: list[Tensor]) -> Tensor:
     """Behind each other."""
     return aten.cat([atleast_3d(x) for x in tensors], 2)
 
 
-@decomposes("aten::column_stack")
+@decomposes("aten::column_stack", implicit=True)
 def column_stack(tensors: list[Tensor]) -> Tensor:
     """As columns."""
     return aten.cat([aten.view(x, [x.numel(), 1]) if x.dim() <= 1 else x for x in tensors], 1)
 
 
-@decomposes("aten::tile")
+@decomposes("aten::tile", implicit=True)
 def tile(x: Tensor, dims: list[int]) -> Tensor:
     """Repeated, along the last dimensions where fewer are named."""
     return aten.repeat(x, [1] * (x.dim() - len(dims)) + list(dims))
 
 
-@decomposes("aten::repeat_interleave.self_int")
+@decomposes("aten::repeat_interleave.self_int", implicit=True)
 def repeat_interleave(x: Tensor, repeats: Any, dim: int | None = None, output_size: Any = None) -> Tensor:
     """Each element so many times."""
     if dim is None:
@@ -329,19 +344,19 @@ def rot90(x: Tensor, k: int = 1, dims: tuple[int, int] = (0, 1)) -> Tensor:
     return aten.clone(x, memory_format=ts.contiguous_format)
 
 
-@decomposes("aten::fliplr")
+@decomposes("aten::fliplr", implicit=True)
 def fliplr(x: Tensor) -> Tensor:
     """The columns in reverse."""
     return aten.flip(x, [1])
 
 
-@decomposes("aten::flipud")
+@decomposes("aten::flipud", implicit=True)
 def flipud(x: Tensor) -> Tensor:
     """The rows in reverse."""
     return aten.flip(x, [0])
 
 
-@decomposes("aten::meshgrid", "aten::meshgrid.indexing")
+@decomposes("aten::meshgrid", "aten::meshgrid.indexing", implicit=True)
 def meshgrid(tensors: list[Tensor], indexing: str = "ij") -> list[Tensor]:
     """Each along a dimension of its own, in the shape of all."""
     turned = indexing == "xy" and len(tensors) >= 2
@@ -358,7 +373,7 @@ def meshgrid(tensors: list[Tensor], indexing: str = "ij") -> list[Tensor]:
     return found
 
 
-@decomposes("aten::cartesian_prod")
+@decomposes("aten::cartesian_prod", implicit=True)
 def cartesian_prod(tensors: list[Tensor]) -> Tensor:
     """All choices of one element of each, a row for each choice."""
     if len(tensors) == 1:
@@ -366,7 +381,7 @@ def cartesian_prod(tensors: list[Tensor]) -> Tensor:
     return stack([flatten(x) for x in meshgrid(tensors)], 1)
 
 
-@decomposes("aten::diag")
+@decomposes("aten::diag", implicit=True)
 def diag(x: Tensor, diagonal: int = 0) -> Tensor:
     """The diagonal of a matrix; a matrix with this diagonal."""
     if x.dim() == 1:
@@ -404,13 +419,13 @@ def zero_of(x: Tensor, value: Any = 0) -> Tensor:
     return aten.scalar_tensor(value, dtype=x.dtype, device=x.device)
 
 
-@decomposes("aten::diagflat")
+@decomposes("aten::diagflat", implicit=True)
 def diagflat(x: Tensor, offset: int = 0) -> Tensor:
     """A matrix with these elements as its diagonal."""
     return diag_embed(flatten(x), offset)
 
 
-@decomposes("aten::linalg_diagonal")
+@decomposes("aten::linalg_diagonal", implicit=True)
 def linalg_diagonal(x: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """The diagonals of matrices."""
     return aten.diagonal(x, offset, dim1, dim2)
@@ -430,7 +445,9 @@ def roll(x: Tensor, shifts: list[int], dims: list[int] = ()) -> Tensor:  # type:
     return x
 
 
-@decomposes("aten::channel_shuffle", "aten::native_channel_shuffle")
+@decomposes(
+    "aten::channel_shuffle", "aten::native_channel_shuffle", implicit=("aten::native_channel_shuffle",)
+)
 def channel_shuffle(x: Tensor, groups: int) -> Tensor:
     """The channels of the groups in turn."""
     n, channels, *rest = list(x.shape)

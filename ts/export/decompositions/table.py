@@ -9,30 +9,54 @@ NotImplemented where the operator is to stay for these arguments.
 
 from __future__ import annotations
 
+import functools
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache
 from typing import Any, Final, TypeVar
+
+from ts._core.layers import dispatch_modes
+from ts.ops.namespace import overload_named
 
 F = TypeVar("F", bound=Callable[..., Any])
 Table = dict[str, Callable[..., Any]]
 
 _known: Final[Table] = {}
+_implicit: Final[set[str]] = set()
 _FAMILIES: Final = (
     "shapes", "scatters", "factories", "arithmetic", "activations", "reductions", "products", "layers",
     "recurrent", "indexing", "losses",
 )  # fmt: skip
 
 
-def decomposes(*keys: str) -> Callable[[F], F]:
-    """Register a function as the decomposition of operators, by name and overload."""
+def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable[[F], F]:
+    """Register a function as the decomposition of operators, by name and overload.
+
+    implicit    whether they are composites that dispatch modes see as their parts, or which of them are
+    """
 
     def register(function: F) -> F:
         for key in keys:
             _known[key] = function
-        return function
+        seen = set(implicit if isinstance(implicit, Collection) else keys if implicit else ())
+        _implicit.update(seen)
+        operators = [key for key in keys if key not in seen]
+        return _operator_for_modes(operators[0], function) if operators else function
 
     return register
+
+
+def _operator_for_modes(key: str, function: F) -> F:
+    """Return a function that other decompositions call: under a dispatch mode it is the operator itself."""
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        if dispatch_modes.is_active():
+            name, _, overload = key.partition(".")
+            return overload_named(name, overload)(*args, **kwargs)
+        return function(*args, **kwargs)
+
+    return called  # type: ignore[return-value]
 
 
 @cache
@@ -41,3 +65,9 @@ def core() -> Table:
     for family in _FAMILIES:
         importlib.import_module(f"{__package__}.{family}")
     return dict(_known)
+
+
+@cache
+def implicit() -> Table:
+    """The decompositions of composites that autograd and dispatch modes see as their parts, by keys."""
+    return {key: function for key, function in core().items() if key in _implicit}

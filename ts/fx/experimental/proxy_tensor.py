@@ -1,0 +1,228 @@
+"""`make_fx`: the operators that a function runs, below autograd and transforms, as a graph of `ts.fx`.
+
+    graph_module = make_fx(lambda x: ts.func.grad(lambda a: a.sin().sum())(x))(ts.ones(3))
+    graph_module.code           aten.sin, aten.sum ... aten.cos, aten.mul, as calls of `torch.ops.aten`
+
+The function runs once on the arguments (`tracing_mode="real"`), or on tensors without elements ("fake").
+"""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any
+
+import ts
+from ts._core.tensor.tensor import Tensor
+from ts._subclasses.fake_tensor import FakeTensorMode
+from ts.absent import names_for
+from ts.fx.code_generation import PyTreeInfo, _PyTreeCodeGen
+from ts.fx.graph import Graph
+from ts.fx.graph_module import GraphModule
+from ts.fx.node import Node
+from ts.fx.passes.shape_prop import _extract_tensor_metadata
+from ts.nn.modules.module import Module
+from ts.nn.parameter import Parameter
+from ts.utils import _pytree as pytree
+from ts.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
+
+__all__ = ["get_proxy_mode", "make_fx"]
+__getattr__ = names_for(__name__)
+
+aten = ts.ops.aten
+_MODES = ("real", "fake", "symbolic")
+
+
+class ProxyTorchDispatchMode(TorchDispatchMode):
+    """Records the operators that run as nodes of a graph."""
+
+    def __init__(self, decompositions: Mapping[Any, Callable[..., Any]]) -> None:
+        super().__init__()
+        self.graph = Graph()
+        self.root = Module()
+        self.decompositions = decompositions
+        self.enable_tracing = True
+        self._nodes: dict[int, tuple[Tensor, Node]] = {}  # by ids of tensors, which they keep alive
+        self._constants: dict[int, tuple[Tensor, str]] = {}
+
+    def __torch_dispatch__(
+        self, func: Any, types: tuple[type, ...], args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        if not self.enable_tracing:
+            return func(*args, **kwargs)
+        decomposition = self.decompositions.get(func)
+        if decomposition is not None:
+            with self:
+                result = decomposition(*args, **kwargs)
+            if result is not NotImplemented:
+                return result
+        if func is aten._local_scalar_dense.default and self.known_node(args[0]) is not None:
+            raise RuntimeError(
+                f"It appears that you're trying to get value out of a tracing tensor with {func} - erroring "
+                "out! It's likely that this is caused by data-dependent control flow or similar.  It may be "
+                "possible to trace this with dynamic shapes; try setting tracing_mode='symbolic' in your "
+                "make_fx call."
+            )
+        result = func(*args, **kwargs)
+        if func is aten._local_scalar_dense.default:
+            return result
+        if func is aten.lift_fresh.default:
+            func, result = aten.lift_fresh_copy.default, args[0]
+        name, given, named = func.overloadpacket.__name__, self._argument(args), self._argument(kwargs)
+        node = self.graph.create_node("call_function", func, given, named, name=name)
+        self.bind(node, result)
+        return result
+
+    def placeholder(self, name: str, value: Any) -> Node:
+        """Add an input of the graph that stands for a value."""
+        node = self.graph.placeholder(name)
+        self.bind(node, value)
+        return node
+
+    def bind(self, node: Node, value: Any) -> None:
+        """Let a node stand for a tensor, and nodes that take them out for those in a list."""
+        if isinstance(value, Tensor):
+            self._nodes[id(value)] = value, node
+            self._describe(node, value)
+            node.meta["tensor_meta"] = _extract_tensor_metadata(value)
+        elif isinstance(value, list | tuple):
+            node.meta["val"] = value
+            for k, item in enumerate(value):
+                if isinstance(item, Tensor):
+                    self.bind(self.graph.create_node("call_function", operator.getitem, (node, k)), item)
+
+    def _describe(self, node: Node, value: Tensor) -> None:
+        node.meta["val"] = value
+
+    def known_node(self, x: Tensor) -> Node | None:
+        """Return the node of a tensor that the graph computes; None for one of outside."""
+        found = self._nodes.get(id(x)) or self._same_memory(x)
+        return None if found is None else found[1]
+
+    def node_of(self, x: Any) -> Any:
+        """Return the node of a tensor, that of a constant for one of outside; other values as they are."""
+        if not isinstance(x, Tensor):
+            return x
+        if (found := self.known_node(x)) is not None:
+            return found
+        known = self._constants.get(id(x))
+        if known is None:
+            kind = "_param_constant" if isinstance(x, Parameter) else "_tensor_constant"
+            name = f"{kind}{sum(n.startswith(kind) for _, n in self._constants.values())}"
+            setattr(self.root, name, x)
+            known = self._constants[id(x)] = x, name
+        node = self.graph.create_node("get_attr", known[1])
+        self._describe(node, x)
+        return node
+
+    def _same_memory(self, x: Tensor) -> tuple[Tensor, Node] | None:
+        """Return a tensor on the array of another, as transforms make them, and the node of that one."""
+        memory = _memory(x)
+        found = next((known for known in self._nodes.values() if _memory(known[0]) == memory), None)
+        if found is not None:
+            self._nodes[id(x)] = x, found[1]
+        return found
+
+    def _argument(self, x: Any) -> Any:
+        if isinstance(x, list | tuple):
+            return type(x)([self._argument(y) for y in x])
+        if isinstance(x, dict):
+            return {k: self._argument(y) for k, y in x.items()}
+        return self.node_of(x)
+
+
+def _memory(x: Tensor) -> Any:
+    """Return what two tensors have in common that show the same elements in the same order."""
+    array = x.array
+    found = getattr(array, "__array_interface__", None)
+    if found is None or not found["shape"] or 0 in found["shape"]:
+        return id(array)
+    return found["data"], found["shape"], found["strides"], found["typestr"]
+
+
+def get_proxy_mode() -> ProxyTorchDispatchMode | None:
+    """Return the innermost mode of this thread that records a graph; None where there is none."""
+    modes = _get_current_dispatch_mode_stack()
+    return next((m for m in reversed(modes) if isinstance(m, ProxyTorchDispatchMode)), None)
+
+
+def _names(f: Callable[..., Any], count: int) -> list[str]:
+    """Return the names of a function's positional arguments; arg0, arg1 ... where it has none."""
+    try:
+        parameters = list(inspect.signature(f).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    if isinstance(f, Module) or any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        parameters = []
+    return [parameters[k].name if k < len(parameters) else f"arg{k}" for k in range(count)]
+
+
+def make_fx(
+    f: Callable[..., Any],
+    decomposition_table: Mapping[Any, Callable[..., Any]] | None = None,
+    tracing_mode: str = "real",
+    _allow_non_fake_inputs: bool = False,
+    *,
+    pre_dispatch: bool = False,
+    record_module_stack: bool = False,
+    _allow_fake_constant: bool = False,
+    _error_on_data_dependent_ops: bool = True,
+    record_stack_traces: bool = False,
+    proxy_module_inputs: bool = False,
+) -> Callable[..., GraphModule]:
+    """Return a function that runs `f` on its arguments and gives the operators that ran as a GraphModule.
+
+    decomposition_table     functions that are traced in the place of operators
+    tracing_mode            "real", or "fake": on tensors without elements
+
+    AssertionError for other modes; NotImplementedError for "symbolic" and `pre_dispatch`.
+    """
+    if tracing_mode not in _MODES:
+        raise AssertionError(f"tracing_mode must be one of {_MODES}, got {tracing_mode!r}")
+    if tracing_mode == "symbolic" or pre_dispatch:
+        refused = "pre_dispatch=True" if pre_dispatch else "tracing_mode='symbolic'"
+        raise NotImplementedError(
+            "make_fx traces real and fake tensors, below autograd: "
+            f"{refused} is not supported. "
+            "ts.export.export records programs with symbolic sizes."
+        )
+
+    @wraps(f)
+    def traced(*args: Any) -> GraphModule:
+        mode = ProxyTorchDispatchMode(decomposition_table or {})
+        fakes = FakeTensorMode(allow_non_fake_inputs=True) if tracing_mode == "fake" else None
+
+        def given(x: Any) -> Any:
+            if not isinstance(x, Tensor):
+                return x
+            return x if fakes is None else fakes.from_tensor(x)
+
+        leaves, in_spec = pytree.tree_flatten(args)
+        leaves = [given(x) for x in leaves]
+        names = _names(f, len(args))
+        for name, x in zip(_names_of_leaves(names, args), leaves, strict=True):
+            mode.placeholder(name, x)
+        with mode:
+            result = f(*pytree.tree_unflatten(leaves, in_spec))
+        found, out_spec = pytree.tree_flatten(result)
+        nested = any(not pytree.tree_structure(x).is_leaf() for x in args)
+        if nested:
+            mode.graph.output([mode.node_of(x) for x in found])
+            mode.graph._codegen = _PyTreeCodeGen(PyTreeInfo(names, in_spec, out_spec))
+        else:
+            mode.graph.output(pytree.tree_map(mode.node_of, result))
+        name = type(f).__name__ if isinstance(f, Module) else getattr(f, "__name__", type(f).__name__)
+        return GraphModule(mode.root, mode.graph, name)
+
+    return traced
+
+
+def _names_of_leaves(names: list[str], args: tuple[Any, ...]) -> list[str]:
+    """Return the names of placeholders: that of the argument, and how many it has had: x_1, x_2."""
+    found = []
+    for name, x in zip(names, args, strict=True):
+        found += [f"{name}_{k + 1}" for k in range(len(pytree.tree_leaves(x)))]
+    return found
