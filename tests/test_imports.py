@@ -91,7 +91,7 @@ MAY_IMPORT = {
     "_subclasses": "ts _core ops autograd _higher_order_ops export nn tracing utils",
     "utils._python_dispatch": "ts _core ops export tracing",
     "utils.flop_counter": "ts _core ops nn utils utils._python_dispatch",
-    "fx.experimental.proxy_tensor": "ts _core ops fx utils utils._python_dispatch _subclasses",
+    "fx.experimental.proxy_tensor": "ts _core nn ops fx utils utils._python_dispatch _subclasses",
     "explain": "ts _core functions ir fusion passes bytecode profiler runtime",
     "debugger": "_core ir bytecode frontend runtime jit",
     "serve": "ts _core ir ops frontend autograd functions random runtime jit",

@@ -17,6 +17,7 @@ All of them are `RuntimeError`, which is what PyTorch raises for most of them. A
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
@@ -169,10 +170,7 @@ class ScriptRuntimeError(TsError):
             traceback = (
                 f"{_traceback(', serialized code', self.stack)}\n{_traceback(', original code', origins)}"
             )
-        return (
-            f"{_FAILED}\n"
-            f"{traceback}{self.class_name}: {self.message}\n"
-        )
+        return f"{_FAILED}\n{traceback}{self.class_name}: {self.message}\n"
 
 
 def without_stack(text: str) -> str:
@@ -338,8 +336,32 @@ class ConstraintViolationError(TsError):
     """The sizes of the example are not those that they are said to be."""
 
 
+class UserErrorType(enum.Enum):
+    """What kind of thing a UserError is about."""
+
+    DYNAMIC_CONTROL_FLOW = enum.auto()
+    ANTI_PATTERN = enum.auto()
+    STANDARD_LIBRARY = enum.auto()
+    CONSTRAINT_VIOLATION = enum.auto()
+    DYNAMIC_DIM = enum.auto()
+    INVALID_INPUT = enum.auto()
+    INVALID_OUTPUT = enum.auto()
+    UNSUPPORTED_ALIASED_MUTATED_DYNAMIC_INPUTS = enum.auto()
+
+
 class UserError(TsError):
-    """What an export was asked for cannot be had."""
+    """What an export was asked for cannot be had.
+
+    error_type  what it is about
+    msg         what it says
+    case_name   an example in PyTorch's collection: none
+    """
+
+    def __init__(self, msg: str, error_type: UserErrorType = UserErrorType.INVALID_INPUT) -> None:
+        super().__init__(msg)
+        self.error_type = error_type
+        self.msg = self.message = msg
+        self.case_name: str | None = None
 
 
 class UncapturedHigherOrderOpError(TsError):

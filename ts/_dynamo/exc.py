@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ts.absent import names_for
-from ts.errors import TorchRuntimeError, UncapturedHigherOrderOpError, UserError
+from ts.errors import TorchRuntimeError, UncapturedHigherOrderOpError, UserError, UserErrorType
 
-__all__ = ["TorchRuntimeError", "UncapturedHigherOrderOpError", "UserError"]
+__all__ = ["TorchRuntimeError", "UncapturedHigherOrderOpError", "UserError", "UserErrorType"]
 
 __getattr__ = names_for(__name__)

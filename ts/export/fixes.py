@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import sympy
 
-from ts.errors import UserError
+from ts.errors import UserError, UserErrorType
 from ts.export import expressions as e
 from ts.export.environment import Environment, Source
 from ts.export.guards import RELATIONS, text
@@ -84,7 +84,7 @@ class Fixes:
             "more information about this error, and get a list of all other errors that may occur in your "
             "export call, you can replace your `export()` call with `draft_export()`."
         )
-        raise UserError(said)
+        raise UserError(said, UserErrorType.CONSTRAINT_VIOLATION)
 
     def _violation(self, n: Named, among: list[str], told: str, *fixes: str) -> None:
         self.violated[n.name] = None

@@ -144,6 +144,23 @@ class ExportedProgram:
 
         return decomposed(self, decomp_table)
 
+    def _update(
+        self,
+        graph_module: GraphModule,
+        graph_signature: ExportGraphSignature,
+        *,
+        state_dict: dict[str, Any] | None = None,
+        constants: dict[str, Any] | None = None,
+        verifiers: Any = None,
+    ) -> ExportedProgram:
+        """Return a program with another graph and signature, that has the rest in common with this one."""
+        return type(self)(
+            graph_module, graph_signature, self.state_dict if state_dict is None else state_dict,
+            self.range_constraints, self.module_call_graph, self.example_inputs,
+            self.constants if constants is None else constants, self._guards, self._environment,
+            self._dialect,
+        )  # fmt: skip
+
     def parameters(self) -> Any:
         """The parameters."""
         return (p for _, p in self.named_parameters())

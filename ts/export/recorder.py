@@ -420,7 +420,8 @@ class Recorder(GraphRecorder):
         else:
             name, arguments = "dtype_layout", (x,)
             if device is not None:
-                rest["device"] = devices.as_device(device)
+                place = devices.as_device(device)
+                rest = {"dtype": x.dtype, "layout": dtypes.strided, "device": place} | rest
         place = devices.as_device(device) if device is not None else device_of(x)
         if other is not None:
             place, dtype = device_of(self.fake_of(other)), other.dtype

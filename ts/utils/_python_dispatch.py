@@ -108,9 +108,9 @@ class _Watcher(WithoutElements):
     def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
         """An operator, which the modes see where it runs."""
         with TracedBy(self.outer):
-            op, values, _ = operators.resolve(args, kwargs or {})
             if isinstance(operators, OpOverload):
                 return operators(*args, **(kwargs or {}))
+            op, values, _ = operators.resolve(args, kwargs or {})
             result = op.call_list(with_factory_options(op, values))
             if (kwargs or {}).get("requires_grad") is True and isinstance(result, Tensor):
                 result.requires_grad_()

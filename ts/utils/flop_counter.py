@@ -42,6 +42,15 @@ def _shape_of(x: Any) -> Any:
     return x.shape if isinstance(x, Tensor) else x
 
 
+def _of_shapes(formula: Formula) -> Formula:
+    @wraps(formula)
+    def of_shapes(*args: Any, out_val: Any = None, **kwargs: Any) -> int:
+        args, kwargs, out_shape = pytree.tree_map(_shape_of, (args, kwargs, out_val))
+        return formula(*args, out_shape=out_shape, **kwargs)
+
+    return of_shapes
+
+
 def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Formula], Formula]:
     """Register a formula for operators: of the shapes of the arguments, `out_shape` that of the result.
 
@@ -290,15 +299,6 @@ class FlopCounterMode:
             for name in self.mod_tracker.parents():
                 self.flop_counts[name][func] += count
         return out
-
-
-def _of_shapes(formula: Formula) -> Formula:
-    @wraps(formula)
-    def of_shapes(*args: Any, out_val: Any = None, **kwargs: Any) -> int:
-        args, kwargs, out_shape = pytree.tree_map(_shape_of, (args, kwargs, out_val))
-        return formula(*args, out_shape=out_shape, **kwargs)
-
-    return of_shapes
 
 
 class _FlopCounterMode(TorchDispatchMode):

@@ -1,0 +1,78 @@
+"""`move_to_device_pass`: a program for another device than the one that it was exported on.
+
+program = export(model, (x,))                   zeros([2], device=cpu)
+move_to_device_pass(program, "meta")            zeros([2], device=meta); state and the example are there
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ts import devices
+from ts._core.tensor.tensor import Tensor
+from ts.export.fake import device_of, is_fake, standing
+from ts.export.program import ExportedProgram
+from ts.fx.graph import Graph
+from ts.fx.graph_module import GraphModule
+from ts.nn.parameter import Parameter
+from ts.utils import _pytree as pytree
+
+
+def move_to_device_pass(
+    ep: ExportedProgram, location: devices.device | str | dict[str, str]
+) -> ExportedProgram:
+    """Move the state, constants, example and graph of a program to a device; return the program itself.
+
+    location    the device for all, or a device for each of those that tensors are on
+    """
+    if isinstance(location, dict):
+        table = {str(k): devices.as_device(v) for k, v in location.items()}
+
+        def target(device: devices.device) -> devices.device:
+            return table.get(str(device), table.get(device.type, device))
+    else:
+        everywhere = devices.as_device(location)
+
+        def target(device: devices.device) -> devices.device:
+            return everywhere
+
+    def move(x: Any) -> Any:
+        return _moved(x, target(x.device)) if isinstance(x, Tensor) else x
+
+    for tensors in (ep.state_dict, ep.constants):
+        tensors.update({name: move(x) for name, x in tensors.items()})
+    if ep.example_inputs is not None:
+        ep._example_inputs = pytree.tree_map(move, ep.example_inputs)
+    for module in ep.graph_module.modules():
+        if isinstance(module, GraphModule):
+            _move_graph(module.graph, target)
+            module.recompile()
+    return ep
+
+
+def _moved(x: Tensor, device: devices.device) -> Tensor:
+    if x.device == device:
+        return x
+    made = x.detach().to(device)  # type: ignore[attr-defined]
+    return (
+        Parameter(made, x.requires_grad) if isinstance(x, Parameter) else made.requires_grad_(x.requires_grad)
+    )
+
+
+def _move_graph(graph: Graph, target: Callable[[devices.device], devices.device]) -> None:
+    """Replace the devices in arguments of nodes, and those of the values that they are known to give."""
+
+    def device(x: Any) -> Any:
+        return target(x) if isinstance(x, devices.device) else x
+
+    def value(x: Any) -> Any:
+        if not is_fake(x):
+            return x
+        return standing(x.array, target(device_of(x)), x.requires_grad)
+
+    for node in graph.nodes:
+        node.args = tuple(device(x) for x in node.args)
+        node.kwargs = {name: device(x) for name, x in node.kwargs.items()}
+        if "val" in node.meta:
+            node.meta["val"] = pytree.tree_map(value, node.meta["val"])
