@@ -143,8 +143,8 @@ def test_names_of_layers_and_of_the_package():
 
 
 def test_what_is_not_there():
-    with pytest.raises(NotImplementedError, match=r"torch\.fx\.experimental\.proxy_tensor\.make_fx is not implemented in ts"):
-        fx.experimental.proxy_tensor.make_fx(lambda x: x)
+    with pytest.raises(NotImplementedError, match=r"torch\.fx\.experimental\.proxy_tensor\.dispatch_trace is not implemented"):
+        fx.experimental.proxy_tensor.dispatch_trace(lambda x: x)
     with pytest.raises(NotImplementedError, match=r"ts\.profiler"):
         fx.Graph().python_code("self", record_func=True)
     with pytest.raises(NotImplementedError, match="meta"):
