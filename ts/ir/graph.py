@@ -355,7 +355,7 @@ class Graph:
     def _new_block(self, owner: Node) -> Block:
         return Block(self, owner)
 
-    def create(self, kind: str, inputs: Iterable[Value] = (), num_outputs: int = 1) -> Node:
+    def create(self, kind: str, inputs: Iterable[Value] | int = (), num_outputs: int = 1) -> Node:
         """A new node, not yet in any block, at the graph's current place in the source."""
         spend(NODE_NS, NODE_BYTES)
         if kind not in self._kinds:
@@ -364,10 +364,13 @@ class Graph:
                     f"all symbols must have a namespace, <namespace>::<string>, but found: {kind}"
                 )
             self._kinds.add(kind)
+        values: Iterable[Value] = ()
         if isinstance(inputs, int):  # create(kind, num_outputs)
-            inputs, num_outputs = (), inputs
+            num_outputs = inputs
+        else:
+            values = inputs
         node = Node(self, kind, self.range, self.callstack, self.scope)
-        for i, value in enumerate(inputs):
+        for i, value in enumerate(values):
             if value._node._graph is not self:
                 raise foreign_value(kind, value)
             node._input_uses.append(value._new_use(node, i))
