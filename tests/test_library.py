@@ -204,3 +204,20 @@ def test_results_are_new(name):
     for x in (ts.ones(3), ts.ones(3, requires_grad=True)):
         with pytest.raises(RuntimeError, match=rf"gives_{name} \(with implementation in .*must not also be an input"):
             made(x)
+
+
+def test_triton_op():
+    """An operator of Python whose function also gives its shapes; without a formula it has no gradient."""
+    name = "tests_triton::twice"
+
+    @ts.library.triton_op(name, mutates_args=())
+    def twice(x: Tensor) -> Tensor:
+        return x * 2
+
+    assert ts.equal(twice(ts.ones(2)), ts.full((2,), 2.0))
+    assert ts.equal(ts.ops.tests_triton.twice(ts.ones(2)), ts.full((2,), 2.0))
+    assert twice(ts.ones(2, 3, device="meta")).shape == (2, 3)
+    with pytest.raises(RuntimeError, match="no autograd formula was registered"):
+        twice(ts.ones(2, requires_grad=True)).sum().backward()
+    direct = ts.library.triton_op("tests_triton::thrice", lambda x: x * 3, mutates_args=(), schema="(Tensor x) -> Tensor")
+    assert float(direct(ts.ones(()))) == 3.0

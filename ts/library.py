@@ -9,7 +9,7 @@
     scale.register_autograd(backward, setup_context=setup)          its gradients
 
 `Library` declares and implements in steps, device by device.  What is known to PyTorch's compiler alone
-(`triton_op`, dispatch below operators) refuses by name.
+(kernels of Triton, dispatch below operators) refuses by name.
 """
 
 from __future__ import annotations
@@ -435,6 +435,24 @@ def custom_op(
         register_kernel(name, device_types, function)
         _custom[name].of_function = function
         return CustomOpDef(name, function, text)
+
+    return make if fn is None else make(fn)
+
+
+def triton_op(
+    name: str,
+    fn: Callable[..., Any] | None = None,
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    schema: str | None = None,
+) -> Any:
+    """Return an operator of a function that calls kernels of Triton, which also computes its shapes."""
+
+    def make(function: Callable[..., Any]) -> CustomOpDef:
+        made: CustomOpDef = custom_op(name, function, mutates_args=mutates_args, schema=schema)
+        made.register_fake(function)
+        return made
 
     return make if fn is None else make(fn)
 

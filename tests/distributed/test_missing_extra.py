@@ -23,6 +23,12 @@ for call in (lambda: rpc_async("worker1", abs), lambda: rpc.init_rpc("worker0"),
         call()
     except ImportError as error:
         print(error)
+@rpc.api._require_initialized
+def checked(): ...
+try:
+    checked()
+except RuntimeError as error:
+    print(error)
 try:
     rpc.no_such_name
 except AttributeError:
@@ -36,6 +42,7 @@ EXPECTED = [
             "__main__.Own",
         )
     ),
+    "RPC has not been initialized. Call torch.distributed.rpc.init_rpc first.",
     "no such name",
 ]  # fmt: skip
 

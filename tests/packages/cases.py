@@ -109,6 +109,24 @@ def rotary_embedding():
     return Function(made.rotate_queries_or_keys), {"t": ramp(1, 2, 6, 16)}
 
 
+# ---------------------------------------------------------------- sound and physics
+
+
+@case("julius", script="script")
+def julius_resample():
+    import julius
+
+    return julius.ResampleFrac(4, 3), {"x": ramp(2, 200)}
+
+
+@case("e3nn", train=True)
+def e3nn_tensor_product():
+    from e3nn import o3
+
+    product = o3.FullyConnectedTensorProduct("2x0e+1x1o", "1x0e+1x1o", "2x0e+2x1o")
+    return product, {"x": ramp(3, 5), "y": ramp(3, 4)}
+
+
 # ---------------------------------------------------------------- vision
 
 

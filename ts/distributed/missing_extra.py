@@ -8,8 +8,12 @@ In: a name and its module; out: a class that may be an annotation, a base class 
 
 from __future__ import annotations
 
+import functools
+import sys
+from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
+from types import ModuleType
 from typing import Any
 
 
@@ -32,3 +36,33 @@ class _NeedsExtra(type):
 def placeholder(module: str, name: str) -> type:
     """Return the placeholder of `module.name`, one object however often it is asked for."""
     return _NeedsExtra(name, (), {"__module__": module})
+
+
+def require_initialized(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `function` with a check: RuntimeError before `init_rpc`, with the extra and without."""
+
+    @functools.wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        api = sys.modules.get("ts.distributed.rpc.api")
+        if api is None or not api._is_current_rpc_agent_set():
+            raise RuntimeError(
+                "RPC has not been initialized. Call torch.distributed.rpc.init_rpc first."
+            )
+        return function(*args, **kwargs)
+
+    return checked
+
+
+class _MissingModule(ModuleType):
+    """A module whose objects are placeholders, but the decorator that checks for `init_rpc`."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return require_initialized if name == "_require_initialized" else placeholder(self.__name__, name)
+
+
+@cache
+def missing_module(name: str) -> ModuleType:
+    """Return what stands for a module that needs the extra."""
+    return _MissingModule(name)

@@ -34,7 +34,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ts.absent import names_for
-from ts.distributed.missing_extra import has_rpc_extra, placeholder
+from ts.distributed.missing_extra import has_rpc_extra, missing_module, placeholder
 
 if TYPE_CHECKING or has_rpc_extra():
     from ts.distributed.rpc import functions
@@ -89,6 +89,8 @@ _find = names_for(__name__)
 
 
 def _find_or_refuse(name: str) -> Any:
+    if name == "api" and not has_rpc_extra():
+        return missing_module("torch.distributed.rpc.api")
     if name in __all__ and not has_rpc_extra():
         return placeholder("torch.distributed.rpc", name)
     return _find(name)

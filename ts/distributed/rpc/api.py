@@ -12,6 +12,7 @@ from ts.distributed.comm import Security
 from ts.distributed.comm.security import PLAIN, TLS
 from ts.distributed.gradients.contexts import current_id
 from ts.distributed.gradients.contexts import inside as inside_of
+from ts.distributed.missing_extra import require_initialized as _require_initialized  # noqa: F401
 from ts.distributed.rendezvous import meeting_place
 from ts.distributed.rpc import state
 from ts.distributed.rpc.agent import Agent
