@@ -200,16 +200,26 @@ def parameters(value: Any) -> str | None:
     return " ".join(parts + ["/"] * positional)
 
 
+def second_paths(names: Names) -> dict[str, str]:
+    """Return the paths under which modules are imported beside their own, and those."""
+    others = {name.removeprefix("torch."): m for name, m in list(sys.modules.items()) if name.startswith("torch.")}
+    known = {path: names.paths.get(id(module)) for path, module in others.items() if path not in names.modules}
+    return {path: own for path, own in known.items() if own and not SKIPPED.search(path)}
+
+
 def names_text(names: Names) -> Iterator[str]:
     """Yield the lines of the file of names."""
     yield "# The names of PyTorch's modules by kind, written by tests/record_torch_api.py"
-    for path in sorted({*names.modules, *WITHOUT_PACKAGE}):
+    second = second_paths(names)
+    for path in sorted({*names.modules, *WITHOUT_PACKAGE, *second}):
         kinds = defaultdict(list)
         for name in names.values.get(path, ()):
             entry = names.entry(path, name)
             if entry is not None:
                 kinds[entry[0]].append(entry[1])
         yield f"[{path}]"
+        if path in second:
+            yield f"same {second[path]}"
         if path in WITHOUT_PACKAGE:
             yield WITHOUT_PACKAGE[path]
         for each in sorted(kinds):

@@ -145,6 +145,13 @@ def test_a_module_that_is_one_file_has_modules_inside():
     assert callable(memory_allocated) and hann is ts.signal.windows.hann
 
 
+def test_a_module_with_two_paths_is_one():
+    from ts.distributed._tensor import experimental
+
+    assert experimental is ts.distributed.tensor.experimental
+    assert experimental.__spec__.name == "ts.distributed.tensor.experimental"
+
+
 def test_star_import_gives_the_declared_names():
     names = {}
     exec("from ts.onnx import *", names)

@@ -60,7 +60,7 @@ OTHER_PARAMETERS = {
     **dict.fromkeys(
         """
         jit.load jit.trace jit.trace_module distributed.rpc.rpc_* distributed.rpc.TensorPipeRpcBackendOptions
-        nn.Conv[123]d export.register_dataclass
+        export.register_dataclass
         """.split(),
         "parameters of `ts` beside PyTorch's",
     ),

@@ -4,6 +4,7 @@
     alias nn.Module                          an object that is known best by another path
     class _WrappedHook                       declared here; also function, module, value, error:ValueError
     external typing.Any                      an object of another package
+    same nn.modules.module                   alone: the module has another path, and its names there
     literal _EXTRA_STATE_KEY_SUFFIX='...'
 
 It is read when a name is asked for that `ts` does not have, and not before.
@@ -48,7 +49,7 @@ def _sections() -> dict[str, str]:
 def entries(path: str) -> dict[str, Entry]:
     """Return the names of a module of PyTorch by its path in `torch`; none if there is no such module."""
     found = {}
-    for line in _sections().get(path, "").splitlines():
+    for line in _sections().get(own_path(path), "").splitlines():
         word, *items = line.split(" ")
         kind, _, base = word.partition(":")
         for item in items:
@@ -72,6 +73,13 @@ def paths() -> frozenset[str]:
 def packages() -> frozenset[str]:
     """Return the paths of the modules that have modules inside of them."""
     return frozenset(path.rpartition(".")[0] for path in _sections())
+
+
+@cache
+def own_path(path: str) -> str:
+    """Return the path of a module that PyTorch imports under two; the path itself for others."""
+    lines = _sections().get(path, "").split()
+    return lines[1] if lines[:1] == ["same"] else path
 
 
 def is_module(path: str) -> bool:

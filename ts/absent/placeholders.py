@@ -191,8 +191,15 @@ class _Module(_Package):
 
 
 class _Loader(importlib.abc.Loader):
+    spec: ModuleSpec | None = None  # that of a module which is imported under a second path
+
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         path = spec.name.removeprefix("ts.")
+        own = api.own_path(path)
+        if own != path:
+            module = importlib.import_module(f"ts.{own}")
+            self.spec = module.__spec__
+            return module
         home, name = api.split(path)
         operators = sys.modules["ts._C"].operator_module(name) if home == "_C" else None
         if operators is not None:
@@ -201,6 +208,8 @@ class _Loader(importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Leave the module empty: its names are made when they are asked for."""
+        if self.spec is not None:  # the import has put another one there
+            module.__spec__ = self.spec
 
 
 def spec_of(module: str) -> ModuleSpec | None:
