@@ -15,8 +15,8 @@ from ts.absent.placeholders import is_placeholder  # noqa: E402
 EXCUSED = {
     "sparse and quantized tensors do not exist here": """
         *sparse* *quantize* quantized_* q_* fused_moving_avg* choose_qparams* empty_quantized
-        int_repr per_channel_* per_tensor_* qint* quint* QInt* QUInt* qscheme *indices *indices_copy values
-        coalesce is_coalesced resize_as_sparse_ smm sspaddmm saddmm hsmm hspmm dsmm spmm
+        int_repr per_channel_* per_tensor_* qint* quint* QInt* QUInt* qscheme *indices_copy
+        resize_as_sparse_ saddmm hsmm dsmm
         segment_reduce jagged slice_inverse
     """,
     "dtypes without arrays: a few bits, halves of complex numbers": """
