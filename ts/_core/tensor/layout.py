@@ -132,11 +132,25 @@ def _part(name: str) -> tuple[Callable[[Tensor], Any], Callable[[Tensor, Any], N
     return get, put
 
 
+def share_memory_(self: Tensor) -> Tensor:
+    """Move the storage, and all tensors on it, to memory that other processes see."""
+    from ts._core.tensor import sharing  # few programs need it
+
+    return sharing.share_tensor(self)
+
+
+def is_shared(self: Tensor) -> bool:
+    """Return whether other processes see the memory."""
+    return storage.UntypedStorage.of(self.array).is_shared()
+
+
 define_methods(
     {
         "storage_offset": storage_offset,
         "untyped_storage": untyped_storage,
         "storage": typed_storage,
+        "share_memory_": share_memory_,
+        "is_shared": is_shared,
         "is_contiguous": is_contiguous,
         "dim_order": dim_order,
         "is_set_to": is_set_to,

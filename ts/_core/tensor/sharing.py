@@ -36,7 +36,6 @@ from ts._core.tensor import storage
 from ts._core.tensor.storage import TypedStorage, UntypedStorage
 from ts._core.tensor.tensor import (
     Tensor,
-    define_methods,
     give_away,
     layer_of,
     rebind_array,
@@ -61,14 +60,6 @@ def set_strategy(name: str) -> None:
 
 
 # ---------------------------------------------------------------- moving storages
-
-
-def is_shared(x: Tensor | UntypedStorage) -> bool:
-    """Return whether other processes see the memory: a mapped file, or memory of a GPU."""
-    array = x.array if isinstance(x, Tensor) else x.bytes
-    if not isinstance(array, np.ndarray):
-        return not storage.is_meta(array)
-    return shared_memory.is_shared_array(array)
 
 
 def share_memory(values: Sequence[Tensor | UntypedStorage], sendable: bool = False) -> None:
@@ -324,6 +315,5 @@ def reduce_unregistered(x: UntypedStorage) -> tuple[Any, ...] | None:
     return pickle.loads, (bytes(module.ForkingPickler.dumps(x)),)
 
 
-define_methods({"share_memory_": share_tensor, "is_shared": is_shared})
 if "multiprocessing.reduction" in sys.modules:
     register_reductions()

@@ -1229,4 +1229,4 @@ hang_attributes_on_tensors()
 PyType_Modified(Tensor)
 
 # They import the class above; the last three put methods into it.
-from ts._core.tensor import construct, conversion, exchange, indexing, layout, sharing, subscripts
+from ts._core.tensor import construct, conversion, exchange, indexing, layout, subscripts
