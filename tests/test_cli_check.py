@@ -99,7 +99,7 @@ def test_inputs_are_known_where_they_are_said(wrong, capsys):
     assert code == 1 and "(7x4 and 5x2)" in err
     for given, message in [
         ("x", "--input takes NAME=VALUE"),
-        ("x=3", "is to be a Tensor, as in float32[2,3]"),
+        ("x=three", "'three' is not a Tensor"),
         ("x=float33[2]", "'float33' is no dtype"),
         ("y=2", "--input y: nothing that is checked has such a parameter"),
     ]:

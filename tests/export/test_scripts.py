@@ -215,3 +215,37 @@ def test_names_that_are_words_of_python():
     program = export(Draws(), (ts.ones(3),))
     assert 'getattr(torch.ops.aten.random_, "from")' in program.graph_module.code
     assert program.module()(ts.ones(3)).shape == (3,)
+
+
+class Masked(nn.Module):
+    """A transformer whose padding is masked, as archives have it: `mask is not None` of a tensor."""
+
+    def __init__(self):
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        self.encoder = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+
+    def forward(self, x, lengths):
+        padding = ts.arange(x.size(1))[None] >= lengths[:, None]
+        return self.encoder(x, src_key_padding_mask=padding)
+
+
+class Identity(nn.Module):
+    """What is the same tensor, and what is None."""
+
+    def forward(self, x, y: ts.Tensor | None):
+        z = x
+        if y is None:
+            return x
+        return x + 1 if z is x and y is not x else x + 2
+
+
+def test_tensors_are_compared_by_identity():
+    """With None and with each other: the program has the branch that was taken."""
+    model = nn.Module.eval(Masked())
+    x, lengths = ts.randn(2, 3, 8), ts.tensor([3, 2])
+    program = export(ts.jit.script(model), (x, lengths)).module()
+    assert ts.allclose(program(x, lengths), model(x, lengths), atol=1e-6)
+    for y in (ts.ones(2), None):
+        scripted = ts.jit.script(Identity())
+        assert ts.equal(export(scripted, (ts.ones(2), y)).module()(ts.ones(2), y), scripted(ts.ones(2), y))

@@ -21,6 +21,7 @@ import numpy as np
 import ts
 from ts.cli.problems import UsageError
 from ts.ir import types
+from ts.ir.attributes import type_of_constant
 from ts.jit import ScriptFunction
 from ts.runtime.script_method import ScriptMethod
 
@@ -104,16 +105,26 @@ def described_tensor(text: str) -> tuple[ts.dtype, list[int]] | None:
     return dtype, [int(size) for size in found[2].split(",") if size.strip()]
 
 
-def named_input(text: str) -> tuple[str, Any]:
-    """`x=float32[2,3]` as a meta tensor, `n=2` as a number."""
+def split_input(text: str) -> tuple[str, str]:
+    """Return the name and the value of `--input NAME=VALUE`."""
     name, equals, value = text.partition("=")
     if not equals:
         raise UsageError(f"--input takes NAME=VALUE, not {text!r}")
-    described = described_tensor(value)
-    if described is None:
-        return name, literal(value, types.ANY)
-    dtype, sizes = described
-    return name, ts.empty(sizes, dtype=dtype, device="meta")
+    return name, value
+
+
+def read_input(name: str, text: str, expected: types.Type) -> Any:
+    """Return the value of `--input` for a parameter of a type, read as the arguments of `ts run` are.
+
+    UsageError if the text is a value of another type.
+    """
+    accepts_tensor = types.TENSOR.is_subtype_of(expected)
+    value = None if not accepts_tensor and _SHAPE.fullmatch(text) else read_argument(text, expected)
+    found = type_of_constant(value)
+    if text != "None" and (value is None or found is None or not found.is_subtype_of(expected)):
+        hint = ", as in float32[2,3] or [[1.0, 2.0]]" if accepts_tensor else f", not {text}"
+        raise UsageError(f"--input {name} is to be {_with_article(expected.annotation_str)}{hint}")
+    return value
 
 
 def random_tensor(dtype: ts.dtype, sizes: list[int]) -> ts.Tensor:

@@ -12,7 +12,8 @@ Functions that are marked with `ignore` or `unused`, exceptions and interfaces a
 what other modules define.  Of an archive: the methods of its model, and what it needs that is not there.
 
 Then `ts.cli.must_fail` looks for operators that refuse the dtypes and shapes which are known.  Programs are
-imported, as Python would; what they define does not run, and of archives nothing.
+imported, as Python would; what they define does not run, and of archives nothing, unless `--run` asks for it.
+Elements are not known without it: whether an index is inside of its table is not checked.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from typing import Any
 
 import ts
 from ts.cli import terminal
-from ts.cli.arguments import named_input
+from ts.cli.arguments import read_input, split_input
 from ts.cli.bounds import add_limits, limited
 from ts.cli.must_fail import failures
 from ts.cli.problems import ProgramError, UsageError, reading, told
@@ -47,9 +48,7 @@ from ts.cli.targets import (
 from ts.errors import LimitExceeded
 from ts.frontend.annotations import object_type
 from ts.frontend.markers import modifier_of
-from ts.ir.attributes import type_of_constant
 from ts.ir.schema import Argument
-from ts.ir.types import TENSOR
 from ts.runtime.module import RecursiveScriptModule, ScriptModule, method_names
 
 Check = Callable[[], tuple[str, list[str]]]
@@ -69,8 +68,9 @@ def arguments(parser: argparse.ArgumentParser, command: str) -> str:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="what parameters of that name are given: float32[1,3,224,224] for a tensor, or a literal",
+        help="what parameters of that name are given, read as by `ts run`: float32[1,3,224,224], 2, [1, 2]",
     )
+    parser.add_argument("--run", action="store_true", help="call functions with the values of --input, too")
     add_limits(parser)
     return """\
 Python files are imported.  Of a folder, the files that import ts or torch are checked, and archives.
@@ -80,19 +80,23 @@ examples:
   ts check examples/words.py:most_frequent
   ts check src/ model.pt
   ts check model.pt --input x=float32[1,3,224,224] --input n=2
+  ts check model.pt --input ids=int64[1,300] --run
 """
 
 
-class _Inputs(dict[str, Any]):
+class _Inputs(dict[str, str]):
     """What is known of parameters, by their names, and which of the names were parameters."""
 
     used: set[str]
+    runs: bool  # whether functions are called with them
 
 
 def run(options: argparse.Namespace) -> int:
     """`ts check`: report each thing of each file."""
-    inputs = _Inputs(map(named_input, options.input))
-    inputs.used = set()
+    inputs = _Inputs(map(split_input, options.input))
+    inputs.used, inputs.runs = set(), options.run
+    if options.run and not inputs:
+        raise UsageError("--run calls functions with the values of --input: give one for each parameter")
     files = [file for word in options.targets for file in files_of(target(word))]
     if not files:
         raise UsageError(
@@ -144,17 +148,39 @@ def _is_meant(path: Path) -> bool:
 
 
 def _given(parameters: Sequence[Argument], inputs: _Inputs) -> list[Any]:
-    """What is known of parameters; UsageError for what they do not take."""
+    """Return the inputs of parameters, None for those without; UsageError for what they do not take."""
     found = []
     for parameter in parameters:
-        sample = inputs.get(parameter.name)
         inputs.used.add(parameter.name)
-        type = type_of_constant(sample)
-        if sample is not None and (type is None or not type.is_subtype_of(parameter.type)):
-            hint = ", as in float32[2,3]" if parameter.type.is_subtype_of(TENSOR) else ""
-            raise UsageError(f"--input {parameter.name} is to be a {parameter.type.annotation_str}{hint}")
-        found.append(sample)
+        text = inputs.get(parameter.name)
+        found.append(None if text is None else read_input(parameter.name, text, parameter.type))
     return found
+
+
+def _check_call(
+    function: Any, object: Sequence[Any], parameters: Sequence[Argument], inputs: _Inputs
+) -> tuple[str, list[str]]:
+    """Look for what must fail in a function; with `--run`, call it with the inputs.
+
+    Return what the report adds to the signature, and the failures.
+    """
+    given = _given(parameters, inputs)
+    samples = [x.to("meta") if isinstance(x, ts.Tensor) else x for x in given]
+    failing = [f.text(function.name) for f in failures(function.inlined_graph, [*object, *samples])]
+    if failing or not any(x is not None for x in given):
+        return "", failing
+    if not inputs.runs:
+        return "  (shapes and dtypes; values such as indices are checked with --run)", []
+    keywords = {p.name: x for p, x in zip(parameters, given, strict=True) if p.name in inputs}
+    absent = [p.name for p in parameters if p.name not in inputs and not p.has_default]
+    if absent:
+        raise UsageError(f"--run needs --input for {', '.join(absent)} of {function.name}")
+    try:
+        with ts.no_grad():
+            function(**keywords)
+    except Exception as error:
+        return "", [f"called with the inputs: {told(error) if _is_foreign(error) else error}"]
+    return "  (ran)", []
 
 
 # ---- what is checked ---------------------------------------------------------------------------------
@@ -247,9 +273,8 @@ def checks_of(module: ModuleType, inputs: _Inputs) -> Iterator[tuple[str, Check]
 
 def _function(function: Any, inputs: _Inputs) -> tuple[str, list[str]]:
     found: Any = ts.jit.script(function)
-    given = _given(found.schema.arguments, inputs)
-    failing = failures(found.inlined_graph, given)
-    return str(found.schema), [failure.text(found.name) for failure in failing]
+    added, failing = _check_call(found, [], found.schema.arguments, inputs)
+    return f"{found.schema}{added}", failing
 
 
 def _module(name: str, module: Any, inputs: _Inputs) -> tuple[str, list[str]]:
@@ -260,11 +285,10 @@ def _module(name: str, module: Any, inputs: _Inputs) -> tuple[str, list[str]]:
 
 def _method(module: ScriptModule, name: str, inputs: _Inputs) -> tuple[str, list[str]]:
     method = getattr(module, name)
-    given = _given(method.schema.arguments[1:], inputs)
-    failing = failures(method.inlined_graph, [module.archived(), *given])
+    added, failing = _check_call(method, [module.archived()], method.schema.arguments[1:], inputs)
     takes = ", ".join(map(str, method.schema.arguments[1:]))
     returns = ", ".join(map(str, method.schema.returns))
-    return f"{name}({takes}) -> {returns}", [failure.text(name) for failure in failing]
+    return f"{name}({takes}) -> {returns}{added}", failing
 
 
 def _class(name: str, cls: type, inputs: _Inputs) -> tuple[str, list[str]]:

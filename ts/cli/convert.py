@@ -14,14 +14,14 @@ import argparse
 import io
 import itertools
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import ts
 from ts.archive.records import Records
 from ts.cli import terminal
-from ts.cli.arguments import named_input, random_tensor
+from ts.cli.arguments import described_tensor, random_tensor, read_input, split_input
 from ts.cli.bounds import add_limits, limited
 from ts.cli.contents import amount
 from ts.cli.problems import ProgramError, UsageError, reading
@@ -58,7 +58,7 @@ def arguments(parser: argparse.ArgumentParser, command: str) -> str:
         action="append",
         default=[],
         metavar="NAME:DIM",
-        help="to .pt2: a size of an argument that may be another, as far as the model allows",
+        help="to .pt2: a size of an argument that may be another; an error if the model fixes it",
     )
     parser.add_argument("--into", metavar="ARCHIVE", help="put the weights into this archive's model")
     add_limits(parser)
@@ -108,29 +108,22 @@ def run(options: argparse.Namespace) -> int:
 
 def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
     """Write the program of an archive's `forward`."""
-    from ts.export import Dim, export, save
+    from ts.export import export, save
 
     if not is_archive(source) or options.into or options.freeze or options.strip_debug:
         raise UsageError("a .pt2 is made of an archive, without --freeze, --strip-debug and --into")
     model = load_archive(source)
-    given = {
-        name: random_tensor(x.dtype, list(x.shape)) if isinstance(x, ts.Tensor) else x
-        for name, x in map(named_input, options.input)
-    }
-    parameters = [a.name for a in model.forward.schema.arguments[1:]]  # without the object
-    if unknown := [name for name in given if name not in parameters]:
+    texts = dict(map(split_input, options.input))
+    declared = {a.name: a for a in model.forward.schema.arguments[1:]}  # without the object
+    parameters = list(declared)
+    if unknown := [name for name in texts if name not in declared]:
         raise UsageError(f"--input {unknown[0]}: forward takes {', '.join(parameters)}")
-    required = [a.name for a in model.forward.schema.arguments[1:] if not a.has_default]
-    if missing := [name for name in required if name not in given]:
+    if missing := [name for name, a in declared.items() if name not in texts and not a.has_default]:
         raise UsageError(
             f"forward takes {', '.join(parameters)}: give --input {missing[0]}=..., as float32[1,3,224,224]"
         )
-    shapes: dict[str, Any] = dict.fromkeys(given)
-    for word in options.vary:
-        name, _, dim = word.partition(":")
-        if not isinstance(given.get(name), ts.Tensor) or not dim.isdecimal():
-            raise UsageError(f"--vary takes NAME:DIM of a tensor among --input, not {word!r}")
-        shapes[name] = (shapes[name] or {}) | {int(dim): Dim.AUTO}
+    given = {name: read_input(name, text, declared[name].type) for name, text in texts.items()}
+    shapes = _varying_sizes(given, texts, options.vary)
     first = list(itertools.takewhile(given.__contains__, parameters))  # by place, as the archive takes them
     args = tuple(given.pop(name) for name in first)
     with limited(options, strange=True), terminal.progress(f"exporting {source.name}"):
@@ -142,6 +135,34 @@ def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
             save(program, out)
     print(f"{out}: {amount(out.stat().st_size)}, from {amount(source.stat().st_size)}", file=sys.stderr)
     return 0
+
+
+def _varying_sizes(given: dict[str, Any], texts: dict[str, str], words: Sequence[str]) -> dict[str, Any]:
+    """Return the sizes that `--vary` names, as `dynamic_shapes` of `export`, which refuses those that must be fixed.
+
+    A program is recorded with an example, and a size of 0 or 1 makes it one for that size alone: an input
+    whose elements do not matter has a size of 2 there instead.
+    """
+    from ts.export import Dim
+    from ts.utils import _pytree as pytree
+
+    shapes = {name: pytree.tree_map(lambda leaf: None, value) for name, value in given.items()}
+    for word in words:
+        name, _, dim = word.partition(":")
+        x = given.get(name)
+        if not isinstance(x, ts.Tensor) or not dim.isdecimal():
+            raise UsageError(f"--vary takes NAME:DIM of a tensor among --input, not {word!r}")
+        if int(dim) >= x.ndim:
+            raise UsageError(f"--vary {word}: {name} has {x.ndim} dimensions")
+        if x.shape[int(dim)] < 2:
+            if described_tensor(texts[name]) is None:
+                raise UsageError(
+                    f"--vary {word}: that size of {name} is {x.shape[int(dim)]}, and needs an example of 2 or more"
+                )
+            sizes = [2 if place == int(dim) else size for place, size in enumerate(x.shape)]
+            given[name] = random_tensor(x.dtype, sizes)
+        shapes[name] = (shapes[name] or {}) | {int(dim): Dim.DYNAMIC}
+    return shapes
 
 
 def _weights(source: Path, archive: bool) -> dict[str, Any]:

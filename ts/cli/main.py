@@ -67,6 +67,14 @@ def parser(named: str | None = None) -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if name == named:
+            command.add_argument(
+                "--import",
+                dest="imports",
+                action="append",
+                default=[],
+                metavar="MODULE",
+                help="first import a module or FILE.py, such as one that registers custom operators",
+            )
             command.epilog = _module(name).arguments(command, name)
             command.set_defaults(action=_module(name).run)
     return top
@@ -84,6 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     path = sys.path.copy()  # programs are found in their folders, which hide modules of Python afterwards
     try:
         options = parser(command).parse_args(arguments)
+        for name in options.imports:
+            _import(name)
         code: int = options.action(options)
         return code
     except UsageError as error:
@@ -99,6 +109,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         sys.path[:] = path
     return _TROUBLE.get(command, 1)
+
+
+def _import(name: str) -> None:
+    """Import a module, or run FILE.py as one; ProgramError if it fails."""
+    from ts.cli.targets import import_module
+
+    import_module(name)
 
 
 def _show(text: str) -> None:

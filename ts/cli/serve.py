@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -89,8 +90,6 @@ def run(options: argparse.Namespace) -> int:
         import aiohttp  # noqa: F401
     except ImportError:
         raise ProgramError("ts serve needs aiohttp: pip install 'torchscript-ts[serve]'") from None
-    import os
-
     if not hasattr(os, "fork"):
         raise ProgramError("ts serve needs a system that can fork processes")
     from ts.serve.app import serve
@@ -170,5 +169,6 @@ def _options(options: argparse.Namespace) -> Options:
         host=options.host,
         port=options.port,
         threads=options.threads,
+        imports=tuple(os.path.abspath(name) if name.endswith(".py") else name for name in options.imports),
         bounds=bounds,
     )

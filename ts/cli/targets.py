@@ -16,6 +16,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import os
 import sys
 import traceback
 import zipfile
@@ -132,6 +133,19 @@ def load_module(path: Path) -> ModuleType:
         lines = [f.lineno for f in frames if Path(f.filename).resolve() == path.resolve()]
         place = f"{path}:{lines[-1]}" if lines else f"{path}"
         raise ProgramError(f"{place}: {type(error).__name__}: {error}") from None
+
+
+def import_module(name: str) -> ModuleType:
+    """Import what `--import` names: a module on Python's path or in this folder, or FILE.py."""
+    if name.endswith(".py"):
+        return load_module(Path(name))
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+    try:
+        with redirect_stdout(sys.stderr):
+            return importlib.import_module(name)
+    except Exception as error:  # the user's own code
+        raise ProgramError(f"cannot import {name}: {type(error).__name__}: {error}") from None
 
 
 _folders: dict[str, str] = {}  # of packages that were loaded here, by their names

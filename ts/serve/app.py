@@ -75,6 +75,7 @@ class Options:
     host: str = "127.0.0.1"
     port: int = 8000
     threads: int = 1  # of an operator, in each process
+    imports: tuple[str, ...] = ()  # modules and files that register custom operators
     bounds: Bounds = field(default_factory=Bounds)
 
 
@@ -93,6 +94,7 @@ class App:
                 "path": options.model,
                 "method": options.method,
                 "threads": options.threads,
+                "imports": options.imports,
                 "seconds": options.bounds.seconds,
                 "bytes": options.bounds.bytes,
                 "answer": options.bounds.answer,

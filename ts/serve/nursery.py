@@ -12,6 +12,8 @@ may end as it likes.
 from __future__ import annotations
 
 import gc
+import importlib
+import importlib.util
 import json
 import os
 import signal
@@ -183,11 +185,27 @@ def _programs(settings: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
 # ---- models ------------------------------------------------------------------------------------------
 
 
+def _import(name: str) -> None:
+    """Import a module, or a file of Python under its name, that registers custom operators."""
+    if not name.endswith(".py"):
+        sys.path.append(os.getcwd())
+        importlib.import_module(name)
+        return
+    stem = os.path.basename(name).removesuffix(".py")
+    spec = importlib.util.spec_from_file_location(stem, name)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{name} is no module of Python")
+    module = sys.modules[stem] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+
 def _models(settings: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
     import ts
     from ts.serve.model import Model
 
     ts.set_num_threads(int(settings["threads"]))
+    for name in settings["imports"]:
+        _import(name)
     model = Model.load(
         settings["path"],
         settings["method"],
