@@ -140,7 +140,9 @@ def main(arguments: list[str]) -> None:
         runpy.run_path(arguments[0], run_name="__main__")
     elif len(arguments) > 1:
         sys.argv = arguments[1:]
-        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+        name = arguments[1]
+        own = f"ts{name[5:]}" if name.startswith("torch.") else name  # runpy asks for code, as of a file
+        runpy.run_module(own, run_name="__main__", alter_sys=True)
     else:
         raise SystemExit("python -m ts.as_torch: -m needs the name of a module")
 

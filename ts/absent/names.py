@@ -9,7 +9,6 @@ ANSWERS: Final = {
     "onnx.is_in_onnx_export": False,
     "distributed.is_mpi_available": False,
     "distributed.is_nccl_available": False,
-    "distributed.is_torchelastic_launched": False,
     "distributed.is_ucc_available": False,
     "distributed.is_xccl_available": False,
     "utils._triton.has_triton": False,

@@ -138,7 +138,7 @@ def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
 
 
 def _varying_sizes(given: dict[str, Any], texts: dict[str, str], words: Sequence[str]) -> dict[str, Any]:
-    """Return the sizes that `--vary` names, as `dynamic_shapes` of `export`, which refuses those that must be fixed.
+    """Return the sizes that `--vary` names, as `dynamic_shapes` of `export`, which refuses fixed ones.
 
     A program is recorded with an example, and a size of 0 or 1 makes it one for that size alone: an input
     whose elements do not matter has a size of 2 there instead.
@@ -156,8 +156,9 @@ def _varying_sizes(given: dict[str, Any], texts: dict[str, str], words: Sequence
             raise UsageError(f"--vary {word}: {name} has {x.ndim} dimensions")
         if x.shape[int(dim)] < 2:
             if described_tensor(texts[name]) is None:
+                size = x.shape[int(dim)]
                 raise UsageError(
-                    f"--vary {word}: that size of {name} is {x.shape[int(dim)]}, and needs an example of 2 or more"
+                    f"--vary {word}: {name} has the size {size} there, and needs an example of 2 or more"
                 )
             sizes = [2 if place == int(dim) else size for place, size in enumerate(x.shape)]
             given[name] = random_tensor(x.dtype, sizes)

@@ -1,5 +1,5 @@
 """The command line: `ts run | debug | graph | code | bytecode | check | info | bench | explain |
-explain-shapes | diff | serve | cluster | worker | convert`, also `python -m ts`.
+explain-shapes | diff | serve | cluster | worker | launch | convert`, also `python -m ts`.
 
 In: a command and its words.  Out: its result on standard output, errors on standard error.  Exit codes: 0
 done, 1 the program or file is wrong or failed (of `ts diff`: the two differ), 2 the command line is wrong
@@ -40,6 +40,7 @@ COMMANDS: Final = {
     "serve": "a page to try programs on; with an archive, a server of it over HTTP",
     "cluster": "start a scheduler and workers that functions run in; or print who is there",
     "worker": "join a cluster as a process that functions run in",
+    "launch": "start a program once for each rank of a process group, as torchrun does",
     "convert": "turn archives into other archives and programs (.pt2), and weights into safetensors and back",
 }
 _STAGES: Final = ("graph", "code", "bytecode")
@@ -88,6 +89,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         if isinstance(sys.stdout, io.TextIOWrapper):  # what cannot be written is escaped, as stderr does
             sys.stdout.reconfigure(errors="backslashreplace")
+    if arguments[:1] == ["launch"]:  # whose words behind the program are the program's
+        return _launch(arguments[1:])
     command = next((word for word in arguments if word in COMMANDS), "")
     path = sys.path.copy()  # programs are found in their folders, which hide modules of Python afterwards
     try:
@@ -109,6 +112,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         sys.path[:] = path
     return _TROUBLE.get(command, 1)
+
+
+def _launch(words: Sequence[str]) -> int:
+    """Run `ts launch`; return the exit code."""
+    from ts.distributed import run
+
+    try:
+        run.main(words)
+    except SystemExit as error:
+        return error.code if isinstance(error.code, int) else 0
+    return 0
 
 
 def _import(name: str) -> None:

@@ -16,6 +16,7 @@ It needs dask.distributed (the extra rpc).  docs/distributed.md says what differ
 from __future__ import annotations
 
 import importlib
+import os
 from typing import Any, Final
 
 from ts.absent import names_for
@@ -62,6 +63,11 @@ def is_gloo_available() -> bool:
 def is_backend_available(backend: str) -> bool:
     """Whether groups can be of a backend, which is "gloo"."""
     return backend.lower() == "gloo" and is_available()
+
+
+def is_torchelastic_launched() -> bool:
+    """Return whether `ts.distributed.run` started this process."""
+    return "TORCHELASTIC_RUN_ID" in os.environ
 
 
 def __getattr__(name: str) -> Any:

@@ -1,0 +1,200 @@
+"""`ts.utils.tensorboard`: files that TensorBoard reads."""
+
+import builtins
+import os
+
+import numpy as np
+import pytest
+
+import ts
+from ts.utils.tensorboard import SummaryWriter
+
+
+def test_the_package_is_named(monkeypatch, tmp_path):
+    """The module imports without it; a writer cannot be made."""
+    real = builtins.__import__
+
+    def refuse(name, *args):
+        if name.partition(".")[0] == "tensorboard":
+            raise ImportError(name)
+        return real(name, *args)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(
+        ImportError, match="SummaryWriter needs the package tensorboard: pip install tensorboard"
+    ):
+        SummaryWriter(tmp_path)
+
+
+@pytest.fixture
+def written(tmp_path):
+    """A function that calls methods of a writer, and returns the summary values that are read back."""
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
+    from tensorboard.compat.proto.event_pb2 import Event
+
+    def write(use, folder=""):
+        with SummaryWriter(str(tmp_path)) as writer:
+            use(writer)
+        place = tmp_path / folder
+        (path,) = [place / name for name in os.listdir(place) if "tfevents" in name]
+        events = [Event.FromString(raw) for raw in RawEventFileLoader(str(path)).Load()]
+        return [(event, value) for event in events for value in event.summary.value]
+
+    return write
+
+
+def test_numbers(written):
+    """Of any kind, with a step and a time."""
+
+    def use(writer):
+        writer.add_scalar("a/b", ts.tensor([0.5]), 3, walltime=5.0)
+        writer.add_scalar("new", 2, new_style=True)
+        writer.add_scalar("double", 2.5, new_style=True, double_precision=True)
+        writer.add_tensor("tensor", ts.arange(6).reshape(2, 3), 1)
+
+    (event, value), (_, new), (_, double), (_, tensor) = written(use)
+    assert (event.step, event.wall_time, value.tag, value.simple_value) == (3, 5.0, "a/b", 0.5)
+    assert new.tensor.float_val == [2.0] and double.tensor.double_val == [2.5]
+    assert list(tensor.tensor.int64_val) == [0, 1, 2, 3, 4, 5]
+    assert [dim.size for dim in tensor.tensor.tensor_shape.dim] == [2, 3]
+
+
+def test_numbers_of_one_chart(written):
+    """Each in a folder."""
+    ((event, value),) = written(lambda w: w.add_scalars("m/x", {"p": 1.0, "q": 2.0}, 4), "m_x_q")
+    assert (event.step, value.tag, value.simple_value) == (4, "m/x", 2.0)
+
+
+def test_histograms(written):
+    """Counts between limits, without empty ends."""
+
+    def use(writer):
+        writer.add_histogram("h", ts.tensor([1.0, 2.0, 2.0, 4.0]), 1, bins=3)
+        writer.add_histogram("t", ts.zeros(5), 1)
+        writer.add_histogram_raw("r", 0.0, 1.0, 2, 3.0, 4.0, [1.0, 2.0], [3, 4])
+
+    (_, h), (_, t), (_, raw) = written(use)
+    assert (h.histo.min, h.histo.max, h.histo.num, h.histo.sum, h.histo.sum_squares) == (1, 4, 4, 9, 25)
+    assert list(h.histo.bucket) == [0, 1, 2, 1] and list(h.histo.bucket_limit) == [1, 2, 3, 4]
+    assert list(t.histo.bucket) == [0, 5] and list(raw.histo.bucket) == [3, 4]
+
+
+def test_pictures(written):
+    """As PNG, in any order of dimensions; batches as a grid."""
+    pytest.importorskip("PIL")
+    from PIL import Image
+
+    picture = ts.zeros(3, 4, 5)
+    picture[0] = 1.0
+
+    def use(writer):
+        writer.add_image("chw", picture)
+        writer.add_image("hwc", (picture * 255).to(ts.uint8).permute(1, 2, 0), dataformats="HWC")
+        writer.add_images("grid", ts.stack([picture] * 9))
+        writer.add_image("grey", ts.ones(4, 5), dataformats="HW")
+
+    values = [value.image for _, value in written(use)]
+    assert [(v.height, v.width, v.colorspace) for v in values] == [
+        (4, 5, 3),
+        (4, 5, 3),
+        (8, 40, 3),
+        (4, 5, 3),
+    ]
+    import io
+
+    for value, colour in zip(values, [[255, 0, 0]] * 3 + [[255, 255, 255]], strict=True):
+        assert np.asarray(Image.open(io.BytesIO(value.encoded_image_string)))[0, 0].tolist() == colour
+
+
+def test_curves_texts_and_sounds(written):
+    """With the plugins that show them."""
+
+    def use(writer):
+        writer.add_pr_curve("pr", ts.tensor([0, 1, 1]), ts.tensor([0.2, 0.4, 0.9]), 1, num_thresholds=3)
+        writer.add_text("t", "hello", 2)
+        writer.add_audio("a", ts.tensor([[0.0, 1.0, -2.0]]), sample_rate=8)
+        writer.add_mesh("m", ts.ones(1, 4, 3))
+        writer.add_custom_scalars({"T": {"c": ["Multiline", ["a", "b"]]}})
+
+    values = [value for _, value in written(use)]
+    plugins = [value.metadata.plugin_data.plugin_name for value in values]
+    assert plugins == ["pr_curves", "text", "", "mesh", "custom_scalars"]
+    assert list(values[0].tensor.float_val)[:6] == [2, 1, 0, 1, 0, 0]
+    assert values[1].tag == "t/text_summary" and values[1].tensor.string_val == [b"hello"]
+    assert (
+        values[2].audio.encoded_audio_string[-6:] == b"\x00\x00\xff\x7f\x01\x80"
+        and values[2].audio.length_frames == 3
+    )
+
+
+def test_runs_with_hyperparameters(written):
+    """In a folder of their own."""
+    values = written(lambda w: w.add_hparams({"lr": 0.1, "net": "s"}, {"acc": 0.5}, run_name="r"), "r")
+    tags = [value.tag for _, value in values]
+    assert tags == [
+        "_hparams_/experiment",
+        "_hparams_/session_start_info",
+        "_hparams_/session_end_info",
+        "acc",
+    ]
+    assert values[-1][1].simple_value == 0.5
+
+
+def test_graphs(written):
+    """Operators by module."""
+    from ts.utils.tensorboard.graphs import graph_of
+
+    model = ts.nn.Sequential(ts.nn.Linear(2, 3), ts.nn.ReLU())
+    written(lambda w: w.add_graph(model, ts.ones(4, 2)))
+    graph, _ = graph_of(model, ts.ones(4, 2))
+    assert [node.op for node in graph.node] == ["IO Node", "aten::linear", "aten::relu", "IO Node"]
+    assert list(graph.node[2].input) == [graph.node[1].name]
+
+
+def test_points_of_the_projector(tmp_path):
+    """With labels, and one configuration for all."""
+    pytest.importorskip("tensorboard")
+    with SummaryWriter(str(tmp_path)) as writer:
+        writer.add_embedding(ts.arange(4.0).reshape(2, 2), ["a", "b"], global_step=3)
+        writer.add_embedding(ts.ones(1, 2), [["x", 1]], tag="o/t", metadata_header=["name", "n"])
+    assert (tmp_path / "00003/default/tensors.tsv").read_text() == "0.0\t1.0\n2.0\t3.0\n"
+    assert (tmp_path / "00003/default/metadata.tsv").read_text() == "a\nb\n"
+    assert (tmp_path / "00000/o%2ft/metadata.tsv").read_text() == "name\tn\nx\t1\n"
+    assert (tmp_path / "projector_config.pbtxt").read_text().count("embeddings {") == 2
+
+
+@pytest.mark.parametrize(
+    ("use", "error"),
+    [
+        (lambda w: w.add_scalar("x", ts.ones(2)), "Tensor should contain one element"),
+        (lambda w: w.add_histogram("x", ts.ones(0)), "The input has no element"),
+        (
+            lambda w: w.add_image("x", ts.ones(3, 2, 2), dataformats="HW"),
+            "size of input tensor and input format",
+        ),
+        (lambda w: w.add_hparams(1, {}), "should be dictionary"),
+        (lambda w: w.add_audio("x", ts.ones(2, 3)), "should be 1 dimensional"),
+        (lambda w: w.add_embedding(ts.ones(3)), "mat should be 2D"),
+    ],
+)
+def test_what_is_refused(tmp_path, use, error):
+    """In PyTorch's words."""
+    pytest.importorskip("tensorboard")
+    with (
+        SummaryWriter(str(tmp_path)) as writer,
+        pytest.raises((AssertionError, ValueError, TypeError), match=error),
+    ):
+        use(writer)
+
+
+def test_a_closed_writer_opens_again(tmp_path):
+    """Another file."""
+    pytest.importorskip("tensorboard")
+    writer = SummaryWriter(str(tmp_path), comment="_c", filename_suffix=".s")
+    writer.add_scalar("x", 1)
+    writer.close()
+    writer.add_scalar("x", 2)
+    writer.flush()
+    writer.close()
+    assert writer.get_logdir() == str(tmp_path) and all(n.endswith(".s") for n in os.listdir(tmp_path))

@@ -1,0 +1,202 @@
+"""Start a program once for each rank, as `torchrun` does.
+
+    python -m ts.distributed.run --standalone --nproc-per-node 4 train.py --epochs 3
+    ts launch --nproc-per-node 4 -m package.train
+    python -m ts.as_torch -m torch.distributed.run ...          a program that imports torch
+
+Each process finds RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and their like in its environment,
+which `init_process_group("gloo")` reads.  If one fails, the others are ended, and all start again as often
+as `--max-restarts` says.  Processes of several machines meet by `--nnodes N --node-rank I --master-addr A
+--master-port P`, given on each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from ts.distributed.launcher import ChildFailedError, LaunchConfig, SignalException, launch_processes
+
+_DEFAULT_MASTER_PORT: Final = 29500
+_EXAMPLES: Final = """\
+examples:
+  ts launch --standalone --nproc-per-node 4 train.py --epochs 3
+  ts launch --nproc-per-node 2 --max-restarts 3 -m package.train
+  ts launch --nnodes 2 --node-rank 1 --master-addr 10.0.0.1 --nproc-per-node 4 train.py
+"""
+
+
+def get_args_parser() -> argparse.ArgumentParser:
+    """Return the grammar of the command line, which is that of `torchrun`."""
+    parser = argparse.ArgumentParser(
+        prog="ts launch",
+        description="Start a program once for each rank.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--nnodes", default="1:1", metavar="N", help="machines; default: 1")
+    add(
+        *_both("nproc-per-node"),
+        default="1",
+        metavar="N",
+        help="processes of this machine; or cpu, gpu, auto",
+    )
+    add(*_both("node-rank"), type=int, default=0, metavar="N", help="the number of this machine")
+    add("--standalone", action="store_true", help="one machine, and any port that is free")
+    add(*_both("master-addr"), default="127.0.0.1", metavar="HOST", help="where rank 0 listens")
+    add(*_both("master-port"), type=int, metavar="PORT", help=f"default: {_DEFAULT_MASTER_PORT}")
+    add(*_both("rdzv-backend"), default="static", metavar="NAME", help="static, or c10d on one machine")
+    add(*_both("rdzv-endpoint"), default="", metavar="HOST:PORT", help="where processes meet")
+    add(*_both("rdzv-id"), default="none", metavar="ID", help="a name of this run")
+    add(*_both("rdzv-conf"), default="", metavar="KEY=VALUE,...", help="accepted, without effect")
+    add(*_both("max-restarts"), type=int, default=0, metavar="N", help="starts after a failure; default: 0")
+    add(*_both("monitor-interval"), type=float, default=0.1, metavar="SECONDS", help="default: 0.1")
+    add(
+        *_both("shutdown-timeout"),
+        type=float,
+        default=30.0,
+        metavar="SECONDS",
+        help="from SIGTERM to SIGKILL",
+    )
+    add(*_both("start-method"), default="spawn", help="accepted, without effect")
+    add("--role", default="default", metavar="NAME", help="a name of these processes")
+    add("-m", "--module", action="store_true", help="the program is a module, as of python -m")
+    add(*_both("no-python"), action="store_true", help="the program runs without Python")
+    add(*_both("log-dir"), metavar="DIR", help="where --redirects writes")
+    add("-r", "--redirects", default="0", metavar="N", help="to files: 0 nothing, 1 stdout, 2 stderr, 3 both")
+    add(*_both("local-addr"), metavar="HOST", help="accepted, without effect")
+    add("training_script", metavar="PROGRAM", help="the program, and behind it its arguments")
+    add("training_script_args", nargs=argparse.REMAINDER, metavar="ARG")
+    return parser
+
+
+def _both(name: str) -> tuple[str, str]:
+    """Return an option in both spellings."""
+    return f"--{name}", f"--{name.replace('-', '_')}"
+
+
+def parse_args(args: Sequence[str] | None) -> argparse.Namespace:
+    """Return the options of a command line."""
+    return get_args_parser().parse_args(args)
+
+
+def determine_local_world_size(nproc_per_node: str) -> int:
+    """Return the number of processes: a number, or `cpu`, `gpu`, `auto`; ValueError for other words."""
+    try:
+        return int(nproc_per_node)
+    except ValueError:
+        pass
+    if nproc_per_node == "cpu":
+        return os.cpu_count() or 1
+    if nproc_per_node in ("gpu", "auto"):
+        from ts import cuda
+
+        if cuda.is_available():
+            return cuda.device_count()
+        if nproc_per_node == "auto":
+            return os.cpu_count() or 1
+        raise ValueError("Cuda is not available.")
+    raise ValueError(f"Unsupported nproc_per_node value: {nproc_per_node}")
+
+
+def parse_min_max_nnodes(nnodes: str) -> tuple[int, int]:
+    """Return the numbers of "2" and "1:4"."""
+    parts = nnodes.split(":")
+    if len(parts) > 2:
+        raise RuntimeError(f'nnodes={nnodes} is not in "MIN:MAX" format')
+    return int(parts[0]), int(parts[-1])
+
+
+def config_from_args(options: argparse.Namespace) -> LaunchConfig:
+    """Return what to start; ValueError for options that do not fit."""
+    lowest, highest = parse_min_max_nnodes(options.nnodes)
+    if not 0 < lowest <= highest:
+        raise ValueError(f"--nnodes {options.nnodes}: expected 0 < MIN <= MAX")
+    if lowest != highest:
+        raise ValueError(f"--nnodes {options.nnodes}: the number of machines is fixed, give one number")
+    processes = determine_local_world_size(options.nproc_per_node)
+    if processes < 1:
+        raise ValueError(f"--nproc-per-node {processes}: expected at least 1")
+    host, port = options.master_addr, options.master_port
+    if options.standalone or options.rdzv_backend != "static":
+        if lowest > 1:
+            raise ValueError(
+                f"--nnodes {lowest}: several machines meet by --master-addr and --master-port, not by "
+                f"--standalone or --rdzv-backend {options.rdzv_backend}"
+            )
+        host, port = "127.0.0.1", _free_port()
+    elif options.rdzv_endpoint:
+        host, _, given = options.rdzv_endpoint.rpartition(":")
+        host, port = (host, int(given)) if host else (given, port)
+    if not 0 <= options.node_rank < lowest:
+        raise ValueError(f"--node-rank {options.node_rank}: expected 0 to {lowest - 1}")
+    return LaunchConfig(
+        command=_command(options),
+        processes=processes,
+        machines=lowest,
+        machine=options.node_rank,
+        master_addr=host,
+        master_port=_DEFAULT_MASTER_PORT if port is None else port,
+        run_id=options.rdzv_id,
+        role=options.role,
+        max_restarts=options.max_restarts,
+        monitor_seconds=options.monitor_interval,
+        shutdown_seconds=options.shutdown_timeout,
+        log_dir=options.log_dir,
+        redirects=int(options.redirects),
+    )
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _command(options: argparse.Namespace) -> list[str]:
+    """Return the words that start one process."""
+    program = [options.training_script, *options.training_script_args]
+    if options.no_python:
+        if options.module:
+            raise ValueError(
+                "Don't use both the '--no-python' flag and the '--module' flag at the same time."
+            )
+        return program
+    import ts
+
+    as_torch = ["-m", "ts.as_torch"] if sys.modules.get("torch") is ts else []
+    return [sys.executable, "-u", *as_torch, *(["-m"] if options.module else []), *program]
+
+
+def run(args: argparse.Namespace) -> None:
+    """Start the processes and wait for them; ChildFailedError if one fails for good."""
+    launch_processes(config_from_args(args))
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run the command line; see `run_or_exit`."""
+    run_or_exit(parse_args(args))
+
+
+def run_or_exit(options: argparse.Namespace) -> None:
+    """Run; exit with 1 if a process fails, 2 for options that do not fit, 128 + N after signal N."""
+    try:
+        run(options)
+    except ChildFailedError as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(1) from None
+    except SignalException as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(128 + error.sigval) from None
+    except (ValueError, RuntimeError) as error:
+        print(f"{get_args_parser().prog}: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+"""Files for TensorBoard: `torch.utils.tensorboard`, on the package `tensorboard`.
+
+    with SummaryWriter("runs/first") as writer:
+        writer.add_scalar("loss", loss, step)
+
+The module imports without that package; a writer cannot be made without it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ts.utils.tensorboard.writer import FileWriter, SummaryWriter
+
+__all__ = ["FileWriter", "SummaryWriter"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "RecordWriter":
+        from tensorboard.summary.writer.record_writer import RecordWriter
+
+        return RecordWriter
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,359 @@
+"""Messages that TensorBoard reads, of values, texts, pictures, sounds and meshes.
+
+In: tags, tensors, arrays, numbers; out: `Summary` messages of the package `tensorboard`.
+
+    scalar("loss", ts.tensor(0.5))                  a summary with one number
+    image("sample", ts.rand(3, 8, 8), "CHW")        a summary with a PNG
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from tensorboard.compat.proto.summary_pb2 import HistogramProto, Summary, SummaryMetadata
+from tensorboard.compat.proto.tensor_pb2 import TensorProto
+from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
+
+Array = NDArray[Any]
+
+
+def as_array(x: Any) -> Array:
+    """Return a tensor, an array, a number or a list of them as an array."""
+    if isinstance(x, list):
+        return np.array([as_array(each) for each in x])
+    if hasattr(x, "detach"):
+        x = x.detach().cpu()
+        return np.asarray(x.numpy() if "bfloat16" not in str(x.dtype) else x.float().numpy())
+    if isinstance(x, np.ndarray):
+        return x
+    if np.isscalar(x):
+        return np.array([x])
+    raise NotImplementedError(f"Got {type(x)}, but numpy array or torch tensor are expected.")
+
+
+def _shape(sizes: Sequence[int]) -> TensorShapeProto:
+    return TensorShapeProto(dim=[TensorShapeProto.Dim(size=size) for size in sizes])
+
+
+def _of(tag: str, **content: Any) -> Summary:
+    return Summary(value=[Summary.Value(tag=tag, **content)])
+
+
+def _plugin(name: str, content: bytes = b"", display_name: str | None = None) -> SummaryMetadata:
+    data = SummaryMetadata.PluginData(plugin_name=name, content=content)
+    return SummaryMetadata(plugin_data=data, display_name=display_name)
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def scalar(tag: str, value: Any, new_style: bool = False, double_precision: bool = False) -> Summary:
+    """Return a summary of one number; AssertionError for an array of several."""
+    found = as_array(value).squeeze()
+    if found.ndim != 0:
+        raise AssertionError(
+            "Tensor should contain one element (0 dimensions).             "
+            f"Was given size: {found.size} and {found.ndim} dimensions."
+        )
+    number = float(found)
+    if not new_style:
+        return _of(tag, simple_value=number)
+    if double_precision:
+        tensor = TensorProto(double_val=[number], dtype="DT_DOUBLE")
+    else:
+        tensor = TensorProto(float_val=[number], dtype="DT_FLOAT")
+    return _of(tag, tensor=tensor, metadata=_plugin("scalars"))
+
+
+def tensor_proto(tag: str, value: Any) -> Summary:
+    """Return a summary of a tensor with its elements."""
+    found = as_array(value)
+    if found.dtype not in _DTYPES:
+        raise ValueError(f"{tag} has unsupported tensor dtype {found.dtype}")
+    name, field = _DTYPES[found.dtype]
+    elements: Any = found.view(np.uint16) if name == "DT_HALF" else found
+    if found.dtype.kind == "c":
+        elements = np.stack([found.real, found.imag], -1)
+    content = {field: elements.reshape(-1).tolist()}
+    proto = TensorProto(dtype=name, tensor_shape=_shape(found.shape), **content)
+    return _of(tag, tensor=proto, metadata=_plugin("tensor"))
+
+
+_DTYPES: Final = {
+    np.dtype(np.float16): ("DT_HALF", "half_val"), np.dtype(np.float32): ("DT_FLOAT", "float_val"),
+    np.dtype(np.float64): ("DT_DOUBLE", "double_val"), np.dtype(np.int8): ("DT_INT8", "int_val"),
+    np.dtype(np.uint8): ("DT_UINT8", "int_val"), np.dtype(np.int16): ("DT_INT16", "int_val"),
+    np.dtype(np.int32): ("DT_INT32", "int_val"), np.dtype(np.int64): ("DT_INT64", "int64_val"),
+    np.dtype(np.bool_): ("DT_BOOL", "bool_val"), np.dtype(np.complex64): ("DT_COMPLEX64", "scomplex_val"),
+    np.dtype(np.complex128): ("DT_COMPLEX128", "dcomplex_val"),
+}  # fmt: skip
+
+
+def histogram_raw(
+    tag: str, min: float, max: float, num: float, sum: float, sum_squares: float, limits: Any, counts: Any
+) -> Summary:
+    """Return a summary of a histogram that was counted before."""
+    proto = HistogramProto(
+        min=min, max=max, num=num, sum=sum, sum_squares=sum_squares,
+        bucket_limit=as_array(limits).reshape(-1).tolist(), bucket=as_array(counts).reshape(-1).tolist(),
+    )  # fmt: skip
+    return _of(tag, histo=proto)
+
+
+def histogram(tag: str, values: Any, bins: Any, max_bins: int | None = None) -> Summary:
+    """Return a summary of a histogram; ValueError for no values."""
+    found = as_array(values).reshape(-1).astype(float)
+    if found.size == 0:
+        raise ValueError("The input has no element.")
+    counts, limits = np.histogram(found, bins=bins)
+    groups = len(counts)
+    if max_bins is not None and groups > max_bins:
+        step = groups // max_bins
+        if groups % step:
+            counts = np.pad(counts, pad_width=[[0, step - groups % step]], mode="constant", constant_values=0)
+        counts = counts.reshape(-1, step).sum(axis=-1)
+        ends = np.empty((counts.size + 1,), limits.dtype)
+        ends[:-1], ends[-1] = limits[:-1][::step], limits[-1]
+        limits = ends
+    # Empty buckets at both ends are left out, but one in front, whose limit is where the first begins.
+    cumulative = np.cumsum(np.greater(counts, 0))
+    first, last = np.searchsorted(cumulative, [0, cumulative[-1] - 1], side="right")
+    start, end = int(first), int(last) + 1
+    counts = counts[start - 1 : end] if start > 0 else np.concatenate([[0], counts[:end]])
+    limits = limits[start : end + 1]
+    if counts.size == 0 or limits.size == 0:
+        raise ValueError("The histogram is empty, please file a bug report.")
+    return histogram_raw(
+        tag, found.min(), found.max(), len(found), found.sum(), found.dot(found), limits, counts
+    )
+
+
+# ---------------------------------------------------------------- pictures and sounds
+
+
+def _grid(images: Array, columns: int = 8) -> Array:
+    """Lay images (N, C, H, W) out as one of (H, W, C)."""
+    count, channels, height, width = images.shape
+    if channels == 1:
+        images, channels = np.concatenate([images] * 3, 1), 3
+    columns = min(count, columns)
+    rows = -(-count // columns)
+    grid = np.zeros((channels, height * rows, width * columns), dtype=images.dtype)
+    for number in range(count):
+        y, x = number // columns * height, number % columns * width
+        grid[:, y : y + height, x : x + width] = images[number]
+    return grid.transpose(1, 2, 0)
+
+
+def as_hwc(images: Array, formats: str) -> Array:
+    """Return an image, or images as a grid, as (H, W, 3); `formats` is such as "NCHW"."""
+    formats = formats.upper()
+    if len(set(formats)) != len(formats):
+        raise AssertionError(
+            f"You can not use the same dimension shordhand twice.         input_format: {formats}"
+        )
+    if images.ndim != len(formats):
+        raise AssertionError(
+            "size of input tensor and input format are different. "
+            f"        tensor shape: {images.shape}, input_format: {formats}"
+        )
+    if len(formats) == 4:
+        return _grid(images.transpose([formats.find(c) for c in "NCHW"]))
+    if len(formats) == 3:
+        found = images.transpose([formats.find(c) for c in "HWC"])
+        return np.concatenate([found] * 3, 2) if found.shape[2] == 1 else found
+    if len(formats) == 2:
+        found = images.transpose([formats.find(c) for c in "HW"])
+        return np.stack([found] * 3, 2)
+    raise ValueError(f"images have 2 to 4 dimensions, not those of {formats!r}")
+
+
+def image(tag: str, tensor: Any, formats: str = "CHW", rescale: float = 1) -> Summary:
+    """Return a summary of an image: bytes, or floats from 0 to 1."""
+    found = as_array(tensor)
+    scale = 1 if found.dtype == np.uint8 else 255
+    found = as_hwc(found, formats).astype(np.float32)
+    return _of(tag, image=_picture((found * scale).clip(0, 255).astype(np.uint8), rescale))
+
+
+def image_boxes(
+    tag: str, tensor: Any, boxes: Any, rescale: float = 1, formats: str = "CHW", labels: Any = None
+) -> Summary:
+    """Return a summary of an image with rectangles (x, y, x, y) and labels drawn on it."""
+    found = as_hwc(as_array(tensor), formats).astype(np.float32)
+    scale = 1 if as_array(tensor).dtype == np.uint8 else 255
+    pixels = (found * scale).clip(0, 255).astype(np.uint8)
+    return _of(tag, image=_picture(pixels, rescale, as_array(boxes), labels))
+
+
+def _picture(pixels: Array, rescale: float = 1, boxes: Array | None = None, labels: Any = None) -> Any:
+    from PIL import Image, ImageDraw
+
+    height, width, channels = pixels.shape
+    picture = Image.fromarray(pixels)
+    if boxes is not None:
+        draw = ImageDraw.Draw(picture)
+        for number, box in enumerate(boxes.tolist()):
+            left, top, right, bottom = box
+            corners = [(left, top), (left, bottom), (right, bottom), (right, top), (left, top)]
+            draw.line(corners, width=2, fill="Red")
+            if labels:
+                draw.text((box[0], box[1]), str(labels[number]), fill="Red")
+    height, width = int(height * rescale), int(width * rescale)
+    if rescale != 1:
+        picture = picture.resize((width, height), Image.Resampling.LANCZOS)
+    file = io.BytesIO()
+    picture.save(file, format="PNG")
+    return Summary.Image(
+        height=height, width=width, colorspace=channels, encoded_image_string=file.getvalue()
+    )
+
+
+def figure_pixels(figures: Any, close: bool = True) -> Array:
+    """Return the pixels of a figure of matplotlib as (C, H, W), of a list of figures as (N, C, H, W)."""
+    from matplotlib import pyplot
+    from matplotlib.backends import backend_agg
+
+    def drawn(figure: Any) -> Array:
+        canvas = backend_agg.FigureCanvasAgg(figure)
+        canvas.draw()
+        pixels = np.frombuffer(canvas.buffer_rgba(), np.uint8)
+        width, height = canvas.get_width_height()
+        if close:
+            pyplot.close(figure)
+        return pixels.reshape(height, width, 4)[:, :, :3].transpose(2, 0, 1)
+
+    return np.stack([drawn(f) for f in figures]) if isinstance(figures, list) else drawn(figures)
+
+
+def video(tag: str, tensor: Any, fps: float = 4) -> Summary:
+    """Return a summary of clips (N, T, C, H, W), side by side, as an animated picture."""
+    from PIL import Image
+
+    found = as_array(tensor)
+    if found.ndim != 5:
+        raise ValueError(f"a video has the dimensions N, T, C, H, W, not {found.ndim} of them")
+    scale = 1 if found.dtype == np.uint8 else 255
+    frames = np.stack([_grid(found[:, t]) for t in range(found.shape[1])]).astype(np.float32) * scale
+    frames = frames.clip(0, 255).astype(np.uint8)
+    pictures = [Image.fromarray(frame) for frame in frames]
+    file = io.BytesIO()
+    pictures[0].save(
+        file, format="GIF", save_all=True, append_images=pictures[1:], duration=1000 / fps, loop=0
+    )
+    _, height, width, channels = frames.shape
+    picture = Summary.Image(
+        height=height, width=width, colorspace=channels, encoded_image_string=file.getvalue()
+    )
+    return _of(tag, image=picture)
+
+
+def audio(tag: str, tensor: Any, sample_rate: int = 44100) -> Summary:
+    """Return a summary of a sound: numbers from -1 to 1, as 16 bits."""
+    import wave
+
+    found = as_array(tensor).squeeze()
+    if abs(found).max() > 1:
+        found = found.clip(-1, 1)
+    if found.ndim != 1:
+        raise AssertionError("input tensor should be 1 dimensional.")
+    samples = (found * np.iinfo(np.int16).max).astype("<i2")
+    file = io.BytesIO()
+    with wave.open(file, "wb") as writer:
+        writer.setnchannels(1)
+        writer.setsampwidth(2)
+        writer.setframerate(sample_rate)
+        writer.writeframes(samples.tobytes())
+    sound = Summary.Audio(
+        sample_rate=sample_rate, num_channels=1, length_frames=samples.size,
+        encoded_audio_string=file.getvalue(), content_type="audio/wav",
+    )  # fmt: skip
+    return _of(tag, audio=sound)
+
+
+# ---------------------------------------------------------------- texts, curves, meshes, layouts
+
+
+def text(tag: str, value: str) -> Summary:
+    """Return a summary of a text, in Markdown."""
+    from tensorboard.plugins.text.plugin_data_pb2 import TextPluginData
+
+    proto = TensorProto(dtype="DT_STRING", string_val=[value.encode()], tensor_shape=_shape([1]))
+    metadata = _plugin("text", TextPluginData(version=0).SerializeToString())
+    return _of(f"{tag}/text_summary", tensor=proto, metadata=metadata)
+
+
+def pr_curve_raw(tag: str, rows: Array, thresholds: int = 127) -> Summary:
+    """Return a summary of a precision-recall curve: rows tp, fp, tn, fn, precision, recall."""
+    from tensorboard.plugins.pr_curve.plugin_data_pb2 import PrCurvePluginData
+
+    content = PrCurvePluginData(version=0, num_thresholds=min(thresholds, 127)).SerializeToString()
+    proto = TensorProto(
+        dtype="DT_FLOAT", float_val=rows.reshape(-1).tolist(), tensor_shape=_shape(rows.shape)
+    )
+    return _of(tag, tensor=proto, metadata=_plugin("pr_curves", content))
+
+
+def pr_curve(tag: str, labels: Any, predictions: Any, thresholds: int = 127, weights: Any = None) -> Summary:
+    """Return a summary of the precision-recall curve of predictions from 0 to 1."""
+    thresholds = min(thresholds, 127)
+    labels, predictions = as_array(labels), as_array(predictions)
+    weight = np.ones_like(labels, float) if weights is None else as_array(weights)
+    buckets = np.int32(np.floor(predictions * (thresholds - 1)))
+    hits = labels.astype(weight.dtype)
+    span = (0, thresholds - 1)
+    hit_counts, _ = np.histogram(buckets, bins=thresholds, range=span, weights=hits * weight)
+    miss_counts, _ = np.histogram(buckets, bins=thresholds, range=span, weights=(1.0 - hits) * weight)
+    tp, fp = np.cumsum(hit_counts[::-1])[::-1], np.cumsum(miss_counts[::-1])[::-1]
+    tn, fn = fp[0] - fp, tp[0] - tp
+    precision = tp / np.maximum(1e-7, tp + fp)
+    recall = tp / np.maximum(1e-7, tp + fn)
+    return pr_curve_raw(tag, np.stack((tp, fp, tn, fn, precision, recall)), thresholds)
+
+
+def mesh(tag: str, vertices: Any, colors: Any, faces: Any, config: Any) -> Summary:
+    """Return a summary of points in space, with colours and triangles of them."""
+    from tensorboard.plugins.mesh import metadata
+    from tensorboard.plugins.mesh.plugin_data_pb2 import MeshPluginData
+
+    given = [
+        (vertices, MeshPluginData.VERTEX), (faces, MeshPluginData.FACE), (colors, MeshPluginData.COLOR),
+    ]  # fmt: skip
+    arrays = [(as_array(x), kind) for x, kind in given if x is not None]
+    components = metadata.get_components_bitmask([kind for _, kind in arrays])
+    values = []
+    for found, kind in arrays:
+        about = metadata.create_summary_metadata(
+            tag, "", kind, components, found.shape, "", json_config=json.dumps(config or {}, sort_keys=True)
+        )
+        proto = TensorProto(
+            dtype="DT_FLOAT", float_val=found.reshape(-1).tolist(), tensor_shape=_shape(found.shape)
+        )
+        values.append(Summary.Value(tag=metadata.get_instance_name(tag, kind), tensor=proto, metadata=about))
+    return Summary(value=values)
+
+
+def custom_scalars(layout: dict[str, dict[str, Any]]) -> Summary:
+    """Return a summary of charts by category: {"losses": {"both": ["Multiline", ["train", "test"]]}}."""
+    from tensorboard.plugins.custom_scalar import layout_pb2 as proto
+
+    categories = []
+    for category, charts in layout.items():
+        made = []
+        for title, (kind, tags) in charts.items():
+            if kind == "Margin":
+                if len(tags) != 3:
+                    raise AssertionError(f"Expected 3 tags, got {len(tags)}")
+                series = proto.MarginChartContent.Series(value=tags[0], lower=tags[1], upper=tags[2])
+                made.append(proto.Chart(title=title, margin=proto.MarginChartContent(series=[series])))
+            else:
+                made.append(proto.Chart(title=title, multiline=proto.MultilineChartContent(tag=tags)))
+        categories.append(proto.Category(title=category, chart=made))
+    content = proto.Layout(category=categories).SerializeToString()
+    tensor = TensorProto(dtype="DT_STRING", string_val=[content], tensor_shape=TensorShapeProto())
+    return _of("custom_scalars__config__", tensor=tensor, metadata=_plugin("custom_scalars"))
