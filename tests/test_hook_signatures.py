@@ -74,7 +74,7 @@ def with_hook(hook):
 
 
 @pytest.mark.parametrize(
-    ("hook", "expected"), [(pre_fits, "ap"), (pre_item, "ai"), (fits, "ah")], ids=lambda x: str(x)
+    ("hook", "expected"), [(pre_fits, "ap"), (pre_item, "ai"), (fits, "ah")], ids=lambda x: getattr(x, "__name__", x)
 )
 def test_hook_fits(hook, expected):
     """Hooks with the expected signature are called."""

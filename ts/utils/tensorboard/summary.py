@@ -220,7 +220,7 @@ def figure_pixels(figures: Any, close: bool = True) -> Array:
     from matplotlib.backends import backend_agg
 
     def drawn(figure: Any) -> Array:
-        canvas = backend_agg.FigureCanvasAgg(figure)
+        canvas: Any = backend_agg.FigureCanvasAgg(figure)
         canvas.draw()
         pixels = np.frombuffer(canvas.buffer_rgba(), np.uint8)
         width, height = canvas.get_width_height()
