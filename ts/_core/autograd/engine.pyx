@@ -230,12 +230,16 @@ cdef object checked_gradient(object given, object before, object name):
     return given
 
 
+cdef object retaining = threading.RLock()  # held while the gradient of a tensor that is no leaf changes
+
+
 cdef int retain_gradient(Tensor x, object gradient) except -1:
     history = history_of(x)
-    if history.grad is None:
-        history.grad = gradient
-    else:
-        history.grad = operator_function("add")(history.grad, gradient)
+    with retaining:
+        if history.grad is None:
+            history.grad = gradient
+        else:
+            history.grad = operator_function("add")(history.grad, gradient)
     return 0
 
 

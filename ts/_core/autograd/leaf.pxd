@@ -7,6 +7,7 @@ from ts._core.tensor.tensor cimport Tensor
 cdef class AccumulateGrad(Node):
     """Adds what arrives to the gradient of a leaf."""
     cdef readonly Tensor variable
+    cdef object lock                   # held while `variable.grad` changes; None: no thread has needed it yet
 
     cdef int add(self, Tensor gradient, bint owned) except -1
 

@@ -5,6 +5,8 @@ In: a gradient; out: `leaf.grad` is it, or has it added.
 A leaf does not hold its node, which holds it: the nodes behind do, so that graph and node go when the last of them does.
 """
 
+from threading import RLock
+
 cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject
@@ -38,27 +40,34 @@ cdef class AccumulateGrad(Node):
         return []
 
     cdef int add(self, Tensor gradient, bint owned) except -1:
-        cdef Tensor leaf = self.variable
-        cdef History history = history_of(leaf)
-        cdef bint recorded = not context_flags() & GRAD_DISABLED
-        if history.grad is None:
-            if owned and fits(leaf, gradient):
-                history.grad = gradient
-            elif not recorded and is_all_of_its_own(gradient) and lies_alike(leaf, gradient):
-                history.grad = wrap_cpu(gradient.array, gradient.scalar_type)
-            else:
-                history.grad = copied(leaf, gradient, recorded)
-        elif recorded:
-            history.grad = total(history.grad, gradient)
-        elif history.grad.backend == BACKEND_SPARSE:  # a dense gradient makes the sum dense
-            history.grad = total(history.grad, gradient)
-        else:
-            operator_function("add_")(history.grad, gradient)
-        hooks = history.hooks
-        if hooks is not None:
-            for hook in list((<Hooks>hooks).accumulated.values()):
-                hook(leaf)
+        """Accumulate `gradient` into the leaf's, one thread at a time: kernels release the GIL while they add."""
+        if self.lock is None:
+            self.lock = RLock()            # a hook may start a pass that reaches this leaf again
+        with self.lock:
+            accumulate(self.variable, gradient, owned)
         return 0
+
+
+cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
+    """Add to the gradient of a leaf, and call the hooks that wait for it."""
+    cdef History history = history_of(leaf)
+    cdef bint recorded = not context_flags() & GRAD_DISABLED
+    if history.grad is None:
+        if owned and fits(leaf, gradient):
+            history.grad = gradient
+        elif not recorded and is_all_of_its_own(gradient) and lies_alike(leaf, gradient):
+            history.grad = wrap_cpu(gradient.array, gradient.scalar_type)
+        else:
+            history.grad = copied(leaf, gradient, recorded)
+    elif recorded or history.grad.backend == BACKEND_SPARSE:  # a dense gradient makes the sum dense
+        history.grad = total(history.grad, gradient)
+    else:
+        operator_function("add_")(history.grad, gradient)
+    hooks = history.hooks
+    if hooks is not None:
+        for hook in list((<Hooks>hooks).accumulated.values()):
+            hook(leaf)
+    return 0
 
 
 cdef bint fits(Tensor leaf, Tensor gradient) except -1:
