@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ts import dtypes
 from ts._core.tensor.storage import TypedStorage, UntypedStorage
-from ts._core.tensor.tensor import Tensor, wrap_array
+from ts._core.tensor.tensor import Tensor, check_storage, wrap_array
 from ts.dtypes import dtype
 from ts.errors import ArchiveError
 
@@ -70,6 +70,7 @@ class WrittenStorages:
     def place(self, tensor: Tensor) -> Place:
         """Where a tensor lies in its storage, which is taken up if it is new."""
         name = _DTYPES.get(tensor.dtype, "UntypedStorage")
+        check_storage(tensor)
         if tensor.is_meta:
             raise ArchiveError("tensors on the device 'meta' have no elements to save")
         array: NDArray[Any] = tensor.cpu().array

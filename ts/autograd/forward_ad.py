@@ -45,6 +45,7 @@ def enter_dual_level() -> int:
         )
     dual.refuse_to_record()
     _here.level = levels.push(dual.run, dual.without_tangent)
+    _here.level.hides_elements = False
     return 0
 
 
@@ -98,7 +99,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     made: Tensor = tensor.view_as(tensor)
     with levels.beneath(here):
         fitted = dual.fitting(tangent, inner)
-    set_layer(made, dual.Dual(here.number, inner, fitted, seen=dual.writes(here, made)))
+    set_layer(made, dual.Dual(here, inner, fitted, seen=dual.writes(here, made)))
     return made
 
 

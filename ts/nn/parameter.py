@@ -16,30 +16,40 @@ from ts._core.tensor.sharing import register_class
 from ts._core.tensor.tensor import (
     Tensor,
     _disabled_torch_function_impl,
-    layer_of,
     rebind_array,
-    set_layer,
-    stand_for,
 )
-from ts._core.thread.context import current_tracer
 
 
-class Parameter(Tensor):
+class _ParameterMeta(type):
+    """A tensor of a class that overrides functions stays one: a mark says that it is a parameter."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        if type.__instancecheck__(cls, instance):
+            return True
+        return cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False)
+
+
+class Parameter(Tensor, metaclass=_ParameterMeta):
     """A tensor that is part of a module's parameters."""
 
     __torch_function__ = _disabled_torch_function_impl
 
-    def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
+    _is_param = True
+
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Any:
         given = ts.empty(0) if data is None else data
-        rebind_array(self, given.array)
-        layer = layer_of(given)
-        if layer is not None and layer.level == 0:  # a fake tensor: the parameter stands for what it does
-            set_layer(self, layer)
-        if current_tracer() is not None:
-            stand_for(self, given.detach())
-        if requires_grad and not (self.is_floating_point() or self.is_complex()):
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
-        self.requires_grad_(requires_grad)
+        if type(given) is Tensor or type(given) is Parameter:
+            return Tensor._make_subclass(cls, given, requires_grad)
+        made: Any = given.detach().requires_grad_(requires_grad)
+        if type(made) is not type(given):
+            raise RuntimeError(
+                f"Creating a Parameter from an instance of type {type(given).__name__} requires that "
+                "detach() returns an instance of the same type, but return type "
+                f"{type(made).__name__} was found instead. To use the type as a Parameter, please correct "
+                "the detach() semantics defined by its __torch_dispatch__() implementation."
+            )
+        made._is_param = True
+        return made
 
     def __repr__(self) -> str:
         return f"Parameter containing:\n{super().__repr__()}"
@@ -151,8 +161,8 @@ def uninitialized(name: str) -> ValueError:
 class UninitializedParameter(Parameter):
     """A parameter whose shape is not known yet (`LazyLinear`)."""
 
-    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
-        super().__init__(ts.empty(0, dtype=dtype, device=device), requires_grad)
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
+        return Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
 
     def __getattribute__(self, name: str) -> Any:
         return _ask_uninitialized(self, name)
@@ -192,8 +202,8 @@ class UninitializedBuffer(Tensor):
 
     __torch_function__ = _disabled_torch_function_impl
 
-    def __init__(self, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> None:
-        rebind_array(self, ts.empty(0, dtype=dtype, device=device).array)
+    def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> Any:
+        return Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
 
     def __getattribute__(self, name: str) -> Any:
         return _ask_uninitialized(self, name)

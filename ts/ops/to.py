@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ts import backends, devices, dtypes
+from ts._core.layers.batch import CANNOT_DETACH_VIEW
 from ts._core.tensor import construct
 from ts._core.tensor.tensor import Tensor, detached, is_inference, wrap_array
 from ts.devices import Stream
@@ -185,12 +186,7 @@ def _detach(self: Tensor) -> Tensor:
 @op("aten::detach_(Tensor(a!) self) -> Tensor(a!)", where="fm", whole=True)
 def _detach_in_place(self: Tensor) -> Tensor:
     if self._base is not None:
-        raise RuntimeError(
-            "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel "
-            "(DDP) for training, and gradient_as_bucket_view is set as True, gradients are views of DDP "
-            "buckets, and hence detach_() cannot be called on these gradients. To fix this error, please "
-            "refer to the Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
-        )
+        raise RuntimeError(CANNOT_DETACH_VIEW)
     if self.requires_grad:
         from ts._core.autograd.history import forget
 

@@ -11,7 +11,7 @@ cimport cython
 
 from ts._core.autograd.leaf cimport accumulator_of
 from ts._core.autograd.node cimport Node, connect, expect, make_room, next_sequence
-from ts._core.tensor.tensor cimport Tensor, operator_function, root_of
+from ts._core.tensor.tensor cimport Tensor, memory_of, operator_function
 from ts._core.thread.context cimport GRAD_DISABLED, LAYERED, context_flags
 from ts._core.value.sealed cimport seal
 
@@ -172,7 +172,7 @@ cdef class CopySlices(ViewNode):
 
 cdef ViewNode place_of(Tensor view, Tensor base, Tensor whole):
     cdef ViewNode where = ViewNode.__new__(ViewNode)
-    if root_of(view.array) is not root_of(base.array) and view.array.size:
+    if memory_of(view) is not memory_of(base) and view.array.size:
         raise ValueError("the tensor is no view of that base")
     if whole.array.shape != base.array.shape:
         raise ValueError(f"a tensor of shape {whole.array.shape} does not look like a base of shape {base.array.shape}")

@@ -50,7 +50,8 @@ from ts._core.value.ivalue cimport (
 )
 from ts._core.tensor.overlap cimport ALLOW, STRICT, WARN, check_write
 from ts._core.tensor.tensor cimport (
-    BACKEND_CPU, BACKEND_META, Tensor, backend_registry, follow, operator_function, rebind, root_of, wants, wrap, wrote
+    BACKEND_CPU, BACKEND_META, Tensor, backend_registry, follow, hides_elements, memory_of, operator_function, rebind, wants, wrap,
+    wrote
 )
 
 from ts._core.tensor.sparse cimport BACKEND_SPARSE
@@ -568,6 +569,8 @@ cdef object run(Operator op, list args):
         x = args[i]
         if isinstance(x, Tensor):
             t = <Tensor>x
+            if t.backend == BACKEND_META and hides_elements(t):  # its level is closed, or another thread's
+                return call_layered(op, args)
             if backend < 0:
                 backend = t.backend
                 device = t.device_index
@@ -807,7 +810,7 @@ cdef object wrapped_one(Operator op, object declared, object result, list args):
 cpdef Tensor known_as_view(Tensor made, object source):
     """Count writes to `made` with those to `source`, and take that for its base, where it is a view of that."""
     if isinstance(source, Tensor) and made is not source and (
-        root_of(made.array) is root_of((<Tensor>source).array) or made.array.size == 0
+        memory_of(made) is memory_of(<Tensor>source) or made.array.size == 0
     ):
         follow(made, <Tensor>source)
     return made

@@ -5,10 +5,9 @@ In: an operator, of whose arguments some are of a batch at a level; out: its res
     Tensor (3,) -> Batched -> inner (5, 3)      five tensors of three elements
     Tensor (3,) -> Batched -> inner (3,)        not `whole`: the same for all of them
 
-The batch is the first dimension of what is below; the array of the tensor itself is that of the first
-element.  How an
-operator works on a batch is said by its row in `ts.ops.batching`; an operator that is computed by others
-needs none.
+The batch is the first dimension of what is below; the array of the tensor itself has the shape of one
+element of it, and no elements.  How an operator works on a batch is said by its row in `ts.ops.batching`; an
+operator that is computed by others needs none.
 """
 
 from __future__ import annotations
@@ -21,8 +20,15 @@ from typing import Any
 from ts._core.layers import dispatch_modes
 from ts._core.layers.layer import Layer
 from ts._core.layers.levels import Level, beneath, by_parts, depth, layered, of_level, opened
-from ts._core.tensor.tensor import Tensor, operator, set_layer
+from ts._core.tensor.tensor import Tensor, has_hidden_elements, hide_elements, operator, set_layer
 from ts._core.thread.context import is_grad_enabled
+
+CANNOT_DETACH_VIEW = (
+    "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+    "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+    "detach_() cannot be called on these gradients. To fix this error, please refer to the "
+    "Optimizer.zero_grad() function in torch/optim/optimizer.py as the solution."
+)
 
 
 class Batched(Layer):
@@ -31,6 +37,8 @@ class Batched(Layer):
     def __init__(self, level: int, inner: Tensor, whole: bool) -> None:
         super().__init__(level, inner)
         self.whole = whole
+        self.implementation = "BatchedTensorImpl"
+        self.hides_elements = whole or has_hidden_elements(inner)
 
     def shown(self) -> str:
         """`repr` of a tensor of the batch; one that is the same for all is shown as others are."""
@@ -40,14 +48,51 @@ class Batched(Layer):
         return f"BatchedTensor(lvl={depth(self.level)}, bdim=0, value=\n{inner}\n)"
 
     def check_elements(self) -> None:
-        """RuntimeError: there is not one number."""
-        raise RuntimeError(
-            "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
-            ".item() on a "
-            "Tensor, please try to rewrite what you're doing with other operations. If error is occurring "
-            "somewhere "
-            "inside PyTorch internals, please file a bug report."
-        )
+        """Raise RuntimeError if there is not one number."""
+        if self.whole:
+            raise RuntimeError(
+                "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
+                ".item() on a Tensor, please try to rewrite what you're doing with other operations. If "
+                "error is occurring somewhere inside PyTorch internals, please file a bug report."
+            )
+
+    def check_copy_to_host(self) -> None:
+        """Raise RuntimeError for a batch."""
+        self.check_memory()
+
+    def check_detach_in_place(self) -> None:
+        """Raise RuntimeError for a batch, whose tensors are views of it."""
+        if self.whole:
+            raise RuntimeError(CANNOT_DETACH_VIEW)
+
+    def check_condition(self) -> None:
+        """Raise RuntimeError if there is not one truth value."""
+        if self.whole:
+            raise RuntimeError(
+                "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. "
+                "We don't support that yet, please file an issue at "
+                "https://github.com/pytorch/pytorch/issues ."
+            )
+
+    def check_open(self) -> None:
+        """Raise RuntimeError for the tensor of a batch that is used outside of `vmap`."""
+        if self.whole:
+            raise RuntimeError(
+                "Either your tensor may have escaped from inside a function being vmapped and this is a user "
+                "error (see https://pytorch.org/functorch/stable/ux_limitations.html), or there is an "
+                "internal functorch error in `gen_vmap_plumbing` Please file an issue if it looks like the "
+                "latter"
+            )
+
+    def check_memory(self) -> None:
+        """Raise RuntimeError for a batch, whose elements are not in one piece."""
+        if self.whole:
+            super().check_memory()
+
+    def check_data(self) -> None:
+        """Raise RuntimeError: the tensor has no attribute `data`."""
+        if self.whole:
+            raise RuntimeError("accessing `data` under vmap transform is not allowed")
 
 
 def the_same(level: Level, x: Tensor) -> Batched:
@@ -64,7 +109,7 @@ def one_of(inner: Tensor) -> Tensor:
 
 def batched(level: Level, inner: Tensor, viewed: Tensor | None = None) -> Tensor:
     """The batch whose elements lie along the first dimension of `inner`."""
-    return layered(one_of(inner), Batched(level.number, inner, True), viewed)
+    return layered(inner, Batched(level.number, inner, True), viewed, of_batch=True)
 
 
 def parts(level: Level, x: Any) -> tuple[Any, bool]:
@@ -220,9 +265,8 @@ def _in_place(call: Call, args: list[Any]) -> Any:
         call.values[0] = operator("clone")(layer.inner)  # what is saved of it is not what is written
     found = on_batch(call)
     if call.operator.record.reshapes:  # another view from now on
-        made = batched(call.level, found)
+        hide_elements(target, found, True)
         set_layer(target, Batched(call.level.number, found, True))
-        target.data = made
     elif found is not layer.inner:
         operator("copy_")(layer.inner, found)
     return target

@@ -12,12 +12,23 @@ gradients, batched, or have tangents themselves, as what they are computed from.
 from __future__ import annotations
 
 import itertools
+import textwrap
 from typing import Any
 
 from ts._core.autograd.views import part_at, with_part_at
 from ts._core.layers.layer import Layer
-from ts._core.layers.levels import Level, beneath, by_parts, layered, of_level, wanted_beneath
-from ts._core.tensor.tensor import Tensor, layer_of, operator, set_layer, share_memory, sunk
+from ts._core.layers.levels import Level, beneath, by_parts, depth, layered, of_level, wanted_beneath
+from ts._core.tensor.tensor import (
+    Tensor,
+    has_hidden_elements,
+    hide_elements,
+    layer_of,
+    operator,
+    rebind_array,
+    set_layer,
+    share_memory,
+    sunk,
+)
 from ts._core.thread.context import current_tracer
 from ts.errors import UserError
 
@@ -30,12 +41,27 @@ class Dual(Layer):
     """
 
     def __init__(
-        self, level: int, inner: Tensor, tangent: Tensor | None, writes: int = 0, seen: int = 0
+        self, level: Level, inner: Tensor, tangent: Tensor | None, writes: int = 0, seen: int = 0
     ) -> None:
-        super().__init__(level, inner)
+        super().__init__(level.number, inner)
         self.tangent = tangent
         self.writes = writes
         self.seen = seen
+        self.hides_elements = level.hides_elements or has_hidden_elements(inner)
+        self.is_open = level.is_open
+
+    def shown(self) -> str:
+        """Return the text of a tensor inside of `jvp`."""
+        if not self.hides_elements:
+            return ""
+        inner = textwrap.indent(repr(self.inner), "    ")
+        number = depth(self.level) if self.is_open() else -2
+        return f"GradTrackingTensor(lvl={number}, value=\n{inner}\n)"
+
+    def check_memory(self) -> None:
+        """Raise RuntimeError as long as the level is open."""
+        if self.is_open():
+            super().check_memory()
 
 
 def refuse_to_record() -> None:
@@ -49,7 +75,7 @@ def refuse_to_record() -> None:
 
 def without_tangent(level: Level, x: Tensor) -> Dual:
     """The layer of a tensor whose tangent is zero."""
-    return Dual(level.number, x, None)
+    return Dual(level, x, None)
 
 
 def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | None = None) -> Any:
@@ -58,7 +84,7 @@ def with_tangent(level: Level, x: Any, tangent: Tensor | None, viewed: Tensor | 
         tangent = None
     if not isinstance(x, Tensor) or (tangent is None and viewed is None):
         return x
-    made = Dual(level.number, x, None if tangent is None else fitting(tangent, x))
+    made = Dual(level, x, None if tangent is None else fitting(tangent, x))
     if viewed is not None:
         made.seen = writes(level, viewed)
     return layered(x, made, viewed)
@@ -92,8 +118,15 @@ def parts(level: Level, x: Any) -> tuple[Tensor, Tensor | None]:
     inner = sunk(x, whole.inner) if layer is None else layer.inner
     with beneath(level):
         tangent = part_at(inner, whole.inner, whole.tangent)
-    set_layer(x, Dual(level.number, inner, tangent, 0, now))
+    _turn_into(x, Dual(level, inner, tangent, 0, now))
     return inner, tangent
+
+
+def _turn_into(x: Tensor, layer: Dual) -> None:
+    """Let `x` have another layer, and show the tensor below it."""
+    if layer.hides_elements:
+        hide_elements(x, layer.inner, False)
+    set_layer(x, layer)
 
 
 def run(level: Level, op: Any, args: list[Any]) -> Any:
@@ -161,8 +194,10 @@ def _own(result: Any, tangent: Tensor | None, pairs: list[Any]) -> Tensor | None
 def _turn(level: Level, target: Tensor, inner: Any, tangent: Tensor | None) -> None:
     """A tensor is another view from now on, and so is its tangent."""
     layer: Any = of_level(target, level)
-    target.data = inner
-    set_layer(target, Dual(level.number, inner, tangent, layer.writes, layer.seen))
+    made = Dual(level, inner, tangent, layer.writes, layer.seen)
+    if not made.hides_elements:
+        rebind_array(target, inner.array)
+    _turn_into(target, made)
 
 
 def _write_tangent(level: Level, target: Tensor, x: Any, tangent: Tensor | None) -> None:
@@ -219,7 +254,7 @@ def _written(level: Level, x: Tensor, tangent: Tensor | None = None) -> None:
     """Count a write to the tangent of a tensor that is no view; give it another."""
     layer: Any = of_level(x, level)
     if layer is None:  # from now on the tensor is the one with the tangent
-        set_layer(x, Dual(level.number, sunk(x, None), tangent, writes=1))
+        _turn_into(x, Dual(level, sunk(x, None), tangent, writes=1))
         return
     layer.writes += 1
     if tangent is not None:

@@ -1,7 +1,10 @@
 """Layers: what a tensor stands for, where that is more than its array shows.
 
     Tensor -> history -> layer -> inner: the tensor below
-              array: what one element of a batch, or the tensor without its tangent, looks like
+              array: the shape of one element of a batch, or of the tensor without its tangent
+
+The arrays of tensors inside of function transforms have no elements (`hides_elements`), as in PyTorch: operators run on
+`inner`, and all that reads memory without an operator is refused.
 
 Layers have levels.  An operator works on those of the highest level that it meets, and goes on with the tensors below.
 """
@@ -12,3 +15,5 @@ from ts._core.tensor.tensor cimport Tensor
 cdef class Layer:
     cdef readonly int level            # from 1
     cdef readonly Tensor inner
+    cdef public str implementation     # what PyTorch calls its tensors
+    cdef public bint hides_elements    # whether the array of the tensor has none: those are in the array of `inner`

@@ -9,10 +9,30 @@ cdef class Layer:
     def __init__(self, int level, Tensor inner not None):
         if self.inner is not None:
             raise TypeError("a layer is made once")
-        self.level, self.inner = level, inner
+        self.level, self.inner, self.implementation = level, inner, "TensorWrapper"
 
     def check_elements(self):
-        """Raise where the elements of the array are not those of the tensor."""
+        """Raise RuntimeError if an element of the tensor cannot be read as a number."""
+
+    def check_copy_to_host(self):
+        """Raise RuntimeError if the elements of the tensor cannot be read as an array or a list."""
+
+    def check_detach_in_place(self):
+        """Raise RuntimeError if the tensor is a view that cannot be detached in place."""
+
+    def check_condition(self):
+        """Raise RuntimeError if an element of the tensor cannot decide about control flow."""
+
+    def check_open(self):
+        """Raise RuntimeError if the tensor cannot be used after its level was closed."""
+
+    def check_memory(self):
+        """Raise RuntimeError if the address of the elements cannot be taken."""
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage")
+
+    def check_data(self):
+        """Raise RuntimeError if the tensor has no attribute `data`."""
+
 
     @property
     def device(self):

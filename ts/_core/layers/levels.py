@@ -15,7 +15,14 @@ from ts._core.autograd.operator_node import bare
 from ts._core.dispatch.operator import known_as_view
 from ts._core.layers import gate
 from ts._core.layers.layer import Layer
-from ts._core.tensor.tensor import Tensor, detached, layer_of, set_before_marking, set_layer
+from ts._core.tensor.tensor import (
+    Tensor,
+    detached,
+    hide_elements,
+    layer_of,
+    set_before_marking,
+    set_layer,
+)
 from ts._core.thread.transforms import refuse
 
 Run = Callable[["Level", Any, list[Any]], Any]
@@ -29,6 +36,7 @@ class Level:
     run     run(level, operator, arguments): some of these have a layer of this level, and none a higher one
     size    of the batch
     random  what drawing random numbers does inside: "error", "same", "different", or "" for nothing special
+    hides_elements  whether the arrays of its tensors have no elements, as inside of function transforms
     """
 
     def __init__(self, number: int, run: Run, wrap: Callable[[Level, Tensor], Layer]) -> None:
@@ -37,6 +45,12 @@ class Level:
         self.wrap = wrap
         self.size = 0
         self.random = ""
+        self.hides_elements = True
+        self.is_closed = False
+
+    def is_open(self) -> bool:
+        """Whether operators still run on tensors of this level."""
+        return not self.is_closed
 
 
 class _Stack(threading.local):
@@ -127,7 +141,10 @@ def push(run: Run, wrap: Callable[[Level, Tensor], Layer]) -> Level:
 
 def pop(level: Level) -> None:
     """Close a level, and those that were opened inside of it."""
-    del _here.open[_here.open.index(level) :]
+    at = _here.open.index(level)
+    for closed in _here.open[at:]:
+        closed.is_closed = True
+    del _here.open[at:]
     _watch()
 
 
@@ -158,11 +175,16 @@ def by_parts(function: Callable[..., Any], args: list[Any]) -> Any:
     raise failure
 
 
-def layered(x: Tensor, layer: Layer, viewed: Tensor | None = None) -> Tensor:
-    """A new tensor on the memory of `x`, without history, with that layer; known as a view of `viewed`."""
+def layered(x: Tensor, layer: Layer, viewed: Tensor | None = None, of_batch: bool = False) -> Tensor:
+    """Return a new tensor without history for `x`, the tensor below, with that layer; a view of `viewed`.
+
+    Writes to `x` count as writes to the new tensor.  `of_batch`: its shape is that of one element.
+    """
     made = detached(x)
-    known_as_view(made, viewed)
+    if layer.hides_elements:
+        hide_elements(made, x, of_batch)
     set_layer(made, layer)
+    known_as_view(made, viewed)
     return made
 
 
@@ -208,7 +230,7 @@ def _without(x: Any, number: int) -> Any:
         return detached(x)
     if layer is None or layer.level != number:
         return x
-    layer.check_elements()
+    layer.check_open()
     return layer.inner
 
 

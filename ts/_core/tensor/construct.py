@@ -26,6 +26,7 @@ from ts._core.tensor.tensor import (
     Tensor,
     backend_of,
     constructed,
+    layer_of,
     operator,
     to_copy,
     view_of,
@@ -101,7 +102,9 @@ def _tensor(data: Any, dtype: Any, device: Any) -> Tensor:
         if made is not None:
             return made
     if isinstance(data, Tensor):
-        source = copied(data.data, None)
+        if (layer := layer_of(data)) is not None and not data.requires_grad:
+            layer.check_detach_in_place()
+        source: Tensor = operator("clone")(data.detach())
         if wanted is None and device is None:
             return source
         return to(source, (device or data.device, wanted or data.dtype), {})
@@ -726,7 +729,7 @@ def check_broadcast(target: Sequence[int], x: Tensor) -> None:
             f"({len(shape)})"
         )
     lead = len(target) - len(shape)
-    for i, length in enumerate(shape):
+    for i, length in reversed(list(enumerate(shape))):
         if length not in (1, target[lead + i]):
             raise RuntimeError(
                 f"The expanded size of the tensor ({target[lead + i]}) must match the existing size "

@@ -15,7 +15,7 @@ import numpy as np
 
 from ts import dtypes
 from ts._core.tensor import construct
-from ts._core.tensor.tensor import Tensor, define_methods
+from ts._core.tensor.tensor import Tensor, define_methods, tensor_with_memory
 from ts._core.thread import deadline
 from ts._core.thread.context import current_tracer
 
@@ -135,13 +135,14 @@ def _applied(name: str, count: int) -> Callable[..., Tensor]:
             raise TypeError(f"{name}() takes {count} tensors and a function of {count + 1} numbers")
         if self.requires_grad:
             raise RuntimeError(
-                f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}()."
+                f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead."
             )
         for x in others:
             if x.dtype is not self.dtype:
                 wanted, given = type_name(self.dtype, "cpu"), type_name(x.dtype, x.device.type)
                 raise TypeError(f"{name}: expected {wanted} for 'other' (got {given})")
-        lists = [construct.expanded(x, self.shape)._host() for x in (self, *others)]
+        sources = [tensor_with_memory(x) for x in (self, *others)]
+        lists = [construct.expanded(x, self.shape)._host() for x in sources]
         for place in np.ndindex(*self.shape):
             self[place] = function(*[x[place].item() for x in lists])
         return self

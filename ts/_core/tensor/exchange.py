@@ -19,14 +19,16 @@ from ts._core.tensor.dlpack import exported, imported
 from ts._core.tensor.tensor import (
     Tensor,
     backend_of,
+    check_storage,
     define_methods,
     give_away,
     layer_of,
     operator,
     stand_for,
+    tensor_with_memory,
     wrap_array,
 )
-from ts._core.thread.context import current_tracer
+from ts._core.thread.context import current_tracer, is_grad_enabled
 
 # ---------------------------------------------------------------- NumPy
 
@@ -40,16 +42,17 @@ def numpy(self: Tensor, *, force: bool = False) -> Any:
             f"can't convert {self.array.layout_name} layout tensor to numpy. Use Tensor.to_dense() first."
         )
     if force:
-        return self.detach().cpu().array.view()
+        return tensor_with_memory(self.detach().cpu()).array.view()
     if self.device.type != "cpu":
         raise TypeError(
             f"can't convert {self.device} device type tensor to numpy. "
             "Use Tensor.cpu() to copy the tensor to host memory first."
         )
-    if self.requires_grad:
+    if self.requires_grad and is_grad_enabled():
         raise RuntimeError(
             "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
         )
+    self = tensor_with_memory(self)
     layer = layer_of(self)
     if layer is not None:
         layer.check_elements()
@@ -80,6 +83,7 @@ def __dlpack__(
 ) -> Any:
     if self.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    self = tensor_with_memory(self)
     if self.is_meta:
         raise BufferError("Can't export tensors on a different CUDA device index or without memory: meta")
     if self.layout is not dtypes.strided:
@@ -91,6 +95,7 @@ def __dlpack__(
 
 
 def __dlpack_device__(self: Tensor) -> tuple[int, int]:
+    self = tensor_with_memory(self)
     if self.is_meta:
         raise ValueError("Unknown device type meta for Dlpack")
     kind, number = self.array.__dlpack_device__()
@@ -117,7 +122,7 @@ def cuda_array_interface(self: Tensor) -> Any:
 def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor that shares memory with any object that speaks DLPack."""
     if isinstance(ext_tensor, Tensor):
-        made = ext_tensor.detach()
+        made = tensor_with_memory(ext_tensor).detach()
     elif not hasattr(ext_tensor, "__dlpack_device__"):
         made = wrap_array(imported(ext_tensor, False))  # a bare capsule
     else:
@@ -136,6 +141,7 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
 
 
 def __reduce_ex__(self: Tensor, protocol: Any) -> tuple[Any, ...]:
+    check_storage(self)
     without_elements = getattr(layer_of(self), "copied", None)
     if without_elements is not None:
         return without_elements, (self,)
@@ -237,6 +243,7 @@ def _completed(x: Tensor, requires_grad: bool, attributes: dict[str, Any]) -> Te
 
 
 def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    check_storage(self)
     if not self.is_leaf:
         raise RuntimeError(
             "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at "

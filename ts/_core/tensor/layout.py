@@ -15,30 +15,41 @@ from typing import Any
 
 from ts import dtypes
 from ts._core.tensor import storage, strides
-from ts._core.tensor.tensor import Tensor, define_methods, operator, rebind_array, version, written
+from ts._core.tensor.tensor import (
+    Tensor,
+    check_storage,
+    define_methods,
+    operator,
+    rebind_array,
+    tensor_with_memory,
+    version,
+    written,
+)
 
 
-def _check_storage(self: Tensor) -> None:
+def _check_strided(self: Tensor) -> None:
     if self.layout is not dtypes.strided:
         raise NotImplementedError("Cannot access storage of SparseTensorImpl")
 
 
 def storage_offset(self: Tensor) -> int:
     """Elements between the start of the memory that views share and this view's first element."""
-    _check_storage(self)
+    _check_strided(self)
     elements: int = storage.offset(self.array) // self.dtype.itemsize
     return elements
 
 
 def untyped_storage(self: Tensor) -> storage.UntypedStorage:
     """The memory that the tensor shares with its views."""
-    _check_storage(self)
+    check_storage(self)
+    _check_strided(self)
     return storage.UntypedStorage.of(self.array)
 
 
 def typed_storage(self: Tensor) -> storage.TypedStorage:
     """The memory as PyTorch showed it before `untyped_storage`, with a warning."""
-    _check_storage(self)
+    check_storage(self)
+    _check_strided(self)
     return storage.typed(self)
 
 
@@ -77,6 +88,7 @@ def dim_order(self: Tensor, *, ambiguity_check: Any = False) -> tuple[int, ...]:
 
 def is_set_to(self: Tensor, other: Tensor) -> bool:
     """Whether both are the same view of the same memory."""
+    self, other = tensor_with_memory(self), tensor_with_memory(other)
     return bool(
         self.data_ptr() == other.data_ptr()
         and self.array.shape == other.array.shape
@@ -109,6 +121,7 @@ def set_(
         chosen = (source,) if size is None else (source, storage_offset, size, stride)
         made: Tensor = operator("set_")(self, *(() if source is None else chosen))
         return made
+    check_storage(self)
     if size is None:
         size = (source.nbytes() // self.dtype.itemsize - storage_offset,)
     steps = strides.contiguous(size) if stride is None else stride

@@ -238,7 +238,8 @@ def tensor_text(x: Tensor) -> str:
         suffixes.append(f"grad_fn=<{x.grad_fn.name()}>")
     elif x.requires_grad:
         suffixes.append("requires_grad=True")
-    return _with_suffixes(prefix + body, suffixes, len(prefix))
+    text = _with_suffixes(prefix + body, suffixes, len(prefix))
+    return f"Parameter({text})" if is_derived(x) and getattr(x, "_is_param", False) else text
 
 
 _PARTS: Final = {  # of a compressed tensor, by its layout

@@ -106,6 +106,8 @@ cdef inline bint is_layered(Tensor t) noexcept:
     """Whether the tensor stands for more than its array."""
     return t.history is not None and t.history.layer is not None
 
+# Whether the array of a tensor has no elements: those are in the array of the tensor that its layer has.
+cdef bint hides_elements(Tensor t) except -1
 # A tensor on the same memory, without history; writes to one count for both.
 cdef Tensor detached_from(Tensor x)
 # How often the memory was written.
@@ -121,8 +123,9 @@ cdef int watch_memory(LetGo function) except -1
 
 # A tensor around `array`, a view of `x`'s memory.
 cdef Tensor view_on(Tensor x, object array)
-# The array that owns the memory of an array.
+# The array that owns the memory of an array, or that of a tensor's elements.
 cdef object root_of(object array)
+cdef object memory_of(Tensor t)
 # Any backend's array (or NumPy scalar) -> a new Tensor around it; nothing is copied.
 cdef Tensor wrap(object array)
 # An ndarray -> Tensor, without looking at its dtype.

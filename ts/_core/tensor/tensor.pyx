@@ -311,6 +311,7 @@ cdef bint overrides(object x) except -1:
 
 
 cdef object numpy_number = np.generic
+cdef object bool_type = bool           # a name that no method of Tensor has
 
 
 cdef inline bint is_operand(object x):
@@ -390,6 +391,9 @@ cdef object only_element(Tensor x):
     if x.array.size != 1:
         raise RuntimeError(f"a Tensor with {x.array.size} elements cannot be converted to Scalar")
     if x.backend == BACKEND_META:
+        if hides_elements(x):
+            x.history.layer.check_elements()
+            return only_element(x.history.layer.inner)
         if is_layered(x):
             return x.history.layer.element(x)
         raise RuntimeError("Tensor.item() cannot be called on meta tensors")
@@ -526,6 +530,64 @@ cdef Tensor counter_apart(Tensor t):
     return made
 
 
+cdef bint hides_elements(Tensor t) except -1:
+    return t.backend == BACKEND_META and is_layered(t) and t.history.layer.hides_elements
+
+
+def has_hidden_elements(Tensor x not None):
+    """Whether the array of `x` has no elements: those are in the array of the tensor that its layer has."""
+    return bool(hides_elements(x))
+
+
+def check_storage(Tensor x not None):
+    """Raise NotImplementedError if `x` has no memory of its own, as tensors of function transforms."""
+    if hides_elements(x):
+        raise NotImplementedError(f"Cannot access storage of {implementation_of(x)}")
+
+
+cdef str implementation_of(Tensor x):
+    """What PyTorch calls tensors like that: of a gradient inside of a batch, that of the gradient."""
+    return "TensorWrapper" if wants(x) else x.history.layer.implementation
+
+
+def tensor_with_memory(Tensor x not None):
+    """Return `x`, or the tensor below it if its transform is over; RuntimeError if it has no memory of its own."""
+    while hides_elements(x):
+        x.history.layer.check_memory()
+        x = x.history.layer.inner
+    return x
+
+
+cdef object meta_array = None          # the class of arrays without elements
+
+
+cdef object array_without_elements(Tensor x, bint of_batch):
+    """An array with the shape, dtype and strides of `x`; of a batch, with those of its elements along the first dimension."""
+    global meta_array
+    cdef Py_ssize_t itemsize = x.array.dtype.itemsize
+    if meta_array is None:
+        connected()
+        meta_array = backends.get("meta").array_type
+    shape, steps = x.array.shape, [step * itemsize for step in x.stride()]
+    if x.backend == BACKEND_META:
+        offset = x.array.offset
+    elif x.backend == BACKEND_CPU:
+        owner = root_of(x.array)
+        offset = 0
+        if isinstance(owner, cnp.ndarray):
+            offset = (<size_t>cnp.PyArray_DATA(x.array) - <size_t>cnp.PyArray_DATA(owner)) // itemsize
+    else:
+        offset = x.storage_offset()
+    return meta_array(shape[1:], x.array.dtype, steps[1:], offset) if of_batch else meta_array(shape, x.array.dtype, steps, offset)
+
+
+def hide_elements(Tensor x not None, Tensor inner not None, bint of_batch):
+    """Let the array of `x` show the shape of `inner`, or of an element of that batch, and have no elements."""
+    array = array_without_elements(inner, of_batch)
+    before = x.array  # held until all of `x` fits together
+    x.array, x.scalar_type, x.backend, x.device_index = array, inner.scalar_type, BACKEND_META, inner.device_index
+
+
 def layer_of(Tensor x not None):
     """What the tensor stands for beside its array: a `ts._core.layers.layer.Layer`, or None."""
     return None if x.history is None else x.history.layer
@@ -580,9 +642,15 @@ cdef object root_of(object array):
     return array if base_array is None else base_array
 
 
+cdef object memory_of(Tensor t):
+    while hides_elements(t):
+        t = t.history.layer.inner
+    return root_of(t.array)
+
+
 def share_memory(Tensor x not None, Tensor y not None):
     """Whether two tensors are views of one array."""
-    return root_of(x.array) is root_of(y.array)
+    return memory_of(x) is memory_of(y)
 
 
 def view_of(Tensor x not None, array):
@@ -675,9 +743,8 @@ cdef class Tensor:
 
     __array_priority__ = 1000
 
-    def __init__(self, *args, device=None):
-        construct.check_legacy_device(device, "cpu")
-        become(self, construct.legacy(args, device, None, "Tensor"))
+    def __init__(self, *args, **kwargs):
+        """Nothing: `__new__` makes the tensor, so that derived classes may have either with arguments of their own."""
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
@@ -696,9 +763,15 @@ cdef class Tensor:
             set_flag(AS_TENSORS, before)
 
     @staticmethod
-    def _make_subclass(cls, Tensor data not None, bint require_grad=False):
+    def _make_subclass(cls, Tensor data not None, require_grad=False):
         """A leaf of a derived class around the memory of `data`."""
         check_derived(cls)
+        if not isinstance(require_grad, bool_type):
+            raise TypeError(
+                f"_make_subclass(): argument 'require_grad' (position 3) must be bool, not {type(require_grad).__name__}"
+            )
+        if require_grad and not (data.dtype.is_floating_point or data.dtype.is_complex):
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         view = data.detach() if tracing() else detached_from(data)
         return of_class(<type>cls, view)._marked(bool(require_grad))
 
@@ -771,7 +844,7 @@ cdef class Tensor:
 
     @property
     def is_meta(self):
-        return self.backend == BACKEND_META
+        return self.history.layer.inner.is_meta if hides_elements(self) else self.backend == BACKEND_META
 
     @property
     def is_leaf(self):
@@ -861,12 +934,18 @@ cdef class Tensor:
 
     @property
     def data(self):
+        if is_layered(self) and not wants(self):
+            self.history.layer.check_data()
         if let_go != NULL:
             let_go(<PyObject *>self.array, False)
         return detached_from(self) if is_layered(self) else shared(self)
 
     @data.setter
     def data(self, Tensor other not None):
+        for x in (self, other):
+            if hides_elements(x):
+                where = "under vmap" if implementation_of(x) == "BatchedTensorImpl" else "inside functorch"
+                raise RuntimeError(f"mutating directly with `.data` {where} transform is not allowed.")
         fake = other.backend == BACKEND_META and is_layered(other) and other.history.layer.level == 0
         if fake and self.backend != BACKEND_META:
             raise RuntimeError("a tensor with elements cannot become one without: its elements would be lost")
@@ -947,6 +1026,8 @@ cdef class Tensor:
     def data_ptr(self):
         """The address of the first element."""
         check_strided(self, "Cannot access data pointer of Tensor that doesn't have storage")
+        if hides_elements(self):
+            return tensor_with_memory(self).data_ptr()
         if let_go != NULL:
             let_go(<PyObject *>self.array, True)
         if self.backend == BACKEND_CPU:
@@ -964,6 +1045,9 @@ cdef class Tensor:
 
     def _host(self):
         """The elements as a NumPy array, which shares memory on the CPU."""
+        if hides_elements(self):
+            self.history.layer.check_copy_to_host()
+            return self.history.layer.inner._host()
         check_elements(self)
         if self.backend == BACKEND_CPU:
             return self.array
@@ -976,6 +1060,8 @@ cdef class Tensor:
         if size != 1:
             values = "more than one value" if size else "no values"
             raise RuntimeError(f"Boolean value of Tensor with {values} is ambiguous")
+        if hides_elements(self):
+            self.history.layer.check_condition()
         value = bool(only_element(self))
         if tracing():
             tracer().escape(self, "boolean", value)
@@ -1047,7 +1133,7 @@ cdef class Tensor:
             raise RuntimeError(
                 f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(x)}."
             )
-        return bool((self == x).any())
+        return (self == x).any().item()
 
     def __repr__(self):
         from ts._core.tensor import printing
@@ -1190,9 +1276,18 @@ seal(Counter)
 cdef New new_unfilled = (<PyTypeObject *>Tensor).tp_new
 
 
-cdef object new_empty(type cls, object args, PyObject *kwargs):
-    cdef Tensor t = new_unfilled(cls, args, kwargs)
-    rebind(t, np.empty(0, np.float32))
+cdef object new_tensor(type cls, object args, PyObject *kwargs):
+    """Tensor(...): what `construct.legacy` makes of the arguments, as a tensor of the class."""
+    cdef Tensor t = new_unfilled(cls, (), NULL)
+    options = {} if kwargs == NULL else dict(<object>kwargs)
+    if not args and not options:
+        rebind(t, np.empty(0, np.float32 if construct is None else dtypes.get_default_dtype().numpy_dtype))
+        return t
+    device = options.pop("device", None)
+    if options:
+        raise TypeError(f"new() received an unexpected keyword argument '{next(iter(options))}'")
+    construct.check_legacy_device(device, "cpu")
+    become(t, construct.legacy(args, device, None, "Tensor"))
     return t
 
 
@@ -1225,7 +1320,7 @@ cdef int hang_attributes_on_tensors() except -1:
 
 hang_attributes_on_tensors()
 # Of Python's `Tensor.__new__(Tensor)`, and of classes made of Tensor; `wrap` calls the C function and fills it.
-(<PyTypeObject *>Tensor).tp_new = new_empty
+(<PyTypeObject *>Tensor).tp_new = new_tensor
 PyType_Modified(Tensor)
 
 # They import the class above; the last three put methods into it.

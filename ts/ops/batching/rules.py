@@ -71,8 +71,20 @@ def answered(call: Call) -> Any:
     """
     for x, whole in zip(call.values, call.wholes, strict=True):
         if whole is True and call.record.reads_elements:
-            Batched(call.level.number, x, True).check_elements()
+            refuse_reading(call, Batched(call.level.number, x, True))
     return call.run(element(call, 0))
+
+
+def refuse_reading(call: Call, layer: Batched) -> None:
+    """Raise RuntimeError: a batch has no single number, truth value or result of a comparison."""
+    declared = call.record.operator.signature
+    if len(declared.parameters) > 1:
+        raise RuntimeError(
+            f"Batching rule not implemented for {call.record.key}. We could not generate a fallback."
+        )
+    if declared.returns[0].kind == "bool":
+        layer.check_condition()
+    layer.check_elements()
 
 
 # ---------------------------------------------------------------- element by element
@@ -136,7 +148,21 @@ def one_by_one(call: Call) -> Any:
         raise RuntimeError(
             f"The fallback path does not support vmap over dims of size 0. The operator is {call.record.key}."
         )
-    return stacked([call.run(element(call, k)) for k in range(call.size)])
+    rows = [call.run(element(call, k)) for k in range(call.size)]
+    if any(_shapes(row) != _shapes(rows[0]) for row in rows):
+        raise RuntimeError(
+            "vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap "
+            f"over {call.record.key}. Please file an issue at https://github.com/pytorch/pytorch/issues if "
+            "you need this feature."
+        )
+    return stacked(rows)
+
+
+def _shapes(result: Any) -> Any:
+    """Return the shapes of the tensors in a result."""
+    if isinstance(result, (tuple, list)):
+        return [_shapes(x) for x in result]
+    return result.shape if isinstance(result, Tensor) else None
 
 
 def element(call: Call, k: int) -> list[Any]:
