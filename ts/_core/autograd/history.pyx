@@ -27,8 +27,34 @@ cdef int refresh(Tensor view) except -1:
     if history.version == now and history.node is not None or not base.wants_grad:
         return 0
     node = view_node(view, base)
+    before, output = history.node, history.output
     history.node, history.output, history.version = node, 0, now
     view.wants_grad = True
+    if history.retained:
+        move_retained(view, before, output)
+    return 0
+
+
+cdef int move_retained(Tensor t, Node before, int output) except -1:
+    """Let the tensor retain the gradient of what it has become, not of what it was: result `output` of a node."""
+    if before is None or before.hooks is None:
+        return 0
+    reference = before.hooks.retained.get(output)
+    if reference is None or reference() is not t:
+        return 0
+    del before.hooks.retained[output]
+    hooks_of(<Node>t.history.node).retained[t.history.output] = reference
+    return 0
+
+
+cdef int set_history_of_written(Tensor t, Node node, int output) except -1:
+    """The tensor, which is no view, was written: it is result `output` of a node from now on."""
+    cdef History history = history_of(t)
+    before, output_before = history.node, history.output
+    set_history(t, node, output)
+    history.rebased = True
+    if history.retained:
+        move_retained(t, before, output_before)
     return 0
 
 
@@ -56,7 +82,7 @@ cdef int check_write_to(Tensor t) except -1:
             "view and the inplace either both inside the no_grad block (if you don't want the inplace to be tracked) or both "
             "outside (if you want the inplace to be tracked)."
         )
-    if base.wants_grad and (base.history is None or base.history.node is None):
+    if (base.wants_grad or wants(t)) and (base.history is None or base.history.node is None):
         raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
     return 0
 
@@ -107,14 +133,13 @@ cdef int rebase_history(Tensor t, Node node, int output, int edge) except -1:
     cdef Tensor base = t.base
     cdef Node whole
     if base is None:
-        set_history(t, node, output)
-        t.history.rebased = True
-        return 0
+        return set_history_of_written(t, node, output)
     whole = written_view(t, base, node, output, edge)
-    set_history(base, whole, 0)
-    base.history.rebased = True
+    set_history_of_written(base, whole, 0)
     history_of(t).version = -1         # its node is looked for when somebody asks
     t.wants_grad = True
+    if t.history.retained:
+        refresh(t)
     return 0
 
 
