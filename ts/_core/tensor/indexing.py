@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from ts import dtypes
-from ts._core.tensor import construct, subscripts
+from ts._core.tensor import construct, sizes, subscripts
 from ts._core.tensor.overriding import call_of_class, overrides
-from ts._core.tensor.tensor import Tensor, layer_of, operator, view_of
+from ts._core.tensor.tensor import Tensor, layer_of, operator
 
 Slice = slice  # the name is also that of an operator
+_MASKS = (dtypes.bool_, dtypes.uint8)
 
 
 def get(x: Tensor, index: Any) -> Tensor:
@@ -45,25 +46,33 @@ def put(x: Tensor, index: Any, value: Any) -> None:
         value = construct.number_tensor(value, x.dtype, x.device)
     if index is False:
         return
+    if index is True:  # alone, it is no index tensor
+        index = None
     try:
         view, indices = _resolve(x, index)
     except _Overridden as found:
         call_of_class((found.item,), Tensor.__setitem__, (x, index, value))
         return
-    source = construct.moved(value, x.device)
+    source = construct.moved_to(value, x.device, None)
     if not indices:
         source = _without_leading_ones(source, view.ndim)
         if source.shape != view.shape and not number:
             construct.check_broadcast(view.shape, source)
             source = operator("expand")(source, view.shape)
-        operator("copy_")(view, source)
+        operator("copy_" if number or source.ndim else "fill_")(view, source)
         return
     if x.is_meta:
         return
-    mask = indices[0]
-    if len(indices) == 1 and mask is not None and mask.dtype is dtypes.bool_ and source.numel() == 1:
+    source = _without_leading_ones(source, 0)
+    given = [index for index in indices if index is not None]
+    mask = given[0]
+    if len(given) == 1 and mask.dtype in _MASKS and source.numel() == 1:
+        if mask.dtype is dtypes.uint8 and layer_of(x) is None:
+            raise RuntimeError(
+                "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
+            )
         # It fills, and may be an element of the tensor.
-        source = construct.copied(construct.converted(source, view.dtype), None)
+        source = operator("clone")(source.to(view.dtype))
     operator("index_put_")(view, indices, source)
 
 
@@ -81,10 +90,12 @@ def full_name(value: Any) -> str:
 
 
 def _without_leading_ones(x: Tensor, ndim: int) -> Tensor:
-    array = x.array
-    while array.ndim > ndim and array.shape[0] == 1:
-        array = array[0, ...]
-    return x if array is x.array else view_of(x, array)
+    """Return `x`, or a view without those of its first dimensions of length 1 that exceed `ndim`."""
+    shape = list(x.shape)
+    while len(shape) > ndim and sizes.known_one(shape[0]):
+        del shape[0]
+    viewed: Tensor = x if len(shape) == x.ndim else operator("view")(x, shape)
+    return viewed
 
 
 def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
@@ -133,7 +144,7 @@ def _resolve(x: Tensor, index: Any) -> tuple[Tensor, list[Tensor | None]]:
         else:
             used = _consumed(item)
             key += [Slice(None)] * used
-            indices.append(construct.moved(item, x.device))
+            indices.append(construct.moved_to(item, x.device, None))
             dim += used
     return _view(x, key, steps), indices if any(i is not None for i in indices) else []
 
