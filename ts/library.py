@@ -69,6 +69,7 @@ class _Implementations:
         self.backward: Callable[..., Any] | None = None
         self.setup_context: Callable[..., Any] | None = None
         self.of_function: Callable[..., Any] | None = None  # what `custom_op` made it of
+        self.recorded: Any = None  # the class of its nodes, made on first use
         declared = signature(schema)
         self.only_writes = not declared.returns and any(p.written for p in declared.parameters)
         kinds = [p.kind for p in declared.parameters]
@@ -97,10 +98,26 @@ class _Implementations:
         if not wanted or function is self.by_key.get("CompositeImplicitAutograd"):
             result = function(*args)
         else:
-            result = _Recorded.apply(self, function, *args)
+            result = self._recorded_call(function, args)
         if self.of_function is not None:
             self._check_new(result, tensors)
         return result
+
+    def _recorded_call(self, function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+        """Return the results of a call, as those of a node that runs the operator's backward function."""
+        if self.recorded is None:
+            name = self.name.replace("::", "_").replace(".", "_")
+            self.recorded = type(f"GeneratedBackwardFor_{name}_default", (_Recorded,), {})
+        nodes: list[Any] = []
+
+        def run(*given: Any) -> Any:
+            result = function(*given)
+            nodes.append(_flatten(result)[1])
+            return result
+
+        leaves, layout = _flatten(args)
+        flat = self.recorded.apply(self, run, layout, *leaves)
+        return pytree.tree_unflatten(list(flat), nodes[0])
 
     def _check_new(self, result: Any, tensors: Sequence[Tensor]) -> None:
         """RuntimeError where a result is an argument or another result, or lies in its memory."""
@@ -165,36 +182,74 @@ class _Implementations:
 
 
 class _Recorded(Function):
-    """A call of such an operator that gradients are wanted of."""
+    """A call of such an operator that gradients are wanted of: its lists of tensors are flattened.
+
+    `forward(ctx, custom, function, layout, *leaves)` gets the arguments as `_flatten` gives them, and gives
+    the results that way, in a tuple; `ctx._result_layout` says how they are nested.
+    """
 
     @staticmethod
-    def forward(ctx: Any, custom: _Implementations, function: Callable[..., Any], *args: Any) -> Any:
-        ctx.custom, ctx.count = custom, len(args)
+    def forward(
+        ctx: Any, custom: _Implementations, function: Callable[..., Any], layout: Any, *leaves: Any
+    ) -> Any:
+        args = pytree.tree_unflatten(leaves, layout)
+        ctx._operator, ctx._argument_layout, ctx._argument_count = custom, layout, len(args)
+        ctx.needs_input_grad = _needs_gradient(args)
         result = function(*args)
+        flat, ctx._result_layout = _flatten(result)
         if custom.backward is not None and custom.setup_context is not None:
             if {"inputs", "output"} <= inspect.signature(custom.setup_context).parameters.keys():
                 custom.setup_context(ctx, inputs=args, output=result)
             else:
                 custom.setup_context(ctx, args, result)
-        return result
+        return tuple(flat)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        custom = ctx.custom
+        custom = ctx._operator
         if custom.backward is None:
             name = custom.name.replace("::", ".")
             raise RuntimeError(
                 f"Trying to backward through {name}.default but no autograd formula was registered. Please "
                 "use register_autograd to add one."
             )
-        found = custom.backward(ctx, *gradients)
+        nested = pytree.tree_unflatten(list(gradients), ctx._result_layout)
+        found = custom.backward(ctx, *(nested if isinstance(nested, tuple) else (nested,)))
         found = found if isinstance(found, tuple) else (found,)
-        if len(found) != ctx.count:
+        if len(found) != ctx._argument_count:
             raise RuntimeError(
                 f"the gradient of {custom.name} returned an incorrect number of gradients (expected "
-                f"{ctx.count}, one for each argument, got {len(found)})"
+                f"{ctx._argument_count}, one for each argument, got {len(found)})"
             )
-        return (None, None, *found)
+        leaves, layout = _flatten(found)
+        if layout != ctx._argument_layout:
+            raise RuntimeError(
+                "Expected the return from backward to be of the same structure as the inputs. Got: "
+                f"{layout} (return from backward), expected: {ctx._argument_layout} (inputs)"
+            )
+        return (None, None, None, *leaves)
+
+
+def _flatten(values: Any) -> tuple[list[Any], Any]:
+    """Return the leaves of values, and how they are nested in tuples and lists of tensors."""
+    leaves, layout = pytree.tree_flatten(values, is_leaf=_is_leaf)
+    return list(leaves), layout
+
+
+def _is_leaf(x: Any) -> bool:
+    if isinstance(x, list):
+        return not all(y is None or isinstance(y, Tensor) for y in x)
+    return not isinstance(x, tuple)
+
+
+def _needs_gradient(args: Any) -> tuple[Any, ...]:
+    """Return for each argument whether it needs a gradient; for lists of tensors, a list."""
+    return tuple(
+        [isinstance(y, Tensor) and y.requires_grad for y in x]
+        if isinstance(x, list) and not _is_leaf(x)
+        else isinstance(x, Tensor) and x.requires_grad
+        for x in args
+    )
 
 
 _custom: dict[str, _Implementations] = {}

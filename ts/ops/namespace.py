@@ -29,7 +29,7 @@ class OpOverload:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            return self._call(*args, **kwargs)
+            return _in_lists(self._call(*args, **kwargs), [self.operator])
         except TypeError:
             refused = self._refusal(args, kwargs)
             if refused is None:
@@ -107,7 +107,8 @@ class Packet:
         self.__name__ = name.partition("::")[2]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return _callable(self.qualified_name, registry.lookup)(*args, **kwargs)
+        found = _callable(self.qualified_name, registry.lookup)(*args, **kwargs)
+        return _in_lists(found, registry.lookup(self.qualified_name)) if type(found) is tuple else found
 
     def __str__(self) -> str:
         return self.qualified_name.replace("::", ".")
@@ -129,6 +130,13 @@ class Packet:
         raise AttributeError(
             f"The underlying op of '{self.qualified_name}' has no overload name '{overload}'"
         )
+
+
+def _in_lists(found: Any, operators: Any) -> Any:
+    """Return a result that the schema says is a list as one; functions of `ts` and methods give a tuple."""
+    if type(found) is not tuple or any(len(operator.signature.returns) != 1 for operator in operators):
+        return found
+    return list(found)
 
 
 def _callable(name: str, lookup: Any) -> Any:
