@@ -28,7 +28,7 @@ from ts import compiler
 from ts._core.tensor.hooks import RemovableHandle, add_hook
 from ts._core.tensor.sharing import share_memory
 from ts._core.tensor.tensor import Tensor
-from ts._core.thread.context import current_tracer
+from ts._core.thread.context import GradMode, current_tracer
 from ts.errors import missing_attribute
 from ts.nn import hooks
 from ts.nn.hooks import (
@@ -379,13 +379,18 @@ class Module:
         return self
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Let every parameter and buffer be what `fn` makes of it; parameters stay the same objects."""
+        """Let parameters, their gradients and buffers be what `fn` makes of them; parameters stay objects."""
         if recurse:
             for module in self.children():
                 module._apply(fn)
         for parameter in self._parameters.values():
-            if parameter is not None:
-                parameter.data = fn(parameter.data)
+            if parameter is None:
+                continue
+            gradient = None if is_uninitialized(parameter) else parameter.grad
+            parameter.data = fn(parameter.data)
+            if gradient is not None:
+                with GradMode(False):
+                    gradient.data = fn(gradient)
         for name, buffer in self._buffers.items():
             if is_uninitialized(buffer):
                 buffer.data = fn(buffer.data)
