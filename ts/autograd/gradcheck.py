@@ -70,6 +70,30 @@ def gradcheck(
     return True
 
 
+def _get_numerical_jacobian(
+    fn: Function,
+    inputs: Any,
+    outputs: Any = None,
+    target: Any = None,
+    eps: float = 1e-3,
+    is_forward_ad: bool = False,
+) -> list[tuple[Any, ...]]:
+    """Return the Jacobians of fn(*inputs), by differences: for each target, a matrix for each result.
+
+    target   the tensors to differentiate by, if they want a gradient; `fn` may read them elsewhere;
+             None: `inputs`
+    outputs  not needed
+    """
+    from ts.autograd.differences import as_tuple, by_differences, wanted
+
+    arguments = as_tuple(inputs)
+    targets = arguments if target is None else as_tuple(target)
+    return [
+        tuple(by_differences(lambda *_: fn(*arguments), targets, i, eps, forward=is_forward_ad))
+        for i in wanted(targets)
+    ]
+
+
 def gradgradcheck(
     func: Function,
     inputs: Any,
