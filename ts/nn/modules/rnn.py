@@ -24,8 +24,9 @@ _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 def sequences(batch_sizes: Tensor) -> int:
     """How many sequences are packed; in a trace a tensor, as lengths are there."""
-    if not ts.jit.is_scripting() and current_tracer() is not None:
-        return batch_sizes[0]  # type: ignore[return-value]
+    if not ts.jit.is_scripting():  # an `and` would compile both of its operands
+        if current_tracer() is not None:
+            return batch_sizes[0]  # type: ignore[return-value]
     return int(batch_sizes[0])
 
 

@@ -38,8 +38,11 @@ def _is_causal(mask: Tensor | None, is_causal: bool | None, size: int) -> bool:
     """
     if is_causal is not None:
         return is_causal
-    if mask is None or (not ts.jit.is_scripting() and current_tracer() is not None):
+    if mask is None:
         return False
+    if not ts.jit.is_scripting():  # an `and` would compile both of its operands
+        if current_tracer() is not None:
+            return False
     causal = _causal_mask(size, mask.device, mask.dtype)
     if mask.size() != causal.size():
         return False
