@@ -187,6 +187,23 @@ def f(x: Tensor, y: Tensor, w: Tensor) -> Tensor:
     same(f(x, y, w), one_by_one(f, x, y, w))
 
 
+def test_reductions_of_a_conversion_that_others_read_stay_alone():
+    """A conversion that others read may return its operand: then its reductions have no row in a group."""
+    text = """
+def f(x: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
+    y = x.float()
+    return y.sum(-1), y.sum(-2), torch.trace(y)
+
+def g(x: Tensor) -> Tuple[Tensor, Tensor, Tensor]:
+    y = x.float()
+    return y.sum(-1), torch.tanh(torch.exp(y)), torch.trace(y)
+"""
+    for function in (script(text), script(text, "g")):
+        for x in (ts.tensor([[3, 1], [2, 5]]), ts.tensor([[3.0, 1.0], [2.0, 5.0]])):
+            for got, wanted in zip(function(x), one_by_one(function, x), strict=True):
+                same(got, wanted)
+
+
 def test_what_is_written_between_is_seen():
     f = script("""
 def f(x: Tensor, y: Tensor, w: Tensor) -> Tensor:

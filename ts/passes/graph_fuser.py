@@ -17,6 +17,7 @@ written: its nodes sink, and nothing moves past a node that writes.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from ts.analysis.effects import has_side_effects
 from ts.analysis.writes import writes_to_inputs
@@ -36,6 +37,9 @@ from ts.fusion.groups import (
 from ts.fusion.program import KIND
 from ts.ir.graph import Block, Graph, Node, Value
 from ts.passes.log import debug, optimization_allowed, update
+
+_MAY_BE_OPERAND: Final = "others read what it gives, which may be its operand itself"
+_READS_NO_ROW: Final = "it reads rows of what no group has computed"
 
 
 def fuse_graph(graph: Graph, refused: dict[Node, str] | None = None) -> bool:
@@ -173,7 +177,7 @@ class _Fuser:
             if reason:
                 self.refused[node] = reason
             elif node not in inside:
-                self.refused[node] = "others read what it gives, which may be its operand itself"
+                self.refused[node] = _READS_NO_ROW if ends(node) else _MAY_BE_OPERAND
         if reason:
             debug("graph_fuser", "{} stay: {}", group.nodes, reason)
             return
@@ -208,12 +212,16 @@ class _Fuser:
 
 
 def _without_heads(nodes: list[Node]) -> list[Node]:
-    """Without conversions of what the group reads if others read them, too: they may give their operand."""
+    """Return the nodes without conversions of inputs that others read, too: they may return their operand.
+
+    A reduction of such a conversion goes with it, as a group reduces only what it computes.
+    """
     inside = set(nodes)
     for node in nodes:
         is_head = converts(node) and inside.isdisjoint(value.node() for value in node.inputs())
         if is_head and any(use.user not in inside for use in node.output().uses()):
             inside.remove(node)
+    inside -= {node for node in inside if ends(node) and node.inputs()[0].node() not in inside}
     return [node for node in nodes if node in inside]
 
 
