@@ -226,3 +226,23 @@ def test_fusion_strategy():
     finally:
         assert ts.jit.set_fusion_strategy(before) == [("STATIC", 3), ("DYNAMIC", 1)]
     assert before == [("STATIC", 2), ("DYNAMIC", 10)]
+
+
+def test_constant_arguments_keep_their_types_when_calls_are_inlined():
+    """A constant device decides no branch, but the inlined body has it as a device; 1 and True are two constants."""
+    unit = ts.jit.CompilationUnit("""
+def filled(n: Optional[int], device: Optional[Device] = None) -> Tensor:
+    count = 100 if n is None else n
+    return torch.full([count], 3, device=device)
+
+def kind(x: Union[int, bool]) -> str:
+    return "int" if isinstance(x, int) else "bool"
+
+def on_device() -> Tensor:
+    return filled(2, torch.device("cpu"))
+
+def kinds() -> Tuple[str, str]:
+    return kind(1), kind(True)
+""")
+    assert unit.on_device().tolist() == [3, 3]
+    assert unit.kinds() == ("int", "bool")

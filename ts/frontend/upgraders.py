@@ -86,6 +86,12 @@ def spaced(
     return torch.linspace(
         start, end, count, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
+
+def into(
+    start: Union[int, float, complex], end: Union[int, float, complex], steps: Optional[int] = None,
+    *, out: Tensor
+) -> Tensor:
+    return torch.linspace(start, end, 100 if steps is None else steps, out=out)
 """,
     ),
     "logspace": (
@@ -100,6 +106,12 @@ def spaced(
     return torch.logspace(
         start, end, count, base, dtype=dtype, layout=layout, device=device, pin_memory=pin_memory
     )
+
+def into(
+    start: Union[int, float, complex], end: Union[int, float, complex], steps: Optional[int] = None,
+    base: float = 10.0, *, out: Tensor
+) -> Tensor:
+    return torch.logspace(start, end, 100 if steps is None else steps, base, out=out)
 """,
     ),
 }

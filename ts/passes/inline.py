@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from ts.analysis.autocast import autocast_blocks
 from ts.ir.graph import Block, CallStack, Graph, Node, Value
-from ts.ir.types import ClassType
+from ts.ir.types import ClassType, Type
 from ts.passes.constant_pooling import constant_pooling
 from ts.passes.constant_propagation import constant_propagation_immutable_types, fold_immutable_constants
 from ts.passes.control_flow import inserting_at_start, nodes_of
@@ -69,7 +69,7 @@ def inline_if_everything(graph: Graph) -> bool:
     return inline(graph) or any(started)
 
 
-_Constants = tuple[tuple[int, object], ...]  # arguments, by number
+_Constants = tuple[tuple[int, object, Type], ...]  # arguments by number, with the types of their constants
 
 
 class _Inliner:
@@ -155,7 +155,7 @@ class _Inliner:
         if not self._specialize or not self._graph(callee)[1]:
             return ()
         return tuple(
-            (i, argument.to_ivalue())
+            (i, argument.to_ivalue(), argument.type())
             for i, argument in enumerate(_arguments(call))
             if argument.node().kind() == "prim::Constant" and isinstance(argument.to_ivalue(), _DECIDING)
         )
@@ -165,8 +165,8 @@ def _prepared(graph: Graph, constants: _Constants) -> Graph:
     """What `graph` is for the constants, made small before it is copied, perhaps many times."""
     body = graph.copy()
     with inserting_at_start(body):
-        for i, value in constants:
-            body.inputs()[i].replace_all_uses_with(body.insert_constant(value))
+        for i, value, type in constants:
+            body.inputs()[i].replace_all_uses_with(body.insert_constant(value, type=type))
     simplify(body)
     if fold_immutable_constants(body):
         eliminate_unfailing_dead_code(body)
