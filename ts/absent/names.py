@@ -28,6 +28,8 @@ ELSEWHERE: Final = {
     "_C._TensorMeta": "builtins.type",  # the class of the class Tensor
     "_C._get_tracing_state": "ts._core.thread.context.current_tracer",
     "_C._is_tracing": "ts.jit.is_tracing",
+    "jit._recursive._python_cu": "ts.jit.python_cu",
+    "jit._state._python_cu": "ts.jit.python_cu",
     "distributions.relaxed_bernoulli.LogitRelaxedBernoulli":
         "ts.distributions.relaxed.LogitRelaxedBernoulli",
     "distributions.relaxed_categorical.ExpRelaxedCategorical":

@@ -89,6 +89,9 @@ def attribute(module: str, name: str) -> Any:
     full = f"{path}.{name}" if path else name
     if name == "__all__" and api.is_module(path):
         return _declared(path)
+    if full in ELSEWHERE:
+        home, _, own = ELSEWHERE[full].rpartition(".")
+        return getattr(importlib.import_module(home), own)
     if entry is None:
         if api.is_module(full):
             return importlib.import_module(f"ts.{full}")
@@ -107,9 +110,6 @@ def _object(path: str, entry: api.Entry) -> Any:
         return getattr(importlib.import_module(f"ts.{home}".rstrip(".")), name)
     if entry.kind == "external":
         return _external(entry.detail)
-    if path in ELSEWHERE:
-        home, _, name = ELSEWHERE[path].rpartition(".")
-        return getattr(importlib.import_module(home), name)
     if path in ANSWERS:
         return _answer(path)
     if path in _MARKERS:
