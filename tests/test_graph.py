@@ -380,3 +380,11 @@ def test_functions_of_graphs_in_compilation_units():
     with pytest.raises(RuntimeError, match=r"method 'g' already defined\."):
         unit.create_function("g", graph)
     assert unit.get_class("f") is None and ts.jit.python_cu.find_function("nothing") is None
+
+
+def test_the_compilation_unit_of_python_has_pytorchs_path():
+    """`torch.jit._state._python_cu` finds what is compiled by its qualified name."""
+    unit = ts.jit._state._python_cu
+    scripted = ts.jit.script(add_one)
+    assert unit is ts.jit._recursive._python_cu is ts.jit.python_cu
+    assert unit.find_function(scripted.qualified_name) is scripted
