@@ -61,7 +61,7 @@ def _sum_dim(xp: Any, self: Array, dim: Dims, keepdim: bool = False, dtype: int 
     cuda_rows="sum(a)",
     autocast={"cuda": "float32"},
     **COPIED,
-    sparse="reductions.total",
+    sparse="reductions.sum_all",
 )
 def _sum(xp: Any, self: Array, dtype: int | None = None) -> Array:
     return sum_kernel(xp, self, None, False, dtype)

@@ -94,7 +94,7 @@ class Record:
     head: bool = False  # a view, or a list of them, of its first argument, which groups read by themselves
     ends: bool = False  # may end a group: it reads rows along the last dimensions of its first argument
     converts: bool = False  # its first argument to the dtype that the second is or has: a row of groups
-    sparse: str = ""  # its kernel for sparse operands: a function of `ts.ops.sparse_kernels`; "": it has none
+    sparse: str = ""  # kernel for sparse operands: a function of `ts.ops.sparse_kernels`; "" without one
     cuda: str | None = None  # pointwise: the CUDA expression over a, b, c
     cuda_rows: str | Callable[..., str | None] | None = None  # an end: what it reads of a row (`folds.py`),
     # or what gives that for the length of the row and the arguments but the first by name; None: for none
@@ -119,7 +119,7 @@ class Record:
     refuses: Mapping[str, str] | None = None  # kinds of dtypes without a kernel: what is said (`refusals`)
     overlap: int = 0  # of a written tensor whose elements share places, by the numbers of `overlap.pxd`
     assignment: str = "tensor[indices] = tensor"  # what else does it, in the warning about such a tensor
-    unsized: Callable[..., tuple[Any, int]] | None = None  # dtype and rank of a result sized by elements
+    unsized: Callable[..., tuple[Any, int]] | None = None  # dtype and rank of a data-dependent result
     filled_like: str = ""  # of what fills its tensor: the operator that makes one like it, so filled
     layout: tuple[str, ...] = ()  # a rule of `layouts` for each result; (): they lie as they were made
     out_refused: Said = ""  # what is said of an `out=` in another dtype than the result's; "": it is cast
@@ -172,7 +172,7 @@ class Record:
 
     @property
     def sparse_kernel(self) -> Kernel:
-        """Its kernel for sparse operands; one that refuses them where it has none."""
+        """Kernel for sparse operands; without one, a kernel that raises NotImplementedError."""
         from ts.ops.sparse_kernels import sparse_kernel_of  # here: of few programs
 
         return sparse_kernel_of(self)

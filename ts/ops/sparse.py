@@ -1,7 +1,7 @@
 """Operators of sparse tensors: construction, their parts, conversions, products, sums and softmax.
 
-In: dense and sparse arrays; out: dense and sparse arrays.  The dense kernel of a record here runs where
-all tensors are dense: it constructs a sparse array, or refuses.  `sparse=` names the kernel for sparse
+In: dense and sparse arrays; out: dense and sparse arrays.  The dense kernel of a record here runs if
+all tensors are dense: it constructs a sparse array or raises an error.  `sparse=` names the kernel for sparse
 operands, as in other families.
 
     sparse_coo_tensor([[0, 2]], [1., 2.], (3,))    CooArray
@@ -35,7 +35,7 @@ _END: Final = "bool? is_coalesced=None"
     "indices, "
     f"Tensor values, *, {_OPTIONS}=False, {_END}) -> Tensor",
     where="f",
-    sparse="conversions.constructed",
+    sparse="conversions.construct",
 )
 def _with_dims_and_tensors(
     xp: Any,
@@ -55,14 +55,14 @@ def _with_dims_and_tensors(
     f"{_END})"
     " -> Tensor",
     where="f",
-    sparse="conversions.constructed",
+    sparse="conversions.construct",
 )
 @op(
     f"aten::sparse_coo_tensor.indices_size(Tensor indices, Tensor values, int[] size, *, {_OPTIONS}=None, "
     f"{_END})"
     " -> Tensor",
     where="",
-    sparse="conversions.constructed",
+    sparse="conversions.construct",
 )
 def _with_size(xp: Any, indices: Array, values: Array, size: Sequence[int], *options: Any) -> Any:
     conversions.check_coordinates(indices, values, size, False, bool(options[-1]))
@@ -72,17 +72,17 @@ def _with_size(xp: Any, indices: Array, values: Array, size: Sequence[int], *opt
 @op(
     f"aten::sparse_coo_tensor.indices(Tensor indices, Tensor values, *, {_OPTIONS}=None, {_END}) -> Tensor",
     where="",
-    sparse="conversions.constructed",
+    sparse="conversions.construct",
 )
 def _with_inferred_size(xp: Any, indices: Array, values: Array, *options: Any) -> Any:
     conversions.check_coordinates(indices, values, None, False, bool(options[-1]))
-    return coo_array(indices, values, conversions.inferred_size(indices, values), options[-1], options[0])
+    return coo_array(indices, values, conversions.infer_size(indices, values), options[-1], options[0])
 
 
 @op(
     f"aten::sparse_coo_tensor.size(int[] size, *, {_OPTIONS}=False) -> Tensor",
     where="",
-    sparse="conversions.constructed",
+    sparse="conversions.construct",
 )
 def _of_size(xp: Any, size: Sequence[int], dtype: int | None = None, *options: Any) -> Any:
     return conversions.zeros(rules.check_sizes(size), rules.dtype_from(dtype))
@@ -92,7 +92,7 @@ def _of_size(xp: Any, size: Sequence[int], dtype: int | None = None, *options: A
     f"aten::_sparse_coo_tensor_with_dims(int sparse_dim, int dense_dim, int[] size, *, {_OPTIONS}=False) "
     "-> Tensor",
     where="f",
-    sparse="conversions.constructed",
+    sparse="conversions.construct",
 )
 def _with_dims(
     xp: Any, sparse_dim: int, dense_dim: int, size: Sequence[int], dtype: int | None = None, *options: Any
@@ -138,13 +138,13 @@ def _declare_compressed(name: str, groups: str, plain: str, code: int | None) ->
         f"aten::{name}.{prefix}_size({head}, {size}, *, {_OPTIONS}=False) -> Tensor",
         where="",
         family="sparse",
-        sparse="conversions.constructed",
+        sparse="conversions.construct",
     )(with_size)
     op(
         f"aten::{name}.{prefix}({head}, *, {_OPTIONS}=False) -> Tensor",
         where="",
         family="sparse",
-        sparse="conversions.constructed",
+        sparse="conversions.construct",
     )(without_size)
 
 
@@ -172,7 +172,7 @@ def _nnz(xp: Any, self: Array) -> int:
 
 
 def _declare_part(name: str, text: str, returns: str = "Tensor(a)") -> None:
-    """Declare the reader of a part of a sparse tensor."""
+    """Declare an operator that reads a part (indices, values) of a sparse tensor."""
 
     def kernel(xp: Any, self: Array) -> Any:
         raise RuntimeError(f"{name} {text} but got Strided")
@@ -267,7 +267,7 @@ def _to_sparse(
     xp: Any, self: Array, layout: int | None = None, blocksize: Any = None, dense_dim: int | None = None
 ) -> Any:
     wanted = dtypes.sparse_coo if layout is None else dtypes.LAYOUTS[layout]
-    return conversions.converted(self, wanted)
+    return conversions.convert_to_sparse(self, wanted)
 
 
 @op(
@@ -279,7 +279,7 @@ def _to_sparse(
     sparse="parts.to_sparse_csr",
 )
 def _to_sparse_csr(xp: Any, self: Array, dense_dim: int | None = None) -> Any:
-    return conversions.converted(self, dtypes.sparse_csr)
+    return conversions.convert_to_sparse(self, dtypes.sparse_csr)
 
 
 @op(
@@ -291,7 +291,7 @@ def _to_sparse_csr(xp: Any, self: Array, dense_dim: int | None = None) -> Any:
     sparse="parts.to_sparse_csc",
 )
 def _to_sparse_csc(xp: Any, self: Array, dense_dim: int | None = None) -> Any:
-    return conversions.converted(self, dtypes.sparse_csc)
+    return conversions.convert_to_sparse(self, dtypes.sparse_csc)
 
 
 @op("aten::sparse_mask(Tensor self, Tensor mask) -> Tensor", where="m", sparse="conversions.sparse_mask")
@@ -443,15 +443,15 @@ for _name in ("softmax", "log_softmax"):
 def _embedding_sparse_backward(
     xp: Any, grad: Array, indices: Array, num_weights: int, padding_idx: int, scale_grad_by_freq: bool
 ) -> Any:
-    """A row of the gradient for each place that a row of the table was read at, but for the padding."""
+    """Return the sparse gradient of an embedding table: one row per index that is not `padding_idx`."""
     if scale_grad_by_freq:
         raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
     index = indices.reshape(-1).astype(np.int64)
     columns = grad.shape[-1]
     rows = grad.reshape(-1, columns)
     if padding_idx != -1:
-        kept = index != padding_idx
-        index, rows = index[kept], rows[kept]
+        is_read = index != padding_idx
+        index, rows = index[is_read], rows[is_read]
     return coo_array(index[None], rows, (num_weights, columns), None, None)
 
 
@@ -460,5 +460,5 @@ def _embedding_sparse_backward(
     where="",
 )
 def _rows_as_sparse(xp: Any, index: Array, rows: Array, num_weights: int) -> Any:
-    """Rows of a gradient of a table of `num_weights` rows, at their indices."""
+    """Return a COO gradient of a table with `num_weights` rows that stores `rows` at `index`."""
     return coo_array(index[None].astype(np.int64), rows, (num_weights, *rows.shape[1:]), None, None)

@@ -677,20 +677,20 @@ def _neg_view(xp: Any, self: Array) -> Array:
     return xp.negative(self)
 
 
-@op("aten::positive(Tensor(a) self) -> Tensor(a)", sparse="conversions.itself")
+@op("aten::positive(Tensor(a) self) -> Tensor(a)", sparse="conversions.identity")
 def _positive(xp: Any, self: Array) -> Array:
     if self.dtype == rules.BOOL:
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return self
 
 
-@op("aten::alias(Tensor(a) self) -> Tensor(a)", where="f", sparse="conversions.itself")
+@op("aten::alias(Tensor(a) self) -> Tensor(a)", where="f", sparse="conversions.identity")
 def _alias(xp: Any, self: Array) -> Array:
     return self[...]  # another tensor, as for all views
 
 
-@op("aten::resolve_conj(Tensor(a) self) -> Tensor(a)", sparse="conversions.itself")
-@op("aten::resolve_neg(Tensor(a) self) -> Tensor(a)", sparse="conversions.itself")
+@op("aten::resolve_conj(Tensor(a) self) -> Tensor(a)", sparse="conversions.identity")
+@op("aten::resolve_neg(Tensor(a) self) -> Tensor(a)", sparse="conversions.identity")
 @op("aten::lift_fresh(Tensor(a) self) -> Tensor(a)", where="f")
 @op("aten::lift(Tensor self) -> Tensor", where="", out="out", **COPIED)
 def _identity(xp: Any, self: Array) -> Array:

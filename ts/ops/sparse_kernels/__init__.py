@@ -1,4 +1,4 @@
-"""Kernels for sparse operands: what an operator computes where an argument is a sparse array.
+"""Kernels of operators for sparse operands.
 
 In: the dense kernel of the record, the array namespace, and the schema's arguments, of which tensors are
 arrays of NumPy, `CooArray` or `CompressedArray`.  Out: an array of any of these classes.
@@ -9,9 +9,8 @@ arrays of NumPy, `CooArray` or `CompressedArray`.  Out: an array of any of these
     shapes.py        transposed, selected, joined and resized arrays
     conversions.py   construction, dense <-> coordinates <-> compressed, copies
 
-A record names its kernel: `sparse="elementwise.add"`; `sparse_kernel_of` finds it, for the forms in place and
-with `out=`
-too.  A record that names none is refused in PyTorch's words.
+A record names its kernel: `sparse="elementwise.add"`; `sparse_kernel_of` returns it, also for the in-place
+and `out=` variants.  A record without a name raises NotImplementedError with PyTorch's message.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ from ts import backends
 from ts.backends.sparse import SparseArray
 from ts.ops import rules
 
-backends.get("sparse")  # arrays that kernels return are known as sparse from now on
+backends.get("sparse")  # registers the sparse backend, which wraps the arrays that kernels return
 Kernel = Callable[..., Any]
 
 
 def sparse_kernel_of(record: Any) -> Kernel:
-    """The sparse kernel of a record, or what refuses sparse operands."""
+    """Return the sparse kernel of a record; without one, a function that raises NotImplementedError."""
     named = record.sparse
     if named:
         return partial(_find(named), record.kernel)
@@ -52,7 +51,7 @@ def _find(name: str) -> Kernel:
 
 
 def not_available(key: str, dispatch_key: str) -> NotImplementedError:
-    """The error of an operator that has no kernel for the operands of a dispatch key."""
+    """Return PyTorch's error for an operator without a kernel for a dispatch key."""
     return NotImplementedError(
         f"Could not run '{key}' with arguments from the '{dispatch_key}' backend. This could be because "
         "the operator "
@@ -75,7 +74,7 @@ def _refuse(key: str, xp: Any, *args: Any) -> NoReturn:
 
 
 def _in_place(kernel: Kernel, xp: Any, self: Any, *args: Any) -> Any:
-    """The result written to `self`: a sparse tensor takes the new array, a dense one has it copied."""
+    """Run an in-place variant: replace the array of a sparse `self`, or copy the result into a dense one."""
     return _written(xp, self, kernel(xp, self, *args))
 
 

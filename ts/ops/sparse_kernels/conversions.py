@@ -1,4 +1,4 @@
-"""Sparse arrays made, copied and converted: between dense arrays, coordinates and compressed rows."""
+"""Kernels that construct, copy and convert sparse arrays (COO, CSR, CSC) and dense arrays."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _BETA = (
 COMPRESSED = {dtypes.sparse_csr.code: dtypes.sparse_csr, dtypes.sparse_csc.code: dtypes.sparse_csc}
 
 
-def coordinates(x: Any, name: str) -> CooArray:
-    """The array if it is of coordinates; a RuntimeError of the function `name` otherwise."""
+def require_coo(x: Any, name: str) -> CooArray:
+    """Return `x` if it is a COO array; otherwise raise a RuntimeError that names the function `name`."""
     if isinstance(x, CooArray):
         return x
     found = x.layout_name if isinstance(x, SparseArray) else "Strided"
     raise RuntimeError(f"{name} expected sparse coordinate tensor layout but got {found}")
 
 
-def warn_of_compressed() -> None:
-    """Warn once that compressed layouts are in beta state."""
+def warn_beta() -> None:
+    """Emit PyTorch's warning that CSR and CSC layouts are in beta state, once per process."""
     warn(_BETA)
 
 
 def compress(coo: CooArray, layout: dtypes.layout) -> CompressedArray:
-    """A matrix of coordinates as compressed rows or columns."""
+    """Convert a COO matrix to CSR or CSC."""
     if coo.sparse_dim != 2 or coo.dense_dim:
         raise RuntimeError(
             f"compressed sparse tensors are matrices here, but got {coo.sparse_dim} sparse and "
@@ -46,7 +46,7 @@ def compress(coo: CooArray, layout: dtypes.layout) -> CompressedArray:
         raise NotImplementedError(
             f"tensors of layout {layout} are not supported: use torch.sparse_csr or torch.sparse_coo"
         )
-    warn_of_compressed()
+    warn_beta()
     return CompressedArray.from_coo(coo, layout)
 
 
@@ -56,7 +56,7 @@ def compress(coo: CooArray, layout: dtypes.layout) -> CompressedArray:
 def check_coordinates(
     indices: Any, values: Any, size: Sequence[int] | None, check: bool, coalesced: bool
 ) -> None:
-    """Raise a RuntimeError unless indices, values and sizes fit together."""
+    """Raise a RuntimeError if indices, values and size of a COO array are inconsistent."""
     if indices.ndim != 2:
         raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(indices.shape)}")
     if values.ndim == 0 or indices.shape[1] != values.shape[0]:
@@ -100,8 +100,8 @@ def check_coordinates(
             )
 
 
-def inferred_size(indices: Any, values: Any) -> tuple[int, ...]:
-    """The smallest sizes that hold all indices."""
+def infer_size(indices: Any, values: Any) -> tuple[int, ...]:
+    """Return the smallest shape that contains all indices."""
     largest = indices.max(axis=1) + 1 if indices.shape[1] else np.zeros(indices.shape[0], np.int64)
     return (*(int(n) for n in largest), *values.shape[1:])
 
@@ -111,8 +111,8 @@ def zeros(size: Sequence[int], dtype: Any, sparse_dim: int | None = None) -> Coo
     return CooArray.empty(tuple(size), dtype, sparse_dim)
 
 
-def constructed(dense: Any, xp: Any, *args: Any) -> Any:
-    """What the constructor makes: a sparse layout is asked for, of dense parts."""
+def construct(dense: Any, xp: Any, *args: Any) -> Any:
+    """Run a constructor of sparse tensors; RuntimeError if its indices or values are sparse."""
     if any(isinstance(x, SparseArray) for x in args):
         raise RuntimeError("expected indices and values to be dense tensors, but got layout torch.sparse_coo")
     return dense(xp, *args)
@@ -126,23 +126,23 @@ def zeros_of_layout(
     layout: int | None = None,
     *options: Any,
 ) -> Any:
-    """An array of a sparse layout without stored elements."""
+    """Return an array of a sparse layout without stored elements."""
     made = zeros(rules.check_sizes(size), rules.dtype_from(dtype))
-    return converted(made, dtypes.LAYOUTS[layout or dtypes.sparse_coo.code])
+    return convert_to_sparse(made, dtypes.LAYOUTS[layout or dtypes.sparse_coo.code])
 
 
 # ---------------------------------------------------------------------------------------- conversions
 
 
 def to_dense(dense: Any, xp: Any, self: Any, dtype: int | None = None, masked_grad: Any = None) -> Any:
-    """The elements as a strided array."""
+    """Return the elements as a dense array."""
     if dtype is not None:
         raise RuntimeError("dtype argument is not supported by sparse_to_dense")
     return self.to_dense()
 
 
 def to_sparse(self: Any, sparse_dim: int | None) -> CooArray:
-    """The elements that are not zero by their coordinates."""
+    """Convert a sparse or dense array to COO; of a dense array the nonzero elements are stored."""
     if isinstance(self, SparseArray):
         coo = self.to_coo()
         if sparse_dim is not None and sparse_dim != coo.sparse_dim:
@@ -162,8 +162,8 @@ def to_sparse(self: Any, sparse_dim: int | None) -> CooArray:
     return CooArray.from_dense(self, sparse_dim)
 
 
-def converted(self: Any, layout: dtypes.layout) -> Any:
-    """The array in a sparse layout; itself if it has it."""
+def convert_to_sparse(self: Any, layout: dtypes.layout) -> Any:
+    """Convert an array to a sparse layout; return the array itself if it has that layout."""
     if isinstance(self, SparseArray) and self.layout is layout:
         return self
     coo = to_sparse(self, None)
@@ -171,7 +171,7 @@ def converted(self: Any, layout: dtypes.layout) -> Any:
 
 
 def sparse_mask(dense: Any, xp: Any, self: Any, mask: Any) -> Any:
-    """The elements at the indices of a sparse array."""
+    """Return the elements of `self` at the indices of the sparse array `mask`."""
     if not isinstance(mask, SparseArray):
         raise RuntimeError("sparse_mask: expected a sparse mask")
     if tuple(self.shape) != mask.shape:
@@ -191,7 +191,7 @@ def sparse_mask(dense: Any, xp: Any, self: Any, mask: Any) -> Any:
 
 
 def clone(dense: Any, xp: Any, self: Any, *memory_format: Any) -> Any:
-    """A copy with indices and values of its own."""
+    """Copy indices and values."""
     if isinstance(self, CooArray):
         return CooArray(self.indices.copy(), self.values.copy(), self.shape, self.coalesced)
     return CompressedArray(
@@ -199,38 +199,38 @@ def clone(dense: Any, xp: Any, self: Any, *memory_format: Any) -> Any:
     )
 
 
-def itself(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
-    """The array itself: what real numbers are when they are conjugated, say."""
+def identity(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
+    """Return the array itself: the kernel of `positive`, `alias` and `resolve_conj`."""
     return self
 
 
 def conjugate(dense: Any, xp: Any, self: Any) -> Any:
-    """The conjugate of each element; real arrays as they are."""
+    """Return the complex conjugate of each element; a real array itself."""
     return self.with_values(np.conj(self.values)) if self.dtype.kind == "c" else self
 
 
 def to_copy(
     dense: Any, xp: Any, self: Any, dtype: int | None = None, layout: int | None = None, *options: Any
 ) -> Any:
-    """A copy in another dtype or layout."""
+    """Copy an array, with conversion to the dtype and layout."""
     values = self.values.copy() if dtype is None else rules.cast(xp, self.values, rules.dtype_from(dtype))
     if values is self.values:
         values = values.copy()
     made = clone(dense, xp, self).with_values(values)
     return (
-        made if layout is None or layout == self.layout.code else converted_to(made, dtypes.LAYOUTS[layout])
+        made if layout is None or layout == self.layout.code else convert_layout(made, dtypes.LAYOUTS[layout])
     )
 
 
-def converted_to(self: Any, layout: dtypes.layout) -> Any:
-    """The array in any layout."""
-    return self.to_dense() if layout is dtypes.strided else converted(self, layout)
+def convert_layout(self: Any, layout: dtypes.layout) -> Any:
+    """Convert a sparse array to any layout, also to a dense array."""
+    return self.to_dense() if layout is dtypes.strided else convert_to_sparse(self, layout)
 
 
 def zeros_like(
     dense: Any, xp: Any, self: Any, dtype: int | None = None, layout: int | None = None, *rest: Any
 ) -> Any:
-    """An array of the same sizes without stored elements."""
+    """Return an array of the shape of `self` without stored elements; dense zeros for the strided layout."""
     kind = self.dtype if dtype is None else rules.dtype_from(dtype)
     if layout is not None and dtypes.LAYOUTS[layout] is dtypes.strided:
         return np.zeros(self.shape, kind)
@@ -249,7 +249,7 @@ def new_zeros(
     layout: int | None = None,
     *rest: Any,
 ) -> Any:
-    """An array of other sizes without stored elements."""
+    """Return an array of shape `size` without stored elements; dense zeros for the strided layout."""
     kind = self.dtype if dtype is None else rules.dtype_from(dtype)
     if layout is not None and dtypes.LAYOUTS[layout] is dtypes.strided:
         return np.zeros(size, kind)
@@ -257,14 +257,14 @@ def new_zeros(
 
 
 def zero_in_place(dense: Any, xp: Any, self: Any) -> Any:
-    """The array without its stored elements; a compressed one keeps its pattern."""
+    """Return the array for `zero_`: an empty COO array, or CSR and CSC zeros on the same pattern."""
     if isinstance(self, CompressedArray):
         return self.with_values(np.zeros_like(self.values))
     return CooArray.empty(self.shape, self.dtype, self.sparse_dim)
 
 
 def copy_in_place(dense: Any, xp: Any, self: Any, src: Any, non_blocking: bool = False) -> Any:
-    """`self` with the elements of another sparse array, in its own dtype."""
+    """Return the array for `copy_`: the elements of `src` in the dtype of `self`."""
     if not (isinstance(self, SparseArray) and isinstance(src, SparseArray)):
         raise RuntimeError(
             "copy_() between dense and sparse Tensors is not implemented! Found self type = "
@@ -280,13 +280,13 @@ def copy_in_place(dense: Any, xp: Any, self: Any, src: Any, non_blocking: bool =
 
 
 def type_text(x: Any) -> str:
-    """The name of a tensor's type in errors."""
+    """Return the name of the array's tensor type in PyTorch's errors: "SparseCPUFloatType"."""
     name = rules.NAME_OF[x.dtype]
     return f"Sparse{'CPU'}{name}Type" if isinstance(x, SparseArray) else f"CPU{name}Type"
 
 
 def resize_as_sparse(dense: Any, xp: Any, self: Any, template: Any, *rest: Any) -> Any:
-    """An array with the sizes of another one."""
+    """Return `self` resized to the shape and the numbers of sparse and dense dimensions of `template`."""
     from ts.ops.sparse_kernels.shapes import sparse_resize
 
     template = template.to_coo()
@@ -296,5 +296,5 @@ def resize_as_sparse(dense: Any, xp: Any, self: Any, template: Any, *rest: Any) 
 
 
 def is_same_size(dense: Any, xp: Any, self: Any, other: Any) -> bool:
-    """Whether two arrays have the same sizes."""
+    """Return whether two arrays have the same shape."""
     return tuple(self.shape) == tuple(other.shape)

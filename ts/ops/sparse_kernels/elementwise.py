@@ -1,6 +1,6 @@
-"""Elementwise kernels of sparse arrays: functions that keep zero, and sums and products of two arrays.
+"""Elementwise kernels of sparse arrays: functions that map 0 to 0, and sums and products of two arrays.
 
-on_values(sin)      sin of the values; equal indices are summed first, as a function of a sum is no sum
+on_values(sin)      sin of the values, after coalescing: sin(a + b) is not sin(a) + sin(b)
 add(coo, coo)       the union of both patterns       add(dense, coo)   dense
 multiply(coo, x)    the pattern of the first, where x is dense; the intersection where it is sparse
 """
@@ -23,18 +23,18 @@ _INTERSECTION = (
 
 
 def on_values(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
-    """A function that keeps zero, of each element."""
+    """Apply a function that maps 0 to 0 to each element, after coalescing."""
     self = self.coalesce() if isinstance(self, CooArray) else self
     return self.with_values(dense(xp, self.values, *args))
 
 
 def on_stored_values(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
-    """A linear function, of each stored value: equal indices need not be summed."""
+    """Apply a linear function to each stored value, without coalescing."""
     return self.with_values(dense(xp, self.values, *args))
 
 
 def on_gradient(dense: Any, xp: Any, grad: Any, self: Any, *args: Any) -> Any:
-    """The gradient of a function that keeps zero, for sparse gradients on the pattern of `self`."""
+    """Return the gradient of a function that maps 0 to 0, on the sparsity pattern of `self`."""
     if not (isinstance(grad, CooArray) and isinstance(self, CooArray)):
         raise RuntimeError("expected a sparse gradient and a sparse input of the same layout")
     self = self.coalesce()
@@ -43,7 +43,7 @@ def on_gradient(dense: Any, xp: Any, grad: Any, self: Any, *args: Any) -> Any:
 
 
 def lookup(x: CooArray, at: CooArray) -> Any:
-    """The elements of `x` at the indices of `at`, zero where `x` stores none: values."""
+    """Return the values of `x` at the indices of `at`; 0 at indices that `x` does not store."""
     x = x.coalesce()
     values = np.zeros((at.nnz, *x.values.shape[1:]), x.dtype)
     if x.nnz and at.nnz:
@@ -62,7 +62,7 @@ def _is_number(x: Any) -> bool:
 
 
 def multiply(dense: Any, xp: Any, self: Any, other: Any) -> Any:
-    """The product of a sparse array and a number, a dense or a sparse array."""
+    """Multiply a sparse array by a number, a dense array or a sparse array."""
     if (not isinstance(other, SparseArray) and not _is_number(other)) or (
         not isinstance(self, SparseArray) and not _is_number(self)
     ):
@@ -109,7 +109,7 @@ def _intersection(dense: Any, xp: Any, self: CooArray, other: CooArray) -> CooAr
 
 
 def broadcast(x: CooArray, shape: tuple[int, ...]) -> CooArray:
-    """The array expanded to a shape: copies of its elements along new and single dimensions."""
+    """Expand a COO array to a shape by copies of its elements."""
     if x.shape == shape:
         return x
     lead = len(shape) - x.ndim
@@ -134,7 +134,7 @@ def broadcast(x: CooArray, shape: tuple[int, ...]) -> CooArray:
 
 
 def divide(dense: Any, xp: Any, self: Any, other: Any, *mode: Any) -> Any:
-    """The quotient of a sparse array by a number."""
+    """Divide a sparse array by a number."""
     if not isinstance(self, SparseArray) or not _is_number(other):
         raise RuntimeError(
             "Sparse division requires a scalar or zero-dim dense tensor divisor (got shape "
@@ -146,15 +146,15 @@ def divide(dense: Any, xp: Any, self: Any, other: Any, *mode: Any) -> Any:
 
 
 def floor_divide(dense: Any, xp: Any, self: Any, other: Any) -> Any:
-    """The quotient of a sparse array by a number, rounded down."""
+    """Divide a sparse array by a number and round down."""
     divide(lambda xp, values, other: values, xp, self, other)
     return on_values(dense, xp, self, other)
 
 
 def power(dense: Any, xp: Any, self: Any, exponent: Any) -> Any:
-    """A power of each element."""
+    """Raise each element to a power."""
     if not isinstance(self, SparseArray) or not _is_number(exponent):
-        raise RuntimeError("pow: sparse tensors have powers with numbers only")
+        raise RuntimeError("pow: expected a number as exponent of a sparse tensor")
     if exponent == 0:
         raise RuntimeError(
             "pow: cannot raise to zeroth power on sparse tensor; it would make the result tensor dense"
@@ -166,17 +166,17 @@ def power(dense: Any, xp: Any, self: Any, exponent: Any) -> Any:
 
 
 def add(dense: Any, xp: Any, self: Any, other: Any, alpha: Any = 1) -> Any:
-    """self + alpha * other"""
+    """Return self + alpha * other."""
     return _sum(dense, xp, self, other, alpha)
 
 
 def subtract(dense: Any, xp: Any, self: Any, other: Any, alpha: Any = 1) -> Any:
-    """self - alpha * other"""
+    """Return self - alpha * other."""
     return _sum(dense, xp, self, other, alpha)
 
 
 def reverse_subtract(dense: Any, xp: Any, self: Any, other: Any, alpha: Any = 1) -> Any:
-    """other - alpha * self"""
+    """Return other - alpha * self."""
     if isinstance(other, SparseArray) or rules.shape_of(other):
         return _sum(lambda xp, x, y, alpha: dense(xp, y, x, alpha), xp, other, self, alpha)
     raise RuntimeError(_ADD_TO_SPARSE)
@@ -211,17 +211,20 @@ def _sum(dense: Any, xp: Any, self: Any, other: Any, alpha: Any) -> Any:
     mine, its = self.flat_indices(), other.flat_indices()
     if not (_is_sorted(mine) and _is_sorted(its)):
         return whole
-    return _merged(whole, mine, its, self.coalesced and other.coalesced)
+    return _merge_sorted(whole, mine, its, self.coalesced and other.coalesced)
 
 
 def _is_sorted(flat: Any) -> bool:
     return bool((flat[1:] >= flat[:-1]).all())
 
 
-def _merged(whole: CooArray, mine: Any, its: Any, coalesced: bool) -> CooArray:
-    """The sum of two sorted patterns: the k-th elements with the same indices are added to each other."""
+def _merge_sorted(whole: CooArray, mine: Any, its: Any, coalesced: bool) -> CooArray:
+    """Add two sorted COO arrays; the k-th elements of equal indices are added to each other.
+
+    `whole` has the elements of both, `mine` and `its` the linear indices of the first and of the second.
+    """
     flat = np.concatenate((mine, its))
-    turn = np.concatenate((_occurrence(mine), _occurrence(its)))
+    turn = np.concatenate((_occurrence_numbers(mine), _occurrence_numbers(its)))
     order = np.lexsort((turn, flat))
     flat, turn = flat[order], turn[order]
     first = np.concatenate(([True], (flat[1:] != flat[:-1]) | (turn[1:] != turn[:-1])))
@@ -229,8 +232,8 @@ def _merged(whole: CooArray, mine: Any, its: Any, coalesced: bool) -> CooArray:
     return CooArray(whole.indices[:, order[first]], values, whole.shape, coalesced)
 
 
-def _occurrence(flat: Any) -> Any:
-    """How many equal numbers stand before each one in a sorted array."""
+def _occurrence_numbers(flat: Any) -> Any:
+    """Return the number of equal preceding elements of each element of a sorted array."""
     first = np.concatenate(([True], flat[1:] != flat[:-1]))
     at = np.arange(len(flat))
     return at - np.maximum.accumulate(np.where(first, at, 0))

@@ -1,4 +1,4 @@
-"""Parts of sparse arrays, and arrays made of parts: indices, values, pointers, numbers of dimensions."""
+"""Kernels that construct sparse arrays from indices, values and pointers, and that read these parts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from ts.ops.sparse_kernels import conversions, not_available
 def coo_array(
     indices: Any, values: Any, size: Sequence[int], coalesced: bool | None, dtype: int | None
 ) -> CooArray:
-    """An array of coordinates on the memory of its parts; with at most one element it is coalesced."""
+    """Return a COO array that shares the memory of indices and values.
+
+    `coalesced` None means unknown: only an array with at most one element is marked as coalesced.
+    """
     if dtype is not None:
         values = rules.cast(np, values, rules.dtype_from(dtype))
     known = values.shape[0] < 2 if coalesced is None else bool(coalesced)
@@ -26,7 +29,7 @@ def coo_array(
 def compressed_array(
     pointers: Any, plain: Any, values: Any, size: Sequence[int] | None, layout: int | None, dtype: int | None
 ) -> CompressedArray:
-    """A matrix of compressed rows or columns, checked."""
+    """Return a CSR or CSC matrix; RuntimeError if its parts are inconsistent."""
     chosen = dtypes.LAYOUTS.get(layout if layout is not None else -1)
     if chosen is None:
         raise RuntimeError("sparse_compressed_tensor expected sparse compressed tensor layout but got None")
@@ -61,7 +64,7 @@ def compressed_array(
     _check_compressed(names, pointers, plain, values, size, rows)
     if dtype is not None:
         values = rules.cast(np, values, rules.dtype_from(dtype))
-    conversions.warn_of_compressed()
+    conversions.warn_beta()
     return CompressedArray(pointers, plain, values, size, chosen)
 
 
@@ -98,59 +101,59 @@ def _check_compressed(
 
 
 def stored_indices(dense: Any, xp: Any, self: Any) -> Any:
-    """The indices as they are stored."""
+    """Return the stored indices of a COO array, coalesced or not."""
     if not isinstance(self, CooArray):
         raise not_available("aten::_indices", self.dispatch_key)
     return self.indices
 
 
 def stored_values(dense: Any, xp: Any, self: Any) -> Any:
-    """The values as they are stored."""
+    """Return the stored values of a COO array, coalesced or not."""
     if not isinstance(self, CooArray):
         raise not_available("aten::_values", self.dispatch_key)
     return self.values
 
 
 def nnz(dense: Any, xp: Any, self: Any) -> int:
-    """The number of stored elements."""
+    """Return the number of stored elements."""
     return int(self.nnz)
 
 
 def _coalesced(self: Any, name: str) -> CooArray:
-    coo = conversions.coordinates(self, name)
+    coo = conversions.require_coo(self, name)
     if not coo.coalesced:
         raise RuntimeError(f"Cannot get {name} on an uncoalesced tensor, please call .coalesce() first")
     return coo
 
 
 def indices(dense: Any, xp: Any, self: Any) -> Any:
-    """The indices of a coalesced array."""
+    """Return the indices of a coalesced COO array."""
     return _coalesced(self, "indices").indices
 
 
 def values(dense: Any, xp: Any, self: Any) -> Any:
-    """The values of a coalesced or a compressed array."""
+    """Return the values of a coalesced COO, CSR or CSC array."""
     return self.values if isinstance(self, CompressedArray) else _coalesced(self, "values").values
 
 
 def values_copy(dense: Any, xp: Any, self: Any) -> Any:
-    """A copy of the values."""
+    """Return a copy of the values."""
     return values(dense, xp, self).copy()
 
 
 def is_coalesced(dense: Any, xp: Any, self: Any) -> bool:
-    """Whether the indices are known to be sorted and distinct."""
-    return bool(conversions.coordinates(self, "is_coalesced").coalesced)
+    """Return whether the indices are marked as sorted and distinct."""
+    return bool(conversions.require_coo(self, "is_coalesced").coalesced)
 
 
 def coalesce(dense: Any, xp: Any, self: Any) -> CooArray:
-    """Equal indices summed, in order."""
-    return conversions.coordinates(self, "coalesce").coalesce()
+    """Sort the indices and sum the values of equal ones."""
+    return conversions.require_coo(self, "coalesce").coalesce()
 
 
 def mark_coalesced(dense: Any, xp: Any, self: Any, coalesced: bool) -> CooArray:
-    """The array, known to be coalesced or not: who says so vouches for it."""
-    coo = conversions.coordinates(self, "_coalesced_")
+    """Mark an array as coalesced or not; RuntimeError if it is marked but its indices are not sorted."""
+    coo = conversions.require_coo(self, "_coalesced_")
     if coalesced:
         flat = coo.flat_indices()
         if (flat[1:] <= flat[:-1]).any():
@@ -169,32 +172,32 @@ def _compressed(self: Any, name: str, rows: bool) -> CompressedArray:
 
 
 def crow_indices(dense: Any, xp: Any, self: Any) -> Any:
-    """Where each row starts."""
+    """Return the row pointers of a CSR matrix: the offset at which each row starts."""
     return _compressed(self, "crow_indices", True).pointers
 
 
 def col_indices(dense: Any, xp: Any, self: Any) -> Any:
-    """The column of each element."""
+    """Return the column index of each stored element of a CSR matrix."""
     return _compressed(self, "col_indices", True).plain
 
 
 def ccol_indices(dense: Any, xp: Any, self: Any) -> Any:
-    """Where each column starts."""
+    """Return the column pointers of a CSC matrix: the offset at which each column starts."""
     return _compressed(self, "ccol_indices", False).pointers
 
 
 def row_indices(dense: Any, xp: Any, self: Any) -> Any:
-    """The row of each element."""
+    """Return the row index of each stored element of a CSC matrix."""
     return _compressed(self, "row_indices", False).plain
 
 
 def sparse_dim(dense: Any, xp: Any, self: Any) -> int:
-    """The number of dimensions with indices."""
+    """Return the number of sparse dimensions."""
     return self.sparse_dim if isinstance(self, CooArray) else 2
 
 
 def dense_dim(dense: Any, xp: Any, self: Any) -> int:
-    """The number of dimensions of each value."""
+    """Return the number of dense dimensions: those of each value."""
     return self.dense_dim if isinstance(self, CooArray) else 0
 
 
@@ -202,7 +205,7 @@ def dense_dim(dense: Any, xp: Any, self: Any) -> int:
 
 
 def to_sparse_of_dim(dense: Any, xp: Any, self: Any, sparse_dim: int) -> CooArray:
-    """The array by coordinates, with a number of sparse dimensions."""
+    """Convert to COO with a given number of sparse dimensions."""
     return conversions.to_sparse(self, sparse_dim)
 
 
@@ -214,15 +217,15 @@ def to_sparse(
     blocksize: Any = None,
     dense_dim: int | None = None,
 ) -> SparseArray:
-    """The array in a sparse layout."""
+    """Convert to a sparse layout."""
     return dense(xp, self, layout, blocksize, dense_dim)  # type: ignore[no-any-return]
 
 
 def to_sparse_csr(dense: Any, xp: Any, self: Any, dense_dim: int | None = None) -> CompressedArray:
-    """The matrix with compressed rows."""
-    return conversions.converted(self, dtypes.sparse_csr)  # type: ignore[no-any-return]
+    """Convert a matrix to CSR."""
+    return conversions.convert_to_sparse(self, dtypes.sparse_csr)  # type: ignore[no-any-return]
 
 
 def to_sparse_csc(dense: Any, xp: Any, self: Any, dense_dim: int | None = None) -> CompressedArray:
-    """The matrix with compressed columns."""
-    return conversions.converted(self, dtypes.sparse_csc)  # type: ignore[no-any-return]
+    """Convert a matrix to CSC."""
+    return conversions.convert_to_sparse(self, dtypes.sparse_csc)  # type: ignore[no-any-return]

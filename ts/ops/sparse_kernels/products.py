@@ -14,7 +14,7 @@ from ts.backends.sparse import CompressedArray, CooArray, SparseArray
 from ts.backends.sparse.array import sum_groups
 from ts.ops import rules
 
-MAX_BLOCK_ELEMENTS = 1 << 20  # of the scaled rows that are in memory at once
+MAX_BLOCK_ELEMENTS = 1 << 20  # size of the intermediate array of scaled rows
 
 
 def _check_matrices(self: Any, mat2: Any) -> None:
@@ -29,7 +29,7 @@ def _check_matrices(self: Any, mat2: Any) -> None:
 
 
 def mm(dense: Any, xp: Any, self: Any, mat2: Any) -> Any:
-    """The product of two matrices, of which one or both are sparse."""
+    """Multiply two matrices, of which one or both are sparse."""
     if isinstance(self, SparseArray) and isinstance(mat2, SparseArray):
         return _sparse_product(self, mat2)
     _check_matrices(self, mat2)
@@ -57,19 +57,19 @@ def _check_inner(self: Any, mat2: Any) -> None:
 
 
 def transposed(x: CooArray) -> CooArray:
-    """A matrix with rows and columns exchanged."""
+    """Return the transpose of a COO matrix."""
     return CooArray(x.indices[::-1], x.values, x.shape[::-1], False)
 
 
 def matrix_product(sparse: CooArray, other: Any) -> Any:
-    """A sparse matrix times a dense one: dense."""
+    """Multiply a sparse matrix by a dense one; the result is dense."""
     made = np.zeros((sparse.shape[0], other.shape[1]), sparse.dtype)
     accumulate_rows(made, sparse.indices[0], sparse.values, other, sparse.indices[1])
     return made
 
 
 def accumulate_rows(target: Any, rows: Any, factors: Any, table: Any, picked: Any) -> None:
-    """target[rows[k]] += factors[k] * table[picked[k]], for all k, in blocks of bounded size."""
+    """Compute `target[rows[k]] += factors[k] * table[picked[k]]` for all k, in blocks of bounded size."""
     if not len(rows) or not target.shape[-1]:
         return
     order = None
@@ -117,11 +117,10 @@ def _sparse_product(self: SparseArray, mat2: SparseArray) -> Any:
 
 
 def addmm(dense: Any, xp: Any, self: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> Any:
-    """beta * self + alpha * (mat1 @ mat2), dense."""
+    """Return beta * self + alpha * (mat1 @ mat2) as a dense matrix."""
     if isinstance(self, SparseArray) or (isinstance(mat2, SparseArray) and isinstance(mat1, SparseArray)):
         raise RuntimeError(
-            "addmm: sparse tensors are the first factor of a dense sum: expected 'self' and 'mat2' to be "
-            "dense"
+            "addmm: only 'mat1' may be sparse: expected 'self' and 'mat2' to be dense"
         )
     if mat1.ndim == 2 and mat2.ndim == 2:
         _expanded_to(self, (mat1.shape[0], mat2.shape[1]))
@@ -146,7 +145,7 @@ def _expanded_to(self: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def mv(dense: Any, xp: Any, self: Any, vec: Any) -> Any:
-    """A sparse matrix times a dense vector."""
+    """Multiply a sparse matrix by a dense vector."""
     if self.ndim != 2 or vec.ndim != 1 or isinstance(vec, SparseArray) or not isinstance(self, SparseArray):
         raise RuntimeError("mv: expected a sparse matrix and a dense vector")
     if self.shape[-1] != vec.shape[-1]:
@@ -159,7 +158,7 @@ def mv(dense: Any, xp: Any, self: Any, vec: Any) -> Any:
 
 
 def matmul(dense: Any, xp: Any, self: Any, other: Any) -> Any:
-    """A product of two matrices, or of a matrix and a vector."""
+    """Multiply two matrices, or a matrix and a vector."""
     if self.ndim == 2 and other.ndim == 1:
         return mv(dense, xp, self, other)
     if self.ndim == 3 and other.ndim == 3:
@@ -181,7 +180,7 @@ def matmul(dense: Any, xp: Any, self: Any, other: Any) -> Any:
 
 
 def bmm(dense: Any, xp: Any, self: Any, mat2: Any) -> Any:
-    """A batch of sparse matrices times a batch of dense ones."""
+    """Multiply a batch of sparse matrices by a batch of dense ones."""
     if not isinstance(self, SparseArray) or isinstance(mat2, SparseArray):
         raise RuntimeError("bmm: expected a sparse first and a dense second argument")
     if self.ndim != 3 or mat2.ndim != 3:
@@ -200,7 +199,7 @@ def bmm(dense: Any, xp: Any, self: Any, mat2: Any) -> Any:
 
 
 def smm(dense: Any, xp: Any, self: Any, mat2: Any) -> CooArray:
-    """A sparse matrix times a dense one: sparse, with all elements of the rows that are not empty."""
+    """Multiply a sparse matrix by a dense one; the COO result stores all elements of the nonempty rows."""
     rows = hspmm(dense, xp, self, mat2)
     count = mat2.shape[1]
     columns = np.tile(np.arange(count, dtype=np.int64), rows.nnz)
@@ -209,7 +208,7 @@ def smm(dense: Any, xp: Any, self: Any, mat2: Any) -> CooArray:
 
 
 def hspmm(dense: Any, xp: Any, mat1: Any, mat2: Any) -> CooArray:
-    """The same product with sparse rows and dense columns."""
+    """Multiply a sparse matrix by a dense one; the result has sparse rows and dense columns."""
     _check_matrices(mat1, mat2)
     _check_inner(mat1, mat2)
     coo = mat1.to_coo().coalesce()
@@ -220,7 +219,7 @@ def hspmm(dense: Any, xp: Any, mat1: Any, mat2: Any) -> CooArray:
 
 
 def sspaddmm(dense: Any, xp: Any, self: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> CooArray:
-    """beta * self + alpha * (mat1 @ mat2), sparse."""
+    """Return beta * self + alpha * (mat1 @ mat2) as a sparse matrix."""
     product = smm(dense, xp, mat1, mat2)
     values = np.concatenate(
         (self.values * np.asarray(beta, self.dtype), product.values * np.asarray(alpha, self.dtype))
@@ -229,7 +228,7 @@ def sspaddmm(dense: Any, xp: Any, self: Any, mat1: Any, mat2: Any, beta: Any = 1
 
 
 def sampled_addmm(dense: Any, xp: Any, self: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> Any:
-    """beta * self + alpha * (mat1 @ mat2), at the indices of the sparse matrix `self` only."""
+    """Return beta * self + alpha * (mat1 @ mat2) at the indices of the sparse matrix `self`."""
     if not isinstance(self, SparseArray):
         raise RuntimeError("sampled_addmm: Expected self to have sparse csr layout, but got Strided")
     if isinstance(mat1, SparseArray) or isinstance(mat2, SparseArray):

@@ -1,4 +1,4 @@
-"""Sums, norms and softmax of sparse arrays: what is not stored counts as zero, and softmax leaves it out."""
+"""Sums, norms and softmax of sparse arrays: unstored elements are 0 in sums, and excluded from softmax."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ts.ops import rules
 from ts.ops.sparse_kernels import elementwise
 
 
-def total(dense: Any, xp: Any, self: Any, dtype: int | None = None) -> Any:
-    """The sum of all elements: dense, without dimensions."""
+def sum_all(dense: Any, xp: Any, self: Any, dtype: int | None = None) -> Any:
+    """Return the sum of all elements as a 0-d dense array."""
     return dense(xp, self.values, dtype)
 
 
 def sum_dims(
     dense: Any, xp: Any, self: Any, dim: Sequence[int] | None, keepdim: bool = False, dtype: int | None = None
 ) -> Any:
-    """Sums over dimensions: sparse, unless no sparse dimension is left."""
+    """Sum over dimensions; the result is dense if no sparse dimension is left."""
     wanted = rules.dtype_from(dtype, None) if dtype is not None else None
     dims = sorted(rules.wrap_dims(list(dim) if dim is not None else None, self.ndim)) or list(
         range(self.ndim)
@@ -45,7 +45,7 @@ def _with_kept_dims(made: Any, dims: list[int], self: Any) -> Any:
 
 
 def sparse_sum(dense: Any, xp: Any, self: Any, dim: Sequence[int], dtype: int | None = None) -> Any:
-    """`torch.sparse.sum` over dimensions."""
+    """Sum over dimensions, as `torch.sparse.sum` does."""
     if not isinstance(self, CooArray):
         raise RuntimeError("_sparse_sum: expected a tensor of layout torch.sparse_coo")
     dims = sorted(rules.wrap_dims(list(dim), self.ndim))
@@ -55,7 +55,7 @@ def sparse_sum(dense: Any, xp: Any, self: Any, dim: Sequence[int], dtype: int | 
 
 
 def sparse_total(dense: Any, xp: Any, self: Any, dtype: int | None = None) -> Any:
-    """`torch.sparse.sum` of all elements."""
+    """Sum all elements, as `torch.sparse.sum` does."""
     values = self.values if dtype is None else rules.cast(xp, self.values, rules.dtype_from(dtype))
     return np.asarray(
         values.sum(dtype=None if values.dtype.kind in "biu" else _accumulated(values.dtype))
@@ -67,7 +67,7 @@ def _accumulated(dtype: Any) -> Any:
 
 
 def sum_over(self: CooArray, dims: Sequence[int], dtype: Any, *, integers_widen: bool) -> Any:
-    """Sums over dimensions that are counted from the front."""
+    """Sum over nonnegative dimensions; `integers_widen`: sums of integers are int64."""
     if dtype is None and integers_widen and self.dtype.kind in "biu":
         dtype = np.dtype(np.int64)
     values = self.values if dtype is None else self.values.astype(dtype)
@@ -83,7 +83,7 @@ def sum_over(self: CooArray, dims: Sequence[int], dtype: Any, *, integers_widen:
 
 
 def sum_gradient(dense: Any, xp: Any, grad: Any, self: Any, dim: Sequence[int]) -> Any:
-    """The gradient of `sparse_sum`: that of the sum, at the indices of `self`."""
+    """Return the gradient of `sparse_sum`: `grad` at the indices of `self`."""
     pattern = self.to_coo().coalesce()
     dims = sorted(rules.wrap_dims(list(dim), self.ndim))
     left = [d for d in range(pattern.sparse_dim) if d not in dims]
@@ -100,7 +100,7 @@ def sum_gradient(dense: Any, xp: Any, grad: Any, self: Any, dim: Sequence[int]) 
 
 
 def norm(dense: Any, xp: Any, self: Any, p: Any = 2, dim: Sequence[int] | None = None, *rest: Any) -> Any:
-    """The norm of all elements."""
+    """Return the norm of all elements."""
     if (
         isinstance(dim, (list, tuple))
         and dim
@@ -121,12 +121,12 @@ def norm(dense: Any, xp: Any, self: Any, p: Any = 2, dim: Sequence[int] | None =
 
 
 def norm_of_dtype(dense: Any, xp: Any, self: Any, p: Any, dtype: int) -> Any:
-    """The norm of all elements in another dtype: refused."""
+    """Raise RuntimeError: sparse norms do not support `dtype=`."""
     return norm(dense, xp, self, p, None, False, dtype)
 
 
 def any_nonzero(dense: Any, xp: Any, self: Any) -> Any:
-    """Whether any element is not zero."""
+    """Return whether any element is nonzero."""
     return np.asarray((self.to_coo().coalesce().values != 0).any())
 
 
@@ -134,22 +134,22 @@ def any_nonzero(dense: Any, xp: Any, self: Any) -> Any:
 
 
 def softmax(dense: Any, xp: Any, self: Any, dim: int, half_to_float: bool = False) -> CooArray:
-    """Softmax along a dimension over the elements that are stored."""
+    """Return softmax over the stored elements along a dimension."""
     return _softmax(self, dim, False)
 
 
 def log_softmax(dense: Any, xp: Any, self: Any, dim: int, half_to_float: bool = False) -> CooArray:
-    """Logarithms of softmax along a dimension over the elements that are stored."""
+    """Return log-softmax over the stored elements along a dimension."""
     return _softmax(self, dim, True)
 
 
 def softmax_of_dtype(dense: Any, xp: Any, self: Any, dim: int, dtype: int | None = None) -> CooArray:
-    """Softmax in a given dtype."""
+    """Return softmax, computed in a dtype."""
     return _softmax(_cast(xp, self, dtype), dim, False)
 
 
 def log_softmax_of_dtype(dense: Any, xp: Any, self: Any, dim: int, dtype: int | None = None) -> CooArray:
-    """Logarithms of softmax in a given dtype."""
+    """Return log-softmax, computed in a dtype."""
     return _softmax(_cast(xp, self, dtype), dim, True)
 
 
@@ -180,7 +180,7 @@ def _softmax(self: CooArray, dim: int, logarithms: bool) -> CooArray:
 
 
 def _groups(self: CooArray, dim: int) -> Any:
-    """A number for each stored element, the same for those that differ in the indices of `dim` only."""
+    """Return a group number per stored element: elements whose indices differ only in `dim` share a group."""
     rest = [d for d in range(self.sparse_dim) if d != dim]
     flat = np.zeros(self.nnz, np.int64)
     for d in rest:
@@ -189,13 +189,13 @@ def _groups(self: CooArray, dim: int) -> Any:
 
 
 def softmax_gradient(dense: Any, xp: Any, grad_output: Any, output: Any, dim: int, self: Any) -> CooArray:
-    """The gradient of softmax."""
+    """Return the gradient of softmax."""
     grad, output, along = _gradient_parts(grad_output, output, dim)
     return output.with_values((grad - along(grad * output.values)) * output.values)
 
 
 def log_softmax_gradient(dense: Any, xp: Any, grad_output: Any, output: Any, dim: int, self: Any) -> CooArray:
-    """The gradient of logarithms of softmax."""
+    """Return the gradient of log-softmax."""
     grad, output, along = _gradient_parts(grad_output, output, dim)
     return output.with_values(grad - along(grad) * np.exp(output.values))
 

@@ -1,4 +1,4 @@
-"""Sparse arrays with other dimensions: transposed, selected, joined, resized."""
+"""Shape kernels of sparse arrays: transpose, select, concatenate, resize."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ts.ops.sparse_kernels import not_available
 
 
 def transpose(dense: Any, xp: Any, self: Any, dim0: int, dim1: int) -> Any:
-    """Two dimensions exchanged."""
+    """Exchange two dimensions."""
     first, second = rules.wrap_dim(dim0, self.ndim), rules.wrap_dim(dim1, self.ndim)
     if isinstance(self, CompressedArray):
         if first == second:
@@ -42,7 +42,7 @@ def _permuted(self: CooArray, order: Sequence[int]) -> CooArray:
 
 
 def t(dense: Any, xp: Any, self: Any) -> Any:
-    """The transpose of a matrix; a vector itself."""
+    """Return the transpose of a matrix; a vector itself."""
     if self.ndim > 2 or (isinstance(self, CooArray) and self.dense_dim):
         sparse_dim = self.sparse_dim if isinstance(self, CooArray) else 2
         raise RuntimeError(
@@ -53,23 +53,23 @@ def t(dense: Any, xp: Any, self: Any) -> Any:
 
 
 def transpose_last(dense: Any, xp: Any, self: Any) -> Any:
-    """The last two dimensions exchanged."""
+    """Exchange the last two dimensions."""
     return transpose(dense, xp, self, -2, -1)
 
 
 def adjoint(dense: Any, xp: Any, self: Any) -> Any:
-    """The conjugate transpose."""
+    """Return the conjugate transpose."""
     made = transpose(dense, xp, self, -2, -1)
     return made.with_values(np.conj(made.values)) if made.dtype.kind == "c" else made
 
 
 def reverse(dense: Any, xp: Any, self: Any) -> Any:
-    """All dimensions in reverse order."""
+    """Reverse the order of all dimensions."""
     return permute(dense, xp, self, list(range(self.ndim))[::-1])
 
 
 def permute(dense: Any, xp: Any, self: Any, dims: Sequence[int]) -> Any:
-    """The dimensions in another order, sparse ones before dense ones."""
+    """Permute the dimensions; sparse ones stay before dense ones."""
     if len(dims) != self.ndim:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
@@ -93,7 +93,7 @@ def permute(dense: Any, xp: Any, self: Any, dims: Sequence[int]) -> Any:
 
 
 def unsqueeze(dense: Any, xp: Any, self: Any, dim: int) -> CooArray:
-    """A new dimension of length 1."""
+    """Insert a dimension of length 1."""
     self = self.to_coo()
     at = rules.wrap_dim(dim, self.ndim + 1)
     shape = (*self.shape[:at], 1, *self.shape[at:])
@@ -105,7 +105,7 @@ def unsqueeze(dense: Any, xp: Any, self: Any, dim: int) -> CooArray:
 
 
 def select(dense: Any, xp: Any, self: Any, dim: int, index: int) -> Any:
-    """The part at an index of a dimension; dense if no sparse dimension is left."""
+    """Return the slice at an index of a dimension; dense if no sparse dimension is left."""
     if self.ndim == 0:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     self = self.to_coo()
@@ -129,13 +129,13 @@ def select(dense: Any, xp: Any, self: Any, dim: int, index: int) -> Any:
 
 
 def unbind(dense: Any, xp: Any, self: Any, dim: int = 0) -> list[Any]:
-    """The parts along a dimension."""
+    """Return the slices along a dimension."""
     d = rules.wrap_dim(dim, self.ndim)
     return [select(dense, xp, self, d, i) for i in range(self.shape[d])]
 
 
 def index_select(dense: Any, xp: Any, self: Any, dim: int, index: Any) -> CooArray:
-    """The parts at several indices of a dimension."""
+    """Return the slices at several indices of a dimension."""
     if self.ndim == 0:
         raise IndexError("index_select() cannot be applied to a 0-dim tensor.")
     if index.ndim != 1 or index.dtype not in (np.int32, np.int64):
@@ -181,7 +181,7 @@ def slice_whole(
     end: int | None = None,
     step: int = 1,
 ) -> Any:
-    """The array itself for a slice of all indices; others are refused: a sparse array has no such view."""
+    """Return the array itself for the slice `:`; NotImplementedError for slices that would be views."""
     size = self.shape[rules.wrap_dim(dim, self.ndim)]
     if (start is None or start == 0 or start <= -size) and (end is None or end >= size) and step == 1:
         return self
@@ -189,7 +189,7 @@ def slice_whole(
 
 
 def narrow_copy(dense: Any, xp: Any, self: Any, dim: int, start: int, length: int) -> CooArray:
-    """A range of indices of a dimension."""
+    """Return a range of a dimension as a copy."""
     self = self.to_coo()
     d = rules.wrap_dim(dim, self.ndim)
     if start < 0:
@@ -213,7 +213,7 @@ def narrow_copy(dense: Any, xp: Any, self: Any, dim: int, start: int, length: in
 
 
 def cat(dense: Any, xp: Any, tensors: Sequence[Any], dim: int = 0) -> CooArray:
-    """Sparse arrays joined along a dimension."""
+    """Concatenate sparse arrays along a dimension."""
     if not all(isinstance(x, SparseArray) for x in tensors):
         at = next(i for i, x in enumerate(tensors) if not isinstance(x, SparseArray))
         raise RuntimeError(f"Concatenating sparse tensors, but a dense tensor was found at position {at}.")
@@ -257,7 +257,7 @@ def cat(dense: Any, xp: Any, tensors: Sequence[Any], dim: int = 0) -> CooArray:
 
 
 def stack(dense: Any, xp: Any, tensors: Sequence[Any], dim: int = 0) -> CooArray:
-    """Sparse arrays joined along a new dimension."""
+    """Stack sparse arrays along a new dimension."""
     shapes = [list(x.shape) for x in tensors]
     for i, shape in enumerate(shapes):
         if shape != shapes[0]:
@@ -270,24 +270,24 @@ def stack(dense: Any, xp: Any, tensors: Sequence[Any], dim: int = 0) -> CooArray
 
 
 def refuse_reshape(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
-    """No sparse array is reshaped."""
+    """Raise RuntimeError: sparse arrays cannot be reshaped."""
     raise RuntimeError("reshape is not implemented for sparse tensors")
 
 
 def refuse_expand(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
-    """No sparse array is expanded."""
+    """Raise RuntimeError: sparse arrays cannot be expanded."""
     raise RuntimeError("expand is unsupported for Sparse tensors")
 
 
 def refuse_contiguous(dense: Any, xp: Any, self: Any, *args: Any) -> Any:
-    """No sparse array is contiguous."""
+    """Raise RuntimeError: sparse arrays cannot be contiguous."""
     raise RuntimeError("unsupported memory format option Contiguous")
 
 
 def sparse_resize(
     dense: Any, xp: Any, self: Any, size: Sequence[int], sparse_dim: int, dense_dim: int
 ) -> CooArray:
-    """The array with larger sizes; with any sizes if nothing is stored."""
+    """Resize an array; RuntimeError if it stores elements and a size would shrink."""
     if sparse_dim + dense_dim != len(size):
         raise RuntimeError(
             f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(size)}, sparse_dim "
@@ -323,7 +323,7 @@ def sparse_resize(
 def sparse_resize_and_clear(
     dense: Any, xp: Any, self: Any, size: Sequence[int], sparse_dim: int, dense_dim: int
 ) -> CooArray:
-    """An array of other sizes without elements."""
+    """Return an array of another shape without stored elements."""
     if sparse_dim + dense_dim != len(size):
         raise RuntimeError(
             f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(size)}, sparse_dim "
