@@ -29,7 +29,7 @@ SETTINGS = (
 )  # fmt: skip
 fp32_precision = "none"
 BUILT_IN = ("cpu", "cuda", "meta")  # in the order of the indices that the core knows
-LAYOUTS = ("sparse",)  # backends of arrays that are not strided, which are no device types; behind those
+LAYOUTS = ("sparse",)  # backends of non-strided arrays; their indices follow those of the device types
 MOST = 15  # what an operator has room for kernels of: `ts._core.dispatch.operator`
 _loaded: dict[str, Backend] = {}
 _order: list[str] = [*BUILT_IN, *LAYOUTS]

@@ -344,7 +344,7 @@ class _Enumerated:
 
 
 class layout(_Enumerated):
-    """How elements lie in storage: `strided`, or by coordinates or compressed rows in sparse tensors."""
+    """Memory layout of a tensor: `strided`, `sparse_coo`, `sparse_csr` or `sparse_csc`."""
 
 
 class memory_format(_Enumerated):
@@ -352,7 +352,7 @@ class memory_format(_Enumerated):
 
 
 strided = layout("strided", 0)
-# Layouts of sparse tensors; no tensor here has one of blocks (`sparse_bsr`, `sparse_bsc`).
+# Layouts of sparse tensors; no tensor of `ts` has a block layout (`sparse_bsr`, `sparse_bsc`).
 sparse_coo, sparse_csr, sparse_csc, sparse_bsr, sparse_bsc = (
     layout(f"sparse_{kind}", code)
     for kind, code in (("coo", 1), ("csr", 2), ("csc", 4), ("bsr", 5), ("bsc", 6))

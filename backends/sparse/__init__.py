@@ -2,9 +2,9 @@
 
     array.py       CooArray, CompressedArray
 
-The backend is no device: its tensors are on the CPU, as those of PyTorch's dispatch key `SparseCPU` are.  An
-operator runs by the sparse kernel of its record (`Record.sparse`), which takes sparse and dense arrays; a
-record without one is refused, and never reads a sparse array as a dense one.
+The backend is not a device type: its tensors are on the CPU, as those of PyTorch's dispatch key `SparseCPU`
+are.  An operator runs the sparse kernel of its record (`Record.sparse`), which accepts sparse and dense
+arrays; a record without one raises NotImplementedError and never reads a sparse array as a dense one.
 
     >>> x = CooArray(np.array([[0, 2]]), np.array([1.0, 2.0]), (3,))
     >>> x.to_dense()
@@ -28,7 +28,7 @@ __all__ = ["CompressedArray", "CooArray", "SparseArray", "SparseBackend", "backe
 
 
 class SparseBackend(Backend):
-    """The kernels for sparse operands."""
+    """Backend of sparse arrays: runs the sparse kernels of operator records."""
 
     name = "sparse"
     array_type = SparseArray
@@ -49,7 +49,7 @@ class SparseBackend(Backend):
         return tensor
 
     def bind(self, record: Any) -> Kernel:
-        """The record's sparse kernel; one that refuses where it has none."""
+        """Return the sparse kernel of the record; without one, a kernel that raises NotImplementedError."""
         kernel: Kernel = record.sparse_kernel
         return kernel
 

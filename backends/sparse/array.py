@@ -1,12 +1,11 @@
 """Arrays of sparse tensors: coordinates (COO), and compressed rows or columns (CSR, CSC).
 
-    CooArray          indices (sparse_dim, nnz) int64, values (nnz, *dense sizes): element `indices[:, k]`
-    is the
-                      sum of `values[k]` over all k with these indices; `coalesced`: sorted, each at most once
+    CooArray          indices (sparse_dim, nnz) int64, values (nnz, *dense sizes): `values[k]` is
+                      added to element `indices[:, k]`; `coalesced`: the indices are sorted and distinct
     CompressedArray   pointers (rows + 1), plain indices (nnz), values (nnz)
 
-Both answer what a tensor asks of any array: shape, dtype, number of dimensions; they have no memory of
-their own.
+Both classes have the array attributes that a tensor reads (shape, dtype, ndim).  The memory belongs to the
+arrays of indices and values.
 """
 
 from __future__ import annotations
@@ -32,19 +31,19 @@ NO_NBYTES = (
 
 
 class _Flags:
-    """A sparse array has no order of elements in memory."""
+    """Flags of a sparse array, in the form of `numpy.ndarray.flags`: never contiguous."""
 
     c_contiguous = f_contiguous = owndata = False
     writeable = True
 
 
 class SparseArray:
-    """What sparse arrays of all layouts answer."""
+    """Base class of sparse arrays: the array attributes that tensors read."""
 
     shape: Shape
     values: Array
     layout: dtypes.layout
-    layout_name: ClassVar[str]  # in errors: "Sparse"
+    layout_name: ClassVar[str]  # layout in error messages: "Sparse"
     dispatch_key: ClassVar[str]
     flags = _Flags
     base = None  # no array owns its memory
@@ -75,7 +74,7 @@ class SparseArray:
 
     @property
     def nnz(self) -> int:
-        """The number of stored elements."""
+        """Number of stored elements."""
         return int(self.values.shape[0])
 
     def __len__(self) -> int:
@@ -87,27 +86,27 @@ class SparseArray:
         )
 
     def __getitem__(self, index: Any) -> SparseArray:
-        """`x[...]`: another array object on the same indices and values."""
+        """Return a shallow copy for the index `...`; TypeError for any other index."""
         if index is not Ellipsis:
             raise TypeError(f"a sparse array is indexed by operators, not by {index!r}")
-        found: SparseArray = self.with_values(self.values)
-        return found
+        copy: SparseArray = self.with_values(self.values)
+        return copy
 
     def with_values(self, values: Array) -> Any:
-        """The same pattern with other values."""
+        """Return an array with the sparsity pattern of this one and the given values."""
         raise NotImplementedError
 
     def to_coo(self) -> CooArray:
-        """The array by coordinates; itself if it is."""
+        """Return the array in COO layout; the array itself if it has that layout."""
         raise NotImplementedError
 
     def to_dense(self) -> Array:
-        """The elements as a strided array."""
+        """Return the elements as a dense NumPy array."""
         return self.to_coo().to_dense()
 
 
 class CooArray(SparseArray):
-    """Coordinates and values."""
+    """Sparse array in coordinate layout (COO)."""
 
     layout = dtypes.sparse_coo
     layout_name = "Sparse"
@@ -124,22 +123,22 @@ class CooArray(SparseArray):
 
     @classmethod
     def empty(cls, shape: Shape, dtype: Any, sparse_dim: int | None = None) -> CooArray:
-        """An array without stored elements."""
+        """Return an array without stored elements."""
         sparse_dim = len(shape) if sparse_dim is None else sparse_dim
         values = np.empty((0, *shape[sparse_dim:]), dtype)
         return cls(np.empty((sparse_dim, 0), np.int64), values, shape, True)
 
     @classmethod
     def from_dense(cls, dense: Array, sparse_dim: int | None = None) -> CooArray:
-        """The elements, or blocks of the last dimensions, that are not all zero."""
+        """Return a COO array of the nonzero elements of `dense`, or nonzero blocks of its last dimensions."""
         sparse_dim = dense.ndim if sparse_dim is None else sparse_dim
-        kept = dense != 0
+        nonzero = dense != 0
         if sparse_dim < dense.ndim:
-            kept = kept.any(axis=tuple(range(sparse_dim, dense.ndim)))
+            nonzero = nonzero.any(axis=tuple(range(sparse_dim, dense.ndim)))
         if sparse_dim == 0:
-            count = int(bool(kept)) if dense.ndim == 0 else 1
+            count = int(bool(nonzero)) if dense.ndim == 0 else 1
             return cls(np.empty((0, count), np.int64), dense[None][:count].copy(), dense.shape, True)
-        at = np.nonzero(kept)
+        at = np.nonzero(nonzero)
         return cls(np.stack(at).astype(np.int64, copy=False), dense[at], dense.shape, True)
 
     @property
@@ -157,11 +156,11 @@ class CooArray(SparseArray):
         return self
 
     def flat_indices(self) -> Array:
-        """One number for each stored element: the place of its indices in row-major order."""
+        """Return the row-major linear index of each stored element."""
         return flatten_indices(self.indices, self.shape[: self.sparse_dim])
 
     def coalesce(self) -> CooArray:
-        """The same elements sorted by their indices, those with equal indices summed; itself if it is so."""
+        """Return the array with sorted, distinct indices: values with equal indices are summed."""
         if self.coalesced:
             return self
         if self.nnz < 2:
@@ -182,7 +181,7 @@ class CooArray(SparseArray):
 
 
 class CompressedArray(SparseArray):
-    """Compressed rows (CSR) or columns (CSC) of a matrix."""
+    """Sparse matrix with compressed rows (CSR) or columns (CSC)."""
 
     layout_name = "SparseCsr"
     dispatch_key = "SparseCsrCPU"
@@ -201,12 +200,12 @@ class CompressedArray(SparseArray):
 
     @property
     def by_rows(self) -> bool:
-        """Whether the rows are compressed: CSR."""
+        """Whether the layout is CSR, not CSC."""
         return self.layout is dtypes.sparse_csr
 
     @classmethod
     def from_coo(cls, coo: CooArray, layout: dtypes.layout) -> CompressedArray:
-        """A matrix of coordinates compressed by rows or columns."""
+        """Convert a COO matrix to CSR or CSC."""
         coo = coo.coalesce()
         indices, values = coo.indices, coo.values
         if layout is dtypes.sparse_csc:
@@ -223,12 +222,11 @@ class CompressedArray(SparseArray):
         groups = np.repeat(np.arange(len(self.pointers) - 1), np.diff(self.pointers)).astype(np.int64)
         plain = self.plain.astype(np.int64, copy=False)
         indices = np.stack((groups, plain) if self.by_rows else (plain, groups))
-        made = CooArray(indices, self.values, self.shape, False)
-        return made.coalesce()
+        return CooArray(indices, self.values, self.shape, False).coalesce()
 
 
 def flatten_indices(indices: Array, sizes: Sequence[int]) -> Array:
-    """Row-major places of columns of indices in an array of `sizes`."""
+    """Return the row-major linear index of each column of `indices` in an array of shape `sizes`."""
     flat = np.zeros(indices.shape[1], np.int64)
     for row, size in zip(indices, sizes, strict=True):
         flat = flat * size + row
@@ -236,7 +234,7 @@ def flatten_indices(indices: Array, sizes: Sequence[int]) -> Array:
 
 
 def sum_groups(values: Array, starts: Array) -> Array:
-    """Sums of consecutive rows of `values`; a group goes from one of `starts` to the next."""
+    """Return sums of consecutive rows of `values`: group i is `values[starts[i]:starts[i + 1]]`."""
     if values.dtype == np.bool_:
         return np.logical_or.reduceat(values, starts, axis=0)
     if values.dtype.itemsize < 4 and values.dtype.kind not in "iu":  # 16-bit floats
@@ -245,7 +243,7 @@ def sum_groups(values: Array, starts: Array) -> Array:
 
 
 def add_to_dense(dense: Array, sparse: CooArray, alpha: Any) -> None:
-    """dense += alpha * sparse, in place; `alpha` None stands for 1."""
+    """Add `alpha * sparse` to `dense` in place; `alpha` None means 1."""
     sparse = sparse.coalesce()
     if not sparse.nnz:
         return

@@ -167,21 +167,21 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
 
 
 def _parts_of_sparse(x: Tensor) -> tuple[Any, ...]:
-    """The tensors of a sparse tensor, and last what follows them: its size, and whether it is coalesced."""
+    """Return the tensors of a sparse tensor, then its size and, of a COO tensor, `is_coalesced`."""
     parts = sparse_parts(x)
     tensors = [part for part in parts if isinstance(part, Tensor)]
     return (*tensors, (Size(parts[len(tensors)]), *parts[len(tensors) + 1 :]))
 
 
 def _sparse_tensor(layout: Any, parts: Any) -> Tensor:
-    """The sparse tensor of a layout and its parts, checked."""
+    """Build a sparse tensor from its parts; ArchiveError if they are inconsistent."""
     count = 2 if layout is dtypes.sparse_coo else 3
     known = layout in (dtypes.sparse_coo, dtypes.sparse_csr, dtypes.sparse_csc) and isinstance(parts, tuple)
     if not known or len(parts) < count + 1 or not all(isinstance(x, Tensor) for x in parts[:count]):
         raise ArchiveError(f"a tensor of layout {layout} has other parts than its indices, values and size")
     size = parts[count]
     if not isinstance(size, (tuple, list)) or not all(isinstance(n, int) and n >= 0 for n in size):
-        raise ArchiveError(f"a sparse tensor has the size {size!r}, which is no tuple of lengths")
+        raise ArchiveError(f"a sparse tensor has the size {size!r}, expected a tuple of lengths")
     try:
         return sparse_of_parts(layout, parts)
     except (RuntimeError, ValueError, TypeError) as error:
@@ -189,7 +189,7 @@ def _sparse_tensor(layout: Any, parts: Any) -> Tensor:
 
 
 def _layout(name: Any) -> dtypes.layout:
-    """The layout that a file names."""
+    """Return the layout with the name in the file."""
     found = next((x for x in dtypes.LAYOUTS.values() if str(x) == name), None)
     if found is None:
         raise ArchiveError(f"there is no layout {name!r}")

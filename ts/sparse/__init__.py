@@ -5,7 +5,7 @@ In: sparse tensors of coordinates or compressed rows; out: products, sums and so
     a = ts.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3), requires_grad=True)
     ts.sparse.mm(a, ts.ones(3, 4)).sum().backward()      a.grad is sparse, on the pattern of a
 
-`sparse.FloatTensor` and its like are the constructors of old.
+`sparse.FloatTensor` and the other tensor types are deprecated constructors.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def spdiags(diagonals: Tensor, offsets: Tensor, shape: Sequence[int], layout: An
 
 
 def as_sparse_gradcheck(gradcheck: Callable[..., Any]) -> Callable[..., Any]:
-    """Refuse: numerical gradients are of dense tensors."""
+    """Raise NotImplementedError: `gradcheck` compares dense gradients only."""
     raise NotImplementedError("as_sparse_gradcheck is not supported: check gradients of the values instead")
 
 

@@ -1,10 +1,10 @@
 """Constructors of sparse tensors: coordinates, and compressed rows or columns.
 
     ts.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3))      element (0, 2) is 3, element (1, 0) is 4
-    ts.sparse_csr_tensor([0, 1, 2], [2, 0], [3.0, 4.0], (2, 3))     the same, rows compressed
+    ts.sparse_csr_tensor([0, 1, 2], [2, 0], [3.0, 4.0], (2, 3))     the same elements in CSR
 
-Indices are always checked against the sizes, whatever `check_invariants` says: an index out of range would
-be read as memory of others later.
+Indices are always checked against the sizes, also with `check_invariants=False`: kernels read memory at these
+indices without another check.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def sparse_coo_tensor(
     check_invariants: bool | None = None,
     is_coalesced: bool | None = None,
 ) -> Tensor:
-    """Return a sparse tensor of `values` at the columns of `indices`, or one of a size without elements."""
+    """Return a COO tensor of `values` at the columns of `indices`, or an empty one of a size."""
     _check_device(device)
     if values is None:
         shape = _size(indices if indices is not None else size)
@@ -114,7 +114,7 @@ def sparse_compressed_tensor(
     requires_grad: bool = False,
     check_invariants: bool | None = None,
 ) -> Tensor:
-    """Return a sparse matrix of compressed rows or columns, as `layout` says."""
+    """Return a sparse matrix of compressed rows or columns, selected by `layout`."""
     if layout is None:
         raise RuntimeError("sparse_compressed_tensor expected sparse compressed tensor layout but got None")
     options = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
@@ -163,12 +163,12 @@ def _refuse_blocks(name: str, layout: str) -> NotImplementedError:
 
 
 def sparse_bsr_tensor(*args: Any, **kwargs: Any) -> Tensor:
-    """Refuse blocks of rows."""
+    """Raise NotImplementedError: block layouts are not supported."""
     raise _refuse_blocks("sparse_bsr_tensor", "sparse_bsr")
 
 
 def sparse_bsc_tensor(*args: Any, **kwargs: Any) -> Tensor:
-    """Refuse blocks of columns."""
+    """Raise NotImplementedError: block layouts are not supported."""
     raise _refuse_blocks("sparse_bsc_tensor", "sparse_bsc")
 
 

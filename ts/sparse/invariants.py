@@ -1,4 +1,4 @@
-"""The switch for checks of sparse tensors.
+"""Global switch for invariant checks of sparse tensors.
 
 with check_sparse_tensor_invariants():       `is_coalesced=True` is checked, too
 """

@@ -1,4 +1,4 @@
-"""The types of sparse tensors of old: `sparse.FloatTensor` and its like, which say a dtype.
+"""Deprecated sparse tensor types: `sparse.FloatTensor` and one type for each other dtype.
 
 ts.sparse.FloatTensor(indices, values, ts.Size([2, 3]))
 isinstance(x, ts.sparse.FloatTensor)
@@ -17,7 +17,7 @@ from ts.sparse.constructors import sparse_coo_tensor
 
 
 class SparseTensorType(TensorType):
-    """The sparse tensors of coordinates of one dtype, on the CPU: `torch.sparse.FloatTensor`."""
+    """Type of COO tensors of one dtype on the CPU: `torch.sparse.FloatTensor`."""
 
     is_sparse = True
     layout = dtypes.sparse_coo
@@ -59,4 +59,4 @@ def _is_size(args: tuple[Any, ...]) -> bool:
 
 SPARSE: Final = {
     name: SparseTensorType(dtype, "cpu") for name, dtype in BY_NAME.items() if name != "BoolTensor"
-}  # `torch.sparse` has no type of bools
+}  # PyTorch has no `torch.sparse.BoolTensor`

@@ -110,7 +110,7 @@ cdef bint lies_alike(Tensor leaf, Tensor gradient) except -1:
 
 
 cdef Tensor total(Tensor gradient, Tensor other):
-    """The sum of two gradients, of which one may be sparse."""
+    """Add two gradients, of which one may be sparse."""
     if gradient.backend == BACKEND_SPARSE and other.backend != BACKEND_SPARSE:
         return operator_function("add")(other, gradient)
     return operator_function("add")(gradient, other)

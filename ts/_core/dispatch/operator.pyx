@@ -601,7 +601,7 @@ cdef object run(Operator op, list args):
 
 
 cdef bint has_sparse_layout(Operator op, list args) except -1:
-    """Whether a sparse tensor is asked for by `layout=`, which stands before `device=`."""
+    """Return whether the argument `layout=`, which precedes `device=`, requests a sparse layout."""
     cdef int i = op.device_at - 1
     return i >= 0 and op.parameters[i].kind == "Layout" and bool(args[i])
 
@@ -688,7 +688,7 @@ cdef object run_mixed(Operator op, list args):
 
 
 cdef object run_sparse(Operator op, list args, list tensors):
-    """Sparse and dense tensors together, all on the CPU: the sparse kernel takes both."""
+    """Run the sparse kernel on a mix of sparse and dense tensors, all on the CPU."""
     cdef Tensor t
     for t in tensors:
         if t.backend != BACKEND_SPARSE and t.backend != BACKEND_CPU:

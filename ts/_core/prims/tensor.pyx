@@ -209,7 +209,7 @@ cdef int never(Operator op, IValue *r, const int32_t *at) except -1:
 
 
 cdef int is_sparse(Operator op, IValue *r, const int32_t *at) except -1:
-    """Whether a tensor is sparse, by coordinates or, where `data` says so, by compressed rows."""
+    """Return whether a tensor is sparse: in COO layout or, if `data` says so, in CSR."""
     cdef Tensor t = tensor_of(&r[at[0]])
     set_bool(&r[at[1]], t.backend == BACKEND_SPARSE and t.array.layout.code == <Py_ssize_t>op.data)
     return 0

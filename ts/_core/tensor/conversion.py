@@ -50,7 +50,7 @@ def type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
 
 
 def _kind(x: Tensor) -> str:
-    """The name of a sparse layout in names of types: "sparse", "sparse_csr"."""
+    """Return the layout part of a sparse tensor type name: "sparse", "sparse_csr"."""
     return str(x.layout).removeprefix("torch.").removesuffix("_coo")
 
 

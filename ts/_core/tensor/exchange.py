@@ -192,7 +192,7 @@ def rebuild_derived(cls: type, parts: tuple[Any, ...]) -> Tensor:
 
 
 def sparse_parts(x: Tensor) -> tuple[Any, ...]:
-    """Indices, values, size, and of coordinates whether they are coalesced."""
+    """Return indices, values and size of a sparse tensor; of a COO tensor also `is_coalesced`."""
     x = x.detach()
     if x.layout is dtypes.sparse_coo:
         return x._indices(), x._values(), tuple(x.shape), x.is_coalesced()
@@ -202,7 +202,7 @@ def sparse_parts(x: Tensor) -> tuple[Any, ...]:
 
 
 def sparse_of_parts(layout: Any, parts: Any) -> Tensor:
-    """The sparse tensor of a layout and its parts, checked: of a pickle or an archive."""
+    """Build a sparse tensor from the parts in a pickle or archive; RuntimeError if they are inconsistent."""
     if layout is dtypes.sparse_coo:
         indices, values, size, *coalesced = parts
         named = "_validate_sparse_coo_tensor_args", "_sparse_coo_tensor_unsafe"
@@ -218,7 +218,7 @@ def sparse_of_parts(layout: Any, parts: Any) -> Tensor:
 
 
 def rebuild_sparse(layout: Any, parts: Any, requires_grad: bool, attributes: dict[str, Any]) -> Tensor:
-    """What a pickled sparse tensor is made from."""
+    """Unpickle a sparse tensor."""
     return _completed(sparse_of_parts(layout, parts), requires_grad, attributes)
 
 

@@ -242,14 +242,14 @@ def tensor_text(x: Tensor) -> str:
     return f"Parameter({text})" if is_derived(x) and getattr(x, "_is_param", False) else text
 
 
-_PARTS: Final = {  # of a compressed tensor, by its layout
+_PARTS: Final = {  # names of the index tensors of a compressed tensor, by layout
     dtypes.sparse_csr: ("crow_indices", "col_indices"),
     dtypes.sparse_csc: ("ccol_indices", "row_indices"),
 }
 
 
 def _part_text(name: str, part: Tensor, indent: int) -> str:
-    """`indices=tensor([[0, 1]])` of a part of a sparse tensor."""
+    """Return the text of one part of a sparse tensor: `indices=tensor([[0, 1]])`."""
     body = elements_text(part, indent + len(name) + 8)
     size = f", size={tuple(part.shape)}" if part.numel() == 0 else ""
     return f"{name}=tensor({body}{size})"

@@ -1,4 +1,4 @@
-"""Sparse tensors as the core sees them: the backend whose arrays are not strided.
+"""Sparse tensors in the core: the index of their backend, whose arrays are not strided.
 
 Their array is a `ts.backends.sparse.SparseArray`; they are on the CPU.
 """
@@ -6,7 +6,7 @@ Their array is a `ts.backends.sparse.SparseArray`; they are on the CPU.
 from ts._core.tensor.tensor cimport Tensor
 
 cdef enum:
-    BACKEND_SPARSE = 3                 # its place in the list of `ts.backends`
+    BACKEND_SPARSE = 3                 # index in `ts.backends._order`
 
 
 cdef inline int check_strided(Tensor x, str message) except -1:

@@ -810,12 +810,12 @@ cdef class Tensor:
 
     @property
     def is_sparse(self):
-        """Whether it is a sparse tensor of coordinates."""
+        """Whether the layout is COO (`torch.sparse_coo`)."""
         return self.backend == BACKEND_SPARSE and self.array.layout is dtypes.sparse_coo
 
     @property
     def is_sparse_csr(self):
-        """Whether it is a sparse tensor of compressed rows."""
+        """Whether the layout is CSR (`torch.sparse_csr`)."""
         return self.backend == BACKEND_SPARSE and self.array.layout is dtypes.sparse_csr
 
     @property
