@@ -20,7 +20,7 @@ Dims = Sequence[int] | int | None
 
 
 def _check_not_empty(self: Array, p: float, axes: Sequence[int], dim: Dims) -> None:
-    """Raise a RuntimeError for a norm without an identity over elements that there are none of."""
+    """Raise a RuntimeError if a norm without an identity would reduce zero elements."""
     number = int(p) if p not in (math.inf, -math.inf) and p == int(p) else p
     if dim is None or (isinstance(dim, Sequence) and not dim):
         if any(sizes.known_zero(n) for n in self.shape):

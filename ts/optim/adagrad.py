@@ -115,7 +115,7 @@ def adagrad(
     maximize: bool,
 ) -> None:
     """One step; `state_steps` are counted."""
-    dense, sparse = sparse_steps.split(grads)
+    dense, sparse = sparse_steps.split_by_layout(grads)
     if sparse and fused:
         raise RuntimeError("`fused` does not support sparse grad or complex param")
     if found_inf is None or not bool(found_inf):

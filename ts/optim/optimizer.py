@@ -45,8 +45,8 @@ required = _Required()
 class Optimizer:
     """What all rules share; `update` changes one parameter."""
 
-    takes_sparse_gradients: ClassVar[bool] = False  # else a step refuses them, by `sparse_refusal`
-    sparse_refusal: ClassVar[str] = ""  # "": that the class does not support them
+    takes_sparse_gradients: ClassVar[bool] = False  # False: `step` raises RuntimeError(`sparse_refusal`)
+    sparse_refusal: ClassVar[str] = ""  # "": a default text with the class name
 
     state: defaultdict[Tensor, dict[str, Any]]
     param_groups: list[Group]
@@ -195,7 +195,7 @@ class Optimizer:
         if all(getattr(x.grad, "layout", ts.strided) is ts.strided for x in params):
             return
         rule = next(cls for cls in type(self).__mro__ if cls.__module__.startswith("ts.optim"))
-        if rule is not Optimizer:  # whose rule a program has written
+        if rule is not Optimizer:  # a user-defined subclass handles sparse gradients itself
             raise RuntimeError(self.sparse_refusal or f"{rule.__name__} does not support sparse gradients")
 
     def update_all(

@@ -96,7 +96,7 @@ def sgd(
         "weight_decay": number(weight_decay), "momentum": momentum, "lr": number(lr), "dampening": dampening,
         "nesterov": nesterov, "maximize": maximize,
     }  # fmt: skip
-    dense, sparse = sparse_steps.split(d_p_list)
+    dense, sparse = sparse_steps.split_by_layout(d_p_list)
     if sparse:
         if fused:
             raise RuntimeError("`_fused_sgd` does not support sparse gradients")

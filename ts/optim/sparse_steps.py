@@ -1,4 +1,4 @@
-"""Steps of optimizers by sparse gradients: the rows of a parameter that the gradient stores are changed.
+"""Optimizer steps for sparse gradients: they update only the parameter rows that the gradient stores.
 
 In: parameters, and gradients of layout `torch.sparse_coo`; out: parameters and states changed in place.
 """
@@ -17,14 +17,14 @@ def is_sparse(x: Tensor | None) -> bool:
     return x is not None and x.layout is not ts.strided
 
 
-def split(grads: list[Tensor]) -> tuple[list[int], list[int]]:
-    """Return the positions of dense gradients, and of sparse ones."""
+def split_by_layout(grads: list[Tensor]) -> tuple[list[int], list[int]]:
+    """Return the indices of the dense gradients and those of the sparse gradients."""
     sparse = [i for i, grad in enumerate(grads) if is_sparse(grad)]
     return [i for i in range(len(grads)) if i not in sparse], sparse
 
 
 def _with_values(grad: Tensor, values: Tensor) -> Tensor:
-    """Return a tensor of the pattern of a coalesced gradient."""
+    """Return a COO tensor of `values` on the pattern of a coalesced gradient."""
     made: Tensor = ts.sparse_coo_tensor(grad._indices(), values, grad.shape, is_coalesced=True)
     return made
 
@@ -41,7 +41,7 @@ def sgd(
     nesterov: bool,
     maximize: bool,
 ) -> Tensor | None:
-    """Take one step of gradient descent; return the momentum, which is sparse as the gradient."""
+    """Take one SGD step; return the momentum buffer, which is sparse like the gradient."""
     grad = -grad if maximize else grad
     if weight_decay != 0:
         grad = grad.add(param, alpha=weight_decay)
@@ -78,7 +78,7 @@ def adagrad(
 
 
 def sparse_adam(param: Tensor, grad: Tensor, state: dict[str, Any], group: dict[str, Any]) -> None:
-    """Take one step of SparseAdam: moments of the rows that the gradient stores only."""
+    """Take one SparseAdam step; it updates only the moments of rows that the gradient stores."""
     beta1, beta2 = group["betas"]
     grad = (-grad if group["maximize"] else grad).coalesce()
     values = grad._values()

@@ -13,10 +13,10 @@ def _read(table: Tensor, indices: Tensor, padding_idx: int) -> Tensor:
     return rows if padding_idx < 0 else rows.masked_fill((indices == padding_idx).unsqueeze(-1), 0)
 
 
-def _of_embedding(
+def _embedding_gradient(
     grad: Tensor, indices: Tensor, rows: int, padding_idx: int, scale_grad_by_freq: bool, sparse: bool
 ) -> Tensor:
-    """The gradient of a table: with a row for each place that was read where it is to be sparse."""
+    """Return the gradient of an embedding table; a sparse one stores one row per index."""
     if sparse:
         return ts.ops.aten.embedding_sparse_backward(grad, indices, rows, padding_idx, scale_grad_by_freq)
     return ts.ops.aten.embedding_dense_backward(grad, indices, rows, padding_idx, scale_grad_by_freq)
@@ -24,7 +24,7 @@ def _of_embedding(
 
 derive(
     "aten::embedding",
-    weight="_of_embedding(grad, indices, weight.size(0), padding_idx, scale_grad_by_freq, sparse)",
+    weight="_embedding_gradient(grad, indices, weight.size(0), padding_idx, scale_grad_by_freq, sparse)",
     result="ts.embedding(weight_t, indices)",
 )
 derive("aten::embedding_dense_backward", grad_output="_read(grad, indices, padding_idx)", result=LINEAR)
@@ -55,7 +55,7 @@ def _bags(
     return bag, kept, sizes
 
 
-def _of_table_sparse(
+def _sparse_bag_table_gradient(
     grad: Tensor,
     count: int,
     indices: Tensor,
@@ -66,7 +66,7 @@ def _of_table_sparse(
     mode: int,
     per_sample_weights: Tensor | None,
 ) -> Tensor:
-    """The gradient of a table of bags with a row for each index that counts."""
+    """Return the sparse gradient of an embedding bag table: one row per index that is not padding."""
     if mode == 2:
         raise RuntimeError("embedding_bag: max mode does not support sparse gradients")
     if scale_grad_by_freq:
@@ -94,7 +94,7 @@ def _of_table(
 ) -> Tensor:
     bag, kept, sizes = _bags(indices, offsets, include_last_offset, padding_idx)
     if sparse:
-        return _of_table_sparse(
+        return _sparse_bag_table_gradient(
             grad, count, indices, bag, kept, sizes, scale_grad_by_freq, mode, per_sample_weights
         )
     table = grad.new_zeros([count, grad.size(1)])

@@ -28,8 +28,8 @@ derive(
 )  # fmt: skip
 
 
-def _of_gather(grad: Tensor, sizes: list[int], dim: int, index: Tensor, sparse_grad: bool) -> Tensor:
-    """The gradient of what elements were gathered from: sparse if it is to be."""
+def _gather_gradient(grad: Tensor, sizes: list[int], dim: int, index: Tensor, sparse_grad: bool) -> Tensor:
+    """Return the gradient of the input of `gather`, sparse with `sparse_grad`."""
     if not sparse_grad:
         return grad.new_zeros(sizes).scatter_add(dim, index, grad)
     if index.dim() == 0:
@@ -46,7 +46,7 @@ def _of_gather(grad: Tensor, sizes: list[int], dim: int, index: Tensor, sparse_g
 
 
 derive(
-    "aten::gather", self="_of_gather(grad, self.size(), dim, index, sparse_grad)",
+    "aten::gather", self="_gather_gradient(grad, self.size(), dim, index, sparse_grad)",
     result=LINEAR,
 )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """Derivatives of operators of sparse tensors.
 
-The gradient of a sparse tensor is sparse where PyTorch's is: on the pattern of the tensor for what reads
-its stored elements (`to_dense`, `sparse.mm`), dense for `torch.mm`, which is of the family `matmul`.
+As in PyTorch, operators that read the stored elements of a sparse tensor (`to_dense`, `sparse.mm`) return a
+sparse gradient on the pattern of the tensor; `torch.mm` (family `matmul`) returns a dense gradient.
 """
 
 from __future__ import annotations
@@ -12,35 +12,35 @@ from ts.ops.derivatives.common import scaled
 from ts.ops.derivatives.rows import compose, constant, derive
 
 
-def _on_pattern(grad: Tensor, pattern: Tensor) -> Tensor:
-    """The gradient at the indices of a sparse tensor."""
+def _mask_to_pattern(grad: Tensor, pattern: Tensor) -> Tensor:
+    """Restrict a gradient to the indices of a sparse tensor."""
     if pattern.is_sparse:
         return grad.sparse_mask(pattern.coalesce())
     return grad.sparse_mask(pattern)
 
 
-def _of_dense(grad: Tensor, x: Tensor) -> Tensor:
-    """The gradient of what `to_dense` was given."""
+def _to_dense_gradient(grad: Tensor, x: Tensor) -> Tensor:
+    """Return the gradient of the input of `to_dense`."""
     if x.is_sparse or x.is_sparse_csr:
-        return _on_pattern(grad, x)
+        return _mask_to_pattern(grad, x)
     return grad
 
 
-def _of_first(grad: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
-    """The gradient of a sparse first factor, on its pattern."""
+def _sparse_factor_gradient(grad: Tensor, mat1: Tensor, mat2: Tensor) -> Tensor:
+    """Return the gradient of a sparse first matrix factor, on its pattern."""
     pattern = mat1.coalesce() if mat1.is_sparse else mat1
     return ts.ops.aten.sparse_sampled_addmm(pattern, grad, mat2.conj().t(), beta=0)
 
 
-def _of_values(grad: Tensor, result: Tensor) -> Tensor:
-    """The gradient of the values of a sparse tensor: the elements of its gradient at the indices."""
+def _values_gradient(grad: Tensor, result: Tensor) -> Tensor:
+    """Return the gradient of `values` in a constructor: the gradient of the tensor at its indices."""
     return grad.sparse_mask(result)._values()
 
 
-derive("aten::_sparse_coo_tensor_with_dims_and_tensors", values="_of_values(grad, result)")
-derive("aten::_sparse_coo_tensor_unsafe", values="_of_values(grad, result)")
-derive("aten::sparse_coo_tensor.indices_size", values="_of_values(grad, result)")
-derive("aten::sparse_coo_tensor.indices", values="_of_values(grad, result)")
+derive("aten::_sparse_coo_tensor_with_dims_and_tensors", values="_values_gradient(grad, result)")
+derive("aten::_sparse_coo_tensor_unsafe", values="_values_gradient(grad, result)")
+derive("aten::sparse_coo_tensor.indices_size", values="_values_gradient(grad, result)")
+derive("aten::sparse_coo_tensor.indices", values="_values_gradient(grad, result)")
 derive(
     "aten::sparse_compressed_tensor.comp_plain_value_size aten::sparse_compressed_tensor.comp_plain_value "
     "aten::sparse_csr_tensor.crow_col_value_size aten::sparse_csr_tensor.crow_col_value "
@@ -53,7 +53,7 @@ derive(
 )
 compose("aten::values_copy", "self.values().clone()")
 derive("aten::coalesce aten::_coalesce", self="grad", name="CoalesceBackward0")
-derive("aten::to_dense aten::_to_dense", self="_of_dense(grad, self)", name="ToDenseBackward0")
+derive("aten::to_dense aten::_to_dense", self="_to_dense_gradient(grad, self)", name="ToDenseBackward0")
 derive(
     "aten::to_sparse aten::_to_sparse aten::to_sparse_csr aten::_to_sparse_csr aten::to_sparse_csc "
     "aten::_to_sparse_csc",
@@ -72,13 +72,13 @@ compose(
 )
 derive(
     "aten::_sparse_addmm",
-    self="scaled(grad, beta)", mat1="scaled(_of_first(grad, mat1, mat2), alpha)",
+    self="scaled(grad, beta)", mat1="scaled(_sparse_factor_gradient(grad, mat1, mat2), alpha)",
     mat2="scaled(mat1.t().conj().mm(grad), alpha)",
 )  # fmt: skip
 derive(
     "aten::_sparse_sparse_matmul",
-    self="_on_pattern(ts.ops.aten._sparse_sparse_matmul(grad, other.t().conj()), self)",
-    other="_on_pattern(ts.ops.aten._sparse_sparse_matmul(self.t().conj(), grad), other)",
+    self="_mask_to_pattern(ts.ops.aten._sparse_sparse_matmul(grad, other.t().conj()), self)",
+    other="_mask_to_pattern(ts.ops.aten._sparse_sparse_matmul(self.t().conj(), grad), other)",
 )
 derive(
     "aten::sparse_sampled_addmm",
