@@ -1,4 +1,4 @@
-"""Modes that see operators below autograd: `__torch_dispatch__`, as PyTorch's module of this name has it.
+"""Dispatch modes (`__torch_dispatch__`), which intercept operators below autograd.
 
     class Logging(TorchDispatchMode):
         def __torch_dispatch__(self, func, types, args=(), kwargs=None):
@@ -8,8 +8,8 @@
     with Logging():
         ts.nn.functional.linear(x, w)          prints aten.t.default, aten.mm.default
 
-A handler gets the overload that runs, after function transforms and autograd: composite operators come as
-their parts, and those of gradients when `backward` runs.
+A handler receives the overload that runs, after function transforms and autograd.  Composite operators are
+decomposed first; the operators of gradients are intercepted when `backward` runs.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ __all__ = [
 __getattr__ = names_for(__name__)
 
 
-# ---------------------------------------------------------------- what handlers are given
+# ---------------------------------------------------------------- arguments of handlers
 
 
 def _arguments(op: Any, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments of a call, by position up to the last that is no default, and those by name."""
+    """Return positional and keyword arguments of a call; trailing positional defaults are omitted."""
     positional: list[Any] = []
     named: dict[str, Any] = {}
     needed = 0
@@ -66,13 +66,13 @@ def _is_default(x: Any, default: Any) -> bool:
     return type(x) is type(default) and not isinstance(x, Tensor) and bool(x == default)
 
 
-def _call_of(op: Any, values: list[Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
+def _build_call(op: Any, values: list[Any]) -> tuple[Any, tuple[Any, ...], dict[str, Any]]:
     op = overload_for_numbers(op)
     return overload_named(op.name, op.overload), *_arguments(op, values)
 
 
-def _composite(op: Any) -> Callable[..., Any] | None:
-    """Return what runs a composite operator on the values of its parameters; None for other operators."""
+def _find_decomposition(op: Any) -> Callable[..., Any] | None:
+    """Return the decomposition of a composite operator as a function of its values, or None."""
     function = table.implicit().get(op.key)
     if function is None:
         return None
@@ -89,24 +89,24 @@ def _composite(op: Any) -> Callable[..., Any] | None:
     return run
 
 
-dispatch_modes.set_rules(_composite, _call_of)
+dispatch_modes.set_call_rules(_find_decomposition, _build_call)
 
 
 # ---------------------------------------------------------------- modes
 
 
-class _Watcher(WithoutElements):
-    """What a thread with modes asks for methods of tensors that have no operator: they become operators."""
+class _OperatorTracer(WithoutElements):
+    """Tracer of a thread with modes: runs tensor methods such as indexing and `item` as operators."""
 
     def __init__(self, outer: Any) -> None:
         self.outer = outer  # the tracer around the mode
 
     def like(self, x: Any) -> Any:
-        """The tensor itself."""
+        """Return the tensor itself: real tensors need no stand-in."""
         return x
 
     def operator(self, operators: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None) -> Any:
-        """An operator, which the modes see where it runs."""
+        """Run an operator, which the modes intercept."""
         with TracedBy(self.outer):
             if isinstance(operators, OpOverload):
                 return operators(*args, **(kwargs or {}))
@@ -117,49 +117,49 @@ class _Watcher(WithoutElements):
             return operators.for_python(op, result) if hasattr(operators, "for_python") else result
 
     def get(self, x: Tensor, index: Any) -> Any:
-        """x[index]"""
+        """Return x[index]."""
         return get_index(x, index, skip_whole=True)
 
     def put(self, x: Tensor, index: Any, value: Any) -> None:
-        """x[index] = value"""
+        """Run x[index] = value."""
         put_index(x, index, value, skip_whole=True)
 
     def to(self, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Tensor:
-        """x.to(...)"""
+        """Return x.to(...)."""
         return self.unrecorded(lambda: x.to(*args, **kwargs))  # type: ignore[no-any-return]
 
     def element(self, x: Tensor) -> Any:
-        """x.item()"""
+        """Return x.item()."""
         return ts.ops.aten._local_scalar_dense(x)
 
     def constructed(self, x: Tensor, function: str) -> Tensor:
-        """A tensor of numbers of Python."""
+        """Run `aten.lift_fresh` on a tensor that was constructed from Python numbers."""
         return ts.ops.aten.lift_fresh(x)  # type: ignore[no-any-return]
 
     def literal(self, x: Tensor) -> Tensor:
-        """A tensor that is made of numbers in an index or an assignment."""
+        """Run `aten.lift_fresh` on a tensor made of Python numbers in an index or assignment."""
         return ts.ops.aten.lift_fresh(x)  # type: ignore[no-any-return]
 
     def listed(self, x: Tensor) -> Any:
-        """x.tolist(), which is no operator."""
+        """Return None: `x.tolist()` is not an operator."""
         return None
 
     def escape(self, x: Tensor, kind: str, number: Any) -> None:
-        """A tensor becomes a value of Python: its only element is asked for by an operator."""
+        """Run `aten._local_scalar_dense` on a tensor that becomes a Python number."""
         if kind not in ("list", "length"):
             with TracedBy(self.outer):
                 ts.ops.aten._local_scalar_dense(x)
 
     def function(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """A scripted function, whose operators the modes see."""
+        """Run a scripted function; the modes intercept its operators."""
         with TracedBy(self.outer):
             return function(*args, **kwargs)
 
 
 class TorchDispatchMode:
-    """Inside of `with mode:` its `__torch_dispatch__` is called for the operators that the thread runs.
+    """Mode whose `__torch_dispatch__` is called for each operator of the thread inside `with mode:`.
 
-    In the handler the mode is off: what it calls goes to the mode around it.
+    The mode is disabled inside its handler: operators that the handler calls go to the enclosing mode.
     """
 
     supports_higher_order_operators = False
@@ -181,17 +181,17 @@ class TorchDispatchMode:
 
     @classmethod
     def push(cls, *args: Any, **kwargs: Any) -> TorchDispatchMode:
-        """Return an instance; deprecated in PyTorch, too."""
+        """Return an instance; deprecated, as in PyTorch."""
         return cls(*args, **kwargs)
 
     @classmethod
     def is_infra_mode(cls) -> bool:
-        """Return whether it belongs to the compiler: modes of programs do not."""
+        """Return whether the mode belongs to the compiler: False, as `ts` has no such modes."""
         return False
 
 
 class BaseTorchDispatchMode(TorchDispatchMode):
-    """A mode that runs every operator as it is."""
+    """Mode that runs every operator unchanged."""
 
     def __torch_dispatch__(
         self, func: Any, types: tuple[type, ...], args: tuple[Any, ...] = (), kwargs: Any = None
@@ -212,25 +212,25 @@ def _len_torch_dispatch_stack() -> int:
 
 
 def _push_mode(mode: TorchDispatchMode) -> None:
-    watching = TracedBy(_Watcher(current_tracer()))
-    watching.__enter__()
-    _watching().append(watching)
+    scope = TracedBy(_OperatorTracer(current_tracer()))
+    scope.__enter__()
+    _tracer_scopes().append(scope)
     dispatch_modes.push(mode)
 
 
 def _pop_mode(k: Any = None) -> Any:
-    _watching().pop().__exit__(None, None, None)
+    _tracer_scopes().pop().__exit__(None, None, None)
     return dispatch_modes.pop()
 
 
-_of_thread = threading.local()
+_thread = threading.local()
 
 
-def _watching() -> list[TracedBy]:
-    """Return the blocks in which the thread's methods of tensors become operators, one for each mode."""
-    if not hasattr(_of_thread, "watching"):
-        _of_thread.watching = []
-    return _of_thread.watching  # type: ignore[no-any-return]
+def _tracer_scopes() -> list[TracedBy]:
+    """Return the tracer scopes of this thread, one for each mode on the stack."""
+    if not hasattr(_thread, "scopes"):
+        _thread.scopes = []
+    return _thread.scopes  # type: ignore[no-any-return]
 
 
 _pop_mode_temporarily = dispatch_modes.without_last
@@ -238,25 +238,25 @@ _disable_current_modes = dispatch_modes.without_all
 
 
 def is_in_torch_dispatch_mode(include_infra_modes: bool = True) -> bool:
-    """Return whether the thread is inside of a mode."""
+    """Return whether the thread has a dispatch mode."""
     return bool(dispatch_modes.stack())
 
 
 def is_in_any_mode_without_ignore_compile_internals() -> bool:
-    """Return whether the thread is inside of a mode that compiled code would have to keep."""
+    """Return whether the thread has a dispatch mode that compiled code would have to respect."""
     return bool(dispatch_modes.stack())
 
 
-# ---------------------------------------------------------------- classes of tensors
+# ---------------------------------------------------------------- wrapper subclasses
 
 
 def is_traceable_wrapper_subclass(t: object) -> bool:
-    """Return whether a tensor is of a class that says which tensors it is made of (`__tensor_flatten__`)."""
+    """Return whether a tensor is of a wrapper subclass that defines `__tensor_flatten__`."""
     is_subclass = isinstance(t, Tensor) and type(t) is not Tensor
     return is_subclass and hasattr(t, "__tensor_flatten__") and hasattr(t, "__tensor_unflatten__")
 
 
 def is_traceable_wrapper_subclass_type(t: type) -> bool:
-    """Return whether a class of tensors says which tensors it is made of."""
+    """Return whether a tensor class is a wrapper subclass that defines `__tensor_flatten__`."""
     is_subclass = issubclass(t, Tensor) and t is not Tensor
     return is_subclass and hasattr(t, "__tensor_flatten__") and hasattr(t, "__tensor_unflatten__")

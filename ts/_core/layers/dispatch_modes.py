@@ -1,10 +1,10 @@
-"""Dispatch modes, which see the operators of a thread below the tape: `torch.utils._python_dispatch`.
+"""Stack of dispatch modes, which intercept operators below autograd: `torch.utils._python_dispatch`.
 
     push(mode)      operators call mode.__torch_dispatch__(func, types, args, kwargs), composites their parts
-    pop()           the mode that was pushed last, which sees nothing more
+    pop()           remove and return the mode that was pushed last
 
-In: an operator and its arguments, below autograd, transforms and autocast.  Out: what the mode that was
-pushed last gives.  Inside of its handler that mode is off, and no history is recorded.
+In: an operator and its arguments, below autograd, transforms and autocast.  Out: the result of the handler of
+the last mode.  Inside the handler that mode is disabled, and no gradient history is recorded.
 """
 
 from __future__ import annotations
@@ -18,57 +18,58 @@ from ts._core.layers import gate, levels
 from ts._core.tensor.tensor import Tensor
 from ts._core.thread.context import GradMode, TracedBy
 
-# What an operator computes itself by, or None: `function(operator)`; and an operator as handlers get it.
+# Composites(operator): the decomposition of a composite operator, or None.
+# Calls(operator, values): the arguments (func, args, kwargs) of `__torch_dispatch__`.
 Composites = Callable[[Any], Callable[..., Any] | None]
 Calls = Callable[[Any, list[Any]], tuple[Any, tuple[Any, ...], dict[str, Any]]]
 
 
-class _Here(threading.local):
+class _ModeStack(threading.local):
     def __init__(self) -> None:
         self.stack: list[Any] = []
 
 
-_here = _Here()
-_composites: Composites | None = None
-_calls: Calls | None = None
+_thread = _ModeStack()
+_find_decomposition: Composites | None = None
+_build_call: Calls | None = None
 
 
-def set_rules(composites: Composites, calls: Calls) -> None:
-    """Set how composite operators are found, and how a call is given to a handler."""
-    global _composites, _calls
-    _composites, _calls = composites, calls
+def set_call_rules(composites: Composites, calls: Calls) -> None:
+    """Set the functions that look up decompositions and that build the arguments of handlers."""
+    global _find_decomposition, _build_call
+    _find_decomposition, _build_call = composites, calls
 
 
 def stack() -> list[Any]:
-    """Return the modes of this thread; the last is asked first."""
-    return _here.stack
+    """Return the mode stack of this thread; the last mode intercepts first."""
+    return _thread.stack
 
 
 def is_active() -> bool:
-    """Return whether this thread has modes, or tensors of classes with `__torch_dispatch__`."""
-    return bool(_here.stack)
+    """Return whether this thread has dispatch modes."""
+    return bool(_thread.stack)
 
 
 def is_composite(op: Any) -> bool:
-    """Return whether an operator is computed by others, which modes see in its stead."""
-    return _composites is not None and _composites(op) is not None
+    """Return whether an operator is a composite: modes see the operators of its decomposition instead."""
+    return _find_decomposition is not None and _find_decomposition(op) is not None
 
 
 def push(mode: Any) -> None:
-    """Let `mode` see the operators of this thread."""
-    _here.stack.append(mode)
+    """Push `mode` on the stack of this thread."""
+    _thread.stack.append(mode)
     levels.expect_modes(True)
 
 
 def pop() -> Any:
     """Remove the mode that was pushed last, and return it."""
-    mode = _here.stack.pop()
-    levels.expect_modes(bool(_here.stack))
+    mode = _thread.stack.pop()
+    levels.expect_modes(bool(_thread.stack))
     return mode
 
 
 class without_last:
-    """Context manager: inside, the last mode of the thread is off; it is what `with` gives."""
+    """Context manager that disables the last mode of the thread, and returns it from `with`."""
 
     def __enter__(self) -> Any:
         self.mode = pop()
@@ -79,37 +80,37 @@ class without_last:
 
 
 class without_all:
-    """Context manager: inside, the thread has no modes; `with` gives those that it had."""
+    """Context manager that disables all modes of the thread, and returns them from `with`."""
 
     def __enter__(self) -> list[Any]:
-        self.before, _here.stack = _here.stack, []
+        self.before, _thread.stack = _thread.stack, []
         levels.expect_modes(False)
         return list(self.before)
 
     def __exit__(self, *_: object) -> None:
-        _here.stack = self.before
+        _thread.stack = self.before
         levels.expect_modes(bool(self.before))
 
 
 def run(op: Any, values: list[Any]) -> Any:
-    """Return what the last mode gives for an operator; of a composite what its parts give."""
-    if not _is_seen(op):
+    """Call the handler of the last mode for an operator; decompose a composite operator instead."""
+    if not _is_visible(op):
         with without_all(), TracedBy(None):
             return op.call_list(values)
-    assert _composites is not None and _calls is not None  # whoever pushes a mode has set them
-    function = _composites(op)
+    assert _find_decomposition is not None and _build_call is not None
+    function = _find_decomposition(op)
     if function is not None:
         result = levels.by_parts(function, values)
         if result is not NotImplemented:
             return result
-    func, args, kwargs = _calls(op, values)
+    func, args, kwargs = _build_call(op, values)
     types = tuple(dict.fromkeys(type(x) for x in _tensors(values) if hasattr(x, "__torch_dispatch__")))
     with without_last() as mode, TracedBy(None), GradMode(False):
         return mode.__torch_dispatch__(func, types, args, kwargs)
 
 
-def _is_seen(op: Any) -> bool:
-    """Return whether handlers get an operator: not those that ask for facts of tensors, without elements."""
+def _is_visible(op: Any) -> bool:
+    """Return whether modes see an operator: metadata queries such as `aten::size` are hidden from them."""
     returns, record = op.signature.returns, op.record
     if any("Tensor" in r.kind for r in returns) or any(p.written for p in op.signature.parameters):
         return True

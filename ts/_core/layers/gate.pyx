@@ -24,12 +24,12 @@ from ts._core.value.ivalue cimport IValue, TAG_NONE, TAG_OBJECT
 cdef object runner = None              # function(operator, arguments, level)
 
 
-cdef object dispatch_modes = None      # the modes that see operators of this thread below the tape, or None
-cdef int lowest_level = 0              # operators whose tensors have no higher level are theirs
+cdef object dispatch_modes = None      # module of the dispatch mode stacks, or None before it is loaded
+cdef int lowest_level = 0              # highest level of tensors whose operators the modes intercept
 
 
 def set_dispatch_modes(modes, int level):
-    """Let `modes` see operators of threads for which `modes.is_active()`, whose tensors are of that level at most."""
+    """Let `modes` intercept operators on tensors of at most `level`, in threads for which `modes.is_active()`."""
     global dispatch_modes, lowest_level
     dispatch_modes, lowest_level = modes, level
 
@@ -71,7 +71,7 @@ cdef int highest(Operator op, IValue *r, const int32_t *at, int own) noexcept:
 
 
 cdef bint highest_wanted(Operator op, IValue *r, const int32_t *at, int level) noexcept:
-    """Whether the tape records an operator on tensors of that level, 0 for none."""
+    """Return whether autograd records an operator on tensors of `level`; 0: no tensor has a layer."""
     return level == 0 or highest(op, r, at, level) != 0
 
 

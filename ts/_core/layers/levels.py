@@ -58,7 +58,7 @@ class _Stack(threading.local):
         self.open: list[Level] = []
         self.last = FAKES
         self.fakes = False  # whether there may be any of the level FAKES
-        self.modes = False  # whether dispatch modes see the operators of the thread
+        self.modes = False  # whether the thread has dispatch modes
 
 
 _here = _Stack()
@@ -74,13 +74,13 @@ def set_run_of_fakes(function: Callable[[Any, list[Any]], Any]) -> None:
 
 
 def set_modes(run: Callable[[Any, list[Any]], Any], has_modes: Callable[[], bool]) -> None:
-    """`run(operator, arguments)` runs operators in threads for which `has_modes()`, below transforms."""
+    """Set the function that runs operators, below transforms, in threads for which `has_modes()`."""
     global _run_modes, _has_modes
     _run_modes, _has_modes = run, has_modes
 
 
 def expect_modes(there_are: bool) -> None:
-    """Let dispatch modes see the operators of this thread from now on, or no more."""
+    """Turn the interception of this thread's operators by dispatch modes on or off."""
     _here.modes = there_are
     _watch()
 
