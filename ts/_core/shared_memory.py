@@ -5,7 +5,7 @@ In: sizes in bytes, file descriptors, paths; out: mappings, and byte arrays over
     mapping = create_mapping(1 << 20)              a file without a name (memfd), in memory
     block = view_bytes(mapping, 4096, 0)           a NumPy array over the first page
     find_mapping(block)                            (mapping, 0)
-    descriptor = create_sealed_file(4096)          the same, of a size that can never change
+    descriptor = create_sealed_file(4096)          the same, of a file whose size is sealed
 
 A file without a name lives as long as any process has it open or mapped, however the processes end; another
 process needs its descriptor, from the process that has it.  A named file can be opened after its creator
@@ -41,11 +41,11 @@ _NAMED_FILE_PREFIX: Final = "ts_shared_"
 
 
 class Mapping(mmap.mmap):
-    """A shared mapping of a whole file, with what another process needs to map it too."""
+    """Shared mapping of a whole file, with the descriptor or path by which another process maps it."""
 
-    descriptor: int  # of an unnamed file, owned by the mapping; -1: there is none
-    path: str  # of a named file; "": it has no name
-    start: int  # bytes in front of the memory
+    descriptor: int  # of an unnamed file, owned by the mapping; -1 for a named file
+    path: str  # of a named file; "" for an unnamed file
+    start: int  # bytes before the memory: the header of a named file
     address: int
 
 
@@ -54,7 +54,7 @@ def create_file(size: int) -> int:
     if hasattr(os, "memfd_create"):
         descriptor = os.memfd_create("ts", os.MFD_CLOEXEC)
     else:
-        import tempfile  # which takes longer to import than all of this
+        import tempfile  # slow to import
 
         with tempfile.TemporaryFile() as file:
             descriptor = os.dup(file.fileno())
@@ -79,19 +79,19 @@ def create_sealed_file(size: int) -> int:
 
 
 class NotSharedMemoryError(ConnectionError):
-    """A process announced shared memory that is none."""
+    """A process announced shared memory that does not exist or is not a shared memory file."""
 
 
 def open_sealed_file(process: int, number: int) -> int:
-    """Open a sealed file of another process of this user; OSError if it has none, or it cannot be opened.
+    """Open a sealed file of another process of this user by its descriptor number; OSError if that fails.
 
-    Nothing else is opened: to open a device, a pipe or a file with a lease has effects.
+    Other kinds of files are not opened, because opening a device, a pipe or a leased file has side effects.
     """
     path = os.open(f"/proc/{process}/fd/{number}", os.O_PATH | os.O_CLOEXEC)
     try:
         status = os.fstat(path)
         if not stat.S_ISREG(status.st_mode) or status.st_nlink or status.st_uid != os.geteuid():
-            raise NotSharedMemoryError("the announced shared memory is no file without a name of this user")
+            raise NotSharedMemoryError("the announced shared memory is not an unnamed file of this user")
         descriptor = os.open(f"/proc/self/fd/{path}", os.O_RDWR | os.O_CLOEXEC)
     finally:
         os.close(path)
@@ -133,7 +133,7 @@ def _complete(mapping: Mapping, descriptor: int, path: str, start: int) -> Mappi
 
 
 def view_bytes(mapping: Mapping, size: int, offset: int) -> NDArray[np.uint8]:
-    """Return an array over `size` bytes of the memory; ValueError if they are not inside of it."""
+    """Return an array over `size` bytes of the memory; ValueError if they are out of bounds."""
     start = mapping.start + offset
     if size < 0 or offset < 0 or start + size > len(mapping):
         raise ValueError(f"{size} bytes at {offset} are not in a shared memory of {capacity(mapping)} bytes")
@@ -146,7 +146,7 @@ def capacity(mapping: Mapping) -> int:
 
 
 def find_owner(array: Any) -> Any:
-    """Return the object whose memory the array shows: the end of the chain of bases."""
+    """Return the owner of the array's memory: the end of the chain of `base` attributes."""
     while True:
         base = array.obj if isinstance(array, memoryview) else getattr(array, "base", None)
         if base is None:
@@ -160,7 +160,7 @@ def is_shared_array(array: NDArray[Any]) -> bool:
 
 
 def find_mapping(array: NDArray[Any]) -> tuple[Mapping, int] | None:
-    """Return the mapping that holds the memory of the array, and the offset in it; None if there is none."""
+    """Return the mapping that contains the array and the offset in it; None for memory outside mappings."""
     owner = find_owner(array)
     if not isinstance(owner, Mapping):
         return None
@@ -198,11 +198,11 @@ def _create_named_mapping(size: int) -> Mapping:
 
 
 def open_named_mapping(path: str) -> Mapping:
-    """Map a named file that `add_user` was called for; this process is that user."""
+    """Map a named file whose sender called `add_user` for this process."""
     status = os.lstat(path)
     is_own = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
     if not os.path.basename(path).startswith(_NAMED_FILE_PREFIX) or not stat.S_ISREG(status.st_mode):
-        raise NotSharedMemoryError(f"{path!r} is no file of shared memory")
+        raise NotSharedMemoryError(f"{path!r} is not a shared memory file")
     if not is_own:
         raise NotSharedMemoryError(f"{path!r} belongs to another user")
     descriptor = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
@@ -223,17 +223,17 @@ def _map_named_file(descriptor: int, path: str, is_new_user: bool = True) -> Map
     return mapping
 
 
-_mapped_paths: dict[str, int] = {}  # how often this process has mapped a named file
-_exit_process = -1  # the process that has registered `_release_all`
+_mapped_paths: dict[str, int] = {}  # number of mappings of each named file in this process
+_exit_process = -1  # id of the process that registered `_release_all`
 
 
 def add_user(path: str) -> None:
-    """Count one more user of a named file: who opens it next."""
+    """Increment the user count of a named file, for the process that opens it next."""
     _change_users(path, 1)
 
 
 def remove_user(path: str) -> None:
-    """Count one user of a named file less; the last one removes the file."""
+    """Decrement the user count of a named file; remove the file if it becomes 0."""
     _change_users(path, -1)
 
 
@@ -249,14 +249,14 @@ def _change_users(path: str, change: int) -> None:
         os.lseek(descriptor, 0, os.SEEK_SET)
         os.write(descriptor, max(users, 0).to_bytes(8, "little"))
         if users <= 0:
-            with contextlib.suppress(OSError):  # on Windows, as long as it is mapped
+            with contextlib.suppress(OSError):  # Windows refuses while the file is mapped
                 os.unlink(path)
     finally:
         os.close(descriptor)
 
 
 def _release(path: str, process: int) -> None:
-    """Let go of a mapping, in the process that counts as its user: a forked child does not."""
+    """Release a mapping in the process that counts as its user, which a forked child does not."""
     if process != os.getpid() or path not in _mapped_paths:
         return
     _mapped_paths[path] -= 1
@@ -266,10 +266,10 @@ def _release(path: str, process: int) -> None:
 
 
 def _release_at_exit() -> None:
-    """Have `_release_all` called when this process ends, a child of `multiprocessing` or not."""
+    """Register `_release_all` to run when this process ends, also in a child of `multiprocessing`."""
     global _exit_process
     if _exit_process != os.getpid():
-        from multiprocessing.util import Finalize  # whoever has named files has it
+        from multiprocessing.util import Finalize  # already imported by users of named files
 
         _exit_process = os.getpid()
         Finalize(None, _release_all, args=(os.getpid(),), exitpriority=-100)
@@ -283,7 +283,7 @@ def _release_all(process: int) -> None:
 
 
 def _forget_named_files() -> None:
-    """In a forked child: the mappings count for the parent."""
+    """Clear the table in a forked child: the mappings are counted for the parent."""
     _mapped_paths.clear()
 
 

@@ -1,11 +1,11 @@
 """Processes that share tensors: Python's `multiprocessing`, with PyTorch's additions.
 
     queue = ts.multiprocessing.SimpleQueue()
-    queue.put(ts.ones(3))                       both processes see one memory
+    queue.put(ts.ones(3))                       both processes share the memory
     ts.multiprocessing.spawn(train, args=(model.share_memory(),), nprocs=4)
 
-`spawn` starts processes and raises what one of them raised.  Pickles of queues, pipes and arguments of
-processes hold a file descriptor instead of a tensor's elements (`reductions`).
+`spawn` starts processes and re-raises an exception of any of them.  Pickles of queues, pipes and arguments of
+processes contain a file descriptor instead of a tensor's elements (`reductions`).
 """
 
 from __future__ import annotations
@@ -41,26 +41,26 @@ __all__ = [
 
 
 def get_all_sharing_strategies() -> set[str]:
-    """Return the names of the ways to share memory on this system."""
+    """Return the names of the sharing strategies of this system."""
     return set(sharing.STRATEGIES)
 
 
 def get_sharing_strategy() -> str:
-    """Return the name of the way in which tensors are shared."""
+    """Return the current sharing strategy."""
     return sharing.get_strategy()
 
 
 def set_sharing_strategy(new_strategy: str) -> None:
-    """Choose how tensors are shared from now on; AssertionError for an unknown name.
+    """Set the sharing strategy for new shared memory; AssertionError for an unknown name.
 
-    "file_descriptor" passes open files: nothing is left behind, but the sender must live until the tensor is
+    "file_descriptor" passes open files: no file can leak, but the sender must live until the tensor is
     received, and each message takes a descriptor.  "file_system" passes names of files.
     """
     sharing.set_strategy(new_strategy)
 
 
 def _set_thread_name(name: str) -> None:
-    """Name the calling thread, as the system's tools show it."""
+    """Set the name of the calling thread in the operating system (shown by `top`)."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError), open(_thread_name_file(), "w") as file:
             file.write(name)
@@ -69,7 +69,7 @@ def _set_thread_name(name: str) -> None:
 
 
 def _get_thread_name() -> str:
-    """Return the name of the calling thread, as the system's tools show it."""
+    """Return the name of the calling thread in the operating system."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError), open(_thread_name_file()) as file:
             return file.read().rstrip("\n")

@@ -13,7 +13,7 @@ from ts.multiprocessing.queue import SimpleQueue
 
 
 def clean_worker(*args: Any, **kwargs: Any) -> None:
-    """Work, then let go of all tensors: the parent may wait for their memory."""
+    """Run a worker of the pool, then free all tensors: the parent may wait for their memory."""
     import gc
 
     multiprocessing.pool.worker(*args, **kwargs)  # type: ignore[attr-defined]
@@ -21,7 +21,7 @@ def clean_worker(*args: Any, **kwargs: Any) -> None:
 
 
 class Pool(multiprocessing.pool.Pool):
-    """A pool with queues of `ts.multiprocessing`."""
+    """`multiprocessing.pool.Pool` with queues of `ts.multiprocessing`."""
 
     def _setup_queues(self) -> None:
         self._inqueue = SimpleQueue(ctx=self._ctx)  # type: ignore[attr-defined]
@@ -30,7 +30,7 @@ class Pool(multiprocessing.pool.Pool):
         self._quick_get = self._outqueue._reader.recv  # type: ignore[attr-defined]
 
     def _repopulate_pool(self) -> None:
-        """Start processes in place of those that have ended."""
+        """Replace the workers that have ended."""
         for _ in range(self._processes - len(self._pool)):  # type: ignore[attr-defined]
             arguments = (
                 self._inqueue,

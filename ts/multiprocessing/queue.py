@@ -1,8 +1,8 @@
-"""Queues between processes whose pickles share the memory of tensors.
+"""Queues between processes that share the memory of tensors.
 
     queue = SimpleQueue(ctx=multiprocessing.get_context("spawn"))
 
-The queues of Python's `multiprocessing` pickle in the same way; these are the classes that PyTorch names.
+Python's `multiprocessing` queues use the same pickles; these classes exist for PyTorch's names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ sharing.register_reductions()
 
 
 class ConnectionWrapper:
-    """A connection whose messages are pickles of `multiprocessing`."""
+    """Connection whose messages are pickles of `multiprocessing`."""
 
     def __init__(self, conn: Any) -> None:
         self.conn = conn
@@ -41,7 +41,7 @@ class ConnectionWrapper:
 
 
 class Queue(multiprocessing.queues.Queue):  # type: ignore[type-arg]
-    """A queue with a thread that sends."""
+    """`multiprocessing.Queue` with tensors in shared memory."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -52,4 +52,4 @@ class Queue(multiprocessing.queues.Queue):  # type: ignore[type-arg]
 
 
 class SimpleQueue(multiprocessing.queues.SimpleQueue):  # type: ignore[type-arg]
-    """A locked pipe."""
+    """`multiprocessing.SimpleQueue` with tensors in shared memory."""

@@ -1,9 +1,9 @@
-"""How pickles for other processes hold tensors: a shared file and a place in it, instead of elements.
+"""Reductions of tensors for pickles to other processes: a shared file and an offset instead of elements.
 
-    function, arguments = reduce_tensor(x)          x is in shared memory from now on
+    function, arguments = reduce_tensor(x)          moves x to shared memory
     function(*arguments)                            a tensor on the same memory
 
-`ts._core.tensor.sharing` has the mechanism; these are PyTorch's names for it.
+The implementation is in `ts._core.tensor.sharing`; this module has PyTorch's names.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _absent = names_for(__name__)
 
 
 def init_reductions() -> None:
-    """Have pickles of `multiprocessing` share the memory of tensors."""
+    """Register the reductions with `multiprocessing`."""
     register_reductions()
 
 
 def fd_id(fd: int) -> tuple[int, int]:
-    """Return the device and the number of an open file: equal for all descriptors of it."""
+    """Return the device and inode of an open file: equal for all descriptors of it."""
     status = os.fstat(fd)
     return status.st_ino, status.st_dev
 
@@ -59,7 +59,7 @@ def rebuild_storage_empty(cls: type[UntypedStorage]) -> UntypedStorage:
 
 
 class StorageWeakRef:
-    """A weak reference to the memory of a storage; equal for storages on the same memory."""
+    """Weak reference to the memory of a storage; equal for storages on the same memory."""
 
     __slots__ = ["_block", "cdata"]
 
@@ -69,7 +69,7 @@ class StorageWeakRef:
         self.cdata = found._cdata
 
     def expired(self) -> bool:
-        """Return whether nothing is on the memory any more."""
+        """Return whether the memory was freed."""
         return self._block() is None
 
     def __hash__(self) -> int:

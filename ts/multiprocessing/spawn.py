@@ -1,4 +1,4 @@
-"""Start processes that run one function, and raise in the parent what one of them raised.
+"""Start processes that run one function, and re-raise their exceptions in the parent.
 
 In: a function of the process's index and arguments; out: None, or a context to wait for the processes.
 
@@ -6,8 +6,8 @@ In: a function of the process's index and arguments; out: None, or a context to 
     context = start_processes(train, nprocs=2, join=False, start_method="fork")
     while not context.join(timeout=1): ...
 
-If one process fails, the others are terminated.  The traceback of the failed one travels in a file, so that
-it arrives whatever else the process has done to its pipes.
+If one process fails, the others are terminated.  The traceback of the failed process is passed
+in a file, so that it arrives even if the process closed its pipes.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ __all__ = [
 ]  # fmt: skip
 
 ENV_VAR_PARALLEL_START: Final = "TORCH_MP_PARALLEL_START"
-DEFAULT_GRACE_PERIOD_SECONDS: Final = 30.0  # between SIGTERM and SIGKILL
+DEFAULT_GRACE_PERIOD_SECONDS: Final = 30.0  # time from SIGTERM to SIGKILL
 _PR_SET_PDEATHSIG: Final = 1
 
 log = logging.getLogger(__name__)
 
 
 class ProcessException(Exception):
-    """A process of a context failed: its index, its number, and how."""
+    """A process of a context failed; has its index, process id and message."""
 
     __slots__ = ["error_index", "error_pid"]
 
@@ -58,11 +58,11 @@ class ProcessException(Exception):
 
 
 class ProcessRaisedException(ProcessException):
-    """The function raised in a process; the message has its traceback."""
+    """The function raised an exception in a process; the message contains its traceback."""
 
 
 class ProcessExitedException(ProcessException):
-    """A process ended by a signal, or with an exit code that is not 0."""
+    """A process was terminated by a signal or exited with a nonzero code."""
 
     __slots__ = ["exit_code"]
 
@@ -84,12 +84,12 @@ class ProcessExitedException(ProcessException):
 
 
 def _run(fn: Callable[..., Any], index: int, args: Sequence[Any], error_file: str) -> None:
-    """Run the function in a new process; write the traceback of what it raises to `error_file`."""
+    """Run the function in a new process; write the traceback of an exception to `error_file`."""
     _end_with_parent()
     try:
         fn(index, *args)
     except KeyboardInterrupt:
-        pass  # the parent got it as well, and terminates the processes
+        pass  # the parent received SIGINT too, and terminates the processes
     except Exception:
         with open(error_file, "wb") as file:
             pickle.dump(traceback.format_exc(), file)
@@ -97,7 +97,7 @@ def _run(fn: Callable[..., Any], index: int, args: Sequence[Any], error_file: st
 
 
 def _end_with_parent() -> None:
-    """Have the system interrupt this process when its parent ends."""
+    """Request SIGINT for this process when its parent ends (Linux)."""
     if sys.platform == "linux":
         import ctypes
 
@@ -116,14 +116,14 @@ class ProcessContext:
         self.sentinels = {process.sentinel: index for index, process in enumerate(processes)}
 
     def pids(self) -> list[int]:
-        """Return the numbers of the processes."""
+        """Return the process ids."""
         return [int(process.pid or 0) for process in self.processes]
 
     def join(self, timeout: float | None = None, grace_period: float | None = None) -> bool:
-        """Wait until a process ends; return whether all have. Raise if one failed, after the others ended.
+        """Wait until a process ends; return whether all have. If one failed, terminate the others and raise.
 
-        With a timeout in seconds, return False if none ended in that time.  `grace_period` is the time in
-        seconds that the others have after SIGTERM before they are killed.
+        With a timeout in seconds, return False if none ended in that time.  `grace_period` is the
+        time in seconds from SIGTERM to SIGKILL for the others.
         """
         if not self.sentinels:
             return True
@@ -257,7 +257,7 @@ def _remove(directory: str) -> None:
 
 
 def _remove_at_exit(directory: str) -> None:
-    """Remove the error files of a context that the caller waits for, when this process ends."""
+    """Register the removal of a context's error files for the end of this process."""
     from multiprocessing.util import Finalize
 
     Finalize(None, _remove, args=(directory,), exitpriority=0)

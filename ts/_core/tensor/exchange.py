@@ -155,7 +155,7 @@ def __reduce_ex__(self: Tensor, protocol: Any) -> tuple[Any, ...]:
         )
     if self.layout is not dtypes.strided:
         return rebuild_sparse, (self.layout, sparse_parts(self), self.requires_grad, self.__dict__)
-    # The owner of the memory, which the storage pickles, is one object for all views: a pickle has it once.
+    # All views share the object that owns the memory, so a pickle contains it once.
     memory = storage.UntypedStorage.of(self.array if isinstance(self.array, np.ndarray) else self._host())
     parts = memory, *_place(self), str(self.device), self.requires_grad, self.__dict__
     return (rebuild, parts) if type(self) is Tensor else (rebuild_derived, (type(self), parts))

@@ -1,7 +1,7 @@
 """Move the memory of tensors to shared memory, and pickle tensors for other processes.
 
-In: tensors and storages; out: the same objects, whose memory other processes see; what a pickle for another
-process holds.
+In: tensors and storages; out: the same objects on memory that other processes see, and their reductions for
+pickles to other processes.
 
     x = ts.zeros(4);  y = x[2:]
     x.share_memory_()                           y stays a view of x
@@ -11,9 +11,9 @@ A tensor is an array, and its storage is the array that owns the memory.  To mov
 it gets an array over the new memory.  Nothing lists the views of an array, so they are looked up among the
 objects of the garbage collector, but only if reference counts say that there are any.
 
-Pickles of `multiprocessing` (queues, pipes, arguments of processes) hold a mapping and a place in it instead
-of elements.  The receiver maps the file.  A cache gives tensors of one storage the same memory there, in
-whatever messages they come.
+Pickles of `multiprocessing` (queues, pipes, arguments of processes) contain a file mapping and an offset
+instead of elements.  The receiver maps the file.  A cache of blocks lets tensors of one storage share memory
+in the receiver, also if they arrive in separate messages.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ _strategy = "file_descriptor" if sys.platform == "linux" else "file_system"
 
 
 def get_strategy() -> str:
-    """Return the name of the way in which new shared memory reaches other processes."""
+    """Return the sharing strategy: how other processes open new shared memory."""
     return _strategy
 
 
 def set_strategy(name: str) -> None:
-    """Choose that way: "file_descriptor" (unnamed files) or "file_system" (named files)."""
+    """Set the sharing strategy: "file_descriptor" (unnamed files) or "file_system" (named files)."""
     global _strategy
     if name not in STRATEGIES:
         raise AssertionError(f"invalid sharing strategy {name}, expected one of {sorted(STRATEGIES)}")
@@ -63,10 +63,10 @@ def set_strategy(name: str) -> None:
 
 
 def share_memory(values: Sequence[Tensor | UntypedStorage], sendable: bool = False) -> None:
-    """Move the memory of tensors and storages to one shared file; what is shared already stays.
+    """Move the memory of tensors and storages to one shared file, except memory that is already shared.
 
-    With `sendable`, files that only children see are not enough: those of other programs, and the memory of
-    a `DataLoader`'s batch, which its worker writes to again.
+    `sendable`: also move memory of mappings that a pickle cannot name: files mapped by other code, and the
+    memory of a `DataLoader` batch, which its worker overwrites.
     """
     owners: dict[int, Any] = {}
     has_views = False
@@ -83,11 +83,11 @@ def share_memory(values: Sequence[Tensor | UntypedStorage], sendable: bool = Fal
         owners[id(owner)] = owner
         del array, owner
     if owners:
-        _move(list(owners.values()), _find_holders(owners) if has_views else values)
+        _move_blocks(list(owners.values()), _find_holders(owners) if has_views else values)
 
 
 def _may_have_views(value: Tensor | UntypedStorage) -> bool:
-    """Return whether more may hold the memory than this tensor, by the counts of references."""
+    """Return whether other tensors may share the memory, judged by reference counts."""
     if not isinstance(value, Tensor):
         return True
     counts = _reference_counts(value)
@@ -100,8 +100,8 @@ def _may_have_views(value: Tensor | UntypedStorage) -> bool:
     return counts != _counts_of_owner and counts != _counts_of_view
 
 
-_counts_of_owner: tuple[bool, int, int] | None = None  # of a tensor whose array nobody else has
-_counts_of_view: tuple[bool, int, int] | None = None  # of one with the only view of an array
+_counts_of_owner: tuple[bool, int, int] | None = None  # of a tensor that owns its array
+_counts_of_view: tuple[bool, int, int] | None = None  # of a tensor with the only view of an array
 
 
 def _reference_counts(x: Tensor) -> tuple[bool, int, int]:
@@ -111,7 +111,7 @@ def _reference_counts(x: Tensor) -> tuple[bool, int, int]:
 
 
 def _find_holders(owners: dict[int, Any]) -> list[Tensor | UntypedStorage]:
-    """Return all tensors and storages on the memory of these arrays."""
+    """Return all live tensors and storages whose memory one of these arrays owns."""
     found: list[Tensor | UntypedStorage] = []
     for each in gc.get_objects():
         kind = type(each)
@@ -123,8 +123,8 @@ def _find_holders(owners: dict[int, Any]) -> list[Tensor | UntypedStorage]:
     return found
 
 
-def _move(owners: Sequence[Any], holders: Sequence[Tensor | UntypedStorage]) -> None:
-    """Copy the blocks behind `owners` to a new shared file, and let the holders be on it."""
+def _move_blocks(owners: Sequence[Any], holders: Sequence[Tensor | UntypedStorage]) -> None:
+    """Copy the memory of `owners` to a new shared file, and rebind the holders to it."""
     blocks = [storage.block(owner) for owner in owners]
     offsets, end = [], 0
     for block in blocks:
@@ -164,15 +164,15 @@ def create_shared_storage(size: int) -> UntypedStorage:
     return UntypedStorage.of(_block_of(mapping, 0, size))
 
 
-# ---------------------------------------------------------------- one block for each place in a file
+# ---------------------------------------------------------------- cache of blocks of mapped files
 
 _lock = threading.Lock()
 _mappings: weakref.WeakValueDictionary[tuple[int, int], Mapping] = weakref.WeakValueDictionary()
-_blocks: dict[tuple[int, int, int], weakref.ref[Any]] = {}  # by file, offset
+_blocks: dict[tuple[int, int, int], weakref.ref[Any]] = {}  # by file identity and offset
 
 
 def _block_of(mapping: Mapping, offset: int, size: int) -> Any:
-    """Return the array over a part of a mapped file: one object for all tensors on it."""
+    """Return the cached array over a part of a mapped file: one object for all tensors on it."""
     key = (*shared_memory.file_identity(mapping), offset)
     with _lock:
         block = _blocks[key]() if key in _blocks else None
@@ -188,8 +188,8 @@ def _forget_block(key: tuple[int, int, int], gone: Any) -> None:
         del _blocks[key]
 
 
-def _known(mapping: Mapping) -> Mapping:
-    """Return the mapping of the same file that this process has, if any."""
+def _cached_mapping(mapping: Mapping) -> Mapping:
+    """Return the cached mapping of the same file, or cache this one."""
     with _lock:
         return _mappings.setdefault(shared_memory.file_identity(mapping), mapping)
 
@@ -198,7 +198,7 @@ def _known(mapping: Mapping) -> Mapping:
 
 
 def reduce_tensor(x: Tensor) -> tuple[Any, ...]:
-    """Return what a pickle for another process holds of a tensor; its storage becomes shared."""
+    """Reduce a tensor for a pickle to another process; its storage moves to shared memory."""
     if x.requires_grad and not x.is_leaf:
         raise RuntimeError(
             "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not "
@@ -217,7 +217,7 @@ def reduce_tensor(x: Tensor) -> tuple[Any, ...]:
 def rebuild_tensor(
     cls: type, storage_: TypedStorage, metadata: tuple[int, tuple[int, ...], tuple[int, ...], bool]
 ) -> Tensor:
-    """Return the tensor of such a pickle: place and strides are in bytes."""
+    """Rebuild a tensor from its reduction; the offset and strides in `metadata` are in bytes."""
     place, shape, strides, requires_grad = metadata
     dtype = storage_.dtype.numpy_dtype
     x = wrap_array(storage.strided(storage_.untyped().bytes, shape, strides, place, dtype))
@@ -227,7 +227,7 @@ def rebuild_tensor(
 
 
 def reduce_storage(x: UntypedStorage) -> tuple[Any, ...]:
-    """Return what a pickle for another process holds of a storage, which becomes shared."""
+    """Reduce a storage for a pickle to another process; it moves to shared memory."""
     if x.device.type != "cpu":
         return x.__reduce__()
     share_memory([x], sendable=True)
@@ -237,22 +237,22 @@ def reduce_storage(x: UntypedStorage) -> tuple[Any, ...]:
 
 
 def rebuild_storage(cls: type[UntypedStorage], mapping: Mapping, offset: int, size: int) -> UntypedStorage:
-    """Return the storage of such a pickle."""
+    """Rebuild a storage from its reduction."""
     return cls.of(_block_of(mapping, offset, size))
 
 
 def reduce_typed_storage(x: TypedStorage) -> tuple[Any, ...]:
-    """Return what a pickle for another process holds of a storage with a dtype."""
+    """Reduce a typed storage for a pickle to another process."""
     return rebuild_typed_storage, (x.untyped(), x.dtype)
 
 
 def rebuild_typed_storage(storage_: UntypedStorage, dtype: dtypes.dtype) -> TypedStorage:
-    """Return the storage of such a pickle."""
+    """Rebuild a typed storage from its reduction."""
     return TypedStorage(storage_, dtype)
 
 
 def reduce_mapping(mapping: Mapping) -> tuple[Any, ...]:
-    """Return what a pickle for another process holds of a mapped file."""
+    """Reduce a mapping for a pickle to another process: its path, or a duplicate of its descriptor."""
     if mapping.path:
         shared_memory.add_user(mapping.path)
         return rebuild_named_mapping, (mapping.path,)
@@ -262,21 +262,21 @@ def reduce_mapping(mapping: Mapping) -> tuple[Any, ...]:
 
 
 def rebuild_mapping(descriptor: Any) -> Mapping:
-    """Map the unnamed file of such a pickle."""
-    return _known(shared_memory.map_file(descriptor.detach()))
+    """Map the unnamed file of a reduction."""
+    return _cached_mapping(shared_memory.map_file(descriptor.detach()))
 
 
 def rebuild_named_mapping(path: str) -> Mapping:
-    """Map the named file of such a pickle."""
-    return _known(shared_memory.open_named_mapping(path))
+    """Map the named file of a reduction."""
+    return _cached_mapping(shared_memory.open_named_mapping(path))
 
 
-_classes: list[type] = [Tensor]  # whose tensors `cls(x, requires_grad=...)` makes again
+_classes: list[type] = [Tensor]  # classes that `rebuild_tensor` calls as `cls(x, requires_grad=...)`
 _is_registered = False
 
 
 def register_reductions() -> None:
-    """Have pickles of `multiprocessing` share the memory of tensors."""
+    """Register reductions with `multiprocessing`, so that its pickles share the memory of tensors."""
     global _is_registered
     if _is_registered:
         return
@@ -291,7 +291,7 @@ def register_reductions() -> None:
 
 
 def register_class(cls: type) -> None:
-    """Have such pickles share the memory of tensors of a class that `cls(x, requires_grad=...)` makes."""
+    """Register the reduction for a tensor class with the constructor `cls(x, requires_grad=...)`."""
     _classes.append(cls)
     if _is_registered:
         from multiprocessing.reduction import ForkingPickler
@@ -300,15 +300,15 @@ def register_class(cls: type) -> None:
 
 
 def reduce_unregistered(x: UntypedStorage) -> tuple[Any, ...] | None:
-    """Return what a pickle of `multiprocessing` holds that began before the reductions were registered.
+    """Reduce a storage for a `multiprocessing` pickle that started before the reductions were registered.
 
-    None for any other pickle.  `multiprocessing` may be imported after the first tensor; to import it with
-    that would take longer than all of `ts`.
+    None for any other pickle.  `multiprocessing` may be imported after `ts`, which does not import it because
+    that would take longer than the import of `ts`.
     """
     module: Any = sys.modules.get("multiprocessing.reduction")
     if module is None:
         return None
-    caller = sys._getframe(2)  # the C pickler has no frame: this is who called it
+    caller = sys._getframe(2)  # the C pickler has no frame: this is its caller
     if caller.f_code not in (module.ForkingPickler.dumps.__func__.__code__, module.dump.__code__):
         return None
     register_reductions()

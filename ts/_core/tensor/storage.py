@@ -197,20 +197,20 @@ class UntypedStorage:
         return False
 
     def is_shared(self) -> bool:
-        """Return whether other processes see the memory: a mapped file, or memory of a GPU."""
+        """Return whether the memory is shared with other processes: a mapped file, or memory of a GPU."""
         array = self.bytes
         return is_shared_array(array) if isinstance(array, np.ndarray) else not is_meta(array)
 
     def share_memory_(self) -> UntypedStorage:
-        """Move the bytes, and all tensors on them, to memory that other processes see."""
-        _sharing().share_memory([self])
+        """Move the bytes, and all tensors on them, to shared memory."""
+        _sharing_module().share_memory([self])
         return self
 
     @classmethod
     def _new_shared(cls, size: int, *, device: Any = "cpu") -> UntypedStorage:
         if devices.as_device(device).type != "cpu":
             return cls(size, device=device)
-        found: UntypedStorage = _sharing().create_shared_storage(size)
+        found: UntypedStorage = _sharing_module().create_shared_storage(size)
         return found
 
     def __repr__(self) -> str:
@@ -268,14 +268,14 @@ class UntypedStorage:
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _sharing().reduce_unregistered(self) or self._reduce_by_value()
+        return _sharing_module().reduce_unregistered(self) or self._reduce_by_value()
 
     def _reduce_by_value(self) -> tuple[Any, ...]:
         return _storage_of, (root(self.bytes),)
 
 
-def _sharing() -> Any:
-    """Return the module that moves storages, which is written over this one."""
+def _sharing_module() -> Any:
+    """Return the module `sharing`, which imports this one and moves storages."""
     from ts._core.tensor import sharing
 
     return sharing
@@ -343,11 +343,11 @@ class TypedStorage:
         return self if self.device.type == "cpu" else TypedStorage(self._untyped_storage.cpu(), self.dtype)
 
     def is_shared(self) -> bool:
-        """Return whether other processes see the memory."""
+        """Return whether the memory is shared with other processes."""
         return self._untyped_storage.is_shared()
 
     def share_memory_(self) -> TypedStorage:
-        """Move the elements, and all tensors on them, to memory that other processes see."""
+        """Move the elements, and all tensors on them, to shared memory."""
         self._untyped_storage.share_memory_()
         return self
 

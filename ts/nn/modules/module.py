@@ -439,7 +439,7 @@ class Module:
         return self._apply(lambda t: t.new_empty(t.shape, device=device), recurse)
 
     def share_memory(self) -> Self:
-        """Move all parameters and buffers to memory that other processes see."""
+        """Move all parameters and buffers to shared memory."""
         tensors = [*self.parameters(), *self.buffers()]
         for tensor in tensors:
             if is_uninitialized(tensor):
@@ -650,5 +650,5 @@ def _joined(prefix: str, name: str) -> str:
 
 
 def _addindent(s_: str, numSpaces: int) -> str:
-    """Return a text with its lines after the first indented."""
+    """Indent all lines of a string except the first."""
     return s_.replace("\n", "\n" + " " * numSpaces)
