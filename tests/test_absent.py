@@ -7,7 +7,7 @@ import pytest
 
 import ts
 from ts.absent import api
-from ts.absent.areas import AREAS, refusal
+from ts.absent.areas import AREAS, missing_message
 from ts.absent.names import ANSWERS
 
 
@@ -163,7 +163,7 @@ def test_refusals_are_sentences():
     for path, area in AREAS.items():
         assert area.instead.endswith(".") and not area.missing.endswith(".")
         assert api.is_module(path) or "." not in path, path
-        text = refusal(f"{path}.x")
+        text = missing_message(f"{path}.x")
         assert " not implemented: ts does not have " in text or " not implemented in ts. " in text
 
 

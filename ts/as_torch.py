@@ -91,7 +91,7 @@ class _Finder(importlib.metadata.DistributionFinder):
                 raise
             message = f"No module named {name!r}: PyTorch 2.13 has none such, or ts has no {own}"
             raise ModuleNotFoundError(message, name=name) from None
-        sys.modules.pop(name, None)  # which would be executed again, by the spec that it has in `ts`
+        sys.modules.pop(name, None)  # the import system would execute it again by its `ts` spec
         is_package = hasattr(module, "__path__")
         return importlib.machinery.ModuleSpec(name, _Same(module), is_package=is_package)
 
@@ -106,9 +106,9 @@ _FINDER = _Finder()
 
 
 def install_as_torch() -> None:
-    """Let `import torch` give `ts`, whose modules, classes and functions then have PyTorch's names.
+    """Make `import torch` return `ts`; modules, classes and functions get PyTorch's names.
 
-    RuntimeError where PyTorch itself is imported already: its objects would mix with those of `ts`.
+    Raise RuntimeError if PyTorch itself is already imported: its objects would mix with those of `ts`.
     A second call changes nothing.
     """
     if sys.modules.get("torch") is ts:

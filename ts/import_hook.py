@@ -1,9 +1,9 @@
-"""Import modules of `ts`, and modules that only PyTorch has.
+"""Import hook for modules of `ts` and for modules that only PyTorch has.
 
 A finder at the front of `sys.meta_path` lets the other finders look for a module of `ts`. If they find one,
-it completes the module after it has run; if not, `ts.absent` makes the module if PyTorch has one of the name.
+it sets `__getattr__` of the module after it has run; if not, `ts.absent` makes the module if PyTorch has one of the name.
 
-    import ts.nn.modules.module         the file; a name that it does not have is asked of `ts.absent`
+    import ts.nn.modules.module         the file; names that it lacks are resolved by `ts.absent`
     import ts.onnx                      no file: a module of placeholders
 """
 
@@ -19,14 +19,14 @@ from typing import Any
 
 from ts.module_names import is_installed, own_name, torch_name
 
-# Packages of `ts` that PyTorch does not have: their modules have no names beside their own.
+# Packages of `ts` that PyTorch does not have: `ts.absent` adds no names to their modules.
 _OWN = frozenset({
     "_core", "absent", "analysis", "archive", "as_torch", "autodiff", "bytecode", "cli",
     "debugger", "devices", "dtypes", "errors", "explain", "frontend", "functions", "fusion",
     "import_hook", "ir", "module_names", "ops",
     "passes", "runtime", "serve", "tracing",
 })  # fmt: skip
-# Single files here that are packages in PyTorch: modules of PyTorch are imported from inside of them.
+# Single files that are packages in PyTorch: they get a `__path__`, so that submodules can be imported.
 _PACKAGES = frozenset({
     "ts._C", "ts.accelerator", "ts.backends.cudnn", "ts.compiler", "ts.distributed.optim", "ts.mps",
     "ts.signal.windows", "ts.xpu",
@@ -38,11 +38,11 @@ _HOMES_IN_PYTORCH = {
 
 
 class Finder:
-    """Finds modules of `ts`."""
+    """Meta path finder of `ts` modules."""
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Return how to import a module, by its name (`ts.nn`); None for modules of other packages."""
+        """Return the import spec of a module by its name (`ts.nn`); None for modules of other packages."""
         if not name.startswith("ts."):
             return None
         for finder in sys.meta_path:
@@ -59,11 +59,11 @@ class Finder:
 
 def _execute(execute: Callable[[ModuleType], None], module: ModuleType) -> None:
     execute(module)
-    complete(module)
+    install_fallback(module)
 
 
-def complete(module: ModuleType) -> None:
-    """Let a module that has run ask `ts.absent` for names that it does not have; rename it if that is due."""
+def install_fallback(module: ModuleType) -> None:
+    """Set the `__getattr__` of an executed module to the `ts.absent` fallback; rename it if installed."""
     if module.__name__.split(".", 2)[1] not in _OWN:
         from ts.absent import names_for
 
@@ -77,7 +77,7 @@ def complete(module: ModuleType) -> None:
 
 
 def rename(module: ModuleType) -> None:
-    """Give a module, its classes and its functions the names that they have in PyTorch."""
+    """Set the PyTorch names (`__name__`, `__module__`) of a module, its classes and its functions."""
     name = vars(module)["__spec__"].name
     for each, value in list(vars(module).items()):
         function = value.__wrapped__ if "__wrapped__" in vars(type(value)) else value  # of an `Overridable`
@@ -87,7 +87,7 @@ def rename(module: ModuleType) -> None:
         home = _home(name, each) if function.__module__ == name else "torch"
         try:
             function.__module__ = home
-        except TypeError:  # a class in C
+        except TypeError:  # a C class has a read-only `__module__`
             qualified = f"{home}.{function.__name__}"
             importlib.import_module("ts._core.value.type_names").set_qualified_name(function, qualified)
     module.__name__ = torch_name(name)
@@ -95,7 +95,7 @@ def rename(module: ModuleType) -> None:
 
 
 def _home(module: str, name: str) -> str:
-    """Return the module of an object in PyTorch: `torch` if `ts` has it at its top."""
+    """Return the PyTorch module of an object: `torch` if it is a top-level name of `ts`."""
     if module.partition(".")[2].partition(".")[0] in _OWN:
         known = "torch" if name in sys.modules["ts"]._HOMES else torch_name(module)
         return _HOMES_IN_PYTORCH.get(f"{module}.{name}", known)

@@ -1,12 +1,11 @@
-"""What PyTorch has and `ts` does not: modules and names that import, and raise when they are used.
+"""Placeholders for PyTorch modules and names that `ts` does not implement: they import, and raise when used.
 
-    import ts.onnx                          works; what is in it may be inherited from, and be an annotation
+    import ts.onnx                          works; its classes can be base classes and annotations
     ts.onnx.export(model, x, "m.onnx")      NotImplementedError: what is missing, and what to do instead
 
-`api.txt` records the names of PyTorch's modules; `placeholders` makes objects of those that `ts` does not
-have.
-Every module of `ts` with the name of a module of PyTorch asks here for a name that it does not have
-(`ts.import_hook`), and modules that are recorded and have no file are made here.
+`api.txt` records the names of PyTorch's modules; `placeholders` creates objects for those that `ts` lacks.
+`ts.import_hook` makes each module of `ts` that PyTorch has, too, resolve missing names here; recorded modules
+without a file are created here.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from typing import Any
 
 
 def spec_of(module: str) -> ModuleSpec | None:
-    """Return how to import a module that has no file (`ts.onnx`); None if PyTorch has none such."""
+    """Return the import spec of a PyTorch module without a file in `ts` (`ts.onnx`), or None."""
     from ts.absent import placeholders
 
     return placeholders.spec_of(module)
 
 
 def find(name: str) -> Any:
-    """Return what stands for a name of `torch` that `ts` does not have; None if PyTorch has none such."""
+    """Return the placeholder of a name in the module `torch`; None if PyTorch does not have the name."""
     from ts.absent import placeholders
 
     try:
@@ -37,7 +36,7 @@ def find(name: str) -> Any:
 
 
 def names_for(module: str, own: Callable[[str], Any] | None = None) -> Callable[[str], Any]:
-    """Return a `__getattr__` for a module: its own function, its files, what stands for PyTorch's names."""
+    """Return a module `__getattr__` that tries `own`, then submodules, then placeholders."""
 
     def __getattr__(name: str) -> Any:
         if own is not None:
@@ -45,13 +44,13 @@ def names_for(module: str, own: Callable[[str], Any] | None = None) -> Callable[
                 return own(name)
             except AttributeError as error:
                 if getattr(error, "name", None) != name and f"'{name}'" not in str(error):
-                    raise  # of something else
+                    raise  # error of another attribute
                 missing = error
         else:
             missing = AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
         if name.startswith("__") and name != "__all__":
             raise missing
-        file = _file_inside(module, name)  # `from package import module` asks for an attribute first
+        file = _file_inside(module, name)  # `from package import module` reads the attribute first
         if file is not None:
             return file
         from ts.absent import api, placeholders
@@ -64,7 +63,7 @@ def names_for(module: str, own: Callable[[str], Any] | None = None) -> Callable[
 
 
 def _file_inside(module: str, name: str) -> ModuleType | None:
-    """Return the module that is a file in a package, imported; None if there is no such file."""
+    """Import a submodule of a package from its file; return None if there is no such file."""
     places = vars(sys.modules[module]).get("__path__")
     if not places or PathFinder.find_spec(f"{module}.{name}", places) is None:
         return None
@@ -72,7 +71,7 @@ def _file_inside(module: str, name: str) -> ModuleType | None:
 
 
 def absent_operator(name: str) -> Any:
-    """Return what stands for an operator that only PyTorch has, by its name without `aten::`; or None."""
+    """Return the placeholder of an operator that `ts` lacks, by its name without `aten::`; or None."""
     from ts.absent import operators, placeholders
 
     return placeholders.placeholder(f"ops.aten.{name}") if name in operators.OPERATORS else None

@@ -1,13 +1,13 @@
 """Read the record of PyTorch's names: `api.txt`, which `tests/record_torch_api.py` writes.
 
     [nn.modules.module]                      a module, by its path in `torch`
-    alias nn.Module                          an object that is known best by another path
+    alias nn.Module                          another name of the object at this path
     class _WrappedHook                       declared here; also function, module, value, error:ValueError
     external typing.Any                      an object of another package
-    same nn.modules.module                   alone: the module has another path, and its names there
+    same nn.modules.module                   only entry of a module that is an alias of another one
     literal _EXTRA_STATE_KEY_SUFFIX='...'
 
-It is read when a name is asked for that `ts` does not have, and not before.
+The file is read at the first access to a name that `ts` does not have.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WITH_VALUE: Final = frozenset({"literal", "logger"})
 
 
 class Entry(NamedTuple):
-    """A name of a module.
+    """Recorded name of a PyTorch module.
 
     kind    alias, class, error, external, function, literal, logger, module, typevar or value
     detail  the path of an alias or external object, the text of a literal, the name of a logger, the builtin
@@ -36,7 +36,7 @@ class Entry(NamedTuple):
 @cache
 def _sections() -> dict[str, str]:
     file = os.path.join(os.path.dirname(__file__), "api.txt")
-    data: bytes = __loader__.get_data(file)  # also inside of a zip file
+    data: bytes = __loader__.get_data(file)  # works in a zip file, too
     text = data.decode()
     sections = {}
     for section in text.split("\n[")[1:]:
@@ -47,7 +47,7 @@ def _sections() -> dict[str, str]:
 
 @cache
 def entries(path: str) -> dict[str, Entry]:
-    """Return the names of a module of PyTorch by its path in `torch`; none if there is no such module."""
+    """Return the recorded names of a PyTorch module by its path in `torch`; {} if there is no such module."""
     found = {}
     for line in _sections().get(own_path(path), "").splitlines():
         word, *items = line.split(" ")
@@ -65,19 +65,19 @@ def entries(path: str) -> dict[str, Entry]:
 
 
 def paths() -> frozenset[str]:
-    """Return the paths of all recorded modules; that of `torch` itself is ""."""
+    """Return the paths of all recorded modules; "" is `torch`."""
     return frozenset(_sections())
 
 
 @cache
 def packages() -> frozenset[str]:
-    """Return the paths of the modules that have modules inside of them."""
+    """Return the paths of the modules that contain submodules."""
     return frozenset(path.rpartition(".")[0] for path in _sections())
 
 
 @cache
 def own_path(path: str) -> str:
-    """Return the path of a module that PyTorch imports under two; the path itself for others."""
+    """Return the canonical path of a module that PyTorch imports under two paths; else the path itself."""
     lines = _sections().get(path, "").split()
     return lines[1] if lines[:1] == ["same"] else path
 
@@ -88,6 +88,6 @@ def is_module(path: str) -> bool:
 
 
 def split(path: str) -> tuple[str, str]:
-    """Return the module that holds an object, and the object's name, by the object's path."""
+    """Split the path of an object into its module and its name."""
     module, _, name = path.rpartition(".")
     return module, name

@@ -1,4 +1,4 @@
-"""Parts of PyTorch that are missing, and what to do instead; an entry holds for the modules inside of it."""
+"""Areas of PyTorch that `ts` does not implement, with alternatives; an entry includes its submodules."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Final, NamedTuple
 
 
 class Area(NamedTuple):
-    """A part of PyTorch that `ts` does not implement.
+    """Area of PyTorch that `ts` does not implement.
 
-    missing  the object of "ts does not have"; "" for single objects of a part that is there
-    instead  what to do, a sentence
+    missing  noun phrase that completes "ts does not have"; "" if `ts` implements most of the area
+    instead  sentence that names an alternative
     """
 
     missing: str
@@ -112,14 +112,14 @@ AREAS: Final = {
 
 
 def area_of(path: str) -> Area:
-    """Return the area of an object that is missing, by its path in PyTorch (`onnx.errors`)."""
+    """Return the area of a missing object by its path in PyTorch (`onnx.errors`)."""
     while path not in AREAS:
         path = path.rpartition(".")[0]
     return AREAS[path]
 
 
-def refusal(path: str) -> str:
-    """Return the text of the error for the use of an object that is missing, by its path."""
+def missing_message(path: str) -> str:
+    """Return the error message for the use of a missing object, by its path in PyTorch."""
     missing, instead = area_of(path)
     reason = f": ts does not have {missing}" if missing else " in ts"
     return f"torch.{path} is not implemented{reason}. {instead}"

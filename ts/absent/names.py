@@ -1,4 +1,4 @@
-"""Names of PyTorch that `ts` answers without an implementation of their own, by their paths in `torch`."""
+"""PyTorch names that `ts` resolves to constants, no-op decorators or other modules, by path in `torch`."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ MARKERS: Final = """
     utils.data.functional_datapipe
 """
 
-# Objects that `ts` has in another module than PyTorch.
+# Objects that are in a different module in `ts` than in PyTorch.
 ELSEWHERE: Final = {
-    "_C._TensorMeta": "builtins.type",  # the class of the class Tensor
+    "_C._TensorMeta": "builtins.type",  # the metaclass of Tensor
     "_C._get_tracing_state": "ts._core.thread.context.current_tracer",
     "_C._is_tracing": "ts.jit.is_tracing",
     "jit._recursive._python_cu": "ts.jit.python_cu",

@@ -1,10 +1,10 @@
-"""Placeholders: what stands for a class, function or module of PyTorch that `ts` does not implement.
+"""Placeholders of PyTorch classes, functions and modules that `ts` does not implement.
 
 class Exporter(ts.onnx.ONNXProgram): ...      may be inherited from, an annotation, an argument of isinstance
 ts.onnx.ONNXProgram()                         NotImplementedError
 except ts.onnx.errors.OnnxExporterError:      an error class that nothing raises
 
-A placeholder is one object, however often and by whatever path it is asked for.
+Each placeholder is a single object, whichever path it is accessed by.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import Any, TypeVar
 
 from ts.absent import api
-from ts.absent.areas import refusal
+from ts.absent.areas import missing_message
 from ts.absent.names import ANSWERS, ELSEWHERE, MARKERS
 from ts.errors import missing_attribute
 from ts.module_names import own_name
@@ -31,12 +31,12 @@ _MARKERS = frozenset(MARKERS.split())
 
 
 class Placeholder(ABCMeta):
-    """The class of placeholders of classes and of values that are no functions."""
+    """Metaclass of placeholders for classes and values; functions have function placeholders."""
 
     __path: str
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(refusal(cls.__path))
+        raise NotImplementedError(missing_message(cls.__path))
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith(("__", "_abc_")):
@@ -47,7 +47,7 @@ class Placeholder(ABCMeta):
         return cls
 
     def __iter__(cls) -> Any:
-        raise NotImplementedError(refusal(cls.__path))
+        raise NotImplementedError(missing_message(cls.__path))
 
     def __repr__(cls) -> str:
         return f"<placeholder of torch.{cls.__path}>"
@@ -60,35 +60,35 @@ def is_placeholder(value: Any) -> bool:
 
 @cache
 def placeholder(path: str, kind: str = "value", base: str = "") -> Any:
-    """Return the placeholder of an object of PyTorch, by its path: `onnx.export`."""
+    """Return the placeholder of a PyTorch object by its path: `onnx.export`."""
     module, name = api.split(path)
-    doc, home = refusal(path), f"torch.{module}".rstrip(".")
+    doc, home = missing_message(path), f"torch.{module}".rstrip(".")
     if kind == "error":
         bases = (getattr(importlib.import_module("builtins"), base or "Exception"),)
         return type(name, bases, {"__module__": home, "__doc__": doc, "__absent__": True})
     if kind == "function":
-        return _refusing(path, name, home)
+        return _function_placeholder(path, name, home)
     return Placeholder(name, (), {"_Placeholder__path": path, "__module__": home, "__doc__": doc})
 
 
-def _refusing(path: str, name: str, home: str) -> Callable[..., Any]:
+def _function_placeholder(path: str, name: str, home: str) -> Callable[..., Any]:
     def refuse(*args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(refusal(path))
+        raise NotImplementedError(missing_message(path))
 
     refuse.__name__ = refuse.__qualname__ = name
-    refuse.__module__, refuse.__doc__ = home, refusal(path)
+    refuse.__module__, refuse.__doc__ = home, missing_message(path)
     vars(refuse)["__absent__"] = True
     return refuse
 
 
 def attribute(module: str, name: str) -> Any:
-    """Return what stands for a name that a module does not have; AttributeError if PyTorch has none such."""
+    """Resolve a name that a module of `ts` lacks; AttributeError if PyTorch does not have it either."""
     module = own_name(module)
     path = module.removeprefix("ts").removeprefix(".")
     entry = api.entries(path).get(name)
     full = f"{path}.{name}" if path else name
     if name == "__all__" and api.is_module(path):
-        return _declared(path)
+        return _public_names(path)
     if full in ELSEWHERE:
         home, _, own = ELSEWHERE[full].rpartition(".")
         return getattr(importlib.import_module(home), own)
@@ -97,10 +97,10 @@ def attribute(module: str, name: str) -> Any:
             return importlib.import_module(f"ts.{full}")
         shown = sys.modules[module].__name__
         raise missing_attribute(f"module {shown!r}", name, lambda: dir(sys.modules[module]))
-    return _object(full, entry)
+    return _resolve(full, entry)
 
 
-def _object(path: str, entry: api.Entry) -> Any:
+def _resolve(path: str, entry: api.Entry) -> Any:
     if entry.kind == "module":
         return importlib.import_module(f"ts.{path}")
     if entry.kind == "alias":
@@ -111,9 +111,9 @@ def _object(path: str, entry: api.Entry) -> Any:
     if entry.kind == "external":
         return _external(entry.detail)
     if path in ANSWERS:
-        return _answer(path)
+        return _constant_function(path)
     if path in _MARKERS:
-        return _give_back
+        return _identity_decorator
     if entry.kind == "literal":
         return ast.literal_eval(entry.detail)
     if entry.kind == "logger":
@@ -137,7 +137,7 @@ def _type_variable(path: str) -> Any:
 
 
 @cache
-def _answer(path: str) -> Callable[..., Any]:
+def _constant_function(path: str) -> Callable[..., Any]:
     def answer(*args: Any, **kwargs: Any) -> Any:
         return ANSWERS[path]
 
@@ -145,15 +145,15 @@ def _answer(path: str) -> Callable[..., Any]:
     return answer
 
 
-def _give_back(*arguments: Any, **options: Any) -> Any:
-    """Return a function that is marked, or a decorator that returns what it marks."""
+def _identity_decorator(*arguments: Any, **options: Any) -> Any:
+    """Return the decorated function unchanged; called with options, return such a decorator."""
     if len(arguments) == 1 and callable(arguments[0]) and not options:
         return arguments[0]
-    return lambda marked=None: marked
+    return lambda function=None: function
 
 
-def _declared(path: str) -> list[str]:
-    """Return the public names that a module of PyTorch declares, or has from modules inside of it."""
+def _public_names(path: str) -> list[str]:
+    """Return the public names that a PyTorch module defines or imports from its submodules."""
     prefix, imported = f"{path}.", ("alias", "external", "typevar")
     return sorted(
         name
@@ -163,7 +163,7 @@ def _declared(path: str) -> list[str]:
 
 
 class _Package(ModuleType):
-    """A package with functions that have the names of its modules, which importing these does not replace.
+    """Package in which an imported submodule does not replace a function of the same name.
 
     `torch.nn.utils.weight_norm` is a function; `from torch.nn.utils.weight_norm import WeightNorm` works too.
     """
@@ -177,7 +177,7 @@ class _Package(ModuleType):
 
 
 class _Module(_Package):
-    """A module that PyTorch has and `ts` does not have as a file."""
+    """Module of PyTorch that has no file in `ts`."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name != "__all__":
@@ -191,7 +191,7 @@ class _Module(_Package):
 
 
 class _Loader(importlib.abc.Loader):
-    spec: ModuleSpec | None = None  # that of a module which is imported under a second path
+    spec: ModuleSpec | None = None  # spec of the canonical module, if this path is an alias
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         path = spec.name.removeprefix("ts.")
@@ -207,13 +207,13 @@ class _Loader(importlib.abc.Loader):
         return _Module(spec.name, f"torch.{path}: objects of other modules of `ts`, and placeholders.")
 
     def exec_module(self, module: ModuleType) -> None:
-        """Leave the module empty: its names are made when they are asked for."""
-        if self.spec is not None:  # the import has put another one there
+        """Leave the module empty: names are resolved on access."""
+        if self.spec is not None:  # the import system has overwritten it
             module.__spec__ = self.spec
 
 
 def spec_of(module: str) -> ModuleSpec | None:
-    """Return how to import a module of PyTorch that has no file in `ts`; None if PyTorch has none such."""
+    """Return the import spec of a PyTorch module without a file in `ts`; None if there is no such module."""
     path = module.removeprefix("ts.")
     if not api.is_module(path):
         return None
