@@ -1,4 +1,4 @@
-"""Placeholders for `torch.distributed.rpc` where dask.distributed is not installed.
+"""Placeholders for `torch.distributed.rpc` if dask.distributed is not installed.
 
     from ts.distributed.rpc import rpc_sync, RRef      without the extra `rpc`, too
     rpc_sync("worker1", f)                             ImportError: what to install
@@ -34,12 +34,12 @@ class _NeedsExtra(type):
 
 @cache
 def placeholder(module: str, name: str) -> type:
-    """Return the placeholder of `module.name`, one object however often it is asked for."""
+    """Return the placeholder class of `module.name`; the same object for each call."""
     return _NeedsExtra(name, (), {"__module__": module})
 
 
 def require_initialized(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function` with a check: RuntimeError before `init_rpc`, with the extra and without."""
+    """Decorate a function to raise RuntimeError before `init_rpc`, also without the extra."""
 
     @functools.wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
@@ -54,7 +54,7 @@ def require_initialized(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _MissingModule(ModuleType):
-    """A module whose objects are placeholders, but the decorator that checks for `init_rpc`."""
+    """Module of placeholders; only the decorator `_require_initialized` is real."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -64,5 +64,5 @@ class _MissingModule(ModuleType):
 
 @cache
 def missing_module(name: str) -> ModuleType:
-    """Return what stands for a module that needs the extra."""
+    """Return the placeholder of a module that needs the extra."""
     return _MissingModule(name)
