@@ -1,7 +1,7 @@
 """Import hook for modules of `ts` and for modules that only PyTorch has.
 
-A finder at the front of `sys.meta_path` lets the other finders look for a module of `ts`. If they find one,
-it sets `__getattr__` of the module after it has run; if not, `ts.absent` makes the module if PyTorch has one of the name.
+A finder at the front of `sys.meta_path` asks the other finders for a module of `ts`.  If they find one, it
+sets `__getattr__` of the executed module; if not, `ts.absent` creates the module if PyTorch has it.
 
     import ts.nn.modules.module         the file; names that it lacks are resolved by `ts.absent`
     import ts.onnx                      no file: a module of placeholders
