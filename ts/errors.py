@@ -105,7 +105,7 @@ class CompilationError(FrontendError):
 
 
 class UnresolvedAnnotationError(CompilationError, AssertionError, ValueError):
-    """A part of an annotation means no type; PyTorch raises AssertionError or ValueError."""
+    """A part of an annotation is not a type; PyTorch raises AssertionError or ValueError."""
 
 
 class NestingError(FrontendError):
@@ -318,7 +318,7 @@ class InternalError(TsError):
 
 
 class PassError(TsError):
-    """A pass cannot bring a graph into the form that it promises: the program has none."""
+    """A pass cannot establish its postcondition, because the program does not allow that form."""
 
 
 class GradcheckError(RuntimeError):
@@ -337,7 +337,7 @@ class ConstraintViolationError(TsError):
 
 
 class UserErrorType(enum.Enum):
-    """What kind of thing a UserError is about."""
+    """Category of a UserError."""
 
     DYNAMIC_CONTROL_FLOW = enum.auto()
     ANTI_PATTERN = enum.auto()
@@ -350,11 +350,11 @@ class UserErrorType(enum.Enum):
 
 
 class UserError(TsError):
-    """What an export was asked for cannot be had.
+    """The program or its specification cannot be exported.
 
-    error_type  what it is about
-    msg         what it says
-    case_name   an example in PyTorch's collection: none
+    error_type  category of the error
+    msg         message
+    case_name   always None (in PyTorch, the name of a documented example)
     """
 
     def __init__(self, msg: str, error_type: UserErrorType = UserErrorType.INVALID_INPUT) -> None:
@@ -381,4 +381,4 @@ class DynamicOutputShapeException(TsError):
 
 
 class FakeTensorDeviceMismatchError(RuntimeError):
-    """Tensors on several devices are arguments of one operator, among tensors without elements."""
+    """Fake tensors on several devices are arguments of one operator."""

@@ -66,15 +66,15 @@ class _Insertion:
         with graph.inserting_before(_behind(last)):
             ends = self.environment.ranges[symbol]
             if not math.isinf(ends.low):
-                self.look_at(sympy.Ge(symbol, expressions.lifted(ends.low), evaluate=False))
+                self.insert_assertion(sympy.Ge(symbol, expressions.lifted(ends.low), evaluate=False))
             if not math.isinf(ends.high) and ends.high != MOST_UNBACKED:
-                self.look_at(sympy.Le(symbol, expressions.lifted(ends.high), evaluate=False))
+                self.insert_assertion(sympy.Le(symbol, expressions.lifted(ends.high), evaluate=False))
             for requirement in list(self.left):
                 condition = requirement.condition
                 if all(s in self.defined or s in self.environment.hints for s in condition.free_symbols):
                     self.left.remove(requirement)
                     if not _is_end_of_symbol(condition):
-                        self.look_at(condition, requirement.signed_remainders)
+                        self.insert_assertion(condition, requirement.signed_remainders)
 
     def _as_number(self, node: Node, symbol: Any) -> Node:
         """The node that makes a number of a truth, right behind it."""
@@ -95,8 +95,8 @@ class _Insertion:
                 overload_named("aten::sym_size", "int"), (node, dim), symbol_of(symbol, self.environment)
             )
 
-    def look_at(self, condition: Any, signed_remainders: Sequence[Any] = ()) -> None:
-        """Insert an assertion that a condition holds."""
+    def insert_assertion(self, condition: Any, signed_remainders: Sequence[Any] = ()) -> None:
+        """Insert nodes that assert the condition at run time."""
         recorder = self.recorder
         fixed = {s: n for s, n in self.environment.replaced.items() if s in self.environment.hints}
         condition = condition.xreplace(fixed)  # of sizes that were found out later on
@@ -119,7 +119,7 @@ class _Insertion:
 
 
 def _is_end_of_symbol(condition: Any) -> bool:
-    """Return whether a condition only bounds one symbol by a number, which its range says already."""
+    """Return whether a condition only bounds one symbol by a number, which the symbol's range implies."""
     if not isinstance(condition, sympy.Le):
         return False
     return any(

@@ -46,7 +46,7 @@ class Requirement(NamedTuple):
     condition: Any
     message: str
     where: Place | None
-    signed_remainders: tuple[Any, ...] = ()  # remainders in it of numbers that might be negative then
+    signed_remainders: tuple[Any, ...] = ()  # its `Mod` terms whose dividend may be negative
 
 
 class Source(NamedTuple):
@@ -106,7 +106,7 @@ class Environment:
         )  # symbols that `unbacked` gives before new ones: a program runs again
         self.observer: Callable[..., None] | None = None  # of arithmetic: (function, arguments, result)
         self.computed: dict[Any, Any] | None = None  # results of arithmetic, where nothing more is learned
-        self.size_symbols: set[Any] = set()  # of data, that are lengths of dimensions
+        self.size_symbols: set[Any] = set()  # data-dependent symbols that are dimension lengths
         self.small: set[Any] = set()  # sizes that calls may find to be 0 or 1, which their ranges leave out
         self.places: Any = None  # where calls have the numbers of symbols (`guards.Places`)
         self.least_in_calls: dict[Any, int] = {}  # those for which something was decided that 0 or 1 undo
@@ -134,7 +134,7 @@ class Environment:
         return symbol
 
     def unbacked_truth(self) -> Any:
-        """Return the condition that a new symbol of data, 0 or 1, is 1."""
+        """Return the condition `u == 1` for a new data-dependent symbol u with range [0, 1]."""
         symbol = self.unbacked()
         self.ranges[symbol] = self.ranges[symbol].both(Range(0, 1))
         return sympy.Eq(symbol, 1)
@@ -449,7 +449,7 @@ class Environment:
         self.learn(condition)
 
     def require_length(self, expression: Any) -> None:
-        """Let a number of data be at least 0; of a symbol that is replaced only its own range is narrowed."""
+        """Require a data-dependent number to be at least 0; of a replaced symbol only narrow its range."""
         if e.is_of_data(expression) and not self.frozen:
             self.size_symbols.add(expression)
             if expression in self.replaced:
@@ -461,7 +461,7 @@ class Environment:
         self.decide_or_require(sympy.Ge(self.simplify(expression), 0))
 
     def note_requirement(self, condition: Any) -> None:
-        """Let the program look at a condition on numbers of data when it runs, known to hold or not."""
+        """Record a data-dependent condition for a run-time assertion, even if it is known to hold."""
         condition = self.simplify(condition)
         if condition not in (sympy.true, sympy.false) and not self.frozen and not self.has_hint(condition):
             self._append_requirement(condition, "")
@@ -496,7 +496,7 @@ class Environment:
             self._learn_least(sympy.expand(difference), 1 if strict else 0, strict)
 
     def _learn_least(self, difference: Any, least: int, strict: bool = False) -> None:
-        """difference >= least; `strict`: as it was said, difference > least - 1."""
+        """Learn `difference >= least`; `strict`: the source condition was `difference > least - 1`."""
         rest, constant = _without_constant(difference)
         least = least - constant
         self._least[rest] = max(self._least.get(rest, -math.inf), least)
@@ -504,7 +504,7 @@ class Environment:
         if symbol.is_Symbol and factor.is_Integer and symbol.is_integer:
             factor = int(factor)
             if symbol not in self.hints and (least - strict) % factor:
-                return  # as in PyTorch, which knows no end that is a fraction
+                return  # as in PyTorch, which ignores fractional bounds
             before = self.ranges.get(symbol, Range())
             limit = Range(-(-least // factor)) if factor > 0 else Range(-math.inf, (-least) // -factor)
             self._narrow(symbol, before.both(limit))
@@ -606,9 +606,9 @@ class Environment:
 
 
 def canonical_inequality(condition: Any) -> Any:
-    """Return `a < b` or `a <= b` with positive terms only on both sides and without a common factor.
+    """Normalize an inequality to `a < b` or `a <= b` with positive terms and without a common factor.
 
-    Other conditions are returned as they are.  `u0 - 2 > 0` becomes `2 < u0`.
+    Other conditions are returned unchanged.  `u0 - 2 > 0` becomes `2 < u0`.
     """
     if not isinstance(condition, sympy.Lt | sympy.Le | sympy.Gt | sympy.Ge):
         return condition

@@ -1,4 +1,4 @@
-"""Programs and the calls of their modules, under PyTorch's name of the module."""
+"""`torch.export.exported_program`: re-exports `ts.export.program` under PyTorch's module name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __getattr__ = names_for(__name__)
 
 
 def default_decompositions() -> dict[Any, Callable[..., Any]]:
-    """Return the table of `run_decompositions()`, which needs sympy."""
+    """Return the default decomposition table of `run_decompositions()`; needs sympy."""
     from ts.export import decomposing
 
     return decomposing.default_decompositions()

@@ -356,6 +356,6 @@ def _without_write(op: Any) -> Any:
 
 
 def _composite_function(op: Any) -> Any:
-    """Return the function of a program's operator that is a composite of others; None for other operators."""
+    """Return the CompositeImplicitAutograd kernel of a user-defined operator, or None."""
     kernel = op.record.kernel if op.record is not None and op.record.of_program else None
     return getattr(kernel, "by_key", {}).get("CompositeImplicitAutograd")

@@ -351,7 +351,7 @@ class GraphRecorder:
 
 
 def _as_float(x: Any) -> Any:
-    """Return a whole number as a float; other values as they are."""
+    """Convert an int or SymInt to float; return other values unchanged."""
     if isinstance(x, SymInt):
         return x.node.operate("sym_float", x)
     return float(x) if type(x) is int else x

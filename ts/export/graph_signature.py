@@ -1,4 +1,4 @@
-"""What the inputs and outputs of a graph are, under PyTorch's name: `ts.export.signature`."""
+"""`torch.export.graph_signature`: re-exports `ts.export.signature` under PyTorch's module name."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Snapshot:
         return found
 
     def replaced_buffers(self) -> Iterator[tuple[str, Tensor, Tensor]]:
-        """Buffers that are other tensors now: the path of their module, what they were, what they are."""
+        """Yield buffers that were replaced by other tensors: module path, old tensor, new tensor."""
         for path, module, _, tables in self.before:
             for name, x in tables["_buffers"].items():
                 now = module._buffers.get(name)

@@ -90,11 +90,11 @@ class SymNode:
         self.environment.require(self._condition(), message)
 
     def note_required(self) -> None:
-        """Let it be true from now on, and looked at when the program runs, known or not."""
+        """Require the condition, and record it for a run-time assertion even if it is known to hold."""
         self.environment.note_requirement(self._condition())
 
     def require_length(self) -> None:
-        """Let it be the length of a dimension, at least 0."""
+        """Require the number, a dimension length, to be at least 0."""
         self.environment.require_length(self.expression)
 
     def specialize(self) -> Any:

@@ -34,7 +34,7 @@ def _is_of_program(frame: FrameType) -> bool:
 
 
 def is_in_assert() -> bool:
-    """Return whether the innermost line that is not of `ts` asks for the truth of an `assert` statement."""
+    """Return whether the innermost frame outside `ts` is evaluating the condition of an `assert`."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and not _is_of_program(frame):
         frame = frame.f_back

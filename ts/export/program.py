@@ -153,7 +153,7 @@ class ExportedProgram:
         constants: dict[str, Any] | None = None,
         verifiers: Any = None,
     ) -> ExportedProgram:
-        """Return a program with another graph and signature, that has the rest in common with this one."""
+        """Return a program with a new graph and signature that shares all other fields with this one."""
         return type(self)(
             graph_module, graph_signature, self.state_dict if state_dict is None else state_dict,
             self.range_constraints, self.module_call_graph, self.example_inputs,

@@ -1,6 +1,6 @@
-"""Calls as PyTorch's Python functions make them: the overload that they run, the options that they fill in.
+"""Overloads and options of operator calls, as PyTorch's Python bindings select and fill them in.
 
-x + 1               aten.add.Tensor(x, 1), though it is computed as aten.add.Scalar
+x + 1               aten.add.Tensor(x, 1), although `ts` computes aten.add.Scalar
 ts.zeros(2)         aten.zeros.default([2], device=cpu, pin_memory=False)
 x.new_zeros(2)      aten.new_zeros.default(x, [2], pin_memory=False)
 """
@@ -14,7 +14,7 @@ from ts.ops import registry
 
 
 def overload_for_numbers(op: Any) -> Any:
-    """Return the overload of tensors for one of numbers, if PyTorch wraps the number; others as they are."""
+    """Return the Tensor overload for a Scalar overload if PyTorch wraps the number in a tensor; else `op`."""
     if op.overload != "Scalar":
         return op
     for other in registry.lookup(op.name):
@@ -24,10 +24,10 @@ def overload_for_numbers(op: Any) -> Any:
 
 
 def with_factory_options(op: Any, values: list[Any]) -> list[Any]:
-    """Return the arguments of an operator that makes tensors with its device and without pinned memory."""
+    """Fill in `device` and `pin_memory=False` in the arguments of a factory operator."""
     parameters = op.signature.parameters
     names = {p.name: i for i, p in enumerate(parameters)}
-    if op.name in _NOT_FILLED or "pin_memory" not in names or "device" not in names:
+    if op.name in _WITHOUT_FACTORY_OPTIONS or "pin_memory" not in names or "device" not in names:
         return values
     found = list(values)
     of_tensor = any(p.kind == "Tensor" for p in parameters)
@@ -38,4 +38,4 @@ def with_factory_options(op: Any, values: list[Any]) -> list[Any]:
     return found
 
 
-_NOT_FILLED = frozenset(("aten::_to_copy", "aten::to"))
+_WITHOUT_FACTORY_OPTIONS = frozenset(("aten::_to_copy", "aten::to"))

@@ -52,13 +52,13 @@ from ts.tracing.types import arguments_of_to
 CONTROL_FLOW: dict[str, Callable[..., Any]] = {}
 
 
-class _KnownFromElements(NamedTuple):
-    """What follows from the elements of a tensor, until it is written to."""
+class _DataNumbers(NamedTuple):
+    """Cached data-dependent numbers of a tensor; invalidated if the tensor is written."""
 
     tensor: Tensor
-    base: Node  # of the tensor whose memory it shows
+    base: Node  # node of the tensor that owns the memory
     number: Any = None  # its only element
-    count: Any = None  # how many of its elements are not 0
+    count: Any = None  # number of its nonzero elements
 
 
 class Recorder(GraphRecorder):
@@ -67,7 +67,7 @@ class Recorder(GraphRecorder):
     def __init__(self, environment: Environment, graph: Graph | None = None) -> None:
         super().__init__(environment, graph)
         self.tape = Tape(self)
-        self._known_from_elements: dict[int, _KnownFromElements] = {}  # by ids of tensors
+        self._data_numbers: dict[int, _DataNumbers] = {}  # by id(tensor)
         self._squeezed: list[tuple[Node, Any, Any]] = []  # what squeezed which shape, along which dimensions
 
     # ---- operators
@@ -110,23 +110,23 @@ class Recorder(GraphRecorder):
                     )
 
     def _base(self, x: Tensor) -> Node:
-        """Return the node of the tensor whose memory a view shows; its own node for other tensors."""
+        """Return the node of the base tensor of a view; of other tensors their own node."""
         base: Any = self.node_of(x)
-        while base.op == "call_function" and _shows_memory(base.target):
+        while base.op == "call_function" and _aliases_first_argument(base.target):
             base = base.args[0]
         return base  # type: ignore[no-any-return]
 
     def _forget_elements(self, op: Any, values: list[Any]) -> None:
-        """Forget numbers that followed from elements of tensors that an operator writes to."""
-        if not self._known_from_elements or not any(p.written for p in op.signature.parameters):
+        """Invalidate cached numbers of tensors whose memory an operator writes."""
+        if not self._data_numbers or not any(p.written for p in op.signature.parameters):
             return
         written = {
             self._base(x)
             for p, value in zip(op.signature.parameters, values, strict=True)
             for x in (tensors_in([value]) if p.written else ())
         }
-        known = self._known_from_elements
-        self._known_from_elements = {k: v for k, v in known.items() if v.base not in written}
+        known = self._data_numbers
+        self._data_numbers = {k: v for k, v in known.items() if v.base not in written}
 
     def _lies_so(self, x: Tensor, memory_format: Any) -> bool:
         """Whether a tensor lies as `contiguous` would lay it: that it is asked for is no node then."""
@@ -154,9 +154,9 @@ class Recorder(GraphRecorder):
         arguments, options = self._arguments(op, values)
         shape = values[0].array.shape if op.name == "aten::squeeze" else ()
         self._forget_elements(op, values)
-        mask = _mask(op, values)
+        mask = _size_mask(op, values)
         with self.paused():
-            result = self.computed(op, values, self._counted(mask))
+            result = self.computed(op, values, self._mask_counter(mask))
         node = self._call(target, arguments, result, options)
         self._bind(node, result)
         self.tape.note(op, values, result)
@@ -165,7 +165,7 @@ class Recorder(GraphRecorder):
         return result
 
     def _require_lengths(self, op: Any, values: list[Any]) -> None:
-        """Let numbers of data that an operator is given as sizes be at least 0."""
+        """Require data-dependent numbers that are size arguments of an operator to be at least 0."""
         for p, value in zip(op.signature.parameters, values, strict=True):
             if p.name in _SHAPE_PARAMETERS and isinstance(value, list):
                 for n in filter(sizes.is_symbol, value):
@@ -210,23 +210,23 @@ class Recorder(GraphRecorder):
                 needed = needed if is_default else len(positional)
         return tuple(positional[:needed]), options
 
-    def _counted(self, mask: Tensor | None) -> Callable[[int, Any], Any] | None:
-        """Return a function that gives the number of true elements of a mask; None without one."""
+    def _mask_counter(self, mask: Tensor | None) -> Callable[[int, Any], Any] | None:
+        """Return a function that counts (and caches) the true elements of a mask; None without a mask."""
         if mask is None:
             return None
 
         def count(least: int, most: Any) -> Any:
-            known = self._known_from_elements.get(id(mask))
+            known = self._data_numbers.get(id(mask))
             if known is not None and known.tensor is mask and known.count is not None:
                 return known.count
             found = self._new_size(least, most)
-            self._known_from_elements[id(mask)] = _KnownFromElements(mask, self._base(mask), count=found)
+            self._data_numbers[id(mask)] = _DataNumbers(mask, self._base(mask), count=found)
             return found
 
         return count
 
     def computed(self, op: Any, values: list[Any], new_size: Callable[[int, Any], Any] | None = None) -> Any:
-        """Return what an operator makes of fake tensors; `new_size` gives sizes that follow from elements."""
+        """Run an operator on fake tensors; `new_size` returns symbols for data-dependent sizes."""
         inner: dict[int, Tensor] = {}
         cast = cast_dtype(op, values)
         writes = any(p.written for p in op.signature.parameters)
@@ -489,12 +489,12 @@ class Recorder(GraphRecorder):
         """A tensor became a value of Python: those of fake tensors were recorded by `element`."""
 
     def element(self, x: Tensor) -> Any:
-        """Return the only element of a fake tensor: the same number until the tensor is written to."""
-        known = self._known_from_elements.get(id(x))
+        """Return the symbol of the only element of a fake tensor, cached until the tensor is written."""
+        known = self._data_numbers.get(id(x))
         if known is not None and known.tensor is x and known.number is not None:
             return known.number
         found = self.run(overload_named("aten::item", "").operator, [x])
-        self._known_from_elements[id(x)] = _KnownFromElements(x, self._base(x), number=found)
+        self._data_numbers[id(x)] = _DataNumbers(x, self._base(x), number=found)
         return found
 
     # ---- scripted functions, modules, control flow
@@ -580,13 +580,13 @@ def _is_view(target: Any) -> bool:
     return any(p.alias and not p.written for p in first)
 
 
-def _shows_memory(target: Any) -> bool:
-    """Return whether an operator gives a tensor with the memory of its first argument."""
+def _aliases_first_argument(target: Any) -> bool:
+    """Return whether the result of an operator aliases its first argument."""
     return isinstance(target, OpOverload) and any(p.alias for p in target.operator.signature.parameters[:1])
 
 
-def _mask(op: Any, values: list[Any]) -> Tensor | None:
-    """Return the one mask whose true elements an operator counts; None for other operators."""
+def _size_mask(op: Any, values: list[Any]) -> Tensor | None:
+    """Return the mask that determines the size of an operator's result (`nonzero`, `index`), or None."""
     if op.name == "aten::nonzero":
         return values[0]  # type: ignore[no-any-return]
     if op.name == "aten::index":

@@ -1,6 +1,6 @@
-"""The device of what an operator makes of fake tensors, and the error where its arguments are on several.
+"""Device of the results of an operator on fake tensors; an error if its arguments are on several devices.
 
-result_device(op, [x, y])       cpu of two tensors of the CPU; FakeTensorDeviceMismatchError of cpu and meta
+result_device(op, [x, y])       cpu for two CPU tensors; FakeTensorDeviceMismatchError for cpu and meta
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from ts.ops.shapes import Refusal
 
 @cache
 def _accepts_several_devices(op: Any) -> bool:
-    """Return whether the tensors of an operator may be on several devices: copies, indices, tensor lists."""
+    """Return whether an operator accepts tensors on several devices: copies, indexing, tensor lists."""
     record = op.record
-    if record is None:  # `sym_size` and its like, as programs call them
+    if record is None:  # `sym_size` and similar size queries
         return True
     if record.whole or record.of_program or record.family in ("foreach", "fused_steps"):
         return True
@@ -29,8 +29,8 @@ def _accepts_several_devices(op: Any) -> bool:
 def result_device(op: Any, values: list[Any], *, ignore_meta: bool = False) -> devices.device:
     """Return the device of an operator's results; FakeTensorDeviceMismatchError if tensors are on several.
 
-    A tensor of the CPU without dimensions is accepted among tensors of another device. `ignore_meta`: tensors
-    of the meta device are accepted, too, unless all are (operators of a FakeTensorMode save such tensors).
+    A 0-d CPU tensor may be combined with tensors of another device.  With `ignore_meta`, so may meta tensors
+    (operators of a FakeTensorMode save such tensors).
     """
     for p, x in zip(op.signature.parameters, values, strict=True):
         if p.kind == "Device" and x is not None:

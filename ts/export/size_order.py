@@ -1,4 +1,4 @@
-"""Where a graph asks for sizes of data, and looks at them: right after the tensor that has them.
+"""Reorder data-dependent sizes: move `sym_size` nodes and their assertions directly after their tensor.
 
 nonzero; slice; sym_size(nonzero, 0); ge; _assert_scalar      becomes
 nonzero; sym_size(nonzero, 0); ge; _assert_scalar; slice
@@ -18,7 +18,7 @@ _RELATIONS = (operator.ge, operator.le, operator.gt, operator.lt, operator.eq, F
 
 
 def move_sizes_to_tensors(graph: Graph) -> None:
-    """Move sizes that follow from data, and the assertions on each alone, to the tensor that has it."""
+    """Move each data-dependent `sym_size` node, and assertions on it alone, directly after its tensor."""
     for node in list(graph.nodes):
         value = node.meta.get("val")
         if str(node.target) != "aten.sym_size.int" or not isinstance(value, SymInt):
@@ -36,7 +36,7 @@ def move_sizes_to_tensors(graph: Graph) -> None:
 
 
 def _is_assertion_of(node: Node, group: set[Node]) -> bool:
-    """Return whether a node compares numbers of a group, or asserts that a comparison holds."""
+    """Return whether a node is a comparison or assertion whose inputs are all in `group`."""
     if node.target not in _RELATIONS and str(node.target) != "aten._assert_scalar.default":
         return False
     return all(source in group for source in node.all_input_nodes)

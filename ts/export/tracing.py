@@ -115,7 +115,7 @@ class Export:
                 result = self.module(*args, **kwargs)
                 leaves, out_spec = pytree.tree_flatten(result)
                 for path, x, now in snapshot.replaced_buffers():
-                    if path and now is recorder.fake_of(x):  # written in place: `self.steps += 1`
+                    if path and now is recorder.fake_of(x):  # in-place write such as `self.steps += 1`
                         continue
                     aten.copy_(x, now)
                     written = recorder.node_of(x)

@@ -127,7 +127,7 @@ def require(condition: Any) -> None:
 
 
 def require_noted(condition: Any) -> None:
-    """Let a condition on numbers of data hold; the program looks at it when it runs, known or not."""
+    """Require a data-dependent condition, and assert it at run time even if it is known to hold."""
     if isinstance(condition, Symbolic):
         condition.node.note_required()
 

@@ -196,7 +196,7 @@ def layer_norm(
 
 @decomposes("aten::_weight_norm", implicit=True)
 def weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> Tensor:
-    """Lengths `g` along all dimensions but `dim` times the directions of `v`."""
+    """Return `g * v / norm(v)`, with norms over all dimensions except `dim`."""
     dims = [d for d in range(v.dim()) if d != dim % v.dim()]
     return v * (g / aten.linalg_vector_norm(v, 2, dims, True))
 

@@ -32,7 +32,7 @@ _FAMILIES: Final = (
 def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable[[F], F]:
     """Register a function as the decomposition of operators, by name and overload.
 
-    implicit    whether they are composites that dispatch modes see as their parts, or which of them are
+    implicit    whether dispatch modes see the decomposition instead of the operators, or for which keys
     """
 
     def register(function: F) -> F:
@@ -47,7 +47,7 @@ def decomposes(*keys: str, implicit: bool | Collection[str] = False) -> Callable
 
 
 def _operator_for_modes(key: str, function: F) -> F:
-    """Return a function that other decompositions call: under a dispatch mode it is the operator itself."""
+    """Wrap a decomposition for calls by other ones: under a dispatch mode the wrapper runs the operator."""
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -69,5 +69,5 @@ def core() -> Table:
 
 @cache
 def implicit() -> Table:
-    """The decompositions of composites that autograd and dispatch modes see as their parts, by keys."""
+    """Return the decompositions of composite operators, which run before autograd and modes, by key."""
     return {key: function for key, function in core().items() if key in _implicit}

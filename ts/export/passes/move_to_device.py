@@ -1,7 +1,7 @@
-"""`move_to_device_pass`: a program for another device than the one that it was exported on.
+"""`move_to_device_pass`: move an exported program to another device.
 
 program = export(model, (x,))                   zeros([2], device=cpu)
-move_to_device_pass(program, "meta")            zeros([2], device=meta); state and the example are there
+move_to_device_pass(program, "meta")            zeros([2], device=meta); state and example inputs are moved
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def move_to_device_pass(
 ) -> ExportedProgram:
     """Move the state, constants, example and graph of a program to a device; return the program itself.
 
-    location    the device for all, or a device for each of those that tensors are on
+    location    the new device, or a dict from old to new devices
     """
     if isinstance(location, dict):
         table = {str(k): devices.as_device(v) for k, v in location.items()}
@@ -61,7 +61,7 @@ def _moved(x: Tensor, device: devices.device) -> Tensor:
 
 
 def _move_graph(graph: Graph, target: Callable[[devices.device], devices.device]) -> None:
-    """Replace the devices in arguments of nodes, and those of the values that they are known to give."""
+    """Replace the devices in arguments of nodes and in their fake results (`meta["val"]`)."""
 
     def device(x: Any) -> Any:
         return target(x) if isinstance(x, devices.device) else x
