@@ -173,7 +173,7 @@ def recorded(
     name = getattr(func, "__name__", "")
     text = _row_of(func, name)
     if func is ts.einsum and len(args) == 2 and isinstance(args[1], list | tuple):
-        return func, (args[0], *args[1]), kwargs  # operands in one list are those of another call of its own
+        return func, (args[0], *args[1]), kwargs  # as PyTorch unpacks the list
     if text is None:
         func = _asked(func)
         return (func, args, {"indexing": None, **kwargs}) if _is_meshgrid(func) else (func, args, kwargs)

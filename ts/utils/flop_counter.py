@@ -1,10 +1,10 @@
-"""`FlopCounterMode`: how many floating-point operations products, convolutions and attention take, by module.
+"""`FlopCounterMode`: count the floating-point operations of matrix products, convolutions and attention.
 
     with FlopCounterMode() as counter:         prints a table when the block ends
         model(x).sum().backward()
     counter.get_total_flops(), counter.get_flop_counts()
 
-A multiplication and an addition count as two.  Operators without a formula count as nothing; a program adds
+A multiplication and an addition count as two.  Operators without a formula count as 0; a program adds
 formulas with `register_flop_formula`, or for one counter with `custom_mapping`.
 """
 
@@ -35,7 +35,6 @@ Formula = Callable[..., int]
 flop_registry: dict[Any, Formula] = {}
 
 suffixes = ["", "K", "M", "B", "T"]
-_MAX_DIGITS_OF_UNIT = 4  # a number of up to so many digits is shown in the unit below
 
 
 def _shape_of(x: Any) -> Any:
@@ -52,9 +51,9 @@ def _of_shapes(formula: Formula) -> Formula:
 
 
 def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Formula], Formula]:
-    """Register a formula for operators: of the shapes of the arguments, `out_shape` that of the result.
+    """Register the flop formula of operators; it receives argument shapes, and `out_shape` of the result.
 
-    get_raw     whether the formula gets tensors, and `out_val`, in the place of shapes
+    get_raw     whether the formula receives tensors and `out_val` instead of shapes
     """
 
     def register(formula: Formula) -> Formula:
@@ -72,7 +71,7 @@ def register_flop_formula(targets: Any, get_raw: bool = False) -> Callable[[Form
 
 @register_flop_formula(aten.mm)
 def mm_flop(a_shape: Any, b_shape: Any, *args: Any, out_shape: Any = None, **kwargs: Any) -> int:
-    """Count the operations of a product of two matrices."""
+    """Return the flops of a matrix product."""
     (m, k), (k2, n) = a_shape, b_shape
     if k != k2:
         raise AssertionError(f"matmul: inner dimensions must match (k == k2), got {k} and {k2}")
@@ -81,13 +80,13 @@ def mm_flop(a_shape: Any, b_shape: Any, *args: Any, out_shape: Any = None, **kwa
 
 @register_flop_formula(aten.addmm)
 def addmm_flop(self_shape: Any, a_shape: Any, b_shape: Any, out_shape: Any = None, **kwargs: Any) -> int:
-    """Count the operations of a product of two matrices to which another is added."""
+    """Return the flops of `addmm`, without those of the addition."""
     return mm_flop(a_shape, b_shape)
 
 
 @register_flop_formula(aten.bmm)
 def bmm_flop(a_shape: Any, b_shape: Any, out_shape: Any = None, **kwargs: Any) -> int:
-    """Count the operations of products of matrices in a batch."""
+    """Return the flops of a batched matrix product."""
     (b, m, k), (b2, k2, n) = a_shape, b_shape
     if b != b2 or k != k2:
         raise AssertionError(f"bmm: batch and inner dimensions must match, got {a_shape} and {b_shape}")
@@ -96,12 +95,12 @@ def bmm_flop(a_shape: Any, b_shape: Any, out_shape: Any = None, **kwargs: Any) -
 
 @register_flop_formula(aten.baddbmm)
 def baddbmm_flop(self_shape: Any, a_shape: Any, b_shape: Any, out_shape: Any = None, **kwargs: Any) -> int:
-    """Count the operations of products of matrices in a batch to which others are added."""
+    """Return the flops of `baddbmm`, without those of the addition."""
     return bmm_flop(a_shape, b_shape)
 
 
 def conv_flop_count(x_shape: Any, w_shape: Any, out_shape: Any, transposed: bool = False) -> int:
-    """Count the operations of a convolution of `x_shape` with filters of `w_shape`."""
+    """Return the flops of a convolution of an input of `x_shape` with filters of `w_shape`."""
     batch, (c_out, c_in, *filter_size) = x_shape[0], w_shape
     places = (x_shape if transposed else out_shape)[2:]
     return int(math.prod(places) * math.prod(filter_size) * batch * c_out * c_in * 2)
@@ -112,7 +111,7 @@ def conv_flop(
     x_shape: Any, w_shape: Any, _bias: Any, _stride: Any, _padding: Any, _dilation: Any, transposed: bool,
     *args: Any, out_shape: Any = None, **kwargs: Any,
 ) -> int:  # fmt: skip
-    """Count the operations of a convolution."""
+    """Return the flops of a convolution operator."""
     return conv_flop_count(x_shape, w_shape, out_shape, transposed=transposed)
 
 
@@ -122,7 +121,7 @@ def conv_backward_flop(
     transposed: bool, _output_padding: Any, _groups: Any, output_mask: Any, out_shape: Any = None,
     **kwargs: Any,
 ) -> int:  # fmt: skip
-    """Count the operations of the gradients of a convolution: of its input and of its filters."""
+    """Return the flops of the backward pass of a convolution: input and weight gradients."""
     count = 0
     if output_mask[0]:
         count += conv_flop_count(grad_shape, w_shape, out_shape[0], not transposed)
@@ -139,7 +138,7 @@ def _swapped(shape: Any) -> list[int]:
 
 
 def sdpa_flop_count(query_shape: Any, key_shape: Any, value_shape: Any) -> int:
-    """Count the operations of scaled dot product attention: two products in a batch."""
+    """Return the flops of scaled dot product attention: two batched matrix products."""
     b, h, s_q, d_q = query_shape
     s_k, d_v = key_shape[-2], value_shape[-1]
     return bmm_flop((b * h, s_q, d_q), (b * h, d_q, s_k)) + bmm_flop((b * h, s_q, s_k), (b * h, s_k, d_v))
@@ -149,28 +148,28 @@ def sdpa_flop_count(query_shape: Any, key_shape: Any, value_shape: Any) -> int:
 
 
 def get_suffix_str(number: float) -> str:
-    """Return the unit that a number is shown in: "K" for thousands."""
+    """Return the suffix for a number: "K" from 5 digits on, "M" from 8 digits on."""
     digits = len(str(number))
     return suffixes[max(0, min(len(suffixes) - 1, (digits - 2) // 3))]
 
 
 def convert_num_with_suffix(number: float, suffix: str) -> str:
-    """Return a number in a unit: ("17552", "K") is "17.552K"."""
+    """Format a number with a suffix: (17552, "K") is "17.552K"."""
     power = suffixes.index(suffix)
     return str(number) if power == 0 else f"{number / 1000**power:.3f}{suffix}"
 
 
 def convert_to_percent_str(num: float, denom: float) -> str:
-    """Return a part of a whole in percent."""
+    """Format `num / denom` as a percentage."""
     return "0%" if denom == 0 else f"{num / denom:.2%}"
 
 
 def _table(header: list[str], rows: list[list[str]]) -> str:
-    """Return columns with a rule below the header: the first is aligned to the left, others to the right."""
+    """Format a table with a rule below the header; the first column is left-aligned."""
     cells = [[cell.strip() for cell in row] for row in rows]
     widths = [
         max(len(title) + 2, *(len(row[k]) for row in cells)) for k, title in enumerate(header)
-    ]  # as `tabulate` draws it
+    ]  # style of the package `tabulate`
 
     def line(row: list[str]) -> str:
         first, *others = zip(row, widths, strict=True)
@@ -179,11 +178,11 @@ def _table(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join([line(header), "  ".join("-" * width for width in widths), *map(line, cells)])
 
 
-# ---------------------------------------------------------------- which module runs
+# ---------------------------------------------------------------- stack of running modules
 
 
 class _RunningModules:
-    """The names of the modules that run: `Net`, `Net.layers.0`; "Global" always."""
+    """Stack of the running modules by name (`Net`, `Net.layers.0`), above "Global"."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
@@ -203,7 +202,7 @@ class _RunningModules:
         self.names.clear()
 
     def parents(self) -> set[str]:
-        """Return the names of the modules that run, and "Global"."""
+        """Return "Global" and the names of the running modules."""
         return {"Global", *self.names}
 
     def _begin(self, module: Module, inputs: Any) -> None:
@@ -218,10 +217,10 @@ class _RunningModules:
 
 
 class FlopCounterMode:
-    """Counts the operations of what runs inside of `with FlopCounterMode() as counter:`.
+    """Context manager that counts the flops of operators inside its `with` block.
 
     mods            ignored, as in PyTorch
-    depth           how deep modules are listed
+    depth           maximum depth of listed modules
     display         whether the table is printed when the block ends
     custom_mapping  formulas of this counter, by operator; one with the attribute `_get_raw` gets tensors
     """
@@ -245,20 +244,20 @@ class FlopCounterMode:
         self.flop_registry = {**flop_registry, **custom}
 
     def get_total_flops(self) -> int:
-        """Return the number of operations that were counted."""
+        """Return the total number of flops."""
         return sum(self.flop_counts["Global"].values())
 
     def get_flop_counts(self) -> dict[str, dict[Any, int]]:
-        """Return the numbers of operations by module and operator; "Global" has all."""
+        """Return flops by module name and operator; "Global" includes all modules."""
         return {name: dict(counts) for name, counts in self.flop_counts.items()}
 
     def get_table(self, depth: int | None = None) -> str:
-        """Return a table of modules and their operators, with their share of the whole."""
+        """Format flops by module and operator, with their share of the total."""
         depth = self.depth if depth is None else depth
         whole = self.get_total_flops()
         unit = get_suffix_str(whole)
         rows: list[list[str]] = []
-        has_whole = False  # whether a module ran all of it
+        has_whole = False  # whether one module ran all operators
 
         def add(name: str) -> None:
             nonlocal has_whole

@@ -1,9 +1,9 @@
-"""`make_fx`: the operators that a function runs, below autograd and transforms, as a graph of `ts.fx`.
+"""`make_fx`: trace the operators that a function runs, below autograd and transforms, to an fx graph.
 
     graph_module = make_fx(lambda x: ts.func.grad(lambda a: a.sin().sum())(x))(ts.ones(3))
     graph_module.code           aten.sin, aten.sum ... aten.cos, aten.mul, as calls of `torch.ops.aten`
 
-The function runs once on the arguments (`tracing_mode="real"`), or on tensors without elements ("fake").
+The function runs once on the arguments (`tracing_mode="real"`), or on fake tensors ("fake").
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MODES = ("real", "fake", "symbolic")
 
 
 class ProxyTorchDispatchMode(TorchDispatchMode):
-    """Records the operators that run as nodes of a graph."""
+    """Dispatch mode that records operators as nodes of an fx graph."""
 
     def __init__(self, decompositions: Mapping[Any, Callable[..., Any]]) -> None:
         super().__init__()
@@ -44,7 +44,7 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         self.root = Module()
         self.decompositions = decompositions
         self.enable_tracing = True
-        self._nodes: dict[int, tuple[Tensor, Node]] = {}  # by ids of tensors, which they keep alive
+        self._nodes: dict[int, tuple[Tensor, Node]] = {}  # by id(tensor); the entry keeps the tensor alive
         self._constants: dict[int, tuple[Tensor, str]] = {}
 
     def __torch_dispatch__(
@@ -77,13 +77,13 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         return result
 
     def placeholder(self, name: str, value: Any) -> Node:
-        """Add an input of the graph that stands for a value."""
+        """Add a graph input for a value."""
         node = self.graph.placeholder(name)
         self.bind(node, value)
         return node
 
     def bind(self, node: Node, value: Any) -> None:
-        """Let a node stand for a tensor, and nodes that take them out for those in a list."""
+        """Bind a tensor to a node; bind each tensor of a list to a new `getitem` node."""
         if isinstance(value, Tensor):
             self._nodes[id(value)] = value, node
             self._describe(node, value)
@@ -98,12 +98,12 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         node.meta["val"] = value
 
     def known_node(self, x: Tensor) -> Node | None:
-        """Return the node of a tensor that the graph computes; None for one of outside."""
-        found = self._nodes.get(id(x)) or self._same_memory(x)
+        """Return the node that computes a tensor; None for a constant of the graph."""
+        found = self._nodes.get(id(x)) or self._bind_same_memory(x)
         return None if found is None else found[1]
 
     def node_of(self, x: Any) -> Any:
-        """Return the node of a tensor, that of a constant for one of outside; other values as they are."""
+        """Return the node of a tensor, a new `get_attr` node for a constant; other values unchanged."""
         if not isinstance(x, Tensor):
             return x
         if (found := self.known_node(x)) is not None:
@@ -118,10 +118,10 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         self._describe(node, x)
         return node
 
-    def _same_memory(self, x: Tensor) -> tuple[Tensor, Node] | None:
-        """Return a tensor on the array of another, as transforms make them, and the node of that one."""
-        memory = _memory(x)
-        found = next((known for known in self._nodes.values() if _memory(known[0]) == memory), None)
+    def _bind_same_memory(self, x: Tensor) -> tuple[Tensor, Node] | None:
+        """Bind `x` to the node of a known tensor with the same memory, as function transforms create them."""
+        memory = _memory_key(x)
+        found = next((known for known in self._nodes.values() if _memory_key(known[0]) == memory), None)
         if found is not None:
             self._nodes[id(x)] = x, found[1]
         return found
@@ -134,8 +134,8 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         return self.node_of(x)
 
 
-def _memory(x: Tensor) -> Any:
-    """Return what two tensors have in common that show the same elements in the same order."""
+def _memory_key(x: Tensor) -> Any:
+    """Return a key that is equal for tensors with the same memory, shape, strides and element type."""
     array = x.array
     found = getattr(array, "__array_interface__", None)
     if found is None or not found["shape"] or 0 in found["shape"]:
@@ -144,13 +144,13 @@ def _memory(x: Tensor) -> Any:
 
 
 def get_proxy_mode() -> ProxyTorchDispatchMode | None:
-    """Return the innermost mode of this thread that records a graph; None where there is none."""
+    """Return the innermost ProxyTorchDispatchMode of this thread, or None."""
     modes = _get_current_dispatch_mode_stack()
     return next((m for m in reversed(modes) if isinstance(m, ProxyTorchDispatchMode)), None)
 
 
-def _names(f: Callable[..., Any], count: int) -> list[str]:
-    """Return the names of a function's positional arguments; arg0, arg1 ... where it has none."""
+def _parameter_names(f: Callable[..., Any], count: int) -> list[str]:
+    """Return the names of a function's positional parameters; arg0, arg1 ... if they have no names."""
     try:
         parameters = list(inspect.signature(f).parameters.values())
     except (TypeError, ValueError):
@@ -173,12 +173,12 @@ def make_fx(
     record_stack_traces: bool = False,
     proxy_module_inputs: bool = False,
 ) -> Callable[..., GraphModule]:
-    """Return a function that runs `f` on its arguments and gives the operators that ran as a GraphModule.
+    """Return a function that runs `f` on its arguments and returns a GraphModule of the operators that ran.
 
-    decomposition_table     functions that are traced in the place of operators
-    tracing_mode            "real", or "fake": on tensors without elements
+    decomposition_table     functions to trace instead of operators, by overload
+    tracing_mode            "real", or "fake": on fake tensors
 
-    AssertionError for other modes; NotImplementedError for "symbolic" and `pre_dispatch`.
+    Raises AssertionError for unknown modes, NotImplementedError for "symbolic" and `pre_dispatch`.
     """
     if tracing_mode not in _MODES:
         raise AssertionError(f"tracing_mode must be one of {_MODES}, got {tracing_mode!r}")
@@ -202,8 +202,8 @@ def make_fx(
 
         leaves, in_spec = pytree.tree_flatten(args)
         leaves = [given(x) for x in leaves]
-        names = _names(f, len(args))
-        for name, x in zip(_names_of_leaves(names, args), leaves, strict=True):
+        names = _parameter_names(f, len(args))
+        for name, x in zip(_leaf_names(names, args), leaves, strict=True):
             mode.placeholder(name, x)
         with mode:
             result = f(*pytree.tree_unflatten(leaves, in_spec))
@@ -220,8 +220,8 @@ def make_fx(
     return traced
 
 
-def _names_of_leaves(names: list[str], args: tuple[Any, ...]) -> list[str]:
-    """Return the names of placeholders: that of the argument, and how many it has had: x_1, x_2."""
+def _leaf_names(names: list[str], args: tuple[Any, ...]) -> list[str]:
+    """Return the placeholder names of all pytree leaves: argument name and leaf number (x_1, x_2)."""
     found = []
     for name, x in zip(names, args, strict=True):
         found += [f"{name}_{k + 1}" for k in range(len(pytree.tree_leaves(x)))]
