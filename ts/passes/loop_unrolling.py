@@ -1,12 +1,12 @@
-"""Loop unrolling: counted loops with small bodies do several iterations a turn.
+"""Loop unrolling: replicate small bodies of counted loops, so that an iteration does the work of several.
 
     for i in range(n):              for j in range(n // 8):        eight copies of the body,
         y -= i               =>         y -= k; k += 1 ...         a counter that both loops carry
                                     for i in range(n % 8):         the rest
                                         y -= k; k += 1
 
-A loop with a constant trip count below `_MOST_COPIES` becomes its iterations. Inner loops are unrolled first;
-a loop around a loop stays.
+A loop with a constant trip count below `_MAX_FULL_UNROLL_ITERATIONS` is replaced by copies of its body.
+Only innermost loops are unrolled; full unrolling of an inner loop makes its outer loop innermost.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ts.passes.control_flow import LOOP_INPUTS, NOT_CONSTANT, LoopKind, constant
 from ts.passes.dce import eliminate_dead_code
 from ts.passes.log import optimization_allowed, update
 
-_FACTOR: Final = 8
-_LARGEST_BODY: Final = 32  # nodes
-_MOST_COPIES: Final = 64
+_UNROLL_FACTOR: Final = 8
+_MAX_BODY_NODES: Final = 32
+_MAX_FULL_UNROLL_ITERATIONS: Final = 64
 
 
 def unroll_loops(graph: Graph) -> bool:
@@ -51,7 +51,7 @@ def _visit(block: Block, constant_only: bool = False) -> bool:
 
 
 def _may_unroll(loop: Node) -> bool:
-    return loop_kind(loop) is LoopKind.FOR and _size(loop.blocks()[0]) <= _LARGEST_BODY
+    return loop_kind(loop) is LoopKind.FOR and _size(loop.blocks()[0]) <= _MAX_BODY_NODES
 
 
 def _size(block: Block) -> int:
@@ -59,7 +59,7 @@ def _size(block: Block) -> int:
     size = 0
     for node in block.nodes():
         if node.kind() == "prim::Loop":
-            return _LARGEST_BODY + 1
+            return _MAX_BODY_NODES + 1
         if node.kind() != "prim::Constant":
             size += 1 + sum(map(_size, node.blocks()))
     return size
@@ -67,21 +67,21 @@ def _size(block: Block) -> int:
 
 def _unroll(loop: Node, constant_only: bool) -> bool:
     trips = constant_value(loop.inputs()[0])
-    if trips is not NOT_CONSTANT and trips < _MOST_COPIES:
+    if trips is not NOT_CONSTANT and trips < _MAX_FULL_UNROLL_ITERATIONS:
         update("loop_unrolling", "Unrolling {} iterations of {}", trips, loop)
         _carry_counter(loop)
         _replace_by_iterations(loop, trips)
         return True
     if constant_only:
         return False
-    update("loop_unrolling", "Unrolling by {}: {}", _FACTOR, loop)
+    update("loop_unrolling", "Unrolling by {}: {}", _UNROLL_FACTOR, loop)
     _carry_counter(loop)
     _unroll_by_factor(loop)
     return True
 
 
 def _carry_counter(loop: Node) -> None:
-    """Let the body count by a carried value, which copies of it can go on with."""
+    """Replace the trip counter of the body by a loop-carried counter, which copies of the body continue."""
     graph, body = loop.owning_graph(), loop.blocks()[0]
     trip = body.inputs()[0]
     if not trip.has_uses():
@@ -110,8 +110,8 @@ def _unroll_by_factor(loop: Node) -> None:
     trips = loop.inputs()[0]
     body = loop.blocks()[0]
     with graph.inserting_before(loop):
-        turns = graph.insert("aten::__round_to_zero_floordiv", [trips, _FACTOR])
-        done = graph.insert("aten::mul", [turns, _FACTOR])
+        turns = graph.insert("aten::__round_to_zero_floordiv", [trips, _UNROLL_FACTOR])
+        done = graph.insert("aten::mul", [turns, _UNROLL_FACTOR])
         left = graph.insert("aten::sub", [trips, done])
         unrolled = graph.create_loop(turns, loop.inputs()[1], loop.inputs()[LOOP_INPUTS:])
         graph.insert_node(unrolled)
@@ -121,7 +121,7 @@ def _unroll_by_factor(loop: Node) -> None:
     for copy, original in zip(inside.inputs(), body.inputs(), strict=True):
         copy.copy_metadata(original)
     with graph.inserting_at_end(inside):
-        results = _copy_iterations(graph, body, inside.inputs()[1:], _FACTOR)
+        results = _copy_iterations(graph, body, inside.inputs()[1:], _UNROLL_FACTOR)
     for value in (loop.inputs()[1], *results):
         inside.register_output(value)
     # The loop itself does what is left.
@@ -131,7 +131,7 @@ def _unroll_by_factor(loop: Node) -> None:
 
 
 def _copy_iterations(graph: Graph, body: Block, carried: list[Value], count: int) -> list[Value]:
-    """Insert `count` copies of a body that reads no counter, each with the results of the one before."""
+    """Insert `count` chained copies of a body that does not read the trip counter; return the results."""
     for _ in range(count):
         values = _Values(zip(body.inputs()[1:], carried, strict=True))
         for node in body.nodes():
