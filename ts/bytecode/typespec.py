@@ -27,7 +27,7 @@ from ts.ir.types import (
     TupleType,
     Type,
 )
-from ts.ops.profiling import RECORD_FUNCTION, RecordFunction
+from ts.ops.profiling import RECORD_FUNCTION_TYPE, RecordFunction
 from ts.ops.rref import WORKER_INFO, Reference, WorkerInfo
 
 _CLASS_OF_KIND: dict[str, str] = {
@@ -124,7 +124,7 @@ def _make_spec(type: Type) -> TypeSpec:
 def _class_behind(type: CustomClassType) -> Any:
     if type == WORKER_INFO:
         return WorkerInfo
-    if type == RECORD_FUNCTION:
+    if type == RECORD_FUNCTION_TYPE:
         return RecordFunction
     from ts.ops.packed import CLASSES
 

@@ -1,6 +1,6 @@
-"""Labels of a profiler in scripts: `with ts.profiler.record_function("name")` enters and leaves one.
+"""Profiler labels in scripts: operators of `with ts.profiler.record_function("name")`.
 
-    handle = ts.ops.profiler._record_function_enter_new("name")     # `_record_function_enter` gives a tensor
+    handle = ts.ops.profiler._record_function_enter_new("name")   # `_record_function_enter`: a tensor
     ts.ops.profiler._record_function_exit(handle)
 """
 
@@ -18,14 +18,14 @@ from ts.ops import rules
 from ts.ops.registry import op
 
 Array = rules.Array
-_CLASS: Final = "__torch__.torch.classes.profiler._RecordFunction"
-RECORD_FUNCTION: Final = CUSTOM_CLASSES[_CLASS]  # the type in scripts
+_CLASS_NAME: Final = "__torch__.torch.classes.profiler._RecordFunction"
+RECORD_FUNCTION_TYPE: Final = CUSTOM_CLASSES[_CLASS_NAME]  # script type of the class
 
 
 class RecordFunction:
-    """A label of a profiler that has been entered, as traces hold it."""
+    """Handle of an active profiler label: the value of the custom class in traced graphs."""
 
-    __ts_type__ = RECORD_FUNCTION
+    __ts_type__ = RECORD_FUNCTION_TYPE
 
     def __init__(self, label: int) -> None:
         self.label = label
@@ -34,10 +34,10 @@ class RecordFunction:
         return "<torch.classes.profiler._RecordFunction>"
 
 
-def _checked(record: Any) -> RecordFunction:
-    """Return `record`; TypeError for an object that is not a label."""
+def _require_record_function(record: Any) -> RecordFunction:
+    """Return `record`; TypeError if it is not a RecordFunction."""
     if not isinstance(record, RecordFunction):
-        raise TypeError(f"expected a value of type '{_CLASS}', not {type(record).__name__}")
+        raise TypeError(f"expected a value of type '{_CLASS_NAME}', not {type(record).__name__}")
     return record
 
 
@@ -47,7 +47,7 @@ def _record_function_enter(xp: Any, name: str, args: str | None = None) -> Array
 
 
 @op(
-    f"profiler::_record_function_enter_new(str name, str? args=None) -> {_CLASS}",
+    f"profiler::_record_function_enter_new(str name, str? args=None) -> {_CLASS_NAME}",
     where="", whole=True, side_effect=True,
 )  # fmt: skip
 def _record_function_enter_new(name: str, args: str | None = None) -> RecordFunction:
@@ -60,11 +60,11 @@ def _record_function_exit(xp: Any, _0: Array) -> None:
 
 
 @op(
-    f"profiler::_record_function_exit._RecordFunction({_CLASS} record) -> ()",
+    f"profiler::_record_function_exit._RecordFunction({_CLASS_NAME} record) -> ()",
     where="", whole=True, side_effect=True,
 )  # fmt: skip
 def _record_function_exit_object(record: RecordFunction) -> None:
-    leave_label(_checked(record).label)
+    leave_label(_require_record_function(record).label)
 
 
 @op(
@@ -76,11 +76,11 @@ def _call_end_callbacks_on_jit_fut(x: Tensor, y: Future[Any]) -> Future[Any]:
 
 
 @op(
-    f"profiler::_call_end_callbacks_on_jit_fut._RecordFunction({_CLASS} x, Future(t) y) -> Future(t)",
+    f"profiler::_call_end_callbacks_on_jit_fut._RecordFunction({_CLASS_NAME} x, Future(t) y) -> Future(t)",
     where="", whole=True, side_effect=True,
 )  # fmt: skip
 def _call_end_callbacks_of_object(x: RecordFunction, y: Future[Any]) -> Future[Any]:
-    return label_until(_checked(x).label, y)
+    return label_until(_require_record_function(x).label, y)
 
 
 def label_until(number: int, future: Future[Any]) -> Future[Any]:

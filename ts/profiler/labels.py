@@ -53,7 +53,7 @@ class record_function:
     def __init__(self, name: str, args: str | None = None) -> None:
         self.name = name
         self.args = args
-        self._labels: list[int | RecordFunction] = []  # one more for each time that it was entered
+        self._labels: list[int | RecordFunction] = []  # one entry for each active `with` block
 
     def __enter__(self) -> record_function:
         enter = enter_label if current_tracer() is None else ops.profiler._record_function_enter_new
