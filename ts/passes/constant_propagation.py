@@ -59,9 +59,9 @@ _LARGEST_TENSOR: Final = 1 << 16  # elements; a larger result is computed at run
 
 
 def constant_propagation(graph: Graph) -> bool:
-    """Fold all that is constant, results of the graph included; dead code is eliminated in the end.
+    """Fold all constant nodes, also graph outputs, then eliminate dead code.
 
-    A list or tensor that is returned is then the same object in every run, as in PyTorch.
+    A folded list or tensor output is the same object in every run, as in PyTorch.
     """
     changed = _fold(graph, not autocast_blocks(graph), shares_results=True)
     return changed and (eliminate_dead_code(graph) or True)
@@ -73,10 +73,10 @@ def constant_propagation_immutable_types(graph: Graph) -> bool:
 
 
 def fold_constants(graph: Graph) -> bool:
-    """Fold all that is constant; what nobody reads now is left to `dce`.
+    """Fold all constant nodes; dead nodes are left to `dce`.
 
-    What a run returns is new memory, so it stays. Of a graph with blocks of autocast, no tensors: in which
-    dtype they are computed, only running says.
+    Lists and tensors that a run returns are not folded: they are new memory in each run.  With autocast
+    blocks, no tensors are folded, because their dtype is known only at run time.
     """
     return _fold(graph, not autocast_blocks(graph))
 
@@ -96,7 +96,7 @@ class _Propagator:
     def __init__(self, graph: Graph, mutable: bool, shares_results: bool) -> None:
         self._graph = graph
         self._mutable = mutable  # whether lists and tensors are folded as well
-        self._shares_results = shares_results  # whether all runs may return the same object
+        self._shares_results = shares_results  # whether outputs may be the same object in all runs
         self._aliases: AliasDb | None = None  # most of what is folded is seen to be only read
         self.changed = False
 
@@ -139,7 +139,7 @@ class _Propagator:
         aliases = self._aliases
         if aliases.has_writers(node):
             return False
-        if self._shares_results or _takes_out(node):
+        if self._shares_results or _aliases_inputs(node):
             return True
         return not any(map(aliases.escapes, node.outputs()))
 
@@ -228,8 +228,8 @@ class _Propagator:
                 self.changed = True
 
 
-def _takes_out(node: Node) -> bool:
-    """Whether a node makes no memory: its results are its inputs', or parts of them."""
+def _aliases_inputs(node: Node) -> bool:
+    """Whether all results of a node alias its inputs or parts of them."""
     if node.kind() in ("prim::TupleIndex", "prim::TupleUnpack", "prim::ListUnpack"):
         return True
     schema = node.schema()

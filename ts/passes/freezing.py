@@ -58,7 +58,7 @@ class Frozen:
     root: Object
     graphs: dict[str, Graph] = field(default_factory=dict)  # by the name of the method
     kept: dict[int, set[str]] = field(default_factory=dict)  # by the id of an object: attributes that stay
-    submethods: dict[int, dict[str, Graph]] = field(default_factory=dict)  # by the id of an object below
+    submethods: dict[int, dict[str, Graph]] = field(default_factory=dict)  # by the id of a submodule
     whole: set[int] = field(default_factory=set)  # ids of objects that stay as they are, with all below them
     objects: dict[int, Object] = field(default_factory=dict)  # by id: held, so that no id is given twice
     owners: dict[Value, Object] = field(default_factory=dict)  # the values of the graphs that are modules
@@ -195,7 +195,7 @@ class _Freezer:
         return graph
 
     def _method_graphs(self) -> Iterator[Graph]:
-        """Those of the methods of the module, and of modules below it."""
+        """Yield the method graphs of the module and of its preserved submodules."""
         yield from self.out.graphs.values()
         for methods in self.out.submethods.values():
             yield from methods.values()
@@ -318,7 +318,7 @@ class _Freezer:
         value = _detached(object_get(owner, owner.cls.slot(name)))
         type: Type = owner.cls.type.attributes[name]
         with graph.inserting_before(self._place(graph, order)):
-            told = isinstance(type, TensorType | OptionalType | TupleType)  # better by the value
+            told = isinstance(type, TensorType | OptionalType | TupleType)  # better inferred
             made = graph.try_insert_constant(value, None, None if told else type)
         if made is not None:
             made.set_debug_name(f"{self.paths[id(owner)]}.{name}")
@@ -361,10 +361,10 @@ class _Freezer:
         for key, names in self.out.kept.items():
             if key not in self.out.whole:
                 names.intersection_update({name for name in names if (key, name) in mentioned | self.asked})
-        self._keep_what_types_share()
+        self._unify_attributes_by_class()
 
-    def _keep_what_types_share(self) -> None:
-        """Modules of one class that are left have the same attributes: those that any of them has."""
+    def _unify_attributes_by_class(self) -> None:
+        """Give the remaining modules of one class the same attributes: the union of their kept attributes."""
         left = [key for key, names in self.out.kept.items() if names and key not in self.out.whole]
         whole = {self.out.objects[key].cls for key in self.out.whole}
         by_class: dict[Any, set[str]] = {}
@@ -379,57 +379,57 @@ class _Freezer:
 
 
 class _Origin:
-    """Attributes that a value comes from.
+    """Module attributes that a value may alias, contain or be contained in.
 
-    same     those that the value may be
-    held     those that the value may have among its elements
-    parts    those of which the value may be an element, or hold one
+    aliases      attributes that may be the value
+    elements     attributes that may be elements of the value
+    containers   attributes that may contain the value, or an element of it
     """
 
     def __init__(
         self,
-        same: set[Attribute] | None = None,
-        held: set[Attribute] | None = None,
-        parts: set[Attribute] | None = None,
+        aliases: set[Attribute] | None = None,
+        elements: set[Attribute] | None = None,
+        containers: set[Attribute] | None = None,
     ) -> None:
-        self.same = same or set()
-        self.held = held or set()
-        self.parts = parts or set()
+        self.aliases = aliases or set()
+        self.elements = elements or set()
+        self.containers = containers or set()
 
     def __len__(self) -> int:
-        return len(self.same) + len(self.held) + len(self.parts)
+        return len(self.aliases) + len(self.elements) + len(self.containers)
 
     def all(self) -> set[Attribute]:
-        """Return all attributes that change with the value, or hold it."""
-        return self.same | self.held | self.parts
+        """Return all attributes of the origin."""
+        return self.aliases | self.elements | self.containers
 
     def update(self, other: _Origin) -> None:
-        """Let the value come from what another value comes from, too."""
-        self.same |= other.same
-        self.held |= other.held
-        self.parts |= other.parts
+        """Add the attributes of another origin."""
+        self.aliases |= other.aliases
+        self.elements |= other.elements
+        self.containers |= other.containers
 
-    def itself(self) -> _Origin:
-        """Return the origin of the value under another name."""
+    def of_alias(self) -> _Origin:
+        """Return the origin of an alias of the value."""
         return self
 
-    def in_container(self) -> _Origin:
-        """Return the origin of a container of the value."""
-        return _Origin(None, self.same | self.held, set(self.parts))
+    def of_container(self) -> _Origin:
+        """Return the origin of a container that holds the value."""
+        return _Origin(None, self.aliases | self.elements, set(self.containers))
 
-    def taken_out(self) -> _Origin:
+    def of_element(self) -> _Origin:
         """Return the origin of an element of the value."""
-        return _Origin(set(self.held), set(self.held), self.same | self.parts)
+        return _Origin(set(self.elements), set(self.elements), self.aliases | self.containers)
 
 
 _NO_ORIGIN: Final = _Origin()
-_OF_CONTAINERS: Final[dict[str, Callable[[_Origin], _Origin]]] = {
-    "prim::TupleConstruct": _Origin.in_container,
-    "prim::ListConstruct": _Origin.in_container,
-    "prim::DictConstruct": _Origin.in_container,
-    "prim::TupleUnpack": _Origin.taken_out,
-    "prim::ListUnpack": _Origin.taken_out,
-    "prim::TupleIndex": _Origin.taken_out,
+_CONTAINER_ORIGINS: Final[dict[str, Callable[[_Origin], _Origin]]] = {
+    "prim::TupleConstruct": _Origin.of_container,
+    "prim::ListConstruct": _Origin.of_container,
+    "prim::DictConstruct": _Origin.of_container,
+    "prim::TupleUnpack": _Origin.of_element,
+    "prim::ListUnpack": _Origin.of_element,
+    "prim::TupleIndex": _Origin.of_element,
 }
 
 
@@ -503,7 +503,7 @@ class _Followed:
         for value in node.inputs():
             if value in self._owners:  # a module in a container
                 self._leaves(value)
-        change = _OF_CONTAINERS.get(node.kind(), _Origin.itself)
+        change = _CONTAINER_ORIGINS.get(node.kind(), _Origin.of_alias)
         for output in node.outputs():
             self._add(output, *(change(self._of(value)) for value in node.inputs()))
 
@@ -537,18 +537,18 @@ class _Followed:
             given.append(origin)
             if alias.is_write:
                 changed.append(value)
-                self.touched |= origin.same
-                self.written |= origin.same | origin.parts
+                self.touched |= origin.aliases
+                self.written |= origin.aliases | origin.containers
             if "*" in alias.after:
-                stored.append(origin.in_container())
+                stored.append(origin.of_container())
         for value in changed:
             self._add(value, *stored)
         if may_give_self(node):
             given.append(self._of(node.inputs()[0]))
-        taken_out = [self._of(value).taken_out() for value in node.inputs()]
+        unpacked = [self._of(value).of_element() for value in node.inputs()]
         for result, output in zip(schema.returns, node.outputs(), strict=False):
             if result.alias is not None and "*" in result.alias.before:
-                self._add(output, *taken_out)
+                self._add(output, *unpacked)
             elif result.alias is not None or may_give_self(node):
                 self._add(output, *given)
 

@@ -42,9 +42,9 @@ def peephole(graph: Graph, disable_shape_peepholes: bool = False) -> bool:
 
 
 def simplify(graph: Graph, by_types: bool = True, folds_conv_dims: bool = False) -> bool:
-    """Apply the rules until none fits; nodes that become unused are left to `dce`.
+    """Apply the rules until none matches; dead nodes are left to `dce`.
 
-    `folds_conv_dims`: the result of a convolution counts as one of a batch, as in PyTorch.
+    `folds_conv_dims`: `aten::dim` of a convolution result is that of a batch, as in PyTorch.
     """
     changed = False
     rewriter = _Rewriter(graph, by_types)
@@ -58,7 +58,7 @@ _CONV_DIMS: Final = {"aten::conv1d": 3, "aten::conv2d": 4, "aten::conv3d": 5}
 
 
 def _fold_conv_dims(rewriter: _Rewriter) -> bool:
-    """Replace `aten::dim` of what a convolution makes, if nothing writes to it, by a constant."""
+    """Replace `aten::dim` of the result of a convolution by a constant, unless the result is written."""
     changed = False
     for node in rewriter.graph.find_all_nodes("aten::dim"):
         dims = _CONV_DIMS.get(node.input().node().kind())

@@ -48,7 +48,7 @@ def _visit(
     rewrite: Callable[[Node], Value | None],
     replacements: set[Value] | None = None,
 ) -> bool:
-    """Rewrite the mutations in a block; `replacements` are the values that stand for mutated ones."""
+    """Rewrite the mutations in a block; `replacements` collects the values that replace mutated ones."""
     changed = False
     replacements = set() if replacements is None else replacements
     for node in block.nodes():
@@ -57,7 +57,7 @@ def _visit(
         if not applies(node):
             continue
         # A mutation that is gone changes what may alias: each is asked for in a new analysis.
-        if _is_unseen(AliasDb(graph), node, replacements) and optimization_allowed("remove_mutation"):
+        if _is_unobserved(AliasDb(graph), node, replacements) and optimization_allowed("remove_mutation"):
             update("remove_mutation", "Removing the mutation of {}", node)
             made = rewrite(node)
             if made is not None:
@@ -66,8 +66,8 @@ def _visit(
     return changed
 
 
-def _is_unseen(aliases: AliasDb, mutation: Node, replacements: set[Value]) -> bool:
-    """Whether the value was made in this block as new memory, and now just before its mutation."""
+def _is_unobserved(aliases: AliasDb, mutation: Node, replacements: set[Value]) -> bool:
+    """Whether the mutated value is fresh memory of this block that nothing observes before the mutation."""
     value = mutation.input()
     making = value.node()
     if making.owning_block() is not mutation.owning_block():
@@ -81,7 +81,7 @@ def _is_unseen(aliases: AliasDb, mutation: Node, replacements: set[Value]) -> bo
 
 
 def _is_new_in_branch(aliases: AliasDb, value: Value, block: Block) -> bool:
-    """Whether a branch makes new memory for the output `value` of its `prim::If`, used by nothing else."""
+    """Whether a branch returns fresh memory, without other uses, as the output `value` of its `prim::If`."""
     result = block.outputs()[value.offset()]
     if result.node().owning_block() is not block or _is_structural(result.node()):
         return False
@@ -129,7 +129,7 @@ def _extend_construction(node: Node) -> None:
 def _filled_like(node: Node) -> str:
     """The operator that makes a tensor as this one fills its own; "" where it does something else."""
     if node.inputs_size() > 1 and isinstance(node.input(1).type(), TensorType):
-        return ""  # aten::fill takes the tensor
+        return ""  # handled by aten::fill
     record = getattr(node.operator(), "record", None)
     return "" if record is None or record.variant != "inplace" else (record.base or record).filled_like
 
@@ -188,13 +188,13 @@ def _make_functional(node: Node) -> Value:
 
 
 def _like_options(graph: Graph, like: Value, is_number: bool) -> list[Value]:
-    """Return the options of a `*_like` operator; a number would otherwise decide the dtype."""
+    """Return the options of a `*_like` operator; without an explicit dtype a number would determine it."""
     options = [graph.insert("prim::dtype", [like], INT) if is_number else graph.insert_constant(None)]
     return options + [graph.insert_constant(None) for _ in range(4)]
 
 
 def _normal_inputs(graph: Graph, node: Node) -> list[Value]:
-    """Return the arguments of `aten::normal.float_float` for a tensor like that of `aten::normal_`."""
+    """Return the inputs of `aten::normal.float_float` that replace those of `aten::normal_`."""
     like, mean, std, generator = node.inputs()
     size = graph.insert("aten::size", [like])
     dtype, layout, device = (graph.insert(f"prim::{name}", [like]) for name in ("dtype", "layout", "device"))

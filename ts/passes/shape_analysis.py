@@ -290,7 +290,7 @@ class Analysis:
                 self.enter(output, sample, device, False if grads == {False} else None)
 
     def unsized_result(self, node: Node, arguments: list[Any]) -> Any:
-        """A sample of a result whose lengths depend on elements: its record tells dtype and rank."""
+        """Return a sample of a data-dependent result, with the dtype and rank of the operator record."""
         describe = getattr(getattr(node.operator(), "record", None), "unsized", None)
         if describe is None:
             return NOT_EVALUATED

@@ -44,7 +44,7 @@ class _Assembly:
         return made
 
     def _add_methods(self, before: Object, now: Object, graphs: dict[str, Graph]) -> None:
-        """Give the type of what is left of an object the methods that are left."""
+        """Add the frozen methods of an object to the type of its frozen copy."""
         type = now.cls.type
         for name, graph in graphs.items():
             method = before.cls.type.methods[name]
