@@ -42,7 +42,7 @@ _BROADCASTING: Final = "BroadcastingList"
 _SIZE_DIGITS: Final = 4  # of N in BroadcastingListN: an int given for it becomes a list of N elements
 _SIZES: Final = {f"_size_{n}_t": n for n in range(1, 7)}  # of `ts.nn.common_types`: one number, or n of them
 IMMUTABLE: Final = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
-# What these and modules hold are no attributes of a script class.
+# Classes whose instances cannot be script objects, in addition to modules: their contents would be lost.
 _NEVER_SCRIPTED: Final = (list, tuple, BaseException)
 
 _NAMES: dict[str, Callable[[], Type]] = {
@@ -245,9 +245,9 @@ class Reader:
     def _unresolved_part(
         self, node: ast.Subscript, constructor: str, error: CompilationError
     ) -> CompilationError:
-        """Return the error for an annotation with a part that is no type, as PyTorch has it.
+        """Return PyTorch's error for a subscripted annotation with a part that is not a type.
 
-        PyTorch's shows objects; where names stand for none, the error of the part is returned.
+        PyTorch's message shows evaluated objects; if a name cannot be evaluated, return `error`.
         """
         is_dict = constructor in ("Dict", "dict")
         is_known = is_dict or constructor in ("Optional", "Union")
@@ -436,7 +436,7 @@ _TS_CLASSES: dict[str, Callable[[], Type]] = {
 
 
 def is_module_class(cls: object) -> TypeGuard[type]:
-    """Return whether an object is a class of modules."""
+    """Return whether an object is a subclass of Module."""
     return isinstance(cls, type) and any(
         base.__name__ == "Module" and hasattr(base, "named_parameters") for base in cls.__mro__
     )

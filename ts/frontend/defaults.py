@@ -56,7 +56,7 @@ def constant_of_type(value: Any, type: Type) -> object:
         case ir.EnumType():
             return value if isinstance(value, type.python_class or ()) else NO_DEFAULT
         case ir.TensorType():
-            if value is None:  # the tensor that is not defined
+            if value is None:  # the undefined tensor
                 return None
             return value if value.__class__.__name__ == "Tensor" else NO_DEFAULT
         case ir.DeviceObjType():

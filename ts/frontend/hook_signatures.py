@@ -1,6 +1,6 @@
-"""Signatures of forward hooks and pre-hooks, which have to fit the module's `forward`.
+"""Check signatures of forward hooks and pre-hooks against the module's `forward`.
 
-In: the compiled hooks of a module.  Out: nothing; a RuntimeError that says which signature is expected.
+In: the compiled hooks of a module.  Out: a RuntimeError with the expected signature for a mismatch.
 
     def forward(self, a: str) -> int
     def pre_hook(self, input: Tuple[str]) -> None                  or str, or Tuple[str]
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def check_hook_signatures(concrete: ConcreteModule) -> None:
-    """Raise RuntimeError for a hook whose signature does not fit `forward` of the module."""
+    """Raise RuntimeError for a hook whose signature does not match `forward` of the module."""
     methods = concrete.type.methods
     if not (concrete.pre_hooks or concrete.hooks) or "forward" not in methods:
         return
@@ -110,7 +110,7 @@ def _check_hook(module: str, method: Any, inputs: Sequence[Type], output: Type) 
 
 
 def _check_input(which: str, received: Type, inputs: Sequence[Type], advice: str) -> None:
-    """Raise RuntimeError if a hook's `input` is not the tuple of what `forward` takes."""
+    """Raise RuntimeError if a hook's `input` is not the tuple of the arguments of `forward`."""
     if not isinstance(received, TupleType):
         raise RuntimeError(
             f"{which} expected the input argument to be typed as a Tuple but found type: "

@@ -97,7 +97,7 @@ def _of_container(value: list[Any] | dict[Any, Any] | tuple[Any, ...], known: di
             raise NoType("Dictionary inputs must have entries")
         keys = _common(value, "Dictionary", "type", known)
         return DictType(keys, _common(value.values(), "Dictionary", "type", known))
-    elements = [_infer(element, known) for element in tuple.__iter__(value)]  # whatever a subclass does
+    elements = [_infer(element, known) for element in tuple.__iter__(value)]  # ignores overrides
     if hasattr(value, "_fields"):
         named = object_type(type(value))
         if named is not None and all(

@@ -61,7 +61,7 @@ def _schema(type: InterfaceType, cls: type, name: str, function: FunctionType) -
 
 
 def _check_body(parsed: ParsedFunction) -> None:
-    """Raise CompilationError if a declaration has no `pass` and is more than a docstring."""
+    """Raise CompilationError for an interface method whose body is neither `pass` nor a docstring."""
     body = parsed.node.body
     is_text = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
     is_docstring = is_text and isinstance(body[0].value.value, str) and len(body) == 1  # type: ignore[attr-defined]

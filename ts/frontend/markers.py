@@ -74,12 +74,12 @@ def is_scripting() -> bool:
 
 
 def is_tracing() -> bool:
-    """Return whether `ts.jit.trace` records what this thread does; exports and fake tensors do not count."""
+    """Return whether `ts.jit.trace` is active in this thread; False for exports and fake tensors."""
     return getattr(current_tracer(), "is_trace", False)
 
 
 def get_tracing_state() -> Any:
-    """Return the trace that is being recorded, or None."""
+    """Return the active tracer, or None."""
     return current_tracer() if is_tracing() else None
 
 

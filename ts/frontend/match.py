@@ -216,7 +216,7 @@ class _Matcher:
                 empty = formal.default == []
                 if formal.default is None and formal.type.is_subtype_of(TENSOR):
                     raise _Mismatch(
-                        f"Argument {formal.name} not provided: its default None is no value of type Tensor.\n"
+                        f"Argument {formal.name} not provided: its default None is not a Tensor.\n"
                     )
                 actual = Literal(formal.default, _unwrap_optional(formal.type) if empty else None)
             else:
@@ -244,7 +244,7 @@ class _Matcher:
         return MatchedSchema(inputs, returns)
 
     def _keyword(self, formal: Argument, kwargs: Mapping[str, Actual]) -> str | None:
-        """Return the keyword that gives a parameter; the first one of an operator may be called `input`."""
+        """Return the keyword argument for a parameter; `input` is an alias of `self` in operators."""
         if formal.name in kwargs:
             return formal.name
         is_renamed = formal.name == "self" and "input" in kwargs and self.schema.name.startswith("aten::")

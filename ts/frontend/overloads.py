@@ -104,7 +104,7 @@ def compiled_overloads(function: Callable[..., Any], compile_overload: Callable[
 def parse_overload(
     implementation: Callable[..., Any], declaration: Callable[..., Any], self_type: Any = None
 ) -> ParsedFunction:
-    """The implementation with the types of a declaration; of a method, `self_type` is the type of its object.
+    """Parse an implementation with the types of an overload declaration; `self_type` is the type of `self`.
 
     The declaration may leave out trailing parameters, which then need a default and a type in the
     implementation.  Defaults are the implementation's, as far as they are of the declared type.

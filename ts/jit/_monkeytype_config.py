@@ -1,6 +1,6 @@
-"""Whether `ts.jit.script(fn, example_inputs=...)` can observe types of examples: always.
+"""PyTorch's flag for `jit.script(fn, example_inputs=...)`: always True.
 
-PyTorch needs the package MonkeyType for that, and programs ask this switch before they give examples.
+PyTorch needs the package MonkeyType to observe types of examples; programs test this flag first.
 """
 
 from __future__ import annotations

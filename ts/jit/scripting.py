@@ -279,14 +279,14 @@ class CompilationUnit:
         return function
 
     def get_interface(self, qualified_name: str) -> None:
-        """Return the interface of that name: None, as texts of functions declare none."""
+        """Return None: compilation units have no interfaces."""
 
     def get_class(self, qualified_name: str) -> ClassType | None:
-        """Return the class of that name, or None."""
+        """Return the class with the qualified name, or None."""
         return self._classes.get(qualified_name)
 
     def set_optimized(self, optimize: bool) -> None:
-        """Accept PyTorch's switch, which has no effect there either."""
+        """Accept PyTorch's option, which has no effect in PyTorch either."""
 
     def get_functions(self) -> list[ScriptFunction]:
         """All functions, in the order of definition."""
@@ -300,18 +300,18 @@ class CompilationUnit:
 
 
 class _PythonUnit(CompilationUnit):
-    """The functions and classes of Python that are compiled, by their qualified names."""
+    """Compilation unit of all scripted Python functions and classes, by qualified name."""
 
     def find_function(self, name: str) -> ScriptFunction | None:
-        """Return the compiled function of that name, or None."""
+        """Return the compiled function with the qualified name, or None."""
         found = super().find_function(name) or live(name)
         return found if isinstance(found, ScriptFunction) else None
 
     def get_class(self, qualified_name: str) -> ClassType | None:
-        """Return the compiled class of that name, or None."""
+        """Return the compiled class with the qualified name, or None."""
         found: Any = live(qualified_name)
         return found if found is not None and hasattr(found, "attributes") else None
 
 
 python_cu = _PythonUnit()
-"""What PyTorch has as `torch.jit._state._python_cu`."""
+"""PyTorch's `torch.jit._state._python_cu`."""

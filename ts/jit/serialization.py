@@ -61,7 +61,7 @@ def load(
     read, and processes that load the file share it; what is written to them stays in the process.  The file
     may be replaced meanwhile, as `save` does, but not written over: for that, `mmap=False`.
 
-    For files of strangers: `limits` hold while the file is read, and again for every function of it that is
+    For untrusted files: `limits` apply while the file is read, and again for every function of it that is
     compiled, when that is first called or looked at; calls take limits as all calls do (`with ts.limits()`).
     `allowed_ops` are the operators that its code may use, by names (`aten::add`), with overloads
     (`aten::add.Tensor`) or as patterns (`aten::*`); another one is an error, which says where it stands.

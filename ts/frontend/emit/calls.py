@@ -147,7 +147,7 @@ def _slice(em: Emitter, node: ast.Call, form: SpecialForm, hint: Type | None) ->
     given = [None if bound.type() is NONE else bound for bound in bounds]
     start, stop, step = (None, given[0], None) if count == 1 else (*given, None)[:3]
     constant_step = 1 if step is None else step.to_ivalue()
-    if not (isinstance(constant_step, int) and constant_step < 0):  # backwards, the defaults are others
+    if not (isinstance(constant_step, int) and constant_step < 0):  # for a negative step, the defaults differ
         range = em.range(node)
         start = start or em.constant(0, range)
         stop = stop or em.constant(sys.maxsize, range)

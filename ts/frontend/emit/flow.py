@@ -248,7 +248,7 @@ def isinstance_condition(em: Emitter, obj: ast.expr, classes: ast.expr) -> Condi
 
 
 def _classes(em: Emitter, node: ast.expr, subject: Type) -> list[Type]:
-    """Return the types that `isinstance` asks for; a class of modules stands for a module of it."""
+    """Return the types in the second argument of `isinstance`; a Module subclass matches its instances."""
     match node:
         case ast.Tuple(elts=elements) | ast.List(elts=elements):  # a list in printed source
             return [type for element in elements for type in _classes(em, element, subject)]

@@ -34,7 +34,7 @@ BINARY: Final[dict[type[ast.operator] | type[ast.cmpop], str]] = {
     ast.IsNot: "aten::__isnot__",
 }
 
-# Operator -> (on numbers, on tensors and lists): in place but where PyTorch's makes a new tensor.
+# Operator -> (on numbers, on tensors and lists).  In place, unless PyTorch's operator returns a new tensor.
 AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.Add: ("aten::add", "aten::add_"),
     ast.Sub: ("aten::sub", "aten::sub_"),
@@ -47,10 +47,10 @@ AUGMENTED: Final[dict[type[ast.operator], tuple[str, str]]] = {
     ast.LShift: ("aten::__lshift__", "aten::__ilshift__"),
     ast.RShift: ("aten::__rshift__", "aten::__irshift__"),
     ast.Pow: ("aten::pow", "aten::pow"),
-    ast.FloorDiv: ("aten::floordiv", "aten::floor_divide_"),  # an extension: PyTorch refuses it
+    ast.FloorDiv: ("aten::floordiv", "aten::floor_divide_"),  # extension: PyTorch raises an error
 }
 
-# On items and slices of a tensor these write, too: PyTorch computes a result and drops it.
+# Difference from PyTorch, which discards the result: on items and slices of tensors these write in place.
 AUGMENTED_ITEM: Final[dict[type[ast.operator], str]] = {
     ast.BitOr: "aten::bitwise_or_",
     ast.BitAnd: "aten::bitwise_and_",

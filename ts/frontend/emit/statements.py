@@ -244,7 +244,7 @@ def _augment_item(
     if isinstance(type, ListType):
         operator = _augmented_operator(em, node, type.elem)
     elif isinstance(type, DictType):
-        # PyTorch makes new values, also of tensors and lists.
+        # Like PyTorch: no in-place operator, also for tensors and lists.
         is_extension = isinstance(node.op, ast.FloorDiv)
         operator = _augmented_operator(em, node, type.value if is_extension else NONE)
     else:

@@ -97,7 +97,7 @@ class PythonFunction(SugaredValue):
         raise no_value(self.describe(), range)
 
     def schema(self, count: int, n_binders: int) -> FunctionSchema:
-        """Return the schema of a call with `count` arguments, whose result goes to `n_binders` names."""
+        """Return the schema of a call with `count` arguments and a result for `n_binders` names."""
         self_type = None if self.receiver is None else self.receiver.type()
         return python_schema(self.function, count, n_binders, self_type)
 
@@ -128,21 +128,21 @@ class PythonFunction(SugaredValue):
 
 
 class AppliedFunction(PythonFunction):
-    """`apply` of an `autograd.Function`: a call of Python that takes a tensor, and anything behind it."""
+    """`apply` of an `autograd.Function`: a Python call of a tensor and any further arguments."""
 
     def __init__(self, cls: Any) -> None:
         super().__init__(cls.apply)
         self.name = cls.__name__
 
     def schema(self, count: int, n_binders: int) -> FunctionSchema:
-        result = _tensors(n_binders)
+        result = _unannotated_result(n_binders)
         return FunctionSchema(
             "Function.apply", "", (Argument("cls", TENSOR),), (Argument("0", result),), is_vararg=True
         )
 
 
 class FunctionClass(SugaredValue):
-    """A class of `autograd.Function`."""
+    """Subclass of `autograd.Function`."""
 
     kind = "Python type"
 
@@ -159,12 +159,12 @@ class FunctionClass(SugaredValue):
 
 
 def is_function_class(obj: object) -> bool:
-    """Return whether an object is a class of `autograd.Function`."""
+    """Return whether an object is a subclass of `autograd.Function`."""
     return isinstance(obj, type) and type(obj).__name__ == "FunctionMeta"
 
 
-def _tensors(n_binders: int) -> Type:
-    """Return the type of a result without annotation that goes to so many names."""
+def _unannotated_result(n_binders: int) -> Type:
+    """Return the type of an unannotated result that is assigned to `n_binders` names."""
     return {0: NONE, 1: TENSOR}.get(n_binders) or TupleType([TENSOR] * n_binders)
 
 
@@ -222,7 +222,7 @@ def python_schema(
     parameters = [parameter for parameter in parameters if parameter.kind not in variable]
     types = _annotated_types(plain, parameters, self_type)
     if types is None:
-        results = _tensors(n_binders)
+        results = _unannotated_result(n_binders)
         names = [parameter.name for parameter in parameters]
         if not is_signature_known:
             names += [str(i) for i in range(len(names), count)]
