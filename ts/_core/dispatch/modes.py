@@ -32,7 +32,7 @@ def stack() -> list[Any]:
 
 
 def count_modes() -> int:
-    """Return the number of modes of this thread."""
+    """Return the number of function modes of this thread."""
     return len(_here.stack)
 
 

@@ -24,10 +24,10 @@ Reword = Callable[[re.Match[str], str], Exception]
 
 
 def reworded(error: Exception, operator: str) -> Exception | None:
-    """Return the exception that PyTorch raises where NumPy raises `error`; None for a kernel's own.
+    """Return PyTorch's exception for an error that NumPy raised in a kernel; None for a kernel's own error.
 
-    What NumPy or Python raise inside of a kernel, in words that no pattern knows, is a RuntimeError that
-    names the operator: sizes or dtypes that the kernel does not check.
+    An error of NumPy or Python that matches no pattern becomes a RuntimeError with the operator's name: the
+    kernel did not check the sizes or dtypes.
     """
     text = str(error)
     for pattern, reword in _WORDINGS:
@@ -44,7 +44,7 @@ _RAISING: Final = {dis.opmap[name] for name in ("RAISE_VARARGS", "RERAISE")}
 
 
 def _has_raise_statement(error: Exception) -> bool:
-    """Whether a `raise` of a kernel made the error, rather than NumPy or an operation of Python."""
+    """Whether a `raise` statement of a kernel raised the error, not NumPy or a Python operation."""
     trace = error.__traceback__
     if trace is None:
         return True
@@ -53,7 +53,7 @@ def _has_raise_statement(error: Exception) -> bool:
     code = trace.tb_frame.f_code
     if code.co_filename.startswith(_NUMPY):
         return False
-    if not code.co_filename.endswith(".py"):  # compiled code, which has no instructions
+    if not code.co_filename.endswith(".py"):  # extension code has no Python instructions
         return True
     return code.co_code[trace.tb_lasti] in _RAISING
 
@@ -82,7 +82,7 @@ def _not_broadcast(found: re.Match[str], operator: str) -> Exception:
 
 
 def _batches_not_broadcast(found: re.Match[str], operator: str) -> Exception:
-    """Reword the error of a batched product, for which NumPy names whole shapes."""
+    """Reword the error of a batched matrix product, in which NumPy shows whole shapes."""
     pairs = re.findall(r"\(([\d,]*)\)->\(([\d,newaxis]*)\)", found[1])
     batches = ["(" + ",".join(n for n in remapped.split(",") if n.isdigit()) + ")" for _, remapped in pairs]
     found_in = re.match(r"(.*)", " ".join(batches))

@@ -203,9 +203,9 @@ cdef int merge_sort(IValue *items, IValue *scratch, Py_ssize_t n, int sign) exce
 
 
 cdef bint is_sortable(IValue *x) except -1:
-    """Whether values of this kind have an order.
+    """Return whether values of this type can be sorted.
 
-    A tuple has one if its elements do; raises RuntimeError for one that does not, and for a class without an order.
+    Raise RuntimeError for a tuple with an element that cannot, and for a class without `__lt__`.
     """
     cdef Py_ssize_t i
     if x.tag != TAG_OBJECT:

@@ -42,7 +42,7 @@ from ts._core.value.tagged cimport (
 # ---------------------------------------------------------------- identity and hash
 
 cdef bint same(IValue *a, IValue *b) except -1:
-    """Whether `a is b`: devices are compared by value as numbers are, everything else by identity."""
+    """Return `a is b`: devices and numbers are compared by value, other objects by identity."""
     if a.tag != b.tag:
         return False
     if a.tag == TAG_OBJECT:

@@ -17,7 +17,7 @@ cdef inline double complex from_parts(double real, double imag) noexcept nogil:
 
 
 cdef inline double complex complex_of(IValue *x) except *:
-    """The number of a register; Cython's own conversion is `real + imag * 1j`, which loses signs of zeros and infinities."""
+    """Return the complex number of a register; Cython's conversion `real + imag * 1j` loses signs of zeros and infinities."""
     cdef object z
     if x.tag == TAG_OBJECT:
         z = <object>x.v.o

@@ -68,7 +68,7 @@ def tensor(
 def new_copy(
     data: Any, dtype: Any, device: Any, requires_grad: bool, pin_memory: bool, function: str
 ) -> Tensor:
-    """Return a new leaf with a copy of `data`; a recorder is told that `function` made it."""
+    """Return a new leaf with a copy of `data`; an active tracer records it as a result of `function`."""
     _warn_constructed(function)
     if isinstance(data, Tensor) and current_tracer() is not None:
         source = data.detach()
@@ -84,12 +84,12 @@ def new_copy(
 
 
 def _without_defaults(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the keyword arguments that differ from None and False, for a function mode."""
+    """Drop keyword arguments that are None or False, for a function mode."""
     return {name: value for name, value in options.items() if value is not None and value is not False}
 
 
 def _warn_constructed(function: str) -> None:
-    """Let a recorder warn that what `function` makes of Python values is a constant."""
+    """Let an active tracer warn that results of `function` become constants."""
     warn_constructed = getattr(current_tracer(), "warn_constructed", None)
     if warn_constructed is not None:
         warn_constructed(function)
@@ -138,7 +138,7 @@ def from_numpy(array: NDArray[Any]) -> Tensor:
 
 
 def shared_array(array: NDArray[Any]) -> Tensor:
-    """Return a CPU tensor that shares the array's memory; a recorder is told."""
+    """Return a CPU tensor that shares the array's memory; an active tracer records it."""
     made = _shared(array)
     constructed(made, "array")
     return made
@@ -291,7 +291,7 @@ def _flatten(data: Any, shape: tuple[int, ...], depth: int, out: list[Any]) -> N
 
 
 def _escaped(x: Tensor) -> Any:
-    """Return the only element of a tensor among Python numbers; a recorder is told."""
+    """Return the only element of a tensor inside nested lists; an active tracer is notified."""
     if x.array.size != 1:
         raise ValueError("only one element tensors can be converted to Python scalars")
     recorder = current_tracer()
@@ -409,7 +409,7 @@ def legacy(
 ) -> Tensor:
     """`Tensor(2, 3)` has that shape and no set values, `Tensor([1, 2])` those values as default floats.
 
-    A recorder is told that `function` made the tensor.
+    An active tracer records the tensor as a result of `function`.
     """
     _warn_constructed(function)
     wanted = dtypes.get_default_dtype() if dtype is None else dtype

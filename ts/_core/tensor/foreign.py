@@ -1,11 +1,11 @@
-"""Arrays of other libraries, and None, where a tensor is wanted: of NumPy, CuPy, PyTorch, any with DLPack.
+"""Conversion of foreign arrays (NumPy, CuPy, PyTorch, DLPack) and None in tensor arguments.
 
-In: the arguments of a call that did not fit, and the types that they should have.  Out: the arguments with a
-tensor for each array, on its memory, and the undefined tensor for None; None where that changes nothing.
+In: the arguments of a call that failed to match, and the expected types.  Out: the arguments with a tensor on
+the memory of each array and the undefined tensor for None; None if nothing changes.
 
-    f(np.ones(3))                               is f(ts.from_numpy(np.ones(3))) where f takes a Tensor
+    f(np.ones(3))                               is f(ts.from_numpy(np.ones(3))) if f has a Tensor parameter
 
-Who is called asks only after an argument was refused, so that calls with tensors pay nothing.
+Conversion is tried only after a mismatch, so that calls with tensors have no overhead.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _WANTED = _REQUIRED | {"Optional[Tensor]", "Tensor?"}
 
 
 def with_tensors(arguments: Sequence[Any], specs: Sequence[Any]) -> tuple[Any, ...] | None:
-    """Return the arguments with tensors for arrays and None; None if that changes none, or cannot be."""
+    """Convert arrays and None in tensor arguments; None if no argument changes or a conversion fails."""
     made = [
         undefined_tensor()
         if x is None and spec.text in _REQUIRED

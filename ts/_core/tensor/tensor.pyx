@@ -339,7 +339,7 @@ cdef object reflected(str name, str direct, object a, object b):
 
 
 cdef object bitwise(str slot, str name, object a, object b):
-    """An operator on bits: a trace has it under the name of Python's slot, as PyTorch records it."""
+    """Run a bitwise operator; a trace records it by the name of the Python slot, as PyTorch does."""
     if tracing() and isinstance(b, (Tensor, int, float)) and getattr(tracer(), "records_slots", False):
         return operator_function(slot)(a, b)
     return inplace(name, a, b) if name.endswith("_") else binary(name, a, b)
@@ -375,13 +375,13 @@ def _disabled_torch_function_impl(func, types, args=(), kwargs=None):
 # ---------------------------------------------------------------- tracing
 
 def constructed(Tensor x not None, str function not None):
-    """Tell the recorder, if there is one, that the named function made `x` of Python values."""
+    """Notify an active tracer that `function` constructed `x` from Python values."""
     if tracing():
         tracer().constructed(x, function)
 
 
 def stand_for(Tensor x not None, Tensor recorded not None):
-    """Let the recorder, if there is one, know `x` as the recorded tensor `recorded` from now on."""
+    """Make an active tracer treat `x` as the recorded tensor `recorded`."""
     if tracing() and hasattr(tracer(), "stand_for"):
         tracer().stand_for(x, recorded)
 
@@ -1305,7 +1305,7 @@ cdef Tensor of_class(type cls, Tensor x):
 
 
 cdef int become(Tensor t, Tensor x) except -1:
-    """Give `t`, which is new, the array and the history of `x`, which nobody else holds."""
+    """Move the array and the autograd history of the temporary `x` to the new tensor `t`."""
     t.array, t.scalar_type, t.backend, t.device_index = x.array, x.scalar_type, x.backend, x.device_index
     t.wants_grad, t.of_inference, t.history = x.wants_grad, x.of_inference, x.history
     t.version, t.owner, t.base = x.version, x.owner, x.base

@@ -100,7 +100,7 @@ def enter_modes(bint on):
 
 
 def current_modes():
-    """Return the object that passes functions to the modes of this thread, or None without modes."""
+    """Return the object that calls the function modes of this thread, or None without modes."""
     return <object>modes if context_flags() & MODES else None
 
 
@@ -166,7 +166,7 @@ cdef class InferenceMode(FlagBlock):
 
 
 cdef class Compiling(FlagBlock):
-    """What the compiler runs is left alone by autocast and function modes, and its constants are for every mode."""
+    """Scope of compile-time evaluation: disables autocast and function modes, so folded constants hold in every mode."""
 
     def __init__(self):
         self.mask = AUTOCAST | INFERENCE | MODES

@@ -30,7 +30,7 @@ def transforming() -> Iterator[None]:
 
 
 def is_transforming() -> bool:
-    """Return whether this thread runs a function that is transformed."""
+    """Return whether this thread is inside a function transform (`vmap`, `grad`)."""
     return _here.transforms > 0
 
 

@@ -299,7 +299,7 @@ cdef int unbox_tuple(object x, TypeSpec spec, IValue *out, PyObject **copies) ex
     if type(x) is Tuple:
         return put_typed(x, spec, out)
     try:
-        # anything that can be iterated: a list, a tensor by its first dimension; a subclass of tuple has its elements
+        # any iterable: a list, a tensor by its first dimension; a tuple subclass by its stored elements
         items = (<tuple>x)[:] if isinstance(x, tuple) else tuple(x)
     except TypeError:
         return mismatch(x, spec)
@@ -495,7 +495,7 @@ def register_undefined(x not None):
 
 
 def undefined_tensor():
-    """Return the tensor that is None to Python."""
+    """Return the undefined tensor, which Python sees as None."""
     if undefined == NULL:
         raise RuntimeError("no tensor is registered as undefined")
     return <object>undefined

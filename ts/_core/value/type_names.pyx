@@ -1,8 +1,8 @@
-"""Give classes that are written in C the names of other modules, which Python refuses."""
+"""Change the module of extension types, which Python code cannot do."""
 
 from cpython.object cimport PyTypeObject
 
-_texts = []  # names that classes point to
+_texts = []  # keeps the names alive that `tp_name` points to
 
 
 def set_qualified_name(type cls, str name):

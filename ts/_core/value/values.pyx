@@ -222,7 +222,7 @@ def register_object_order(function):
 
 
 def check_object_order(Object x not None):
-    """Raise RuntimeError if objects of the class have no order."""
+    """Raise RuntimeError if the class of the object does not define `__lt__`."""
     if x.cls.less is None:
         x.cls.less = order_of_class(x.cls)
 
