@@ -147,7 +147,7 @@ class _OperatorModule(ModuleType):
 
 @cache
 def operator_module(name: str) -> ModuleType | None:
-    """Return a module of operators by its name (`_nn`), None if there is none such."""
+    """Return the operator module with the name (`_nn`), or None."""
     return _OperatorModule(name) if name in _OPERATORS else None
 
 

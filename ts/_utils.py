@@ -1,4 +1,4 @@
-"""PyTorch's private module of helpers, as far as programs use it.
+"""PyTorch's private module `torch._utils`: the helpers that programs use.
 
 >>> flat = _flatten_dense_tensors([ts.ones(2), ts.zeros(1, 2)])
 >>> [t.shape for t in _unflatten_dense_tensors(flat, [ts.ones(2), ts.zeros(1, 2)])]
@@ -22,12 +22,12 @@ __all__ = [
 
 
 def _flatten_dense_tensors(tensors: Sequence[Tensor]) -> Tensor:
-    """Return one tensor of one dimension with the elements of all tensors, which have one dtype."""
+    """Concatenate the elements of tensors of one dtype into a 1-d tensor."""
     return ts.cat([t.contiguous().view(-1) for t in tensors])
 
 
 def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Return views of a flat tensor, in the shapes of the tensors."""
+    """Return views of a flat tensor with the shapes of `tensors`."""
     outputs, offset = [], 0
     for tensor in tensors:
         count = tensor.numel()
@@ -37,7 +37,7 @@ def _unflatten_dense_tensors(flat: Tensor, tensors: Sequence[Tensor]) -> tuple[T
 
 
 def _element_size(dtype: Any) -> int:
-    """Return the bytes of an element of a dtype."""
+    """Return the element size of a dtype in bytes."""
     return int(dtype.itemsize)
 
 
@@ -57,7 +57,7 @@ def _take_tensors(tensors: Sequence[Tensor], size_limit: int) -> Iterator[list[T
 
 
 def _reorder_tensors_as(tensors: Sequence[Tensor], ordered_tensors: Sequence[Tensor]) -> tuple[Tensor, ...]:
-    """Return the tensors in the order of types that other tensors have."""
+    """Reorder tensors, grouped by type, to the order of types in `ordered_tensors`."""
     by_type: dict[str, list[Tensor]] = defaultdict(list)
     for tensor in tensors:
         by_type[tensor.type()].append(tensor)
@@ -66,19 +66,19 @@ def _reorder_tensors_as(tensors: Sequence[Tensor], ordered_tensors: Sequence[Ten
 
 
 def _get_available_device_type() -> str | None:
-    """Return the type of the devices beside the CPU; None if there are none."""
+    """Return the type of the accelerator devices, or None."""
     return "cuda" if ts.cuda.is_available() else None
 
 
 def _get_all_device_indices() -> list[int] | None:
-    """Return the indices of all devices beside the CPU; None if there are none."""
+    """Return the indices of all accelerator devices, or None."""
     return list(range(ts.cuda.device_count())) if ts.cuda.is_available() else None
 
 
 def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = False) -> int:
-    """Return the index of a device, -1 for the CPU if it is allowed.
+    """Return the index of a device, -1 for the CPU with `allow_cpu`.
 
-    A device without an index, and None, are the current one if `optional`; ValueError if not.
+    None, or a device without an index, is the current device with `optional`; otherwise ValueError.
     """
     if isinstance(device, str):
         device = ts.device(device)
@@ -97,7 +97,7 @@ def _get_device_index(device: Any, optional: bool = False, allow_cpu: bool = Fal
 
 
 def _import_dotted_name(name: str) -> Any:
-    """Return an object by its name with the modules that it is in: `os.path.join`."""
+    """Import an object by its dotted name: `os.path.join`."""
     first, *others = name.split(".")
     found = __import__(first)
     for part in others:

@@ -1,9 +1,9 @@
-"""`ts.compile` and what programs ask of the compiler behind it.
+"""`ts.compile` and the API of `torch.compiler`.
 
-    model = ts.compile(model)                 the model itself, and a warning that says so
+    model = ts.compile(model)                 returns the model itself with a warning
     ts.compiler.is_compiling()                False; True while `ts.export.export` runs a program
 
-Nothing is compiled behind a program's back: `ts.jit.script` and `ts.jit.trace` compile, when they are called.
+`ts.compile` compiles nothing; use `ts.jit.script` or `ts.jit.trace`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def compile(
 
 
 class _Exports(threading.local):
-    depth = 0  # of exports that the thread is in
+    depth = 0  # number of nested exports in this thread
 
 
 _exports = _Exports()
@@ -54,7 +54,7 @@ _exports = _Exports()
 
 @contextmanager
 def exporting() -> Iterator[None]:
-    """Let `is_exporting()` be True for this thread within the block."""
+    """Context manager in which `is_exporting()` is True for this thread."""
     _exports.depth += 1
     try:
         yield
@@ -68,7 +68,7 @@ def is_compiling() -> bool:
 
 
 def is_dynamo_compiling() -> bool:
-    """Return whether PyTorch's reader of bytecode compiles the calling program: False, as there is none."""
+    """Return False: `ts` does not have TorchDynamo."""
     return False
 
 

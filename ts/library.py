@@ -1,4 +1,4 @@
-"""Operators that programs add: declared by a schema, computed by functions of Python.
+"""User-defined operators: declared by a schema, implemented by Python functions.
 
     @ts.library.custom_op("mine::scale", mutates_args=())
     def scale(x: Tensor, by: float = 2.0) -> Tensor:
@@ -8,8 +8,8 @@
     scale.register_fake(lambda x, by=2.0: ts.empty_like(x))         its result on the meta device
     scale.register_autograd(backward, setup_context=setup)          its gradients
 
-`Library` declares and implements in steps, device by device.  What is known to PyTorch's compiler alone
-(kernels of Triton, dispatch below operators) refuses by name.
+`Library` declares and implements in steps, device by device.  Features of PyTorch's compiler (Triton kernels,
+dispatch below operators) raise an error that names them.
 """
 
 from __future__ import annotations
@@ -502,7 +502,7 @@ def triton_op(
     mutates_args: str | Iterable[str],
     schema: str | None = None,
 ) -> Any:
-    """Return an operator of a function that calls kernels of Triton, which also computes its shapes."""
+    """Return an operator of a function that calls Triton kernels; the function also computes its shapes."""
 
     def make(function: Callable[..., Any]) -> CustomOpDef:
         made: CustomOpDef = custom_op(name, function, mutates_args=mutates_args, schema=schema)

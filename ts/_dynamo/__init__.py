@@ -1,10 +1,10 @@
-"""What programs say to the compiler of Python's bytecode that PyTorch has, and `ts` has not.
+"""API of PyTorch's bytecode compiler TorchDynamo, which `ts` does not have.
 
-    @ts._dynamo.disable          a function that is never compiled: itself
+    @ts._dynamo.disable          returns the function itself
     ts._dynamo.is_compiling()    False; True inside of an export
 
-Nothing is compiled behind a program's back, so what keeps functions from it, or tells it about tensors, has
-nothing to do.  What asks for compiled code (`optimize`, `export`, `explain`) refuses when it is called.
+`ts` compiles only on request, so functions that disable or annotate compilation have no effect.  Functions
+that request compiled code (`optimize`, `export`, `explain`) raise NotImplementedError.
 """
 
 from __future__ import annotations

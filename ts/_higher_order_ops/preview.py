@@ -167,7 +167,7 @@ class Preview(WithoutElements):
         self._made.add(id(x))
 
     def stand_for(self, x: Tensor, recorded: Tensor) -> None:
-        """Let `x` be the tensor `recorded` from now on."""
+        """Treat `x` as the recorded tensor `recorded`."""
         known = self._metas.get(id(recorded))
         if known is not None:
             self._metas[id(x)] = x, known[1]

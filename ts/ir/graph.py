@@ -365,7 +365,7 @@ class Graph:
                 )
             self._kinds.add(kind)
         values: Iterable[Value] = ()
-        if isinstance(inputs, int):  # create(kind, num_outputs)
+        if isinstance(inputs, int):  # called as create(kind, num_outputs)
             num_outputs = inputs
         else:
             values = inputs
@@ -448,9 +448,9 @@ class Graph:
         return self._block.prepend_node(node)
 
     def insert(self, kind: str, inputs: Sequence[Any] = (), type: Type | None = None) -> Value:
-        """Insert an operator over values or Python constants; its output's type follows the schema.
+        """Insert an operator node on values or Python constants; the schema determines the output type.
 
-        Arguments that are left out have the defaults of the schema that takes the others.
+        Omitted arguments get the defaults of the matching overload.
         """
         values = [v if isinstance(v, Value) else self.insert_constant(v) for v in inputs]
         if type is None and OperatorLookup.with_defaults is not None:
@@ -576,7 +576,7 @@ class Graph:
         return to_text(self, print_source_ranges)
 
     def make_multi_output_into_tuple(self) -> None:
-        """Return one tuple of what the graph returns, unless that is one value."""
+        """Pack several graph outputs into one tuple."""
         values = list(self.outputs())
         if len(values) == 1:
             return

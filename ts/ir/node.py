@@ -42,7 +42,7 @@ _NO_BLOCKS: Taken[Any] = Taken()
 
 
 def foreign_value(kind: str, value: Value) -> RuntimeError:
-    """Return the error for an input that belongs to another graph than its node."""
+    """Return the error for an input value of another graph."""
     return RuntimeError(
         f"a node {kind} cannot take the value %{value.debug_name()}, which belongs to another graph"
     )
