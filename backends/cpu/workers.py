@@ -51,7 +51,7 @@ def parts(units: int) -> int:
 
 
 def run(function: Callable[[int, int], None], parts: int) -> None:
-    """Run all parts and wait for them; the first failure is raised when all are over.
+    """Run all parts on the worker threads and wait for them; then raise the first exception, if any.
 
     While the interpreter shuts down (a thread that outlives the main thread, an `atexit` handler) and when
     the system has no more threads, the parts that no worker takes run on the calling thread.

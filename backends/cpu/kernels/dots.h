@@ -1,7 +1,7 @@
-/* Products of a row with a row, and of a row with the rows of a matrix, compiled once for each SIMD level.
+/* Dot products and vector-matrix products, compiled once for each SIMD level.
 
-   In: rows that lie in order.  Out: a number, or a row.  C, for `simd_level.h`.  Running sums are always
-   the same ones, added up in the same order, however wide the vectors are. */
+   In: contiguous rows.  Out: a number, or a row.  In C, because `simd_level.h` needs it.  The partial sums and
+   their order do not depend on the vector width, so results are bit-identical at all levels. */
 
 #ifndef TS_DOTS_H
 #define TS_DOTS_H

@@ -1,7 +1,7 @@
-/* The extremes of columns and where they stand, compiled once for each SIMD level.
+/* Column-wise min/max with row index (argmin/argmax), compiled once for each SIMD level.
 
-   In: rows of a matrix that lie in order.  Out: of each column the extreme element and its row.  C, for
-   `simd_level.h`.  NaN is the most extreme; of equal elements the first is meant. */
+   In: contiguous rows of a matrix.  Out: the extreme element of each column and its row index.  In C, because
+   `simd_level.h` needs it.  NaN wins over all numbers; of equal elements the first one wins. */
 
 #ifndef TS_EXTREMES_H
 #define TS_EXTREMES_H

@@ -210,7 +210,7 @@ cdef int put_expanded(Operator op, IValue *r, const int32_t *at, PyArrayObject *
             strides[i] = dims[i + 1] * strides[i + 1] if i + 1 < nd else cnp.PyArray_ITEMSIZE(<cnp.ndarray>a)
         if dims[i] > 1:
             room //= dims[i]
-    if room == 0:  # more bytes than an array can have, which the record says
+    if room == 0:  # more bytes than an array can have: the record raises the error
         return run_record(op, r, at)
     return put_view(&r[at[op.nargs]], <Tensor>r[at[0]].v.o, nd, dims, strides, 0)
 

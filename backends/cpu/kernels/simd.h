@@ -1,4 +1,4 @@
-/* Loops over rows that the compiler vectorizes, compiled once for each SIMD level (`simd_level.h`).
+/* Auto-vectorized loops over rows, compiled once for each SIMD level (`simd_level.h`).
 
    In: a row and its length; out: a number, or another row.  C, because vector types and target attributes are extensions of the
    compiler that Cython does not have.  Code that is written with vector types has a text of its own for each level

@@ -21,7 +21,7 @@ enum { SIMD_BASELINE, SIMD_AVX2, SIMD_AVX512 };
 
 #define SIMD_BODY static inline __attribute__((always_inline, unused))
 
-#if defined(__x86_64__) && defined(__GNUC__) /* clang, too */
+#if defined(__x86_64__) && defined(__GNUC__) /* also defined by clang */
 #define HAS_SIMD_LEVELS 1
 #ifdef __clang__
 #define WHOLE_VECTORS

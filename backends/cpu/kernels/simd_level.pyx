@@ -1,8 +1,8 @@
-"""The SIMD level of the kernels: `simd_level.h` has the mechanism, and says what the levels are.
+"""Python access to the SIMD level of the kernels; `simd_level.h` defines the levels.
 
     current_level()      "avx512"      the level at which the kernels of this process run
     available_levels()   ("baseline", "avx2", "avx512")      those that this processor has
-    check_request()      raises an error if TS_SIMD names no level, or one that this processor does not have
+    check_request()      raises RuntimeError if TS_SIMD does not name a level of this processor
 """
 
 import os

@@ -1,7 +1,8 @@
-"""Which functions have rows of our own (`vector_math.h`), and how elements that do not lie in order come to them.
+"""Inner loops of elementary functions: choose the SIMD version (`vector_math.h`) and handle strided operands.
 
-In: operands as NumPy's inner loops take them (pointers, count, steps in bytes).  Out: the results, the same for an element however
-it lies.  The text is compiled for three SIMD levels (`simd_level.h`), each in an extension; the level's rows are chosen here.  What has no row is NumPy's, which is as near to the truth and as fast (measured with AVX-512).
+In: operands as NumPy's inner loops take them (pointers, count, steps in bytes).  Out: the results; those of an element do not
+depend on its stride or position.  The source is compiled for three SIMD levels (`simd_level.h`), each in its own extension.  Functions
+without a version in `vector_math.h` run NumPy's loops, which are as accurate and as fast (measured with AVX-512).
 """
 
 from numpy cimport npy_intp
