@@ -20,7 +20,7 @@ Array = rules.Array
 
 
 def _check_sizes(query: Array, key: Array, value: Array) -> None:
-    """Raise a RuntimeError unless both products of attention fit, in the words of `bmm`."""
+    """Raise the RuntimeError of `bmm` if the sizes of query, key and value do not match."""
     rules.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
     for left, right in ((query.shape[-1], key.shape[-1]), (key.shape[-2], value.shape[-2])):
         if not sizes.equal(left, right):

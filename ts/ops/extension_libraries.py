@@ -1,7 +1,7 @@
-"""Extension libraries: what `torch.ops.load_library` does with a library of operators in C++.
+"""`torch.ops.load_library`: load C++ extension libraries, or find their operator names without loading.
 
-    torch.ops.load_library("libtorchaudio.so")     a warning that its code in C++ is not used
-    torch.ops.torchaudio._lfilter_core_loop        an operator of the library that ts has itself
+    torch.ops.load_library("libtorchaudio.so")     warns that its C++ code is not used
+    torch.ops.torchaudio._lfilter_core_loop        an operator that ts implements itself
     torch.ops.torchaudio.forced_align(...)         NotImplementedError, which names operator and library
 
 In: a path; out: the namespace of the library's operators.  A library that is linked with PyTorch's is never
@@ -25,15 +25,15 @@ from ts._core.tensor.tensor import Tensor
 from ts.ops import registry
 from ts.ops.registry import Record
 
-loaded_libraries: set[str] = set()  # the paths of all libraries that `load_library` accepted
-_unused: list[str] = []  # those whose code is not used, because it is linked with PyTorch
+loaded_libraries: set[str] = set()  # paths of all libraries that `load_library` accepted
+_unloaded_libraries: list[str] = []  # paths of libraries linked with PyTorch
 
 _SHARED_LIBRARY_MAGIC: Final = (b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 _PYTORCH_SYMBOLS: Final = re.compile(rb"lib(?:torch|c10)\w*\.|(?:torch|torch_cpu|c10)\.dll|aoti_torch_\w")
 
 
 def _filter_recursively(waveform: Tensor, coefficients: Tensor, padded_output: Tensor) -> Tensor:
-    """Run an IIR filter over `waveform` (batch, channel, time); coefficients (channel, order) are flipped."""
+    """Run an IIR filter on a waveform (batch, channel, time) with reversed coefficients (channel, order)."""
     x, a, y = waveform.array, coefficients.array, padded_output.array
     order = a.shape[1]
     for at in range(x.shape[2]):
@@ -44,7 +44,7 @@ def _filter_recursively(waveform: Tensor, coefficients: Tensor, padded_output: T
 def _overdrive(
     waveform: Tensor, temp: Tensor, last_in: Tensor, last_out: Tensor, output: Tensor
 ) -> tuple[Tensor, ...]:
-    """Write the feedback loop of SoX's overdrive effect over waveforms (channel, time) to `output`."""
+    """Apply the feedback loop of SoX's overdrive effect to waveforms (channel, time); write to `output`."""
     x, source, before, after, y = (t.array for t in (waveform, temp, last_in, last_out, output))
     for at in range(x.shape[-1]):
         after[...] = source[:, at] - before + np.asarray(0.995, x.dtype) * after
@@ -53,9 +53,9 @@ def _overdrive(
     return last_in, last_out, output
 
 
-# Packages that use code in Python if their library raises OSError; one that loads they would call at once.
+# Packages that fall back to Python code if loading raises OSError, and would call a loaded library at import.
 _PACKAGES_WITH_FALLBACK: Final = frozenset({"torchvision"})
-# Operators of extension libraries that ts has, or that packages call while they are imported.
+# Operators of extension libraries that ts implements: useful ones, and those that packages call at import.
 _OPERATORS: Final[dict[str, Callable[..., Any]]] = {
     "_torchaudio::cuda_version() -> int?": lambda: None,
     "_torchaudio::is_align_available() -> bool": lambda: False,
@@ -67,9 +67,9 @@ _OPERATORS: Final[dict[str, Callable[..., Any]]] = {
 
 
 def load_library(path: Any) -> None:
-    """Load a shared library; OSError: there is none, or its package has to do without it.
+    """Load a shared library; OSError if it does not exist or its package has a Python fallback.
 
-    A library that needs PyTorch's libraries gives a warning; of its operators those of `_OPERATORS` run.
+    A library that is linked with PyTorch is not loaded: a warning; ts runs its operators in `_OPERATORS`.
     """
     place = os.path.realpath(os.fspath(path))
     refusal = f"Could not load this library: {place}"
@@ -93,7 +93,7 @@ def load_library(path: Any) -> None:
             registry.add(Record(schema, _OPERATORS[schema], "custom", where="", whole=True, of_program=True))
     if place not in loaded_libraries:
         loaded_libraries.add(place)
-        _unused.append(place)
+        _unloaded_libraries.append(place)
         warnings.warn(
             f"{place} is linked with PyTorch's libraries, and ts does not run its code in C++; calls of its "
             "operators raise NotImplementedError unless ts or a program (by torch.library) implements them",
@@ -102,19 +102,19 @@ def load_library(path: Any) -> None:
 
 
 def _search(place: str, pattern: re.Pattern[bytes]) -> bool:
-    """Return whether the bytes of a file match a pattern somewhere."""
+    """Return whether a file contains a match of a bytes pattern."""
     with open(place, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         return pattern.search(content) is not None
 
 
 @functools.cache
 def _declares(place: str, namespace: str, name: str) -> bool:
-    """Return whether a library's file contains the names of a namespace and of an operator."""
+    """Return whether a library's file contains the strings of an operator's namespace and name."""
     return all(_search(place, re.compile(rb"(?<!\w)" + x.encode() + rb"(?!\w)")) for x in (namespace, name))
 
 
 class UnavailableOperator:
-    """An operator of a library whose code is not used: it has a name, and raises when it is called."""
+    """Operator of a library that is not loaded; a call raises NotImplementedError."""
 
     def __init__(self, namespace: str, name: str, library: str) -> None:
         self.namespace, self.__name__, self.library = namespace, name, library
@@ -122,7 +122,7 @@ class UnavailableOperator:
 
     @property
     def default(self) -> UnavailableOperator:
-        """Return the overload without a name, which is this one."""
+        """Default overload: this object."""
         return self
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -136,8 +136,8 @@ class UnavailableOperator:
 
 
 def unavailable_operator(namespace: str, name: str) -> UnavailableOperator | None:
-    """Return what stands for an operator of a library whose code is not used; None if no library has it."""
-    for place in _unused:
+    """Return the UnavailableOperator of a library that is not loaded; None if no library declares it."""
+    for place in _unloaded_libraries:
         if _declares(place, namespace, name):
             return UnavailableOperator(namespace, name, place)
     return None

@@ -50,7 +50,7 @@ def square(name: str, x: Array) -> Array:
 
 
 def check_equation(name: str, A: Array, B: Array, left: bool) -> None:
-    """Raise a RuntimeError unless AX = B, or XA = B, has a solution X by the sizes of its matrices."""
+    """Raise a RuntimeError if the matrix sizes of AX = B (or XA = B) do not match."""
     if not sizes.equal(A.shape[-1], B.shape[-2 if left else -1]):
         equation, (rows, columns) = ("AX" if left else "XA"), B.shape[-2:]
         raise RuntimeError(

@@ -159,9 +159,9 @@ def _scaled(grads: Tensors, scale: Tensor | None, found: Tensor | None) -> bool:
 
 
 def check_lists(kernel: str, params: Tensors, read: dict[str, Tensors], steps: Tensors | None = None) -> None:
-    """Raise an error unless each list has a tensor for each parameter, of the parameter's floating dtype.
+    """Raise an error unless each list has one tensor per parameter, of the parameter's floating dtype.
 
-    `read` has the lists that a step reads, by their names in the schema; counts of steps may have any dtype.
+    `read` contains the input lists by their schema names; tensors of `steps` may have any dtype.
     """
     for name, tensors in {**read, **({} if steps is None else {"state_steps": steps})}.items():
         if len(tensors) != len(params):

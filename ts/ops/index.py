@@ -139,7 +139,7 @@ def indexed(xp: Any, self: Array, indices: Sequence[Array | None]) -> Array:
 
 
 def _indexed_ndim(self: Array, arrays: Sequence[Array | None]) -> int:
-    """Return the number of dimensions of `self[arrays]`: index arrays replace those that they index."""
+    """Return the number of dimensions of `self[arrays]`."""
     given = [a.ndim for a in arrays if a is not None]
     return int(self.ndim) - len(given) + max(given, default=0)
 
@@ -569,7 +569,7 @@ _COPIES: dict[str, Any] = {"variant": "inplace", "where": "", "whole": True}
 def _copy(self: Tensor, src: Any, non_blocking: bool = False) -> Tensor:
     source = src if isinstance(src, Tensor) else construct.tensor(src, device=self.device)
     if self.layout is not dtypes.strided or source.layout is not dtypes.strided:
-        from ts.ops.sparse_kernels.conversions import copy_in_place  # here: of few programs
+        from ts.ops.sparse_kernels.conversions import copy_in_place  # imported here: rarely needed
 
         rebind_array(self, copy_in_place(None, np, self.array, source.array))
         return self
@@ -588,7 +588,7 @@ def _copied(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 
 
 def _check_source(src: Array, place: Array) -> None:
-    """Raise a RuntimeError unless a source has the sizes of the part that it is written to."""
+    """Raise a RuntimeError if the source has another shape than the slice that it is written to."""
     if not sizes.same(src.shape, place.shape):
         raise RuntimeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice "

@@ -44,8 +44,8 @@ def same(xp: Any, a: Array, b: Array) -> tuple[Array, Array]:
     return rules.cast(xp, a, dtype), rules.cast(xp, b, dtype)
 
 
-def _check_written(target: Sequence[int], other: Sequence[int]) -> None:
-    """Raise a RuntimeError unless the broadcast shape is that of the tensor that PyTorch computes in."""
+def _check_output_shape(target: Sequence[int], other: Sequence[int]) -> None:
+    """Raise a RuntimeError if broadcasting would change `target`, the shape of PyTorch's output buffer."""
     whole = rules.broadcast_shapes(target, other)
     if not sizes.same(whole, target):
         raise RuntimeError(
@@ -144,7 +144,7 @@ def _huber_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN, delt
 )
 def _soft_margin_loss(xp: Any, self: Array, target: Array, reduction: int = MEAN) -> Array:
     rules.check_cast(rules.float_dtype(rules.result_type(self, target)), self.dtype)
-    _check_written(self.shape, target.shape)
+    _check_output_shape(self.shape, target.shape)
     x, y = same(xp, self, target)  # every step is rounded, as PyTorch does: 16-bit floats overflow
     return reduced(xp, rules.cast(xp, xp.log1p(xp.exp(-y * x)), self.dtype), reduction)
 
@@ -268,8 +268,8 @@ def _binary_cross_entropy_with_logits(
 ) -> Array:
     refuse_bool_sub(True, target) if target.dtype == rules.BOOL else None
     dtype = rules.result_type(self, target)
-    _check_written(target.shape, self.shape)
-    rules.check_cast(dtype, target.dtype)  # PyTorch multiplies in a tensor of the targets' dtype
+    _check_output_shape(target.shape, self.shape)
+    rules.check_cast(dtype, target.dtype)  # PyTorch's output buffer has the dtype of the target
     _real("log_sigmoid_cpu", self.dtype)
     x, y = wide(xp, self), wide(xp, target)
     softplus = xp.log1p(xp.exp(-xp.abs(x))) + xp.maximum(-x, 0)

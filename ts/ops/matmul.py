@@ -484,8 +484,8 @@ def _matrix_power(xp: Any, self: Array, n: int) -> Array:
     return self.copy() if result is self else result.astype(self.dtype, copy=False)
 
 
-def _with_summed_dots(text: str, tensors: Sequence[Array]) -> str:
-    """Return the equation with letters for dots that the result lacks: their dimensions are summed."""
+def _expand_summed_ellipsis(text: str, tensors: Sequence[Array]) -> str:
+    """Replace `...` in the operands by letters if the output lacks it: those dimensions are summed."""
     inputs, arrow, output = text.partition("->")
     if not arrow or "." in output or "." not in inputs:
         return text
@@ -549,7 +549,7 @@ def _einsum(xp: Any, equation: str, tensors: Sequence[Array], path: Sequence[int
     if not tensors:
         raise RuntimeError("einsum(): must provide at least one operand")
     _check_equation(text, tensors)
-    text = _with_summed_dots(text, tensors)
+    text = _expand_summed_ellipsis(text, tensors)
     dtype = rules.result_type(*tensors)
     wide = rules.opmath(dtype)
     try:

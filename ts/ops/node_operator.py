@@ -60,9 +60,9 @@ def _takes(schema: FunctionSchema, inputs: tuple[Type, ...]) -> bool:
 
 
 def missing_defaults(kind: str, inputs: list[Value]) -> list[Any] | None:
-    """Return the defaults of the arguments that an operator call leaves out.
+    """Return the defaults of the arguments that an operator call omits.
 
-    None if the kind is an operator's, and no overload takes the inputs.
+    None if the kind is an operator without an overload for the inputs.
     """
     from ts.ops import registry
 

@@ -173,7 +173,7 @@ class Record:
     @property
     def sparse_kernel(self) -> Kernel:
         """Kernel for sparse operands; without one, a kernel that raises NotImplementedError."""
-        from ts.ops.sparse_kernels import sparse_kernel_of  # here: of few programs
+        from ts.ops.sparse_kernels import sparse_kernel_of  # imported here: rarely needed
 
         return sparse_kernel_of(self)
 

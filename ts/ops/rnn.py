@@ -174,12 +174,12 @@ def _stack(
     return (x, *(xp.stack([each[i] for each in final]) for i in range(len(state))))
 
 
-# The part of a sequence at each time step: an index of its first dimension, or the rows of a packed one.
+# Index of each time step: an index into the first dimension, or a slice of packed rows.
 Rows = Sequence[Any]
 
 
 class _PackedRows(Sequence[Any]):
-    """The slices of a packed sequence, of `sizes[t]` rows each, computed on demand: there may be millions."""
+    """Slices of a packed sequence, `sizes[t]` rows each; computed on demand, as there may be millions."""
 
     def __init__(self, sizes: Sequence[int], length: int) -> None:
         self._sizes = np.asarray(sizes, dtype=np.int64)
@@ -199,7 +199,7 @@ def _layer(
 ) -> tuple[Array, State]:
     """Return the hidden state after each time step, in one array, and the last state.
 
-    `given` has the products of the inputs; `rows[t]` are those of step t. Packed sequences that ended keep
+    `given` contains the input projections; `rows[t]` are those of step t. Packed sequences that ended keep
     their state.
     """
     output = None

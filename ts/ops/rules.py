@@ -390,7 +390,7 @@ def infer_size(size: Sequence[int], numel: int) -> Shape:
 
 
 def _require_multiple(numel: Any, known: Any) -> None:
-    """Let the product of the given sizes divide a number of elements; one of the two follows from data."""
+    """Require `numel` to be a multiple of `known`, the product of the given sizes; one is data-dependent."""
     if sizes.known_one(known) or sizes.known_equal(numel, known):
         return
     if sizes.is_symbol(known):

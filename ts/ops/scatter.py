@@ -175,7 +175,7 @@ def _along(
 
 
 def _check_index_add_source(self: Array, axis: int, index: Array, source: Array) -> None:
-    """Raise an error unless `source` has a slice of the shape of `self`'s along `axis` for each index."""
+    """Raise an error unless `source` has one slice along `axis` per index, shaped like those of `self`."""
     if axis >= max(source.ndim, 1):
         raise RuntimeError(
             f"index_add_(): Indexing dim {axis} is out of bounds of the source tensor with dim {source.ndim}"

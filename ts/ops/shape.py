@@ -242,7 +242,7 @@ def _broadcast_tensors(xp: Any, tensors: Sequence[Array]) -> list[Array]:
 
 
 def _check_same_dtype(tensors: Sequence[Array]) -> None:
-    """Raise a RuntimeError for a grid of tensors of several dtypes."""
+    """Raise a RuntimeError if the tensors of `meshgrid` have several dtypes."""
     if any(t.dtype != tensors[0].dtype for t in tensors):
         raise RuntimeError("meshgrid expects all tensors to have the same dtype")
 

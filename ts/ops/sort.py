@@ -376,15 +376,15 @@ def _searchsorted(
     values = xp.asarray(self)
     order = sorted_sequence if sorter is None else xp.take_along_axis(sorted_sequence, sorter, -1)
     if order.ndim == 1:
-        return rules.cast(xp, xp.asarray(_places_in(xp, order, values, at)), code)
+        return rules.cast(xp, xp.asarray(_insertion_indices(xp, order, values, at)), code)
     rows = order.reshape(-1, order.shape[-1])
     wanted = values.reshape(rows.shape[0], -1)
-    found = [_places_in(xp, r, v, at) for r, v in zip(rows, wanted, strict=True)]
+    found = [_insertion_indices(xp, r, v, at) for r, v in zip(rows, wanted, strict=True)]
     return xp.stack(found).reshape(values.shape).astype(code) if found else xp.zeros(values.shape, code)
 
 
-def _places_in(xp: Any, row: Array, values: Array, side: str) -> Array:
-    """Return the places of values in a row; one with NaN is not sorted, and is bisected as PyTorch does."""
+def _insertion_indices(xp: Any, row: Array, values: Array, side: str) -> Array:
+    """Return the insertion indices of values in a row; a row with NaN is bisected as PyTorch does."""
     if row.dtype.kind != "f" or not rules.somewhere(xp, row != row):
         return xp.searchsorted(row, values, side=side)
     start = xp.zeros(values.shape, dtype=rules.INT64)

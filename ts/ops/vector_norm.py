@@ -88,7 +88,7 @@ def _rows(name: str) -> Callable[..., str]:
     ends=True,
     cuda_rows=_rows("ord"),
     autocast={"cuda": "float32"},
-    sparse="reductions.norm",  # `torch.norm` comes here
+    sparse="reductions.norm",  # also called by `torch.norm`
 )
 def _vector_norm(
     xp: Any, self: Array, ord: Any = 2, dim: Dims = None, keepdim: bool = False, dtype: int | None = None

@@ -98,7 +98,7 @@ def _view_as(xp: Any, self: Array, other: Array) -> Array:
 
 
 def _check_addressable(shape: Sequence[int], itemsize: int) -> None:
-    """Raise a RuntimeError for more elements, or bytes, than arrays can have."""
+    """Raise a RuntimeError if a shape has more elements or bytes than a NumPy array can have."""
     if any(type(n) is not int for n in shape) or 0 in shape:
         return
     count = math.prod(shape)
@@ -686,7 +686,7 @@ def _positive(xp: Any, self: Array) -> Array:
 
 @op("aten::alias(Tensor(a) self) -> Tensor(a)", where="f", sparse="conversions.identity")
 def _alias(xp: Any, self: Array) -> Array:
-    return self[...]  # another tensor, as for all views
+    return self[...]  # a new tensor, as for all views
 
 
 @op("aten::resolve_conj(Tensor(a) self) -> Tensor(a)", sparse="conversions.identity")
