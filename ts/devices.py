@@ -9,7 +9,7 @@ In: what a `device=` argument may hold; out: the device object.
     >>> with device("meta"): ts.ones(2).device
     device(type='meta')
 
-A device is a name and a number only; whether arrays can be made there is known to `ts.backends`.
+A device is a name and a number only; `ts.backends` knows whether arrays can be created there.
 A stream is a number on a device; the CPU has one, which runs everything in order.
 This module is vocabulary: it imports nothing of `ts` until a `with` block, and every stage may import it.
 """
@@ -75,7 +75,7 @@ class device:
         return device, (str(self),)
 
     def __enter__(self) -> device:
-        """Create tensors on this device inside of the block if a call names none."""
+        """Make this device the default of factory functions inside the block."""
         _default_device_mode().push_device(self)
         return self
 
@@ -84,7 +84,7 @@ class device:
 
 
 def _default_device_mode() -> Any:
-    """Return the module of the mode that fills in devices, loaded by the first block."""
+    """Return the module `ts.utils._device`, imported by the first `with` block."""
     from ts.utils import _device
 
     return _device

@@ -141,7 +141,7 @@ def _constant(data: Any, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 def _index_constant(data: Any, dtype: Any = None) -> Tensor:
-    """A tensor of indices that the program wrote as a list or array."""
+    """Record an index tensor that the program wrote as a list or array."""
     tracer = current_tracer()
     made = _constant(data, dtype)
     if getattr(tracer, "literal", None) is None:

@@ -1,8 +1,8 @@
-"""Methods of tensors that a trace records in a form of its own.
+"""Tensor methods and constructors that a trace records in a special form.
 
 In: a tracer and the call.  Out: the call's result, and nodes in the tracer's graph:
 
-    x.to(torch.float64)       aten::to(%x, %dtype, ...)      by what it names, so that the trace converts too
+    x.to(torch.float64)       aten::to(%x, %dtype, ...)      overload of the given arguments
     torch.tensor([1, 2])      a constant, aten::to, aten::detach
     torch.from_numpy(a)       a constant, aten::lift_fresh
 """
@@ -32,7 +32,7 @@ def to(tracer: Tracer, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any])
     graph = tracer.graph
     inputs = [tracer.tensor(x)]
     other, device, dtype = given.get("other"), given.get("device"), given.get("dtype")
-    if other is not None:  # PyTorch records what the other tensor is, not that it is asked
+    if other is not None:  # PyTorch records device and dtype of `other` as constants
         device, dtype = other.device, other.dtype
     if dtype is None:  # aten::to.dtype_layout
         inputs.append(tracer.constant(result.dtype.code))
@@ -54,9 +54,9 @@ def to(tracer: Tracer, x: Tensor, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 def constructed(tracer: Tracer, x: Tensor, function: str) -> None:
-    """Record a tensor that `function` made of Python values: a constant, and what PyTorch does with it.
+    """Record a tensor that `function` constructed from Python values: a constant and PyTorch's nodes on it.
 
-    A run of the trace gets the constant itself; a copy of it if the traced function writes to it.
+    A run of the trace uses the constant itself, or a copy if the traced function writes to it.
     """
     with tracer.paused():
         elements = x.clone()  # the function may write to `x`
@@ -73,7 +73,7 @@ def constructed(tracer: Tracer, x: Tensor, function: str) -> None:
 
 
 def _record(tracer: Tracer, kind: str, inputs: list[Value], result: Tensor) -> Node:
-    """Record a node whose output `result` is from now on."""
+    """Record a node and bind `result` to its output."""
     node = tracer.graph.create(kind, inputs)
     node.range = tracer.place()
     tracer.bind(tracer.graph.insert_node(node).output(), result)
@@ -81,7 +81,7 @@ def _record(tracer: Tracer, kind: str, inputs: list[Value], result: Tensor) -> N
 
 
 def functional_write(tracer: Tracer, name: str, inputs: list[Value], values: list[Any]) -> Value | None:
-    """Record what makes the tensor that an operator writes, if it writes all elements; else return None."""
+    """Record the functional form of an operator that overwrites all elements; None for other operators."""
     written, *given = values
     if name == "aten::copy_" and isinstance(given[0], Tensor) and given[0].dtype is written.dtype:
         node = tracer.graph.create("aten::expand_as", (inputs[1], inputs[0]))
@@ -98,9 +98,9 @@ def functional_write(tracer: Tracer, name: str, inputs: list[Value], values: lis
 
 
 def copy_written_constants(tracer: Tracer, written: Tensor) -> None:
-    """Let each run of the trace copy the constants whose memory an operator writes to.
+    """Record copies of the constants whose memory an operator writes.
 
-    PyTorch's traces write to the constant, which the next run then finds changed.
+    PyTorch's traces write to the constant, which is then changed in the next run.
     """
     shared = tracer.shared_constants
     tracer.shared_constants = []

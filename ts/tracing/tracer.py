@@ -117,7 +117,7 @@ class Tracer:
     """Records one trace."""
 
     is_trace = True
-    records_slots = True  # `x & y` as aten::__and__
+    records_slots = True  # record `x & y` as aten::__and__
 
     def __init__(self, options: Options = DEFAULT) -> None:
         self.graph = Graph()
@@ -127,7 +127,7 @@ class Tracer:
         self._attributes: dict[str, Value] = {}  # by path
         self._places: dict[tuple[str, int], SourceRange] = {}
         self._assigns_items = False  # `x[i] = y` writes to a view of `x`, out of place too
-        self.shared_constants: list[tuple[Tensor, Node]] = []  # constants that all runs of the trace share
+        self.shared_constants: list[tuple[Tensor, Node]] = []  # constants that runs of the trace share
         self._caller = id(program_frame())  # who traces: its variables name nothing
 
     # ---- on and off ----------------------------------------------------------------------------------
@@ -416,16 +416,16 @@ class Tracer:
         return tensors.to(self, x, args, kwargs)
 
     def warn_constructed(self, function: str) -> None:
-        """Warn that what a function makes of Python values is a constant of the trace."""
-        if function in words.WARNED_FUNCTIONS:
+        """Warn that the result of a constructor function becomes a constant of the trace."""
+        if function in words.CONSTRUCTORS_WITH_WARNING:
             self.warn(words.CONSTRUCTED.format(function))
 
     def constructed(self, x: Tensor, function: str) -> None:
-        """Record a tensor that a function made of Python values."""
+        """Record a tensor that a function constructed from Python values."""
         tensors.constructed(self, x, function)
 
     def stand_for(self, x: Tensor, recorded: Tensor) -> None:
-        """Let `x` have the value of `recorded` from now on."""
+        """Bind `x` to the graph value of `recorded`."""
         value = self.find(recorded)
         if value is not None:
             self.know(x, value)

@@ -70,7 +70,7 @@ def type_of(x: Any) -> Type:
         return x.cls.type  # type: ignore[no-any-return]
     if x is None:
         return NONE
-    custom = getattr(type(x), "__ts_type__", None)  # of a class that PyTorch defines in C++
+    custom = getattr(type(x), "__ts_type__", None)  # type of a custom class that PyTorch defines in C++
     if isinstance(custom, CustomClassType):
         return custom
     return NUMBER_TYPES.get(type(x)) or (STR if isinstance(x, str) else ANY)

@@ -30,8 +30,8 @@ ESCAPES: Final = {
 }
 """By the way in which a value leaves the trace; as an index it leaves without a warning, as in PyTorch."""
 
-WARNED_FUNCTIONS: Final = frozenset({"tensor", "as_tensor", "from_numpy", "Tensor"})
-"""Functions whose results are constants, of which PyTorch warns in these words."""
+CONSTRUCTORS_WITH_WARNING: Final = frozenset({"tensor", "as_tensor", "from_numpy", "Tensor"})
+"""Constructor functions for which PyTorch warns that the result becomes a constant."""
 
 CONSTRUCTED: Final = (
     "torch.{} results are registered as constants in the trace. You can safely ignore this warning if you"

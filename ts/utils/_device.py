@@ -1,7 +1,7 @@
 """Default devices: a function mode that fills in `device=` of the functions that create tensors.
 
     with ts.device("meta"):            ts.ones(2).device is meta
-    ts.set_default_device("meta")      the same for the rest of the thread, outside of such blocks
+    ts.set_default_device("meta")      default of the thread outside such blocks
 
 In: calls of factory functions by Python code of one thread; out: the same calls with a device.  Scripts,
 conversions (`from_numpy`, `ts.load`) and functions that follow an argument's device (`ones_like`,
@@ -32,7 +32,7 @@ _FACTORIES = (
 
 @functools.cache
 def _device_constructors() -> frozenset[Callable[..., Any]]:
-    """Return the functions that create tensors on the default device."""
+    """Return the factory functions that use the default device."""
     found = []
     for path in _FACTORIES:
         value: Any = ts
@@ -44,7 +44,7 @@ def _device_constructors() -> frozenset[Callable[..., Any]]:
 
 
 class DeviceContext(TorchFunctionMode):
-    """A mode in which functions that create tensors use `device` if the call names none."""
+    """Function mode that fills in `device` in calls of factory functions."""
 
     def __init__(self, device: Any) -> None:
         self.device = devices.device(device)
@@ -91,7 +91,7 @@ _default = _ThreadDefault()
 
 
 def set_default_device(device: Any) -> None:
-    """Create this thread's tensors on `device` from now on where a call names none; None restores the CPU."""
+    """Set the default device of this thread for factory functions; None restores the CPU."""
     context = None if device is None else DeviceContext(device)
     if _default.context is not None:
         _default.context.__exit__(None, None, None)
@@ -101,7 +101,7 @@ def set_default_device(device: Any) -> None:
 
 
 def get_default_device() -> devices.device:
-    """Return the device on which this thread creates tensors if a call names none."""
+    """Return the default device of this thread for factory functions."""
     context = next((mode for mode in reversed(modes.stack()) if isinstance(mode, DeviceContext)), None)
     if context is None:
         return devices.CPU
