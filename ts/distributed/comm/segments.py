@@ -208,8 +208,8 @@ class Borrower:
     def take(self, reference: int) -> memoryview:
         """Return the memory of a part without copying it.
 
-        NotSharedMemoryError if there is none, OSError if it cannot be opened; MemoryError if this process may
-        have no more, and the segment is free again.
+        NotSharedMemoryError if the announced segment is invalid, OSError if it cannot be opened; MemoryError
+        if this process cannot map more memory (the segment is then freed).
         """
         number, size = reference >> 40 & (_FILES - 1), size_of(reference)
         for other, each in list(self._mappings.items()):
@@ -223,7 +223,7 @@ class Borrower:
                 if not size <= there <= max(size, LEAST) * _SPARE:
                     raise NotSharedMemoryError(f"{size} bytes are announced in a segment of {there}")
                 if os.pread(file, len(self._mark), MARK.start) != self._mark:
-                    raise NotSharedMemoryError("a segment is announced that is another connection's")
+                    raise NotSharedMemoryError("the announced segment belongs to another connection")
                 mapping = _mapping(file)
                 if mapping is None:
                     return _copied(file, size)

@@ -26,7 +26,7 @@
     serving       threads for threads of others that wait
     options       time limits, threads, secret, and what others may have run here
 
-Needs the extra `rpc`; without it the names are there, and raise ImportError where they are called.
+Needs the extra `rpc`; without it, all names exist and raise ImportError when they are called.
 """
 
 from __future__ import annotations
