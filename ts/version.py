@@ -1,4 +1,4 @@
-"""Versions: that of PyTorch which `ts` behaves as, and its own.
+"""Version numbers: of `ts`, and of the PyTorch release that it implements.
 
 >>> ts.version.__version__ == f"2.13.0+ts{ts.version.ts}"
 True

@@ -219,7 +219,7 @@ class Pickler:
         self.named(*self.split(type))
         self.write(b")\x81")
         self.remember(id(value))
-        save = type.methods.get("__getstate__")  # compiled ones; what Python's pickles call is no part
+        save = type.methods.get("__getstate__")  # compiled methods only, not Python's pickle methods
         if save is not None and "__setstate__" in type.methods:
             state_type = save.schema.returns[0].type
             self.push(to_core(save(value), type_spec(state_type)), state_type)
@@ -305,7 +305,7 @@ def _own_type(value: Any, type: Type) -> Type:
         return type
     plain = from_core(value) if isinstance(value, List | Dict | Tuple) else value
     if isinstance(plain, tuple) and type is ANY and plain is value:
-        return ANY  # each element says what it is
+        return ANY  # elements are tagged individually
     own = type_of_constant(plain) or type
     if isinstance(type, UnionType):
         same_kind = [option for option in type.contained_types() if option.kind() == own.kind()]

@@ -46,7 +46,7 @@ def write_places(places: Iterable[tuple[int, SourceRange | None]]) -> bytes:
             source = sources[range.source] = (lines, name, range.source.first_line)
         entries.append((offset, (source, range.start, range.end), tag))
     record = (_FORMAT, tuple(numbers), tuple(entries))
-    return Pickler(str, str, _no_tensor).dump(record, ANY)  # a type of all its parts would be too large
+    return Pickler(str, str, _no_tensor).dump(record, ANY)  # the full tuple type would be too large
 
 
 def _no_tensor(tensor: object) -> NoReturn:

@@ -128,7 +128,7 @@ class _Writer(_PythonPickler):  # type: ignore[misc]
             return _SIZE, (tuple(obj),)
         if isinstance(obj, devices.device):
             return _DEVICE, (obj.type,) if obj.index is None else (obj.type, obj.index)
-        if isinstance(obj, OrderedDict) and is_own(type(obj).__module__):  # a module's state
+        if isinstance(obj, OrderedDict) and is_own(type(obj).__module__):  # state_dict of a module
             return OrderedDict, (), dict(vars(obj)), None, iter(obj.items())
         return NotImplemented
 

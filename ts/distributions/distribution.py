@@ -22,7 +22,7 @@ class Distribution:
 
     has_rsample = False
     has_enumerate_support = False
-    _validate_args = True  # of instances without one of their own
+    _validate_args = True  # default for instances
     _expanded: ClassVar[Mapping[str, int]] = {}  # other attributes of the batch's shape: dimensions after it
     arg_constraints: ClassVar[Mapping[str, Constraint]] = {}
     support: Any = None

@@ -105,7 +105,7 @@ def _is_of_scripts(value: Any, name: str) -> bool:
         return home.startswith(_HOMES)
     if type(value).__module__ == "typing":
         return True
-    return own_name(type(value).__module__).startswith(("ts._core.dispatch", "ts.ops"))  # operators
+    return own_name(type(value).__module__).startswith(("ts._core.dispatch", "ts.ops"))  # operator functions
 
 
 def _standard_names() -> dict[str, Any]:

@@ -205,7 +205,7 @@ def assert_allclose(
     equal_nan: bool = True,
     msg: str = "",
 ) -> None:
-    """Raise AssertionError unless tensors are close, whatever their dtypes; deprecated for `assert_close`."""
+    """Raise AssertionError unless tensors of any dtypes are close; deprecated: use `assert_close`."""
     actual = actual if isinstance(actual, Tensor) else ts.tensor(actual)
     expected = expected if isinstance(expected, Tensor) else ts.tensor(expected, dtype=actual.dtype)
     if rtol is None and atol is None:

@@ -62,7 +62,7 @@ def make_tensor(
 
 
 def _limits(dtype: Any, low: float | None, high: float | None) -> tuple[float, float]:
-    """Return the limits of elements, within what a dtype can hold."""
+    """Return the bounds of random elements, clamped to the range of the dtype."""
     is_continuous = dtype.is_floating_point or dtype.is_complex
     lowest, highest, first, last = (
         (ts.finfo(dtype).min, ts.finfo(dtype).max, -9, 9)
