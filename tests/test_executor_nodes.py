@@ -4,6 +4,7 @@ import pytest
 
 import ts
 from ts.ir.read import parse_ir
+from ts.passes import guards
 from ts.passes.executor_nodes import lower_executor_nodes
 
 FLOAT = "Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu)"
@@ -193,3 +194,22 @@ def test_a_pass_puts_them_into_a_function():
     assert ts._C._jit_pass_batch_mm(f.graph)
     assert "prim::MMTreeReduce" in str(f.graph)
     assert f(*[ts.ones(2, 2)] * 4).tolist() == [[8, 8], [8, 8]]
+
+
+def test_bail_outs_after_guards_are_eliminated():
+    """Types that follow from a guard do not hold in the graph of its bail-out, and no pass drops it as unused."""
+    seen = "profiled_type=Float(2, 3, strides=[3, 1], requires_grad=0, device=cpu)"
+    graph = parse_ir(f"""graph(%x : Tensor):
+  %a : Tensor = prim::profile[{seen}](%x)
+  %m : Tensor = aten::tanh(%a)
+  %b : Tensor = prim::profile[{seen}](%m)
+  %n : int = aten::dim(%b)
+  return (%n)""")
+    guards.insert_guards(graph)
+    guards.eliminate_guards(graph)
+    guards.insert_bail_outs(graph)
+    ts._C._jit_pass_peephole(graph)
+    ts._C._jit_pass_dce(graph)
+    assert graph.find_node("prim::BailOut") is not None and graph.find_node("aten::dim") is None
+    f = ts.jit.create_function_from_graph("f", graph)
+    assert [f(ts.ones(2, 3)), f(ts.ones(3)), f(ts.ones(1, 2, 3))] == [2, 1, 3]

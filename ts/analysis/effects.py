@@ -27,6 +27,8 @@ _SIDE_EFFECTS: Final = frozenset(
         "prim::PythonOp",
         "prim::IgnoredPythonOp",
         "prim::AddStatValue",
+        "prim::BailOut",  # types of other values rest on what it checks
+        "prim::BailoutTemplate",
         "prim::TimePoint",
         "prim::Enter",
         "prim::Exit",

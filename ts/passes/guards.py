@@ -20,6 +20,7 @@ from ts.ir.graph import Block, Graph, Node, Value
 from ts.ir.types import TensorType
 from ts.passes.control_flow import nodes_of
 from ts.passes.dce import eliminate_dead_code
+from ts.passes.erase_shapes import erase_shape_information
 from ts.passes.log import optimization_allowed, update
 
 _GUARD: Final = "prim::Guard"
@@ -260,6 +261,10 @@ class _Rest:
     def finish(self) -> tuple[Graph, list[Value]]:
         """The graph, with the guarded tensor as its first input, and what the inputs are in the program."""
         eliminate_dead_code(self.graph)
+        proven = [value.type() for value in self.graph.inputs()]  # by guards that held
+        erase_shape_information(self.graph)  # other types may follow from the guard that failed
+        for value, type in zip(self.graph.inputs(), proven, strict=True):
+            value.set_type(type)
         return self.graph, self.captured
 
 
