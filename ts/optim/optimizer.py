@@ -27,6 +27,7 @@ from typing import Any, ClassVar
 import ts
 from ts._core.tensor.hooks import RemovableHandle, add_hook
 from ts._core.tensor.tensor import Tensor
+from ts.module_names import own_name
 
 Group = dict[str, Any]
 Closure = Callable[[], Any]
@@ -194,7 +195,7 @@ class Optimizer:
             return
         if all(getattr(x.grad, "layout", ts.strided) is ts.strided for x in params):
             return
-        rule = next(cls for cls in type(self).__mro__ if cls.__module__.startswith("ts.optim"))
+        rule = next(cls for cls in type(self).__mro__ if own_name(cls.__module__).startswith("ts.optim"))
         if rule is not Optimizer:  # a user-defined subclass handles sparse gradients itself
             raise RuntimeError(self.sparse_refusal or f"{rule.__name__} does not support sparse gradients")
 
