@@ -83,7 +83,9 @@ def test_another_torch_is_refused():
 def test_programs_run(tmp_path):
     (tmp_path / "helper.py").write_text("import torch\nx = torch.ones(3)\n")
     program = tmp_path / "program.py"
-    program.write_text("import sys, torch, helper\nprint(__name__, sys.argv[1:], helper.x.sum().item(), torch.__version__)\n")
+    program.write_text(
+        "import sys, torch, helper\nprint(__name__, sys.argv[1:], helper.x.sum().item(), torch.__version__)\n"
+    )
     assert run("", "-m", "ts.as_torch", str(program), "a", "b").startswith("__main__ ['a', 'b'] 3.0 2.13.0")
     assert "usage" in run("", "-m", "ts.as_torch", "--help")
 
@@ -154,6 +156,56 @@ def test_renamed_classes_are_scripted_saved_and_pickled(tmp_path):
         """
     program.write_text(textwrap.dedent(text))
     run(f"import runpy; runpy.run_path({str(program)!r}, run_name='__main__')")
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver", "fork"])
+@pytest.mark.parametrize("installed_by", ["module", "package"])
+def test_child_processes_import_torch(tmp_path, method, installed_by):
+    """Processes that a program starts find `torch`, too, whoever installed it."""
+    text = f"""
+        import sys
+        import torch
+        import torch.multiprocessing as mp
+
+        def work(index, total, factor):
+            total += factor * (index + 1)
+            assert torch.__name__ == "torch" and sys.argv[1:] == ["3"]
+
+        if __name__ == "__main__":
+            total = torch.zeros(2).share_memory_()
+            mp.start_processes(work, args=(total, int(sys.argv[1])), nprocs=1, start_method={method!r})
+            print(total.tolist())
+        """
+    program = tmp_path / "program.py"
+    program.write_text(textwrap.dedent(text))
+    if installed_by == "module":
+        assert run("", "-m", "ts.as_torch", str(program), "3") == "[3.0, 3.0]\n"
+    else:
+        starter = tmp_path / "starter.py"
+        starter.write_text(
+            "import runpy, sys, ts\nif __name__ == '__main__':\n"
+            f"    ts.install_as_torch()\n    runpy.run_path({str(program)!r}, run_name='__main__')\n"
+        )
+        assert run("", str(starter), "3") == "[3.0, 3.0]\n"
+
+
+def test_optimizers_refuse_sparse_gradients():
+    """The refusal names the rule, whose module is called `torch.optim` there."""
+    run(
+        """
+        import ts
+        ts.install_as_torch()
+        import torch
+        table = torch.nn.Embedding(4, 2, sparse=True)
+        table(torch.tensor([1])).sum().backward()
+        try:
+            torch.optim.Adam(table.parameters()).step()
+        except RuntimeError as error:
+            assert str(error) == "Adam does not support sparse gradients, please consider SparseAdam instead"
+        else:
+            raise AssertionError
+        """
+    )
 
 
 def test_the_version_of_ts_itself():

@@ -21,10 +21,12 @@ import importlib
 import importlib.abc
 import importlib.machinery
 import importlib.metadata
+import multiprocessing.spawn
+import operator
 import os
 import runpy
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
@@ -105,6 +107,43 @@ class _Finder(importlib.metadata.DistributionFinder):
 _FINDER = _Finder()
 
 
+class _Module:
+    """Unpickles as the module of a name."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return importlib.import_module, (self.name,)
+
+
+class _SearchPath:
+    """Unpickles by giving a process the search path of this one, on which `ts` may be found alone."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return setattr, (_Module("sys"), "path", list(sys.path))
+
+
+class _Installation:
+    """Unpickles by calling `ts.install_as_torch`."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return operator.methodcaller("install_as_torch"), (_Module("ts"),)
+
+
+def _install_in_child_processes() -> None:
+    """Install in the processes that `multiprocessing` starts, before they import the main module.
+
+    A forked process has everything; `spawn` and `forkserver` send what `get_preparation_data` returns.
+    """
+    prepare: Callable[[str], dict[str, Any]] = multiprocessing.spawn.get_preparation_data
+
+    def get_preparation_data(name: str) -> dict[str, Any]:
+        return {**prepare(name), "torch": (_SearchPath(), _Installation())}
+
+    multiprocessing.spawn.get_preparation_data = get_preparation_data
+
+
 def install_as_torch() -> None:
     """Make `import torch` return `ts`; modules, classes and functions get PyTorch's names.
 
@@ -123,6 +162,7 @@ def install_as_torch() -> None:
     module_names.set_installed()
     for name in [name for name in sys.modules if name == "ts" or name.startswith("ts.")]:
         import_hook.rename(sys.modules[name])
+    _install_in_child_processes()
 
 
 def main(arguments: list[str]) -> None:
@@ -137,7 +177,7 @@ def main(arguments: list[str]) -> None:
     if arguments[0] != "-m":
         sys.argv = arguments
         sys.path[0] = str(importlib.import_module("pathlib").Path(arguments[0]).resolve().parent)
-        runpy.run_path(arguments[0], run_name="__main__")
+        runpy.run_path(os.path.abspath(arguments[0]), run_name="__main__")
     elif len(arguments) > 1:
         sys.argv = arguments[1:]
         name = arguments[1]
