@@ -1,11 +1,12 @@
-"""Start the processes of one machine, watch them, and start them again.
+"""Process launcher of one machine: start one process per rank, monitor and restart them.
 
-In: a `LaunchConfig`; out: None when all have ended well, ChildFailedError when one has failed for good.
+In: a `LaunchConfig`; out: None if all processes exit with 0, ChildFailedError if one fails and no
+restarts are left.
 
     launch_processes(LaunchConfig(["python", "train.py"], processes=4))
 
-One class knows the processes of one start (`Workers`); `launch_processes` starts them as often as it may.
-Who places processes on many machines gives each machine its number and the address where rank 0 listens.
+`Workers` holds the processes of one attempt; `launch_processes` makes up to `max_restarts + 1` attempts.  For
+several machines, run a launcher on each, with the machine's number and the address of rank 0.
 """
 
 from __future__ import annotations
@@ -20,17 +21,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any, Final
 
-_SIGNALS: Final = [
+_TERMINATION_SIGNALS: Final = [
     getattr(signal, n) for n in ("SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT") if hasattr(signal, n)
 ]
-_STDOUT, _STDERR = 1, 2  # bits of `redirects`
+_REDIRECT_STDOUT, _REDIRECT_STDERR = 1, 2  # bits of `redirects`
 
 
 @dataclass(frozen=True)
 class LaunchConfig:
-    """What to start: `processes` of this machine, of `machines` equal ones."""
+    """Configuration of a launch: `processes` per machine, on `machines` machines."""
 
-    command: list[str]  # "{local_rank}" in a word stands for that number
+    command: list[str]  # "{local_rank}" in an argument is replaced by the rank
     processes: int
     machines: int = 1
     machine: int = 0
@@ -47,12 +48,12 @@ class LaunchConfig:
 
     @property
     def world_size(self) -> int:
-        """The number of processes of all machines."""
+        """Number of processes on all machines."""
         return self.machines * self.processes
 
 
 class ChildFailedError(Exception):
-    """A process failed, and there are no restarts left."""
+    """A process failed and no restarts are left."""
 
     def __init__(self, command: list[str], rank: int, local_rank: int, pid: int, code: int) -> None:
         self.rank, self.local_rank, self.pid, self.exitcode = rank, local_rank, pid, code
@@ -63,7 +64,7 @@ class ChildFailedError(Exception):
 
 
 class SignalException(Exception):
-    """This process was told to end; the signal is `sigval`."""
+    """The launcher received the termination signal `sigval`."""
 
     def __init__(self, sigval: int) -> None:
         super().__init__(f"Process {os.getpid()} got signal: {_signal_name(sigval)}")
@@ -78,7 +79,7 @@ def _signal_name(number: int) -> str:
 
 
 def worker_environment(config: LaunchConfig, local_rank: int, restarts: int) -> dict[str, str]:
-    """Return what a process finds in its environment beside that of this one."""
+    """Return the environment variables of a worker process, in addition to those of the launcher."""
     rank = config.machine * config.processes + local_rank
     found = {
         "LOCAL_RANK": local_rank, "RANK": rank, "GROUP_RANK": config.machine, "ROLE_RANK": rank,
@@ -89,12 +90,12 @@ def worker_environment(config: LaunchConfig, local_rank: int, restarts: int) -> 
         "TORCHELASTIC_RUN_ID": config.run_id, "TORCHELASTIC_USE_AGENT_STORE": "False",
     }  # fmt: skip
     if config.processes > 1 and "OMP_NUM_THREADS" not in os.environ:
-        found["OMP_NUM_THREADS"] = 1  # processes share the processors
+        found["OMP_NUM_THREADS"] = 1  # avoid oversubscription
     return {name: str(value) for name, value in found.items()} | config.environment
 
 
 class Workers:
-    """The processes of one start."""
+    """Processes of one attempt."""
 
     def __init__(self, config: LaunchConfig, restarts: int) -> None:
         self.config = config
@@ -120,12 +121,12 @@ class Workers:
         return subprocess.Popen(
             [word.replace("{local_rank}", str(local_rank)) for word in config.command],
             env=os.environ | worker_environment(config, local_rank, restarts),
-            stdout=redirected(_STDOUT, "stdout.log"),
-            stderr=redirected(_STDERR, "stderr.log"),
+            stdout=redirected(_REDIRECT_STDOUT, "stdout.log"),
+            stderr=redirected(_REDIRECT_STDERR, "stderr.log"),
         )
 
     def wait(self) -> ChildFailedError | None:
-        """Wait until all have ended well, or one has failed."""
+        """Wait until all processes exit with 0 (return None) or one fails (return the error)."""
         while True:
             codes = [process.poll() for process in self.processes]
             for local_rank, code in enumerate(codes):
@@ -138,7 +139,7 @@ class Workers:
             time.sleep(self.config.monitor_seconds)
 
     def stop(self, number: int = signal.SIGTERM) -> None:
-        """Send a signal to those that run; kill those that run on for too long."""
+        """Send a signal to running processes; kill those that still run after `shutdown_seconds`."""
         for process in self.processes:
             if process.poll() is None:
                 process.send_signal(number)
@@ -152,9 +153,9 @@ class Workers:
 
 
 def launch_processes(config: LaunchConfig) -> None:
-    """Start the processes and wait for them; again after a failure, as often as the configuration says."""
+    """Start the processes and wait for them; after a failure restart all, at most `max_restarts` times."""
     restarts = 0
-    with _signals_raised():
+    with _termination_signals_as_exceptions():
         while True:
             workers = Workers(config, restarts)
             try:
@@ -176,15 +177,15 @@ def launch_processes(config: LaunchConfig) -> None:
 
 
 @contextlib.contextmanager
-def _signals_raised() -> Iterator[None]:
-    """Raise SignalException where this process is told to end; nothing outside of the main thread."""
+def _termination_signals_as_exceptions() -> Iterator[None]:
+    """Convert termination signals to SignalException; no effect outside the main thread."""
 
     def raise_signal(number: int, frame: Any) -> None:
         raise SignalException(number)
 
     try:
-        before = {number: signal.signal(number, raise_signal) for number in _SIGNALS}
-    except ValueError:  # another thread: signals go to the main one
+        before = {number: signal.signal(number, raise_signal) for number in _TERMINATION_SIGNALS}
+    except ValueError:  # not the main thread: handlers cannot be set
         before = {}
     try:
         yield

@@ -4,10 +4,10 @@
     ts launch --nproc-per-node 4 -m package.train
     python -m ts.as_torch -m torch.distributed.run ...          a program that imports torch
 
-Each process finds RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and their like in its environment,
-which `init_process_group("gloo")` reads.  If one fails, the others are ended, and all start again as often
-as `--max-restarts` says.  Processes of several machines meet by `--nnodes N --node-rank I --master-addr A
---master-port P`, given on each.
+Each process finds RANK, LOCAL_RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT and related variables in its
+environment, which `init_process_group("gloo")` reads.  If one fails, the others are terminated and all
+restart, at most `--max-restarts` times.  Processes of several machines rendezvous by the options `--nnodes N
+--node-rank I --master-addr A --master-port P`, given on each machine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ examples:
 
 
 def get_args_parser() -> argparse.ArgumentParser:
-    """Return the grammar of the command line, which is that of `torchrun`."""
+    """Return the argument parser; its options are those of `torchrun`."""
     parser = argparse.ArgumentParser(
         prog="ts launch",
         description="Start a program once for each rank.",
@@ -76,17 +76,17 @@ def get_args_parser() -> argparse.ArgumentParser:
 
 
 def _both(name: str) -> tuple[str, str]:
-    """Return an option in both spellings."""
+    """Return an option spelled with hyphens and with underscores."""
     return f"--{name}", f"--{name.replace('-', '_')}"
 
 
 def parse_args(args: Sequence[str] | None) -> argparse.Namespace:
-    """Return the options of a command line."""
+    """Parse a command line."""
     return get_args_parser().parse_args(args)
 
 
 def determine_local_world_size(nproc_per_node: str) -> int:
-    """Return the number of processes: a number, or `cpu`, `gpu`, `auto`; ValueError for other words."""
+    """Return the number of processes for a number, `cpu`, `gpu` or `auto`; ValueError for other values."""
     try:
         return int(nproc_per_node)
     except ValueError:
@@ -105,7 +105,7 @@ def determine_local_world_size(nproc_per_node: str) -> int:
 
 
 def parse_min_max_nnodes(nnodes: str) -> tuple[int, int]:
-    """Return the numbers of "2" and "1:4"."""
+    """Parse the machine count "2" or range "1:4" to (min, max)."""
     parts = nnodes.split(":")
     if len(parts) > 2:
         raise RuntimeError(f'nnodes={nnodes} is not in "MIN:MAX" format')
@@ -113,7 +113,7 @@ def parse_min_max_nnodes(nnodes: str) -> tuple[int, int]:
 
 
 def config_from_args(options: argparse.Namespace) -> LaunchConfig:
-    """Return what to start; ValueError for options that do not fit."""
+    """Convert options to a LaunchConfig; ValueError for conflicting options."""
     lowest, highest = parse_min_max_nnodes(options.nnodes)
     if not 0 < lowest <= highest:
         raise ValueError(f"--nnodes {options.nnodes}: expected 0 < MIN <= MAX")
@@ -159,7 +159,7 @@ def _free_port() -> int:
 
 
 def _command(options: argparse.Namespace) -> list[str]:
-    """Return the words that start one process."""
+    """Return the command line of one process."""
     program = [options.training_script, *options.training_script_args]
     if options.no_python:
         if options.module:
@@ -174,7 +174,7 @@ def _command(options: argparse.Namespace) -> list[str]:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Start the processes and wait for them; ChildFailedError if one fails for good."""
+    """Launch the processes and wait for them; ChildFailedError if one fails without restarts left."""
     launch_processes(config_from_args(args))
 
 
@@ -184,7 +184,7 @@ def main(args: Sequence[str] | None = None) -> None:
 
 
 def run_or_exit(options: argparse.Namespace) -> None:
-    """Run; exit with 1 if a process fails, 2 for options that do not fit, 128 + N after signal N."""
+    """Launch; exit with 1 if a process fails, 2 for conflicting options, 128 + N after signal N."""
     try:
         run(options)
     except ChildFailedError as error:
