@@ -1,9 +1,9 @@
-"""Files for TensorBoard: `torch.utils.tensorboard`, on the package `tensorboard`.
+"""`torch.utils.tensorboard`: write event files with the package `tensorboard`.
 
     with SummaryWriter("runs/first") as writer:
         writer.add_scalar("loss", loss, step)
 
-The module imports without that package; a writer cannot be made without it.
+The module imports without that package; `SummaryWriter` then raises ImportError.
 """
 
 from __future__ import annotations

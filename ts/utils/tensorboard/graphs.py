@@ -1,4 +1,4 @@
-"""Graphs of models for TensorBoard: a node for each operator of the trace, by the module that it is in.
+"""Convert traced models to TensorBoard graphs: one node per operator, in the scope of its module.
 
 proto, stats = graph_of(model, (x,))
 """
@@ -20,7 +20,7 @@ import ts
 def graph_of(
     model: Any, args: Any, verbose: bool = False, strict: bool = True
 ) -> tuple[GraphDef, RunMetadata]:
-    """Return the graph of a model's trace with these arguments, and statistics without content."""
+    """Trace a model and return its GraphDef and empty run metadata."""
     given = args if isinstance(args, tuple) else (args,)
     traced: Any = (
         model if isinstance(model, ts.jit.ScriptModule) else ts.jit.trace(model, given, strict=strict)
@@ -50,7 +50,7 @@ def graph_of(
 
 
 def _sources(value: Any, names: dict[Any, str]) -> list[str]:
-    """Return the names of the nodes that a value comes from, through lists and tuples."""
+    """Return the names of the nodes that produce a value, through lists and tuples."""
     if value in names:
         return [names[value]]
     node = value.node()

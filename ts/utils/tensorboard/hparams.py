@@ -1,4 +1,4 @@
-"""Messages of TensorBoard's table of hyperparameters.
+"""Messages of TensorBoard's hyperparameter plugin.
 
 experiment, start, end = hparams({"lr": 0.1, "net": "small"}, {"accuracy": 0.9})
 """
@@ -26,7 +26,7 @@ from ts._core.tensor.tensor import Tensor
 def hparams(
     values: dict[str, Any], metrics: dict[str, Any], domains: dict[str, list[Any]] | None = None
 ) -> tuple[Summary, Summary, Summary]:
-    """Return the messages of an experiment, of the start and of the end of a run with these values."""
+    """Return the experiment, session start and session end messages of a run."""
     if not isinstance(values, dict) or not isinstance(metrics, dict):
         raise TypeError("hparam_dict and metric_dict should be dictionary.")
     domains = domains or {}

@@ -1,4 +1,4 @@
-"""Files of TensorBoard's projector: points of many dimensions, with labels and pictures.
+"""Files of TensorBoard's embedding projector: points, labels and sprite images.
 
 write_embedding("runs/first", points, ["cat", "dog"], None, 0, "animals", None)
 """
@@ -17,7 +17,7 @@ from ts.utils.tensorboard.summary import as_array, as_hwc
 def write_embedding(
     log_dir: str, mat: Any, metadata: Any, label_img: Any, step: Any, tag: str, header: Any
 ) -> None:
-    """Write points, labels and pictures to a folder of their own, and enter them in the configuration."""
+    """Write points, labels and sprite image to a directory, and add them to the projector configuration."""
     from google.protobuf import text_format
     from tensorboard.plugins.projector.projector_config_pb2 import ProjectorConfig
 
@@ -64,7 +64,7 @@ def _write_lines(path: str, lines: Any) -> None:
 
 
 def _write_sprite(path: str, images: np.ndarray[Any, Any]) -> None:
-    """Write images (N, C, H, W) as one, in as many rows as columns."""
+    """Write images (N, C, H, W) as one square sprite image."""
     from PIL import Image
 
     count = math.ceil(math.sqrt(images.shape[0]))

@@ -1,4 +1,4 @@
-"""Messages that TensorBoard reads, of values, texts, pictures, sounds and meshes.
+"""Summary messages of TensorBoard: scalars, histograms, text, images, audio and meshes.
 
 In: tags, tensors, arrays, numbers; out: `Summary` messages of the package `tensorboard`.
 
@@ -97,7 +97,7 @@ _DTYPES: Final = {
 def histogram_raw(
     tag: str, min: float, max: float, num: float, sum: float, sum_squares: float, limits: Any, counts: Any
 ) -> Summary:
-    """Return a summary of a histogram that was counted before."""
+    """Return a summary of precomputed histogram counts."""
     proto = HistogramProto(
         min=min, max=max, num=num, sum=sum, sum_squares=sum_squares,
         bucket_limit=as_array(limits).reshape(-1).tolist(), bucket=as_array(counts).reshape(-1).tolist(),
@@ -106,7 +106,7 @@ def histogram_raw(
 
 
 def histogram(tag: str, values: Any, bins: Any, max_bins: int | None = None) -> Summary:
-    """Return a summary of a histogram; ValueError for no values."""
+    """Return a histogram summary; ValueError for an empty array."""
     found = as_array(values).reshape(-1).astype(float)
     if found.size == 0:
         raise ValueError("The input has no element.")
@@ -120,7 +120,7 @@ def histogram(tag: str, values: Any, bins: Any, max_bins: int | None = None) -> 
         ends = np.empty((counts.size + 1,), limits.dtype)
         ends[:-1], ends[-1] = limits[:-1][::step], limits[-1]
         limits = ends
-    # Empty buckets at both ends are left out, but one in front, whose limit is where the first begins.
+    # Trim empty buckets at both ends, except one before the first: its limit is the lower bound of the first.
     cumulative = np.cumsum(np.greater(counts, 0))
     first, last = np.searchsorted(cumulative, [0, cumulative[-1] - 1], side="right")
     start, end = int(first), int(last) + 1
@@ -137,7 +137,7 @@ def histogram(tag: str, values: Any, bins: Any, max_bins: int | None = None) -> 
 
 
 def _grid(images: Array, columns: int = 8) -> Array:
-    """Lay images (N, C, H, W) out as one of (H, W, C)."""
+    """Arrange images (N, C, H, W) as a grid (H, W, C)."""
     count, channels, height, width = images.shape
     if channels == 1:
         images, channels = np.concatenate([images] * 3, 1), 3
@@ -151,7 +151,7 @@ def _grid(images: Array, columns: int = 8) -> Array:
 
 
 def as_hwc(images: Array, formats: str) -> Array:
-    """Return an image, or images as a grid, as (H, W, 3); `formats` is such as "NCHW"."""
+    """Convert an image or a batch (as a grid) to (H, W, 3); `formats` names the dimensions ("NCHW")."""
     formats = formats.upper()
     if len(set(formats)) != len(formats):
         raise AssertionError(
@@ -215,7 +215,7 @@ def _picture(pixels: Array, rescale: float = 1, boxes: Array | None = None, labe
 
 
 def figure_pixels(figures: Any, close: bool = True) -> Array:
-    """Return the pixels of a figure of matplotlib as (C, H, W), of a list of figures as (N, C, H, W)."""
+    """Return the pixels of a matplotlib figure as (C, H, W), of a list of figures as (N, C, H, W)."""
     from matplotlib import pyplot
     from matplotlib.backends import backend_agg
 
@@ -232,12 +232,12 @@ def figure_pixels(figures: Any, close: bool = True) -> Array:
 
 
 def video(tag: str, tensor: Any, fps: float = 4) -> Summary:
-    """Return a summary of clips (N, T, C, H, W), side by side, as an animated picture."""
+    """Return a summary of clips (N, T, C, H, W), side by side, as an animated GIF."""
     from PIL import Image
 
     found = as_array(tensor)
     if found.ndim != 5:
-        raise ValueError(f"a video has the dimensions N, T, C, H, W, not {found.ndim} of them")
+        raise ValueError(f"expected a video of dimensions N, T, C, H, W, but got {found.ndim} dimensions")
     scale = 1 if found.dtype == np.uint8 else 255
     frames = np.stack([_grid(found[:, t]) for t in range(found.shape[1])]).astype(np.float32) * scale
     frames = frames.clip(0, 255).astype(np.uint8)
@@ -254,7 +254,7 @@ def video(tag: str, tensor: Any, fps: float = 4) -> Summary:
 
 
 def audio(tag: str, tensor: Any, sample_rate: int = 44100) -> Summary:
-    """Return a summary of a sound: numbers from -1 to 1, as 16 bits."""
+    """Return a summary of audio samples in [-1, 1], as a 16-bit WAV file."""
     import wave
 
     found = as_array(tensor).squeeze()
@@ -280,7 +280,7 @@ def audio(tag: str, tensor: Any, sample_rate: int = 44100) -> Summary:
 
 
 def text(tag: str, value: str) -> Summary:
-    """Return a summary of a text, in Markdown."""
+    """Return a summary of a Markdown text."""
     from tensorboard.plugins.text.plugin_data_pb2 import TextPluginData
 
     proto = TensorProto(dtype="DT_STRING", string_val=[value.encode()], tensor_shape=_shape([1]))
@@ -317,7 +317,7 @@ def pr_curve(tag: str, labels: Any, predictions: Any, thresholds: int = 127, wei
 
 
 def mesh(tag: str, vertices: Any, colors: Any, faces: Any, config: Any) -> Summary:
-    """Return a summary of points in space, with colours and triangles of them."""
+    """Return a summary of a 3-d mesh: vertices, colours and triangular faces."""
     from tensorboard.plugins.mesh import metadata
     from tensorboard.plugins.mesh.plugin_data_pb2 import MeshPluginData
 

@@ -1,6 +1,6 @@
-"""Write files that TensorBoard reads.
+"""Writers of TensorBoard event files.
 
-In: tags, values, steps; out: files of events in a folder.
+In: tags, values, steps; out: event files in a log directory.
 
     writer = SummaryWriter("runs/first")
     writer.add_scalar("loss", loss, step)
@@ -19,7 +19,7 @@ _MISSING = "SummaryWriter needs the package tensorboard: pip install tensorboard
 
 
 class FileWriter:
-    """A file of events in a folder."""
+    """Writer of one event file."""
 
     def __init__(
         self, log_dir: Any, max_queue: int = 10, flush_secs: int = 120, filename_suffix: str = ""
@@ -31,11 +31,11 @@ class FileWriter:
         self.event_writer = EventFileWriter(str(log_dir), max_queue, flush_secs, filename_suffix)
 
     def get_logdir(self) -> str:
-        """Return the folder."""
+        """Return the log directory."""
         return str(self.event_writer.get_logdir())
 
     def add_event(self, event: Any, step: Any = None, walltime: float | None = None) -> None:
-        """Write an event, at a step and a time."""
+        """Write an event with a step and a wall time."""
         event.wall_time = time.time() if walltime is None else walltime
         if step is not None:
             event.step = int(step)
@@ -48,7 +48,7 @@ class FileWriter:
         self.add_event(Event(summary=summary), global_step, walltime)
 
     def add_graph(self, graph_profile: tuple[Any, Any], walltime: float | None = None) -> None:
-        """Write a graph, and what is known of its run."""
+        """Write a graph and its run metadata."""
         from tensorboard.compat.proto.event_pb2 import Event, TaggedRunMetadata
 
         graph, stats = graph_profile
@@ -57,15 +57,15 @@ class FileWriter:
         self.add_event(Event(tagged_run_metadata=tagged), None, walltime)
 
     def flush(self) -> None:
-        """Write to the file what waits."""
+        """Flush pending events to the file."""
         self.event_writer.flush()
 
     def close(self) -> None:
-        """Write what waits, and close the file."""
+        """Flush pending events and close the file."""
         self.event_writer.close()
 
     def reopen(self) -> None:
-        """Write to a new file of the folder from now on; nothing if it is open."""
+        """Open a new event file after `close`; no effect on an open writer."""
         self.event_writer.reopen()
 
 
@@ -78,7 +78,7 @@ def _default_bins() -> list[float]:
 
 
 class SummaryWriter:
-    """Write values of a run to a folder, which is `runs/TIME_HOST` without `log_dir`.
+    """Write values of a run to a log directory (default `runs/TIME_HOST`).
 
     ImportError if the package `tensorboard` is not installed.
     """
@@ -106,7 +106,7 @@ class SummaryWriter:
         self.default_bins = _default_bins()
 
     def _get_file_writer(self) -> FileWriter:
-        """Return the writer of the run's own file, a new one after `close`."""
+        """Return the writer of the run's event file; create it after `close`."""
         if self.all_writers is None or self.file_writer is None:
             self.file_writer = FileWriter(self.log_dir, self.max_queue, self.flush_secs, self.filename_suffix)
             self.all_writers = {self.file_writer.get_logdir(): self.file_writer}
@@ -126,7 +126,7 @@ class SummaryWriter:
         self._get_file_writer().add_summary(made, step, walltime)
 
     def get_logdir(self) -> Any:
-        """Return the folder."""
+        """Return the log directory."""
         return self.log_dir
 
     # ---- numbers
@@ -144,7 +144,7 @@ class SummaryWriter:
         self, main_tag: str, tag_scalar_dict: dict[str, Any], global_step: Any = None,
         walltime: float | None = None,
     ) -> None:  # fmt: skip
-        """Write numbers that one chart shows, each to a folder of its own."""
+        """Write several scalars of one chart, each to its own subdirectory."""
         from ts.utils.tensorboard import summary
 
         walltime = time.time() if walltime is None else walltime
@@ -176,7 +176,7 @@ class SummaryWriter:
         self, tag: str, min: Any, max: Any, num: Any, sum: Any, sum_squares: Any, bucket_limits: Any,
         bucket_counts: Any, global_step: Any = None, walltime: float | None = None,
     ) -> None:  # fmt: skip
-        """Write a histogram that was counted before."""
+        """Write precomputed histogram counts."""
         if len(bucket_limits) != len(bucket_counts):
             raise ValueError("len(bucket_limits) != len(bucket_counts), see the document.")
         parts = (min, max, num, sum, sum_squares, bucket_limits, bucket_counts)
@@ -196,7 +196,7 @@ class SummaryWriter:
         false_negative_counts: Any, precision: Any, recall: Any, global_step: Any = None,
         num_thresholds: int = 127, weights: Any = None, walltime: float | None = None,
     ) -> None:  # fmt: skip
-        """Write a precision-recall curve that was computed before."""
+        """Write a precomputed precision-recall curve."""
         import numpy as np
 
         from ts.utils.tensorboard.summary import as_array
@@ -205,7 +205,7 @@ class SummaryWriter:
         rows = np.stack([as_array(row).reshape(-1) for row in (*counts, precision, recall)])
         self._add("pr_curve_raw", tag, rows, num_thresholds, step=global_step, walltime=walltime)
 
-    # ---- pictures, sounds, texts
+    # ---- images, audio, text
 
     def add_image(
         self, tag: str, img_tensor: Any, global_step: Any = None, walltime: float | None = None,
@@ -218,7 +218,7 @@ class SummaryWriter:
         self, tag: str, img_tensor: Any, global_step: Any = None, walltime: float | None = None,
         dataformats: str = "NCHW",
     ) -> None:  # fmt: skip
-        """Write a batch of images, as one."""
+        """Write a batch of images as a grid."""
         if isinstance(img_tensor, list):
             import numpy as np
 
@@ -231,7 +231,7 @@ class SummaryWriter:
         self, tag: str, img_tensor: Any, box_tensor: Any, global_step: Any = None,
         walltime: float | None = None, rescale: float = 1, dataformats: str = "CHW", labels: Any = None,
     ) -> None:  # fmt: skip
-        """Write an image with rectangles on it."""
+        """Write an image with bounding boxes."""
         labels = [labels] if isinstance(labels, str) else labels
         if labels is not None and len(labels) != len(box_tensor):
             labels = None
@@ -242,7 +242,7 @@ class SummaryWriter:
         self, tag: str, figure: Any, global_step: Any = None, close: bool = True,
         walltime: float | None = None,
     ) -> None:  # fmt: skip
-        """Write a figure of matplotlib, or a list of figures, as an image."""
+        """Write matplotlib figures as an image."""
         from ts.utils.tensorboard.summary import figure_pixels
 
         formats = "NCHW" if isinstance(figure, list) else "CHW"
@@ -252,14 +252,14 @@ class SummaryWriter:
         self, tag: str, vid_tensor: Any, global_step: Any = None, fps: float = 4,
         walltime: float | None = None,
     ) -> None:  # fmt: skip
-        """Write clips."""
+        """Write video clips."""
         self._add("video", tag, vid_tensor, fps, step=global_step, walltime=walltime)
 
     def add_audio(
         self, tag: str, snd_tensor: Any, global_step: Any = None, sample_rate: int = 44100,
         walltime: float | None = None,
     ) -> None:  # fmt: skip
-        """Write a sound."""
+        """Write audio samples."""
         self._add("audio", tag, snd_tensor, sample_rate, step=global_step, walltime=walltime)
 
     def add_text(
@@ -272,7 +272,7 @@ class SummaryWriter:
         self, tag: str, vertices: Any, colors: Any = None, faces: Any = None, config_dict: Any = None,
         global_step: Any = None, walltime: float | None = None,
     ) -> None:  # fmt: skip
-        """Write points in space."""
+        """Write a 3-d mesh or point cloud."""
         self._add("mesh", tag, vertices, colors, faces, config_dict, step=global_step, walltime=walltime)
 
     # ---- models, charts, runs
@@ -287,23 +287,23 @@ class SummaryWriter:
         self._get_file_writer().add_graph(graph)
 
     def add_onnx_graph(self, prototxt: Any) -> None:
-        """Refuse: files of ONNX are not read."""
+        """Raise NotImplementedError: ts does not read ONNX files."""
         raise NotImplementedError("add_onnx_graph: ts does not read ONNX; add_graph takes a model")
 
     def add_custom_scalars(self, layout: dict[str, dict[str, Any]]) -> None:
-        """Write which numbers one chart shows."""
+        """Write a layout of custom charts."""
         self._add("custom_scalars", layout, step=None, walltime=None)
 
     def add_custom_scalars_multilinechart(
         self, tags: list[str], category: str = "default", title: str = "untitled"
     ) -> None:
-        """Write that one chart shows these numbers."""
+        """Write the layout of one chart with several scalars."""
         self.add_custom_scalars({category: {title: ["Multiline", tags]}})
 
     def add_custom_scalars_marginchart(
         self, tags: list[str], category: str = "default", title: str = "untitled"
     ) -> None:
-        """Write that one chart shows a number between two others."""
+        """Write the layout of one chart with a scalar between two margins."""
         if len(tags) != 3:
             raise AssertionError(f"Expected 3 tags, got {len(tags)}.")
         self.add_custom_scalars({category: {title: ["Margin", tags]}})
@@ -312,7 +312,7 @@ class SummaryWriter:
         self, mat: Any, metadata: Any = None, label_img: Any = None, global_step: Any = None,
         tag: str = "default", metadata_header: Any = None,
     ) -> None:  # fmt: skip
-        """Write points of many dimensions for the projector, with labels and pictures."""
+        """Write points, labels and images for the embedding projector."""
         from ts.utils.tensorboard.projector import write_embedding
 
         folder = self._get_file_writer().get_logdir()
@@ -322,7 +322,7 @@ class SummaryWriter:
         self, hparam_dict: dict[str, Any], metric_dict: dict[str, Any], hparam_domain_discrete: Any = None,
         run_name: str | None = None, global_step: Any = None,
     ) -> None:  # fmt: skip
-        """Write the hyperparameters of a run and what came of it, to a folder of its own."""
+        """Write the hyperparameters and metrics of a run to a subdirectory."""
         from ts.utils.tensorboard.hparams import hparams
 
         summaries = hparams(hparam_dict, metric_dict, hparam_domain_discrete)
@@ -333,15 +333,15 @@ class SummaryWriter:
             for name, value in metric_dict.items():
                 writer.add_scalar(name, value, global_step)
 
-    # ---- the end
+    # ---- flush and close
 
     def flush(self) -> None:
-        """Write to the files what waits."""
+        """Flush pending events of all files."""
         for writer in (self.all_writers or {}).values():
             writer.flush()
 
     def close(self) -> None:
-        """Write what waits, and close the files."""
+        """Flush pending events and close all files."""
         for writer in (self.all_writers or {}).values():
             writer.flush()
             writer.close()
