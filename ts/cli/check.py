@@ -88,7 +88,7 @@ class _Inputs(dict[str, str]):
     """What is known of parameters, by their names, and which of the names were parameters."""
 
     used: set[str]
-    runs: bool  # whether functions are called with them
+    runs: bool  # `--run`: call functions with the inputs
 
 
 def run(options: argparse.Namespace) -> int:
@@ -148,7 +148,7 @@ def _is_meant(path: Path) -> bool:
 
 
 def _given(parameters: Sequence[Argument], inputs: _Inputs) -> list[Any]:
-    """Return the inputs of parameters, None for those without; UsageError for what they do not take."""
+    """Return the `--input` values of parameters, None for missing ones; UsageError for a wrong type."""
     found = []
     for parameter in parameters:
         inputs.used.add(parameter.name)
@@ -160,9 +160,9 @@ def _given(parameters: Sequence[Argument], inputs: _Inputs) -> list[Any]:
 def _check_call(
     function: Any, object: Sequence[Any], parameters: Sequence[Argument], inputs: _Inputs
 ) -> tuple[str, list[str]]:
-    """Look for what must fail in a function; with `--run`, call it with the inputs.
+    """Check a function for certain run-time errors; with `--run`, call it with the inputs.
 
-    Return what the report adds to the signature, and the failures.
+    Return a note for the signature in the report, and the failures.
     """
     given = _given(parameters, inputs)
     samples = [x.to("meta") if isinstance(x, ts.Tensor) else x for x in given]

@@ -138,10 +138,10 @@ def _export(source: Path, out: Path, options: argparse.Namespace) -> int:
 
 
 def _varying_sizes(given: dict[str, Any], texts: dict[str, str], words: Sequence[str]) -> dict[str, Any]:
-    """Return the sizes that `--vary` names, as `dynamic_shapes` of `export`, which refuses fixed ones.
+    """Return `dynamic_shapes` of `export` for the `--vary` options.
 
-    A program is recorded with an example, and a size of 0 or 1 makes it one for that size alone: an input
-    whose elements do not matter has a size of 2 there instead.
+    Example sizes 0 and 1 would be specialized: a random example gets size 2 in that dimension, and an example
+    with given elements is an error.
     """
     from ts.export import Dim
     from ts.utils import _pytree as pytree

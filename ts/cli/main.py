@@ -89,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         if isinstance(sys.stdout, io.TextIOWrapper):  # what cannot be written is escaped, as stderr does
             sys.stdout.reconfigure(errors="backslashreplace")
-    if arguments[:1] == ["launch"]:  # whose words behind the program are the program's
+    if arguments[:1] == ["launch"]:  # arguments after the program belong to the program
         return _launch(arguments[1:])
     command = next((word for word in arguments if word in COMMANDS), "")
     path = sys.path.copy()  # programs are found in their folders, which hide modules of Python afterwards

@@ -136,7 +136,7 @@ def load_module(path: Path) -> ModuleType:
 
 
 def import_module(name: str) -> ModuleType:
-    """Import what `--import` names: a module on Python's path or in this folder, or FILE.py."""
+    """Import the module of `--import`: a module on `sys.path` or in the current directory, or FILE.py."""
     if name.endswith(".py"):
         return load_module(Path(name))
     if os.getcwd() not in sys.path:
