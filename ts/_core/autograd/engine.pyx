@@ -230,7 +230,7 @@ cdef object checked_gradient(object given, object before, object name):
     return given
 
 
-cdef object retaining = threading.RLock()  # held while the gradient of a tensor that is no leaf changes
+cdef object retaining = threading.RLock()  # held while the gradient of a non-leaf tensor changes
 
 
 cdef int retain_gradient(Tensor x, object gradient) except -1:

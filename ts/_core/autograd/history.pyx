@@ -36,7 +36,7 @@ cdef int refresh(Tensor view) except -1:
 
 
 cdef int move_retained(Tensor t, Node before, int output) except -1:
-    """Let the tensor retain the gradient of what it has become, not of what it was: result `output` of a node."""
+    """Move a retained-gradient entry of the tensor from result `output` of the old node to its new node."""
     if before is None or before.hooks is None:
         return 0
     reference = before.hooks.retained.get(output)
@@ -48,7 +48,7 @@ cdef int move_retained(Tensor t, Node before, int output) except -1:
 
 
 cdef int set_history_of_written(Tensor t, Node node, int output) except -1:
-    """The tensor, which is no view, was written: it is result `output` of a node from now on."""
+    """Set the history of a written tensor, which is not a view, to result `output` of a node."""
     cdef History history = history_of(t)
     before, output_before = history.node, history.output
     set_history(t, node, output)

@@ -49,7 +49,7 @@ cdef class AccumulateGrad(Node):
 
 
 cdef int accumulate(Tensor leaf, Tensor gradient, bint owned) except -1:
-    """Add to the gradient of a leaf, and call the hooks that wait for it."""
+    """Add to the gradient of a leaf and call its post-accumulate hooks."""
     cdef History history = history_of(leaf)
     cdef bint recorded = not context_flags() & GRAD_DISABLED
     if history.grad is None:

@@ -1,6 +1,6 @@
-"""Tensors that stand for a batch: each operator on them works on all of its elements at once.
+"""Batched tensors of `vmap`: each operator runs on all examples of the batch at once.
 
-In: an operator, of whose arguments some are of a batch at a level; out: its results, of the batch.
+In: an operator with batched arguments at a level; out: its batched results.
 
     Tensor (3,) -> Batched -> inner (5, 3)      five tensors of three elements
     Tensor (3,) -> Batched -> inner (3,)        not `whole`: the same for all of them
@@ -48,7 +48,7 @@ class Batched(Layer):
         return f"BatchedTensor(lvl={depth(self.level)}, bdim=0, value=\n{inner}\n)"
 
     def check_elements(self) -> None:
-        """Raise RuntimeError if there is not one number."""
+        """Raise RuntimeError if there is one number per example: `item()` is not supported."""
         if self.whole:
             raise RuntimeError(
                 "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling "
@@ -61,12 +61,12 @@ class Batched(Layer):
         self.check_memory()
 
     def check_detach_in_place(self) -> None:
-        """Raise RuntimeError for a batch, whose tensors are views of it."""
+        """Raise RuntimeError for a batched tensor, which is a view of the batch."""
         if self.whole:
             raise RuntimeError(CANNOT_DETACH_VIEW)
 
     def check_condition(self) -> None:
-        """Raise RuntimeError if there is not one truth value."""
+        """Raise RuntimeError if there is one truth value per example: control flow is not supported."""
         if self.whole:
             raise RuntimeError(
                 "vmap: It looks like you're attempting to use a Tensor in some data-dependent control flow. "
@@ -85,7 +85,7 @@ class Batched(Layer):
             )
 
     def check_memory(self) -> None:
-        """Raise RuntimeError for a batch, whose elements are not in one piece."""
+        """Raise RuntimeError for a batched tensor, which has no storage."""
         if self.whole:
             super().check_memory()
 

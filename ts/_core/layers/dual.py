@@ -123,7 +123,7 @@ def parts(level: Level, x: Any) -> tuple[Tensor, Tensor | None]:
 
 
 def _turn_into(x: Tensor, layer: Dual) -> None:
-    """Let `x` have another layer, and show the tensor below it."""
+    """Replace the layer of `x`."""
     if layer.hides_elements:
         hide_elements(x, layer.inner, False)
     set_layer(x, layer)

@@ -535,34 +535,34 @@ cdef bint hides_elements(Tensor t) except -1:
 
 
 def has_hidden_elements(Tensor x not None):
-    """Whether the array of `x` has no elements: those are in the array of the tensor that its layer has."""
+    """Return whether the array of `x` has no elements, because they are in the wrapped tensor."""
     return bool(hides_elements(x))
 
 
 def check_storage(Tensor x not None):
-    """Raise NotImplementedError if `x` has no memory of its own, as tensors of function transforms."""
+    """Raise NotImplementedError if `x` has no storage, such as tensors of function transforms."""
     if hides_elements(x):
         raise NotImplementedError(f"Cannot access storage of {implementation_of(x)}")
 
 
 cdef str implementation_of(Tensor x):
-    """What PyTorch calls tensors like that: of a gradient inside of a batch, that of the gradient."""
+    """Return PyTorch's name of the tensor implementation; the outermost transform determines it."""
     return "TensorWrapper" if wants(x) else x.history.layer.implementation
 
 
 def tensor_with_memory(Tensor x not None):
-    """Return `x`, or the tensor below it if its transform is over; RuntimeError if it has no memory of its own."""
+    """Return `x`, or its wrapped tensor after the transform ended; RuntimeError if it has no storage."""
     while hides_elements(x):
         x.history.layer.check_memory()
         x = x.history.layer.inner
     return x
 
 
-cdef object meta_array = None          # the class of arrays without elements
+cdef object meta_array = None          # array class of the meta backend
 
 
 cdef object array_without_elements(Tensor x, bint of_batch):
-    """An array with the shape, dtype and strides of `x`; of a batch, with those of its elements along the first dimension."""
+    """Return a meta array with the shape, dtype and strides of `x`; `of_batch`: without the first dimension."""
     global meta_array
     cdef Py_ssize_t itemsize = x.array.dtype.itemsize
     if meta_array is None:
@@ -582,9 +582,9 @@ cdef object array_without_elements(Tensor x, bint of_batch):
 
 
 def hide_elements(Tensor x not None, Tensor inner not None, bint of_batch):
-    """Let the array of `x` show the shape of `inner`, or of an element of that batch, and have no elements."""
+    """Replace the array of `x` by a meta array with the shape of `inner`; `of_batch`: of one example of it."""
     array = array_without_elements(inner, of_batch)
-    before = x.array  # held until all of `x` fits together
+    before = x.array  # keep alive until all fields of `x` are updated
     x.array, x.scalar_type, x.backend, x.device_index = array, inner.scalar_type, BACKEND_META, inner.device_index
 
 
