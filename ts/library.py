@@ -69,7 +69,7 @@ class _Implementations:
         self.backward: Callable[..., Any] | None = None
         self.setup_context: Callable[..., Any] | None = None
         self.of_function: Callable[..., Any] | None = None  # what `custom_op` made it of
-        self.recorded: Any = None  # the class of its nodes, made on first use
+        self.recorded: Any = None  # autograd function class, created on first use
         declared = signature(schema)
         self.only_writes = not declared.returns and any(p.written for p in declared.parameters)
         kinds = [p.kind for p in declared.parameters]
@@ -182,10 +182,10 @@ class _Implementations:
 
 
 class _Recorded(Function):
-    """A call of such an operator that gradients are wanted of: its lists of tensors are flattened.
+    """Autograd function of a custom operator call; nested lists of tensors are flattened.
 
-    `forward(ctx, custom, function, layout, *leaves)` gets the arguments as `_flatten` gives them, and gives
-    the results that way, in a tuple; `ctx._result_layout` says how they are nested.
+    `forward(ctx, custom, function, layout, *leaves)` receives flattened arguments and returns flattened
+    results; `ctx._result_layout` is the nesting of the results.
     """
 
     @staticmethod
@@ -231,7 +231,7 @@ class _Recorded(Function):
 
 
 def _flatten(values: Any) -> tuple[list[Any], Any]:
-    """Return the leaves of values, and how they are nested in tuples and lists of tensors."""
+    """Flatten tuples and lists of tensors; return the leaves and the nesting."""
     leaves, layout = pytree.tree_flatten(values, is_leaf=_is_leaf)
     return list(leaves), layout
 
@@ -243,7 +243,7 @@ def _is_leaf(x: Any) -> bool:
 
 
 def _needs_gradient(args: Any) -> tuple[Any, ...]:
-    """Return for each argument whether it needs a gradient; for lists of tensors, a list."""
+    """Return whether each argument needs a gradient; a list of bools for a list of tensors."""
     return tuple(
         [isinstance(y, Tensor) and y.requires_grad for y in x]
         if isinstance(x, list) and not _is_leaf(x)

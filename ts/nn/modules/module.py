@@ -379,7 +379,7 @@ class Module:
         return self
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Let parameters, their gradients and buffers be what `fn` makes of them; parameters stay objects."""
+        """Apply `fn` to parameters, their gradients and buffers; parameters keep their identity."""
         if recurse:
             for module in self.children():
                 module._apply(fn)
