@@ -1,5 +1,7 @@
 """Switches of PyTorch's executor that programs set: kept, given back, and nothing depends on them."""
 
+import io
+
 import pytest
 
 import ts
@@ -23,7 +25,7 @@ def test_fusers_are_contexts():
     f = ts.jit.CompilationUnit("def f(x: Tensor):\n    return (x * 2 + 1).relu()\n").f
     x = ts.tensor([-1.0, 2.0])
     for name in ("fuser0", "fuser1", "fuser2", "fuser3"):
-        with ts.jit.fuser(name), ts.jit.strict_fusion():
+        with ts.jit.fuser(name):
             assert f(x).tolist() == [0, 5]
     with pytest.raises(Exception, match="unrecognized fuser option"), ts.jit.fuser("nvfuser"):
         pass
@@ -31,3 +33,17 @@ def test_fusers_are_contexts():
     assert ts.jit.onednn_fusion_enabled()
     ts.jit.enable_onednn_fusion(False)
     assert not ts.jit.onednn_fusion_enabled()
+
+
+def test_strict_fusion_is_a_block_of_scripts():
+    """A script may have the block, which changes nothing; elsewhere PyTorch warns that it does nothing."""
+
+    @ts.jit.script
+    def f(x):
+        with ts.jit.strict_fusion():
+            return x + x
+
+    assert f(ts.ones(1)).tolist() == [2] and "__torch__.torch.jit.strict_fusion = prim::CreateObject" in str(f.graph)
+    assert ts.jit.load(io.BytesIO(f.save_to_buffer()))(ts.ones(1)).tolist() == [2]
+    with pytest.warns(UserWarning, match="Only works in script mode"), ts.jit.strict_fusion():
+        pass

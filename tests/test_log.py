@@ -5,7 +5,7 @@ import io
 import pytest
 
 from ts.ir.read import parse_ir
-from ts.passes import log
+from ts.passes import guards, log
 from ts.passes.pipelines import run_pass
 from ts.passes.peephole import simplify
 
@@ -40,6 +40,20 @@ def test_names_of_pytorch(configured):
     """PyTorch's file names mean the same passes."""
     configured("dead_code_elimination.cpp", "common_subexpression_elimination=1")
     assert log.enabled("dce") and log.optimization_allowed("cse") and not log.optimization_allowed("cse")
+
+
+def test_each_name_of_pytorch_means_a_pass(configured, recwarn):
+    """PyTorch has guards in three files; one name of ts logs what they do."""
+    for name in log._ALIASES:
+        configured(f">{name}")
+    assert not recwarn.list
+    stream = io.StringIO()
+    configured("guard_elimination", stream=stream)
+    guards.remove_profiles(parse_ir("graph(%x : Tensor):\n  %p : Tensor = prim::profile(%x)\n  return (%p)"))
+    guards.insert_guards(
+        parse_ir("graph(%x : Tensor):\n  %p : Tensor = prim::profile[profiled_type=Float()](%x)\n  return (%p)")
+    )
+    assert stream.getvalue().startswith("[UPDATE guards] Guarding what")
 
 
 def test_limit(configured):

@@ -30,10 +30,27 @@ _LABELS: Final = ("DUMP", "UPDATE", "DEBUG")
 
 # PyTorch's file names, for those who know them by heart.
 _ALIASES: Final = {
-    "dead_code_elimination": "dce",
+    "autodiff": "create_autodiff_subgraphs",
+    "bailout_graph": "guards",
     "common_subexpression_elimination": "cse",
-    "inliner": "inline",
+    "dead_code_elimination": "dce",
+    "device_type_analysis": "shape_analysis",
+    "dtype_analysis": "shape_analysis",
     "exit_transforms": "exit_transform",
+    "fixup_trace_scope_blocks": "trace_scopes",
+    "freeze_module": "freezing",
+    "frozen_concat_linear": "concat_frozen_linear",
+    "guard_elimination": "guards",
+    "inline_autodiff_subgraphs": "create_autodiff_subgraphs",
+    "inline_forked_closures": "lift_closures",
+    "inliner": "inline",
+    "insert_guards": "guards",
+    "integer_value_refinement": "refine_integer_values",
+    "peephole_alias_sensitive": "peephole",
+    "peephole_non_tensor": "peephole",
+    "restore_mutation": "inplace_activations",
+    "symbolic_shape_analysis": "shape_analysis",
+    "tensorexpr_fuser": "graph_fuser",
 }
 
 # What stands beside the passes.

@@ -9,9 +9,12 @@ One executor runs everything here, without profiling runs, and it makes groups b
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any, Final
+
+from ts.frontend.markers import is_scripting
 
 # Each switch as PyTorch has it when it starts.
 _values: dict[str, Any] = {
@@ -75,11 +78,20 @@ def fuser(name: str) -> Iterator[None]:
     yield
 
 
-class strict_fusion(AbstractContextManager[None]):
-    """Context manager: in PyTorch, an error where something does not fuse; here `fn.plan` says so."""
+class strict_fusion:
+    """Context manager in scripts: in PyTorch an error if something does not fuse; here see `fn.plan`."""
 
-    def __exit__(self, *error: Any) -> None:
-        """Nothing was changed."""
+    __module__ = "ts.jit"  # graphs have the name of its class
+
+    def __init__(self) -> None:
+        if not is_scripting():
+            warnings.warn("Only works in script mode", stacklevel=2)
+
+    def __enter__(self) -> None:
+        """Change nothing."""
+
+    def __exit__(self, type: Any, value: Any, tb: Any) -> None:
+        """Change nothing."""
 
 
 def enable_onednn_fusion(enabled: bool) -> None:
