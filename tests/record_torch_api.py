@@ -76,7 +76,7 @@ def modules(torch: types.ModuleType) -> dict[str, types.ModuleType]:
 
 
 def attribute_text(value: Any, name: str) -> str:
-    """Return an attribute that is text; "" where there is none, or the object fails when it is asked."""
+    """Return a string attribute; "" if it is missing or raises."""
     try:
         found = getattr(value, name, None)
     except Exception:
@@ -85,12 +85,12 @@ def attribute_text(value: Any, name: str) -> str:
 
 
 def is_private(path: str) -> bool:
-    """Whether a part of the path is private."""
+    """Return whether a part of the path is private."""
     return any(part.startswith("_") for part in path.split("."))
 
 
 class Names:
-    """The names of all modules, with the path by which each object is known best."""
+    """Names of all modules, with the canonical path of each object."""
 
     def __init__(self, found: dict[str, types.ModuleType]) -> None:
         self.modules = found
@@ -107,7 +107,7 @@ class Names:
         self.homes = {key: min(places, key=self.rank) for key, places in self.places.items()}
 
     def rank(self, place: tuple[str, str]) -> tuple[Any, ...]:
-        """Order the places of one object: where it is declared, then public, then short."""
+        """Return the sort key of a path for the canonical choice: declaring module, public, short."""
         path, name = place
         value = self.values[path][name]
         home = attribute_text(value, "__module__").removeprefix("torch").removeprefix(".")
@@ -120,7 +120,7 @@ class Names:
         return not (defined or listed), is_private(path), path.count(".") + bool(path), path, name
 
     def entry(self, path: str, name: str) -> tuple[str, str] | None:
-        """Return the kind of a name and what is written of it; None for one that is not recorded."""
+        """Return the kind and the detail of a name; None for a name that is not recorded."""
         value = self.values[path][name]
         if isinstance(value, types.ModuleType):
             known = self.paths.get(id(value))
@@ -151,7 +151,7 @@ STANDARD = set(sys.stdlib_module_names) | {"numpy", "typing_extensions"}
 
 
 def external(path: str, name: str, target: str) -> tuple[str, str] | None:
-    """An object of another package, where programs may take it from a public module."""
+    """Return the entry of another package's object in a public module, or None."""
     if is_private(path) or name.startswith("_") or target.split(".")[0] not in STANDARD or "._" in target:
         return None
     return "external", renamed(name, target)
@@ -162,7 +162,7 @@ def renamed(name: str, target: str) -> str:
 
 
 def has_identity(value: Any) -> bool:
-    """Whether an object is one and the same in all modules that have it, and not equal by chance."""
+    """Return whether the identity of an object is meaningful (not a small constant)."""
     return not isinstance(value, (*LITERALS, tuple, frozenset, list, dict, set, typing.TypeVar)) and (
         isinstance(value, (type, types.ModuleType)) or callable(value) or type(value).__module__.startswith("torch")
     )
@@ -181,7 +181,7 @@ def kind(value: Any) -> str:
 
 
 def parameters(value: Any) -> str | None:
-    """Return the names and kinds of parameters, with `=` behind those that have a default; None where unknown."""
+    """Return the names and kinds of parameters, with `=` after those with a default; None if unknown."""
     try:
         signature = inspect.signature(value)
     except (ValueError, TypeError, AttributeError, NameError):
@@ -201,7 +201,7 @@ def parameters(value: Any) -> str | None:
 
 
 def second_paths(names: Names) -> dict[str, str]:
-    """Return the paths under which modules are imported beside their own, and those."""
+    """Return a dict from alias paths of modules to their canonical paths."""
     others = {name.removeprefix("torch."): m for name, m in list(sys.modules.items()) if name.startswith("torch.")}
     known = {path: names.paths.get(id(module)) for path, module in others.items() if path not in names.modules}
     return {path: own for path, own in known.items() if own and not SKIPPED.search(path)}

@@ -98,7 +98,7 @@ def test_marks_give_back_what_they_mark():
 
 
 def test_placeholders_are_stable():
-    """One object by all paths, however often it is asked for."""
+    """A placeholder is one object under all its paths."""
     assert ts.onnx.OnnxExporterError is ts.onnx.errors.OnnxExporterError
     assert ts.quantization.QConfig is ts.ao.quantization.QConfig is ts.ao.quantization.qconfig.QConfig
     from ts.absent import placeholders
@@ -125,7 +125,7 @@ def test_a_placeholder_class_may_be_one_base_of_several():
 
 
 def test_modules_that_have_the_name_of_a_function():
-    """Importing the module leaves the function of its package."""
+    """Importing a module does not replace the function of the same name in its package."""
     code = (
         "import ts.nn.utils.weight_norm\n"
         "from ts.nn.utils.spectral_norm import SpectralNorm\n"
@@ -159,7 +159,7 @@ def test_star_import_gives_the_declared_names():
 
 
 def test_refusals_are_sentences():
-    """Each area says what is missing and what to do."""
+    """Error messages name what is missing and an alternative."""
     for path, area in AREAS.items():
         assert area.instead.endswith(".") and not area.missing.endswith(".")
         assert api.is_module(path) or "." not in path, path

@@ -26,7 +26,7 @@ LARGEST_FACTOR = {  # what bounds the terms by which the gradient is multiplied,
 
 
 def by_record(name, grad, x):
-    """Return the gradient that the kernel of the operator's record computes of arrays."""
+    """Return the gradient computed by the kernel of the operator's record."""
     record = next(op.record for op in registry.lookup(f"aten::{name}") if not op.overload)
     with np.errstate(all="ignore"):
         return record.kernel(np, grad, x, *BACK[name])

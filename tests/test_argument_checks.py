@@ -1,4 +1,4 @@
-"""Sizes and dtypes that an operator does not take: PyTorch's class and text of the error, never NumPy's."""
+"""Invalid sizes and dtypes raise PyTorch's error class and text, never NumPy's."""
 
 import math
 import re
@@ -82,7 +82,7 @@ CASES = [
 
 @pytest.mark.parametrize("at", range(len(CASES)))
 def test_refused(at):
-    """The class and the text of the error are PyTorch's."""
+    """Error class and text are PyTorch's."""
     call, cls, said = CASES[at]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -101,7 +101,7 @@ def test_searchsorted_in_boundaries_with_nan():
 
 
 def test_einsum_sums_dots_that_the_result_lacks():
-    """Dimensions of the dots of the operands are summed, and have gradients."""
+    """Ellipsis dimensions that the output lacks are summed, and have gradients."""
     x = ts.arange(36.0).reshape(2, 3, 3, 2).requires_grad_()
     found = ts.einsum("bii...->b", x)
     assert found.tolist() == [51.0, 159.0]
@@ -112,7 +112,7 @@ def test_einsum_sums_dots_that_the_result_lacks():
 
 
 def test_unfold_is_a_copy():
-    """Blocks of one row do not share memory with it, or with each other."""
+    """The result of unfold does not share memory."""
     x = ts.arange(5.0).reshape(1, 1, 1, 5)
     blocks = F.unfold(x, (1, 2))
     assert blocks.is_contiguous() and blocks.stride() == (8, 4, 1)
@@ -121,7 +121,7 @@ def test_unfold_is_a_copy():
 
 
 def test_errors_inside_of_kernels():
-    """What NumPy or Python raise in a kernel is a RuntimeError that names the operator; what it raises itself stays."""
+    """Errors of NumPy or Python in a kernel become a RuntimeError with the operator's name; a kernel's own do not."""
 
     def caught(call):
         try:
@@ -143,7 +143,7 @@ KNOWN = (RuntimeError, NotImplementedError, IndexError, TypeError, ValueError, t
 
 @pytest.mark.parametrize("record", [r for r in registry.records() if r.base is None and not r.variant], ids=lambda r: r.key)
 def test_numpy_words_do_not_leak(record):
-    """An argument with one dimension less, or of another size, gives an error in words of no ufunc or NumPy function."""
+    """Errors for wrong dimensions or sizes do not mention NumPy functions."""
     try:
         arguments = samples.arguments(record, ts.float32)
     except Exception:

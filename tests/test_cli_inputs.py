@@ -11,20 +11,20 @@ from ts.cli.main import main
 
 
 def output(capsys, *words):
-    """Exit code, output and errors of a command line."""
+    """Return exit code, stdout and stderr of a command line."""
     code = main([str(word) for word in words])
     captured = capsys.readouterr()
     return code, captured.out, captured.err
 
 
 def saved(module, path):
-    """The path of an archive of a module."""
+    """Save a module and return the path of the archive."""
     ts.jit.script(module.eval()).save(str(path))
     return path
 
 
 class Convolution(ts.nn.Module):
-    """A batch of images to a batch of classes."""
+    """Convolution with a variable batch size."""
 
     def __init__(self):
         super().__init__()
@@ -36,7 +36,7 @@ class Convolution(ts.nn.Module):
 
 
 class FixedBatch(ts.nn.Module):
-    """A batch of two alone."""
+    """Module that only accepts batches of two."""
 
     def forward(self, x):
         assert x.size(0) == 2
@@ -44,14 +44,14 @@ class FixedBatch(ts.nn.Module):
 
 
 class Sizes(ts.nn.Module):
-    """What several kinds of parameters add up to."""
+    """Module with parameters of several types."""
 
     def forward(self, x: ts.Tensor, lengths: ts.Tensor, sizes: list[int], scale: float = 1.0):
         return x.sum() + lengths.sum() + sum(sizes) * scale
 
 
 class Positions(ts.nn.Module):
-    """A table of positions that ends."""
+    """Module with a position table of limited length."""
 
     def __init__(self):
         super().__init__()
@@ -66,7 +66,7 @@ class Positions(ts.nn.Module):
 
 @pytest.mark.parametrize("sizes", ["1,3,32,32", "4,3,32,32"])
 def test_a_size_varies(tmp_path, capsys, sizes):
-    """Also one whose example is 1; other sizes stay as they are."""
+    """`--vary` makes a size dynamic, also one with example size 1; other sizes are fixed."""
     source, out = saved(Convolution(), tmp_path / "m.pt"), tmp_path / "m.pt2"
     code, _, err = output(capsys, "convert", source, out, "--input", f"x=float32[{sizes}]", "--vary", "x:0")
     assert code == 0, err
@@ -78,7 +78,7 @@ def test_a_size_varies(tmp_path, capsys, sizes):
 
 
 def test_a_size_that_is_fixed(tmp_path, capsys):
-    """Is an error that says so; so is a dimension that there is not, or an example with elements of size 1."""
+    """Specialized sizes, missing dimensions and given examples of size 1 are errors."""
     source, out = saved(FixedBatch(), tmp_path / "m.pt"), tmp_path / "m.pt2"
     code, _, err = output(capsys, "convert", source, out, "--input", "x=float32[1,6]", "--vary", "x:0")
     assert code == 1 and "x" in err and not out.exists()
@@ -95,7 +95,7 @@ def test_a_size_that_is_fixed(tmp_path, capsys):
 
 
 def test_an_input_means_one_thing(tmp_path, capsys):
-    """A literal is read by the parameter's type: of `ts run`, `ts check` and `ts convert`."""
+    """`ts run`, `ts check` and `ts convert` read a literal by the parameter's type."""
     source, out = saved(Sizes(), tmp_path / "m.pt"), tmp_path / "m.pt2"
     words = ["x=float32[2,3]", "lengths=[8, 8]", "sizes=[8, 8]", "scale=2"]
     given = [part for word in words for part in ("--input", word)]
@@ -119,7 +119,7 @@ def test_an_input_means_one_thing(tmp_path, capsys):
     ],
 )
 def test_inputs_of_other_types(tmp_path, capsys, word, message):
-    """Are refused by every command in the same words."""
+    """All commands reject values of other types with the same message."""
     source, out = saved(Sizes(), tmp_path / "m.pt"), tmp_path / "m.pt2"
     name = word.partition("=")[0]
     words = [w for w in ("x=float32[2]", "lengths=[1]", "sizes=[1]") if not w.startswith(name)]
@@ -133,7 +133,7 @@ def test_inputs_of_other_types(tmp_path, capsys, word, message):
 
 
 def test_check_says_what_it_checks(tmp_path, capsys):
-    """Whether an index is inside of a table is known when it runs; without that, `ok` does not claim it."""
+    """Without `--run`, the report states that index values were not checked."""
     source = saved(Positions(), tmp_path / "m.pt")
     given = ["check", source, "--input", "ids=int64[1,300]"]
     code, out, _ = output(capsys, *given)
@@ -147,7 +147,7 @@ def test_check_says_what_it_checks(tmp_path, capsys):
 
 
 def test_check_runs_with_all_inputs(tmp_path, capsys):
-    """Or says which are missing."""
+    """`--run` calls the function, or names the missing inputs."""
     source = saved(Sizes(), tmp_path / "m.pt")
     code, _, err = output(capsys, "check", source, "--input", "x=float32[2]", "--run")
     assert code == 2 and "--run needs --input for lengths, sizes of forward" in err
@@ -174,7 +174,7 @@ ts.jit.script(Net()).save({path!r})
 
 
 def archive_with_operator(tmp_path: Path, space: str) -> tuple[Path, Path]:
-    """An archive that calls a custom operator, which this process does not have; and the file that has it."""
+    """Return an archive that calls a custom operator, and the file that defines it."""
     operators, archive = tmp_path / f"{space}_operators.py", tmp_path / f"{space}.pt"
     operators.write_text(OPERATORS.format(space=space))
     text = PROGRAM.format(module=operators.stem, space=space, path=str(archive))
@@ -184,7 +184,7 @@ def archive_with_operator(tmp_path: Path, space: str) -> tuple[Path, Path]:
 
 
 def test_custom_operators_are_imported(tmp_path, capsys, monkeypatch):
-    """By the name of a module, or from a file; without, a command says what is missing."""
+    """`--import` accepts a module name or a file; without it, the error names the operator."""
     operators, archive = archive_with_operator(tmp_path, "cli_by_file")
     code, _, err = output(capsys, "run", archive, "[1.0, 2.0]")
     assert code == 1 and "twice" in err
@@ -197,7 +197,7 @@ def test_custom_operators_are_imported(tmp_path, capsys, monkeypatch):
 
 
 def test_imports_that_fail(tmp_path, capsys):
-    """Are one line."""
+    """A failing `--import` gives a one-line error."""
     broken = tmp_path / "broken_operators.py"
     broken.write_text("raise ValueError('no')\n")
     code, _, err = output(capsys, "info", "--import", broken)
@@ -209,7 +209,7 @@ def test_imports_that_fail(tmp_path, capsys):
 
 
 def test_servers_import_custom_operators(tmp_path):
-    """The process that serves a model has them."""
+    """`ts serve --import` defines the operators in the serving process."""
     import asyncio
 
     pytest.importorskip("aiohttp")

@@ -33,7 +33,7 @@ atexit.register(compute, "atexit")
 
 @pytest.mark.parametrize("first_use", ["", "ts.backends.cpu.workers._pool = None"])
 def test_products_after_the_main_thread_ended(first_use):
-    """In a thread that is no daemon, and in an `atexit` handler: with a pool that was there, and without one."""
+    """Products in a non-daemon thread and in an `atexit` handler, with and without an existing pool."""
     command = [sys.executable, "-c", LATE_PRODUCTS.format(first_use=first_use)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert sorted(done.stdout.split("\n")[:2]) == ["atexit True", "thread True"], done.stdout + done.stderr

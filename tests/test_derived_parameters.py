@@ -1,4 +1,4 @@
-"""Classes derived from Parameter and Tensor may have `__new__` and `__init__` of their own; conversions of modules."""
+"""Subclasses of Parameter and Tensor with their own `__new__` and `__init__`, and module conversions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""`TorchDispatchMode`, `FlopCounterMode` and `make_fx`: what sees operators below autograd, as PyTorch 2.13 shows them."""
+"""`TorchDispatchMode`, `FlopCounterMode` and `make_fx` intercept the operators of PyTorch 2.13 below autograd."""
 
 import threading
 
@@ -16,7 +16,7 @@ X, W, LAYER = ts.ones(2, 3), ts.ones(4, 3), nn.Linear(3, 2)
 
 
 class Seen(TorchDispatchMode):
-    """Notes the operators that run."""
+    """Mode that records the operators that run."""
 
     def __init__(self):
         super().__init__()
@@ -59,7 +59,7 @@ def test_operators(function, names):
 
 
 def test_arguments():
-    """Numbers of Python call the overload of tensors; factories are told where tensors are made."""
+    """Python numbers select the Tensor overload; factory calls contain the device."""
     with Seen() as mode:
         ts.zeros(2)
         X.new_ones(3)
@@ -73,7 +73,7 @@ def test_arguments():
 
 
 def test_gradients():
-    """Operators of the forward pass run below the tape, those of gradients when they are taken."""
+    """Forward operators are intercepted below autograd, backward operators during `backward`."""
     p = ts.ones(2, 3, requires_grad=True)
     with Seen() as mode:
         loss = (p * 2).sum()

@@ -1,4 +1,4 @@
-"""`torch.ops.load_library`: libraries in C++ are loaded, stand for their operators, or are refused."""
+"""`torch.ops.load_library`: loads C++ libraries, registers their operators, or raises OSError."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from ts.ops import extension_libraries
 
 @pytest.fixture
 def write_library(tmp_path):
-    """Return a function that writes a file which looks like a library with these strings in it."""
+    """Return a function that writes a fake shared library with given strings."""
 
     def write(*strings, name="extension.so"):
         path = tmp_path / name
@@ -70,7 +70,7 @@ def test_a_program_may_implement_an_operator_of_an_unused_library(write_library)
 
 
 def test_a_library_whose_package_does_without_it_is_refused(write_library):
-    """torchvision asks for the CUDA version of a library that loads; OSError makes it do without."""
+    """OSError makes torchvision use its Python code; it would query the CUDA version of a loaded library."""
     path = write_library("libtorch.so", "vision_d", "vision_d::nms(Tensor dets) -> Tensor", name="torchvision/_C.so")
     with pytest.raises(OSError, match="linked with PyTorch's libraries, and ts does not run their code"):
         ts.ops.load_library(path)

@@ -8,7 +8,7 @@ import pytest
 import ts
 from tests.import_graph import ROOT, circles, edges, files, with_packages
 
-VOCABULARY = "errors dtypes devices absent module_names version"  # which every room may import
+VOCABULARY = "errors dtypes devices absent module_names version"  # importable from every layer
 
 # Rooms from the bottom to the top, and what each may import besides itself and the vocabulary: rooms with what is in
 # them.  `ts` is the package itself, a table of the public names, for what is written over those.  An import inside of a

@@ -1,4 +1,4 @@
-"""Types of module attributes by their values, also of classes that are derived from builtin ones."""
+"""Inferred types of module attributes, also for subclasses of builtin classes."""
 
 import io
 from collections import namedtuple

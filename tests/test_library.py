@@ -207,7 +207,7 @@ def test_results_are_new(name):
 
 
 def test_triton_op():
-    """An operator of Python whose function also gives its shapes; without a formula it has no gradient."""
+    """The function of a triton_op also computes its shapes; without a formula it has no gradient."""
     name = "tests_triton::twice"
 
     @ts.library.triton_op(name, mutates_args=())

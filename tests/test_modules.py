@@ -171,7 +171,7 @@ def test_module_of_another_type_is_refused():
 
 
 def test_undefined_tensor():
-    """None for a tensor is a tensor that is not defined: never None to a script, None to Python, and no operand."""
+    """None for a Tensor argument is the undefined tensor: not None in scripts, None in Python, not an operand."""
 
     @ts.jit.script
     def is_none(x, scale=None):
@@ -195,7 +195,7 @@ def test_undefined_tensor():
 
 
 def test_types_of_examples_need_no_monkeytype():
-    """Programs ask PyTorch's switch before they give examples; types are observed here without the package."""
+    """PyTorch's flag for example inputs is True without the package MonkeyType."""
     from ts.jit._monkeytype_config import _IS_MONKEYTYPE_INSTALLED
 
     assert _IS_MONKEYTYPE_INSTALLED

@@ -23,15 +23,15 @@ ROOT = Path(__file__).parent.parent
 
 @pytest.fixture(params=["file_descriptor", "file_system"])
 def strategy(request):
-    """Each way to share memory."""
+    """Run the test with each sharing strategy."""
     before = mp.get_sharing_strategy()
     mp.set_sharing_strategy(request.param)
     yield request.param
     mp.set_sharing_strategy(before)
 
 
-def sent(value):
-    """What another process would receive."""
+def pickled_for_process(value):
+    """Pickle and unpickle a value as for another process."""
     return pickle.loads(ForkingPickler.dumps(value))
 
 
@@ -39,7 +39,7 @@ def sent(value):
 
 
 def test_a_forked_childs_write_is_seen(strategy):
-    """By the parent, in each view of the storage, made before or after it was shared."""
+    """The parent sees writes of a forked child in each view, created before or after sharing."""
     x = ts.arange(6.0)
     before, strided = x[2:], x[::2]
     storage = x.untyped_storage()
@@ -72,19 +72,19 @@ def test_what_is_not_shared_is_not():
 
 @pytest.mark.parametrize("dtype", [ts.bool, ts.int16, ts.bfloat16, ts.complex64, ts.float8_e5m2])
 def test_dtypes_and_strides_stay(dtype):
-    """Whatever the elements are, and however they lie."""
+    """Sharing keeps all dtypes and strides."""
     x = ts.arange(24).reshape(4, 6).to(dtype)
     y = x.t()[1:5:2, 1:]
     copied = y.clone()
     y.share_memory_()
     assert x.is_shared() and y.stride() == (2, 6) and y.storage_offset() == 7 and y.dtype == dtype
     assert ts.equal(y.to(ts.complex64), copied.to(ts.complex64))
-    received = sent(y)
+    received = pickled_for_process(y)
     assert received.stride() == y.stride() and received.dtype == dtype and received.data_ptr() == y.data_ptr()
 
 
 def test_gradients_go_on():
-    """A graph that was recorded before gives the same gradients."""
+    """Gradients of a graph that was recorded before sharing do not change."""
     w = ts.ones(3, requires_grad=True)
     y = w * 2
     z = (y * y).sum()
@@ -95,7 +95,7 @@ def test_gradients_go_on():
 
 
 def test_modules_are_shared_at_once():
-    """All of a module, tied parameters once; its state is on the same memory."""
+    """`share_memory` moves all tensors of a module, tied parameters once; `state_dict` shares the memory."""
     m = ts.nn.Sequential(ts.nn.Linear(2, 2), ts.nn.BatchNorm1d(2), ts.nn.Linear(2, 2))
     m[2].weight = m[0].weight
     state = m.state_dict()
@@ -114,18 +114,18 @@ def test_modules_are_shared_at_once():
 
 
 def test_storages_are_shared():
-    """Storages have the methods of tensors, and take their tensors along."""
+    """Sharing a storage also moves the tensors on it."""
     x = ts.zeros(4)
     x.untyped_storage().share_memory_()
     made = ts.UntypedStorage._new_shared(8)
     assert x.is_shared() and made.is_shared() and made.nbytes() == 8
-    received = sent(made)
+    received = pickled_for_process(made)
     received[3] = 7
     assert made[3] == 7
 
 
 def test_what_cannot_be_shared():
-    """A tensor without elements, and a parameter without a size."""
+    """Meta tensors and uninitialized parameters cannot be shared."""
     with pytest.raises(RuntimeError, match="only available on CPU"):
         ts.ones(3, device="meta").share_memory_()
     with pytest.raises(RuntimeError, match="Can't share memory on an uninitialized parameter"):
@@ -136,12 +136,12 @@ def test_what_cannot_be_shared():
 
 
 def test_files_end_with_their_tensors(strategy):
-    """Neither descriptors nor names are left behind."""
+    """No descriptors or named files leak."""
     names = set(os.listdir("/dev/shm"))
     files = len(os.listdir("/proc/self/fd"))
     for _ in range(20):
         x = ts.ones(1000)
-        y = sent(x)
+        y = pickled_for_process(x)
         assert y.data_ptr() == x.data_ptr()
         assert (strategy == "file_system") == bool(set(os.listdir("/dev/shm")) - names)
         del x
@@ -157,11 +157,11 @@ def test_files_end_with_their_tensors(strategy):
 
 
 def test_views_stay_views():
-    """Of one storage, in one message or in several; the sender has the same memory."""
+    """Views of one storage share memory in the receiver, in one message or several, and with the sender."""
     x = ts.arange(6.0)
     y = x[2:4]
-    first, second, again = sent([x, y, x])
-    third = sent(y)
+    first, second, again = pickled_for_process([x, y, x])
+    third = pickled_for_process(y)
     assert first is again and x.is_shared()
     first[2] = 50
     assert [t[0].item() for t in (y, second, third)] == [50.0] * 3
@@ -169,18 +169,18 @@ def test_views_stay_views():
 
 
 def test_what_of_a_tensor_is_sent():
-    """Whether it wants a gradient, and its class; neither its gradient nor what hangs on it."""
+    """A pickle contains `requires_grad` and the class, but not `.grad` or attributes."""
 
     w = ts.nn.Parameter(ts.ones(2), requires_grad=False)
     w.grad, w.note = None, 1
     x = ts.ones(2, requires_grad=True)
     x.sum().backward()
-    received, other = sent([w, x])
+    received, other = pickled_for_process([w, x])
     assert type(received) is ts.nn.Parameter and not received.requires_grad and not received.__dict__
     assert other.requires_grad and other.grad is None and other.is_leaf
     with pytest.raises(RuntimeError, match="Cowardly refusing to serialize non-leaf tensor"):
         ForkingPickler.dumps(x * 2)
-    meta = sent(ts.ones(2, 3, device="meta"))
+    meta = pickled_for_process(ts.ones(2, 3, device="meta"))
     assert meta.is_meta and meta.shape == (2, 3)
 
 
@@ -189,12 +189,12 @@ class Labelled(ts.Tensor):
 
 
 def test_derived_classes_are_sent():
-    """With their class and attributes, on the same memory."""
+    """Derived classes keep class and attributes, and share memory."""
     x = ts.ones(2).as_subclass(Labelled)
     x.label = "cat"
-    for received in (sent(x), pickle.loads(pickle.dumps(x))):
+    for received in (pickled_for_process(x), pickle.loads(pickle.dumps(x))):
         assert type(received) is Labelled and received.label == "cat"
-    assert sent(x).data_ptr() == x.data_ptr()
+    assert pickled_for_process(x).data_ptr() == x.data_ptr()
 
 
 def _double(source, target):
@@ -207,7 +207,7 @@ def _double(source, target):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_queues_share_memory(method, strategy):
-    """What is put is changed by whoever gets it, and what comes back is no copy either."""
+    """Sender and receiver of a queue share the memory of tensors in both directions."""
     context = mp.get_context(method)
     there, back = context.Queue(), context.SimpleQueue()
     process = context.Process(target=_double, args=(there, back))
@@ -230,7 +230,7 @@ def _increment(x):
 
 
 def test_pools_share_memory():
-    """Of Python's and of PyTorch's class."""
+    """Python's and PyTorch's pool classes share memory."""
     rows = ts.zeros(4, 3)
     with mp.Pool(2) as pool:
         assert [int(t) for t in pool.map(_increment, list(rows))] == [3] * 4
@@ -242,7 +242,7 @@ def test_pools_share_memory():
 
 
 def test_any_order_of_imports():
-    """Python's own queues share tensors, whenever `multiprocessing` was imported."""
+    """Python's queues share tensors, whether `multiprocessing` was imported before or after `ts`."""
     program = """
 import ts
 x = ts.ones(3)
@@ -267,7 +267,7 @@ def _train(rank, model, x, y):
 
 
 def test_hogwild_training():
-    """Processes that train one model without locks find the weights together."""
+    """Processes that train one shared model without locks converge."""
     ts.manual_seed(0)
     model = ts.nn.Linear(2, 1).share_memory()
     x = ts.randn(64, 2)
@@ -277,13 +277,13 @@ def test_hogwild_training():
 
 
 def test_batches_of_workers_can_be_sent_on():
-    """A batch in a worker's memory is shared; what is sent of it stays as it is when the worker goes on."""
+    """A batch in worker memory is moved before it is sent on, so the worker cannot overwrite it."""
     data = ts.arange(400_000.0).reshape(40, 10_000)
     loader = ts.utils.data.DataLoader(data, 8, num_workers=1, multiprocessing_context="fork")
     batches = iter(loader)
     batch = next(batches)
     assert batch.is_shared()
-    received = sent(batch)
+    received = pickled_for_process(batch)
     received[0, 0] = -1
     assert batch[0, 0] == -1
     kept = received.clone()
@@ -320,7 +320,7 @@ def _number(rank, x):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_spawn_raises_what_a_process_raised(method):
-    """With its traceback; the others are ended."""
+    """The parent raises the traceback of the failed process and terminates the others."""
     with pytest.raises(
         mp.ProcessRaisedException, match="-- Process 1 terminated with the following"
     ) as error:
@@ -333,7 +333,7 @@ def test_spawn_raises_what_a_process_raised(method):
 
 
 def test_spawn_raises_how_a_process_ended():
-    """By a code, or a signal."""
+    """The error names the exit code or signal."""
     with pytest.raises(mp.ProcessExitedException, match=r"^process 0 terminated with exit code 3$") as error:
         mp.spawn(_exit, (3,), nprocs=2)
     assert (error.value.exit_code, error.value.signal_name, error.value.error_index) == (3, None, 0)
@@ -346,14 +346,14 @@ def test_spawn_raises_how_a_process_ended():
 
 
 def test_spawn_gives_indices_and_shares_arguments():
-    """Each process its index."""
+    """Each process receives its index; arguments are shared."""
     x = ts.zeros(3)
     assert mp.spawn(_number, (x,), nprocs=3) is None
     assert x.tolist() == [1, 2, 3]
 
 
 def test_spawn_without_waiting():
-    """The context says when all have ended."""
+    """Without join, the context reports when all processes ended."""
     x = ts.zeros(2).share_memory_()
     context = mp.start_processes(_number, (x,), nprocs=2, join=False, start_method="fork")
     assert type(context) is mp.ProcessContext is mp.SpawnContext and len(set(context.pids())) == 2
@@ -363,13 +363,13 @@ def test_spawn_without_waiting():
 
 
 def test_spawn_starts_one_way():
-    """Another is a warning."""
+    """A start method other than spawn gives a warning."""
     with pytest.warns(FutureWarning, match="only supports start_method=spawn"):
         mp.spawn(_number, (ts.zeros(1),), start_method="fork")
 
 
 def test_spawn_is_a_function():
-    """Whether or not its module was imported, as `ts` and as `torch`."""
+    """`multiprocessing.spawn` is a function whether or not its module was imported, in `ts` and `torch`."""
     for program in (
         "import ts.multiprocessing.spawn, ts.multiprocessing as mp; from ts.multiprocessing.spawn import ProcessException",
         "import ts; ts.install_as_torch(); import torch.multiprocessing.spawn; import torch.multiprocessing as mp",
@@ -378,7 +378,7 @@ def test_spawn_is_a_function():
 
 
 def test_names_of_python_are_there():
-    """What `multiprocessing` has, `ts.multiprocessing` has."""
+    """`ts.multiprocessing` has all public names of `multiprocessing`."""
     for name in multiprocessing.__all__:
         assert hasattr(mp, name), name
     mp._set_thread_name("loader")
@@ -386,7 +386,7 @@ def test_names_of_python_are_there():
 
 
 def test_weak_references_to_storages():
-    """Equal for views of one storage, and over when the memory is gone."""
+    """Weak references are equal for views of one storage and expire with the memory."""
     x = ts.ones(3)
     first, second = (mp.reductions.StorageWeakRef(t.untyped_storage()) for t in (x, x[1:]))
     assert first == second and hash(first) == hash(second) and not first.expired()

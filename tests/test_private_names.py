@@ -86,7 +86,7 @@ def test_scripts_reach_operators_under_private_names():
 
 
 def state(seen):
-    """Return a function that adds to `seen` what PyTorch's private module says of the thread."""
+    """Return a function that appends the thread state of PyTorch's private module to `seen`."""
 
     def record(x):
         traced = ts._C._is_tracing(), ts._C._get_tracing_state() is not None

@@ -469,7 +469,7 @@ def multiply_in_block(x):
 
 
 def test_labels_that_are_objects():
-    """As PyTorch's traces have them: in scripts, archives and Python."""
+    """Labels as objects, as in PyTorch's traces: in scripts, archives and Python."""
     scripted = ts.jit.script(multiply_in_block)
     assert "_RecordFunction = profiler::_record_function_enter_new" in str(scripted.graph)
     buffer = io.BytesIO()

@@ -498,7 +498,7 @@ def test_assert_function(condition):
 
 @pytest.mark.parametrize("name", ["_assert", "numel", "is_floating_point", "is_complex"])
 def test_functions_of_the_package_are_the_same_under_names_of_a_program(name):
-    """`from torch import _assert` in a program; `torch._assert` is looked up in another way."""
+    """A function imported from `torch` is resolved like `torch.name`."""
     arguments = '(x.dim() == 1, "vector")' if name == "_assert" else "(x)"
     source = f"def f(x):\n    {{}}{arguments}\n    return x\n"
     graphs = []

@@ -1,4 +1,4 @@
-"""The SIMD level of the kernels: how `TS_SIMD` selects it, and which results are the same at every level."""
+"""SIMD level of the kernels: selection by `TS_SIMD`, and bit-identical results at every level."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Sparse tensors: what they are made of, what operators make of them, their gradients, and what is refused."""
+"""Sparse tensors: construction, operators, files, gradients, optimizers and errors."""
 
 import copy
 import io
@@ -18,8 +18,8 @@ def sparse(**options):
     return ts.sparse_coo_tensor(INDICES, VALUES, (2, 3), **options)
 
 
-def repeated():
-    """Return a tensor with an index that stands there twice."""
+def with_duplicate_index():
+    """Return a COO tensor with a duplicate index."""
     return ts.sparse_coo_tensor([[0, 0, 1], [1, 1, 0]], [1.0, 2.0, 3.0], (2, 3))
 
 
@@ -32,11 +32,11 @@ def same(x, y):
     return ts.equal(dense, ts.as_tensor(y, dtype=dense.dtype))
 
 
-# ---------------------------------------------------------------- what it is
+# ---------------------------------------------------------------- construction and parts
 
 
 def test_parts():
-    """A tensor of coordinates answers what PyTorch's does."""
+    """A COO tensor has PyTorch's layout, indices, values and counts."""
     x = sparse()
     assert x.layout is ts.sparse_coo and x.is_sparse and not x.is_sparse_csr and x.is_cpu
     assert (x.shape, x.dtype, x.sparse_dim(), x.dense_dim(), x._nnz()) == ((2, 3), ts.float32, 2, 0, 3)
@@ -46,8 +46,8 @@ def test_parts():
 
 
 def test_coalesce_sums_equal_indices():
-    """Equal indices are summed, in order."""
-    x = repeated().coalesce()
+    """`coalesce` sums the values of equal indices and sorts the indices."""
+    x = with_duplicate_index().coalesce()
     assert x.indices().tolist() == [[0, 1], [1, 0]] and x.values().tolist() == [3.0, 3.0]
     assert x.coalesce() is x
 
@@ -60,7 +60,7 @@ def test_values_of_blocks():
 
 
 def test_size_is_inferred():
-    """Without a size the largest indices make it; without values there are no elements."""
+    """Without a size, the largest indices determine it; without values the tensor is empty."""
     assert ts.sparse_coo_tensor(INDICES, VALUES).shape == (2, 3)
     assert ts.sparse_coo_tensor((2, 3))._nnz() == 0
     assert ts.zeros(2, 3, layout=ts.sparse_coo)._nnz() == 0
@@ -86,7 +86,7 @@ def test_size_is_inferred():
     ],
 )
 def test_refused(make, said):
-    """What does not fit together is refused in PyTorch's words."""
+    """Inconsistent indices, values and sizes raise PyTorch's errors."""
     with pytest.raises(RuntimeError, match=said):
         make()
 
@@ -95,7 +95,7 @@ def test_refused(make, said):
     "name", ["exp", "sort", "cumsum", "argmax", "sigmoid", "eq", "mean", "numpy", "nonzero"]
 )
 def test_operators_without_a_sparse_kernel(name):
-    """An operator whose record has no sparse kernel never reads the array: it refuses."""
+    """An operator without a sparse kernel raises an error and never reads the array."""
     arguments = {"cumsum": (0,), "eq": (sparse(),)}.get(name, ())
     error, said = (
         (TypeError, "Sparse layout") if name == "numpy" else (NotImplementedError, "'SparseCPU' backend")
@@ -105,7 +105,7 @@ def test_operators_without_a_sparse_kernel(name):
 
 
 def test_every_record_without_a_sparse_kernel_refuses():
-    """There is no operator of one tensor that takes a sparse one for a dense one."""
+    """No unary operator treats a sparse tensor as a dense one."""
     from ts.ops import registry
 
     x = sparse().coalesce()
@@ -123,8 +123,8 @@ def test_every_record_without_a_sparse_kernel_refuses():
 
 
 def test_arithmetic():
-    """Sums and products of sparse, dense and numbers."""
-    x, y, d = sparse(), repeated(), other()
+    """Sums and products of sparse tensors, dense tensors and numbers."""
+    x, y, d = sparse(), with_duplicate_index(), other()
     assert same(x * 2, [[0, 0, 6], [8, 0, 10]]) and same(x / 2, [[0, 0, 1.5], [2, 0, 2.5]])
     assert same(-x, [[0, 0, -3], [-4, 0, -5]]) and same(x + y, [[0, 3, 3], [7, 0, 5]])
     assert same(x - y, [[0, -3, 3], [1, 0, 5]]) and same(d + x, [[0, 1, 5], [7, 4, 10]])
@@ -135,15 +135,15 @@ def test_arithmetic():
 
 
 def test_functions_of_sums():
-    """A function is of the sum of equal indices."""
-    assert same(repeated().sqrt(), [[0, 3**0.5, 0], [3**0.5, 0, 0]])
-    assert same(abs(-repeated()), [[0, 3, 0], [3, 0, 0]])
+    """Nonlinear functions are applied after equal indices were summed."""
+    assert same(with_duplicate_index().sqrt(), [[0, 3**0.5, 0], [3**0.5, 0, 0]])
+    assert same(abs(-with_duplicate_index()), [[0, 3, 0], [3, 0, 0]])
 
 
 def test_in_place():
-    """In-place operators change the tensor; dense ones take sparse arguments."""
+    """In-place operators change the tensor; those of dense tensors accept sparse arguments."""
     x, d = sparse(), other()
-    x.mul_(2).add_(repeated())
+    x.mul_(2).add_(with_duplicate_index())
     assert same(x, [[0, 3, 6], [11, 0, 10]])
     d.add_(sparse(), alpha=-1)
     assert same(d, [[0, 1, -1], [-1, 4, 0]])
@@ -159,13 +159,13 @@ def test_products():
     assert same(d.t() @ x, [[12, 0, 15], [16, 0, 23], [20, 0, 31]]) and same(x @ d[0], [6, 10])
     assert same(x @ x.t(), [[9, 15], [15, 41]]) and (x @ x.t()).is_sparse
     assert same(ts.sparse.addmm(ts.ones(2, 2), x, d.t(), beta=2, alpha=3), [[20, 47], [32, 113]])
-    assert same(ts.hspmm(x, d.t()), expected) and same(repeated() @ d.t(), [[3, 12], [0, 9]])
+    assert same(ts.hspmm(x, d.t()), expected) and same(with_duplicate_index() @ d.t(), [[3, 12], [0, 9]])
     batch = ts.stack([x, x]).matmul(ts.stack([d.t(), d.t()]))
     assert same(batch, [expected, expected])
 
 
 def test_large_products_in_blocks():
-    """A product whose scaled rows do not fit into one block is the dense product."""
+    """A product that needs several blocks of scaled rows equals the dense product."""
     generator = np.random.default_rng(0)
     indices = generator.integers(0, 300, (2, 20_000))
     values = generator.standard_normal(20_000)
@@ -175,9 +175,9 @@ def test_large_products_in_blocks():
 
 
 def test_sums_and_softmax():
-    """Sums, norms, softmax over what is stored."""
+    """Sums, norms, and softmax over stored elements."""
     x = sparse()
-    assert x.sum().item() == 12 and ts.sparse.sum(repeated()).item() == 6
+    assert x.sum().item() == 12 and ts.sparse.sum(with_duplicate_index()).item() == 6
     assert same(ts.sparse.sum(x, 0), [4, 0, 8]) and same(x.sum(1), [3, 9])
     assert x.norm().item() == pytest.approx(50**0.5) and ts.norm(x).item() == pytest.approx(50**0.5)
     weights = ts.sparse.softmax(x, 1).values()
@@ -186,7 +186,7 @@ def test_sums_and_softmax():
 
 
 def test_shapes():
-    """Transposes, selections, joins."""
+    """Transpose, select, concatenate."""
     x = sparse()
     for turned in (x.t(), x.T, x.mT, x.transpose(0, 1), x.permute(1, 0)):
         assert same(turned, np.array(DENSE).T)
@@ -201,7 +201,7 @@ def test_shapes():
 
 
 def test_conversions():
-    """Dense, coordinates, compressed rows, dtypes, copies."""
+    """Conversions between dense, COO and CSR, dtypes, and copies."""
     x, d = sparse(), ts.tensor(DENSE)
     assert same(d.to_sparse(), DENSE) and d.to_sparse().is_coalesced() and d.to_sparse(1).dense_dim() == 1
     assert x.double().dtype is ts.float64 and x.to(ts.int32).dtype is ts.int32 and x.bool().dtype is ts.bool
@@ -230,7 +230,7 @@ def test_compressed_rows():
 
 
 def test_repr():
-    """The text is PyTorch's."""
+    """`repr` is PyTorch's."""
     assert repr(sparse()) == (
         "tensor(indices=tensor([[0, 1, 1],\n"
         "                       [2, 0, 2]]),\n"
@@ -255,7 +255,7 @@ def test_repr():
 
 
 @pytest.mark.parametrize(
-    "make", [sparse, repeated, lambda: sparse().coalesce(), lambda: sparse().to_sparse_csr()]
+    "make", [sparse, with_duplicate_index, lambda: sparse().coalesce(), lambda: sparse().to_sparse_csr()]
 )
 def test_pickles_and_files(make):
     """Pickles and files of `ts.save` keep indices, values, size and whether it is coalesced."""
@@ -269,7 +269,7 @@ def test_pickles_and_files(make):
 
 
 def test_files_with_wrong_indices():
-    """A file whose indices do not fit its size is refused."""
+    """Loading a file with indices out of range raises an error."""
     x = sparse()
     x._indices()[0, 0] = 7
     file = io.BytesIO()
@@ -283,7 +283,7 @@ def test_files_with_wrong_indices():
 
 
 def test_gradient_of_values():
-    """The values of a sparse tensor get the elements of its gradient; equal indices the same one."""
+    """The gradient of the values is the gradient of the tensor at the indices, also at equal indices."""
     values = ts.tensor([1.0, 2.0, 3.0], requires_grad=True)
 
     def made():
@@ -300,7 +300,7 @@ def test_gradient_of_values():
 
 
 def test_gradient_of_sparse_product():
-    """`sparse.mm` gives a sparse matrix a gradient on its pattern, `mm` a dense one; both the dense factor's."""
+    """The sparse factor has a gradient on its pattern with `sparse.mm` and a dense one with `mm`."""
     for product, is_sparse in ((ts.sparse.mm, True), (ts.mm, False)):
         x, d = sparse(requires_grad=True), other().t().requires_grad_()
         product(x, d).sum().backward()
@@ -310,7 +310,7 @@ def test_gradient_of_sparse_product():
 
 
 def test_other_gradients():
-    """Of to_dense, to_sparse, sums, softmax, products with numbers."""
+    """Gradients of to_dense, to_sparse, sums, softmax and products with numbers."""
     x = sparse(requires_grad=True)
     x.to_dense().sum().backward()
     assert same(x.grad, [[0, 0, 1], [1, 0, 1]]) and x.grad.is_sparse
@@ -327,7 +327,7 @@ def test_other_gradients():
 
 
 def test_embedding_gradients():
-    """`sparse=True` gives a row for each index; sums of sparse and dense gradients are right."""
+    """With `sparse=True` the gradient stores one row per index; it can be added to a dense gradient."""
     table = ts.nn.Embedding(4, 2, sparse=True)
     table(ts.tensor([1, 1, 2])).sum().backward()
     assert table.weight.grad.is_sparse and same(table.weight.grad, [[0, 0], [2, 2], [1, 1], [0, 0]])
@@ -343,7 +343,7 @@ def test_embedding_gradients():
 
 
 def test_embedding_bag_gradients():
-    """Bags scale the rows of their indices; the padding has none."""
+    """Sparse gradients of bags are scaled by the mode; padding has none."""
     for mode, factor in (("sum", 1.0), ("mean", 0.5)):
         bag = ts.nn.EmbeddingBag(4, 2, mode=mode, sparse=True, padding_idx=3)
         bag(ts.tensor([1, 2, 3, 1]), ts.tensor([0, 2])).sum().backward()
@@ -364,7 +364,7 @@ def test_gather_with_sparse_gradient():
 
 
 def steps(make, count=3):
-    """Return the table after some steps by sparse gradients."""
+    """Return the embedding table after some steps with sparse gradients."""
     table = ts.nn.Embedding.from_pretrained(ts.arange(18.0).reshape(6, 3) / 10, freeze=False, sparse=True)
     optimizer = make(table.parameters())
     for k in range(count):
@@ -389,7 +389,7 @@ def steps(make, count=3):
     ],
 )
 def test_optimizers(name, options, row):
-    """Steps by sparse gradients are those of PyTorch; rows that no index read stay."""
+    """Optimizer steps with sparse gradients equal PyTorch's; rows without a gradient do not change."""
     weight = steps(lambda params: getattr(ts.optim, name)(params, lr=0.1, **options))
     assert ts.allclose(weight[1], ts.tensor(row), atol=1e-4) and weight[0].tolist() == pytest.approx(
         [0, 0.1, 0.2]
@@ -400,14 +400,14 @@ def test_optimizers(name, options, row):
     "name", ["Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adadelta", "ASGD", "RMSprop", "Rprop"]
 )
 def test_optimizers_that_refuse(name):
-    """Rules for dense gradients refuse sparse ones by name."""
+    """Optimizers without sparse support raise an error with their name."""
     said = "Adam" if name == "AdamW" else name
     with pytest.raises(RuntimeError, match=f"^{said} does not support sparse gradients"):
         steps(lambda params: getattr(ts.optim, name)(params, lr=0.1))
 
 
 def test_sparse_adam_refuses_dense_gradients():
-    """SparseAdam is for sparse gradients of dense parameters."""
+    """SparseAdam raises errors for dense gradients and for sparse parameters."""
     x = ts.nn.Parameter(ts.ones(2))
     x.grad = ts.ones(2)
     with pytest.raises(RuntimeError, match="please consider Adam instead"):
@@ -416,8 +416,8 @@ def test_sparse_adam_refuses_dense_gradients():
         ts.optim.SparseAdam([ts.ones(2).to_sparse()])
 
 
-def test_constructors_of_old():
-    """`torch.sparse.FloatTensor` and its like."""
+def test_deprecated_constructors():
+    """`torch.sparse.FloatTensor` and the other deprecated constructors."""
     at, values = ts.tensor([[0, 1]]), ts.tensor([1.0, 2.0])
     with pytest.warns(UserWarning, match="deprecated"):
         x = ts.sparse.FloatTensor(at, values, ts.Size([3]))

@@ -11,7 +11,7 @@ from ts.utils.tensorboard import SummaryWriter
 
 
 def test_the_package_is_named(monkeypatch, tmp_path):
-    """The module imports without it; a writer cannot be made."""
+    """Without the package `tensorboard` the module imports and a writer raises ImportError."""
     real = builtins.__import__
 
     def refuse(name, *args):
@@ -28,7 +28,7 @@ def test_the_package_is_named(monkeypatch, tmp_path):
 
 @pytest.fixture
 def written(tmp_path):
-    """A function that calls methods of a writer, and returns the summary values that are read back."""
+    """Return a function that calls writer methods and returns the summary values read back."""
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_file_loader import RawEventFileLoader
     from tensorboard.compat.proto.event_pb2 import Event
@@ -45,7 +45,7 @@ def written(tmp_path):
 
 
 def test_numbers(written):
-    """Of any kind, with a step and a time."""
+    """Scalars of all number types, with step and wall time."""
 
     def use(writer):
         writer.add_scalar("a/b", ts.tensor([0.5]), 3, walltime=5.0)
@@ -61,13 +61,13 @@ def test_numbers(written):
 
 
 def test_numbers_of_one_chart(written):
-    """Each in a folder."""
+    """`add_scalars` writes each scalar to its own directory."""
     ((event, value),) = written(lambda w: w.add_scalars("m/x", {"p": 1.0, "q": 2.0}, 4), "m_x_q")
     assert (event.step, value.tag, value.simple_value) == (4, "m/x", 2.0)
 
 
 def test_histograms(written):
-    """Counts between limits, without empty ends."""
+    """Histograms have bucket limits and counts, without empty buckets at the ends."""
 
     def use(writer):
         writer.add_histogram("h", ts.tensor([1.0, 2.0, 2.0, 4.0]), 1, bins=3)
@@ -81,7 +81,7 @@ def test_histograms(written):
 
 
 def test_pictures(written):
-    """As PNG, in any order of dimensions; batches as a grid."""
+    """Images are PNG files in any dimension order; batches become a grid."""
     pytest.importorskip("PIL")
     from PIL import Image
 
@@ -108,7 +108,7 @@ def test_pictures(written):
 
 
 def test_curves_texts_and_sounds(written):
-    """With the plugins that show them."""
+    """Curves, texts and audio have the metadata of their plugins."""
 
     def use(writer):
         writer.add_pr_curve("pr", ts.tensor([0, 1, 1]), ts.tensor([0.2, 0.4, 0.9]), 1, num_thresholds=3)
@@ -129,7 +129,7 @@ def test_curves_texts_and_sounds(written):
 
 
 def test_runs_with_hyperparameters(written):
-    """In a folder of their own."""
+    """`add_hparams` writes to its own directory."""
     values = written(lambda w: w.add_hparams({"lr": 0.1, "net": "s"}, {"acc": 0.5}, run_name="r"), "r")
     tags = [value.tag for _, value in values]
     assert tags == [
@@ -142,7 +142,7 @@ def test_runs_with_hyperparameters(written):
 
 
 def test_graphs(written):
-    """Operators by module."""
+    """Graph nodes are scoped by module."""
     from ts.utils.tensorboard.graphs import graph_of
 
     model = ts.nn.Sequential(ts.nn.Linear(2, 3), ts.nn.ReLU())
@@ -153,7 +153,7 @@ def test_graphs(written):
 
 
 def test_points_of_the_projector(tmp_path):
-    """With labels, and one configuration for all."""
+    """The projector has labels and one configuration file."""
     pytest.importorskip("tensorboard")
     with SummaryWriter(str(tmp_path)) as writer:
         writer.add_embedding(ts.arange(4.0).reshape(2, 2), ["a", "b"], global_step=3)
@@ -179,7 +179,7 @@ def test_points_of_the_projector(tmp_path):
     ],
 )
 def test_what_is_refused(tmp_path, use, error):
-    """In PyTorch's words."""
+    """Errors have PyTorch's messages."""
     pytest.importorskip("tensorboard")
     with (
         SummaryWriter(str(tmp_path)) as writer,
@@ -189,7 +189,7 @@ def test_what_is_refused(tmp_path, use, error):
 
 
 def test_a_closed_writer_opens_again(tmp_path):
-    """Another file."""
+    """A closed writer opens a new file."""
     pytest.importorskip("tensorboard")
     writer = SummaryWriter(str(tmp_path), comment="_c", filename_suffix=".s")
     writer.add_scalar("x", 1)

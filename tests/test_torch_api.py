@@ -88,7 +88,7 @@ def module_of(path):
 
 
 def differences(path):
-    """Yield the names of a module that are missing, or of another kind than PyTorch's, and what they are."""
+    """Yield the names of a module that are missing or of another kind than in PyTorch, with their kind."""
     module = module_of(path)
     for name, entry in api.entries(path).items():
         full = f"{path}.{name}".lstrip(".")
@@ -117,7 +117,7 @@ def different_parameters():
 
 
 def walk():
-    """Print all differences: in another process, as names that were asked for stay in the modules."""
+    """Print all differences; run in its own process, because resolved names stay in the modules."""
     warnings.simplefilter("ignore")
     kinds = [found for path in sorted(api.paths()) for found in differences(path)]
     print(json.dumps([kinds, list(different_parameters())]))
@@ -134,7 +134,7 @@ def found():
 
 
 def test_names(found):
-    """Each name is there, and of the kind that it has in PyTorch; the excuses are those above."""
+    """Each name exists and has PyTorch's kind, except those in OTHER_KINDS."""
     assert [each for each in found[0] if not any(fnmatch(each[0], p) for p in OTHER_KINDS)] == []
 
 

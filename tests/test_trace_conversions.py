@@ -1,4 +1,4 @@
-"""Traces keep the data flow through constructors and conversions that are given a tensor."""
+"""Traces record the data flow through constructors and conversions of tensors."""
 
 import copy
 import warnings

@@ -90,7 +90,7 @@ def test_memory_of_accumulated_values_is_limited():
     ],
 )
 def test_index_add_checks_its_source(self_shape, source_shape, index, dim, error, message):
-    """Texts of PyTorch 2.13, compared for 600 shapes."""
+    """`index_add` raises PyTorch's errors (compared for 600 shapes)."""
     with pytest.raises(error, match=message):
         ts.zeros(self_shape).index_add(dim, ts.tensor(index), ts.ones(source_shape))
 

@@ -1,4 +1,4 @@
-"""Operators of archives in the meaning that they had in the archive's version of the format."""
+"""Operators of old archives keep the semantics of the archive's format version."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""Several threads that run passes back into the same leaves lose no gradient."""
+"""Threads that run backward into the same leaves lose no gradient."""
 
 import threading
 
@@ -42,7 +42,7 @@ def test_a_leaf_of_several_graphs():
 
 
 def test_leaves_in_different_order():
-    """Two leaves of which the threads reach either first."""
+    """Threads reach two leaves in different order."""
     v, w = ts.ones(ELEMENTS, requires_grad=True), ts.ones(ELEMENTS, requires_grad=True)
 
     def passes(number):
@@ -77,7 +77,7 @@ def test_recorded_passes():
 
 
 def test_hooks_run_while_the_gradient_stays():
-    """A hook that takes the gradient away sees each of them once."""
+    """A hook that removes the gradient sees each gradient once."""
     w = ts.ones(ELEMENTS, requires_grad=True)
     total = ts.zeros(ELEMENTS)
     calls = []

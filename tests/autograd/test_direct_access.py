@@ -1,4 +1,4 @@
-"""Tensors inside of function transforms have no memory: whatever reads it without an operator is refused."""
+"""Tensors inside function transforms have no storage: direct access to memory raises an error."""
 
 import copy
 import io
@@ -79,7 +79,7 @@ def test_addresses(name):
 
 @pytest.mark.parametrize("name", READ)
 def test_numbers(name):
-    """A batch has several; a tensor with a tangent has one."""
+    """`item()` fails for a batched tensor and works for a dual tensor."""
     with pytest.raises(RuntimeError, match=ITEM):
         in_vmap(READ[name])
     in_jvp(READ[name])
@@ -168,7 +168,7 @@ def test_views_of_batches():
 
 
 def test_escaped_tensors():
-    """A batch is of no use outside of `vmap`; a tensor without its tangent is."""
+    """A batched tensor cannot be used outside `vmap`; a dual tensor can."""
     escaped = []
     vmap(lambda v: (escaped.append(v), v)[1])(ts.arange(6.0).reshape(3, 2))
     for f in (lambda v: v * 2, lambda v: ts.ones(2) + v, lambda v: v.clone(), lambda v: ts.ones(2).add_(v)):

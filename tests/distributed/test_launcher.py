@@ -19,7 +19,7 @@ open(os.path.join(OUT, os.environ["RANK"] + "." + os.environ["TORCHELASTIC_RESTA
 
 @pytest.fixture
 def program(tmp_path):
-    """A function that writes a program, which writes what it was given to files."""
+    """Return a function that writes a program that logs its environment and arguments."""
 
     def write(rest=""):
         path = tmp_path / "program.py"
@@ -30,26 +30,26 @@ def program(tmp_path):
 
 
 def lines(tmp_path):
-    """What the processes wrote, by rank and start."""
+    """Return the output lines of the processes by rank and attempt."""
     return {path.name: path.read_text() for path in tmp_path.iterdir() if path.name[0].isdigit()}
 
 
 def test_environment_and_arguments(program, tmp_path):
-    """Of each rank; what stands behind the program is the program's."""
+    """Each rank has its environment; arguments after the program belong to it."""
     run.main(["--nproc-per-node", "2", program(), "--nproc-per-node", "x"])
     rest = "2 2 0 127.0.0.1 0 --nproc-per-node x"
     assert lines(tmp_path) == {"0.0": f"0 0 {rest}", "1.0": f"1 1 {rest}"}
 
 
 def test_ranks_of_several_machines(program, tmp_path):
-    """Each machine starts its own."""
+    """Each machine starts its own ranks."""
     words = ["--nnodes=3", "--node_rank=1", "--nproc_per_node=2", "--master_addr=node0", "--master_port=1"]
     run.main([*words, program()])
     assert lines(tmp_path) == {"2.0": "2 0 6 2 1 node0 0", "3.0": "3 1 6 2 1 node0 0"}
 
 
 def test_a_failure_ends_all(program, tmp_path, capfd):
-    """The command says which rank failed and how; processes that would run on do not."""
+    """A failure names rank and exit code, and terminates the other processes."""
     path = program("import time\nif os.environ['RANK'] == '1': sys.exit(7)\ntime.sleep(600)")
     with pytest.raises(SystemExit) as error:
         run.main(["--nproc-per-node", "2", path])
@@ -58,7 +58,7 @@ def test_a_failure_ends_all(program, tmp_path, capfd):
 
 
 def test_restarts(program, tmp_path):
-    """All start again, as often as is said."""
+    """All processes restart, at most `--max-restarts` times."""
     path = program("if os.environ['TORCHELASTIC_RESTART_COUNT'] != '2': os.abort()")
     run.main(["--nproc-per-node", "2", "--max-restarts", "2", path])
     assert lines(tmp_path).keys() >= {"0.2", "1.2"}
@@ -68,7 +68,7 @@ def test_restarts(program, tmp_path):
 
 
 def test_output_in_files(program, tmp_path):
-    """By run, start and rank."""
+    """Output files are grouped by run, attempt and rank."""
     path = program("print('out', flush=True); print('err', file=sys.stderr)")
     logs = tmp_path / "logs"
     run.main(["--rdzv-id", "first", "--log-dir", str(logs), "-r", "3", path])
@@ -88,14 +88,14 @@ def test_output_in_files(program, tmp_path):
     ],
 )
 def test_options_that_do_not_fit(words, message, capsys):
-    """Are one line, and exit code 2."""
+    """Conflicting options give a one-line error and exit code 2."""
     with pytest.raises(SystemExit) as error:
         run.main([*words, "program.py"])
     assert error.value.code == 2 and message in capsys.readouterr().err
 
 
 def test_a_signal_ends_the_processes(program, tmp_path):
-    """SIGTERM of the launcher reaches them; the exit code is the shell's."""
+    """SIGTERM is forwarded to the processes; the exit code is 128 + 15."""
     path = program("import time; os.write(1, b'%d\\n' % os.getpid()); time.sleep(600)")
     command = [sys.executable, "-m", "ts.distributed.run", "--nproc-per-node", "2", path]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -127,7 +127,7 @@ dist.destroy_process_group()
 
 @pytest.mark.parametrize("words", [["torch.distributed.run"], ["torch.distributed.launch", "--use-env"]])
 def test_programs_that_import_torch(tmp_path, words):
-    """The processes get `ts` as torch if the launcher has it, and meet as a group."""
+    """Processes import `ts` as torch if the launcher does, and form a process group."""
     pytest.importorskip("distributed")
     (tmp_path / "program.py").write_text(PROGRAM)
     command = [sys.executable, "-m", "ts.as_torch", "-m", *words, "--standalone", "--nproc_per_node=2"]
@@ -135,7 +135,7 @@ def test_programs_that_import_torch(tmp_path, words):
 
 
 def test_launch_passes_the_local_rank(program, tmp_path):
-    """As an argument, in PyTorch's older way."""
+    """`launch` passes `--local-rank`, as PyTorch's older launcher does."""
     from ts.distributed import launch
 
     launch.main(["--nproc_per_node", "2", program(), "a"])
@@ -146,6 +146,6 @@ def test_launch_passes_the_local_rank(program, tmp_path):
 
 
 def test_command_line(program, tmp_path):
-    """`ts launch` is the same."""
+    """`ts launch` runs the launcher."""
     assert main(["launch", "--nproc-per-node", "cpu", program(), "--help"]) == 0
     assert len(lines(tmp_path)) == os.cpu_count()

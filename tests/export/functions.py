@@ -31,6 +31,6 @@ def module_of(function, args):
 
 
 def add_one_if_asserted(x, n):
-    """Return x + 1 for a number that is positive. It stands here as pytest rewrites the `assert` of its tests."""
+    """Return x + 1; assert that x is positive. Not in a test file, where pytest rewrites `assert`."""
     assert n.item() > 0
     return x + 1

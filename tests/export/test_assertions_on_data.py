@@ -1,4 +1,4 @@
-"""Assertions on numbers of data: which conditions are looked at, in which words and order, as PyTorch 2.13 has them."""
+"""Run-time assertions on data-dependent numbers: conditions, messages and order of PyTorch 2.13."""
 
 import pytest
 
@@ -19,7 +19,7 @@ def checked(condition):
 
 
 def assertions(program):
-    """Return the texts of a program's assertions, in order."""
+    """Return the messages of a program's assertions, in order."""
     nodes = [n for n in program.graph.nodes if str(n.target) == "aten._assert_scalar.default"]
     return [
         str(n.args[1]).removeprefix("Runtime assertion failed for expression ").rpartition(" on node")[0]
@@ -82,7 +82,7 @@ def test_numbers_as_sizes(program, texts):
 
 
 def test_assert_statement():
-    """The condition of an `assert` on data is looked at when the program runs; that of an `if` is refused."""
+    """An `assert` on data becomes a run-time assertion; an `if` on data is an error."""
 
     def decided(x, n):
         return x + 1 if n.item() > 0 else x
@@ -97,7 +97,7 @@ def test_assert_statement():
 
 
 def test_the_same_elements_give_the_same_numbers():
-    """Masks have one count, `item()` one number, until the tensor is written to."""
+    """The count of a mask and the number of `item()` are reused until the tensor is written."""
 
     def program(x, n):
         mask = x > 0
@@ -124,7 +124,7 @@ def test_floats_and_truths():
 
 
 def test_all_of_a_tensor():
-    """`torch._check_tensor_all` asks for one number, as `_is_all_true` gives it."""
+    """`torch._check_tensor_all` asserts the single result of `_is_all_true`."""
 
     def program(x):
         ts._check_tensor_all(x > -5)

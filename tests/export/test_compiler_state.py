@@ -1,4 +1,4 @@
-"""What programs ask of the compiler while they are exported, and devices of their tensors."""
+"""`torch.compiler` state during export, and devices of fake tensors."""
 
 import pytest
 
@@ -59,7 +59,7 @@ def test_tensors_on_several_devices(program):
 
 
 def test_devices_that_may_differ():
-    """A tensor of the CPU without dimensions, a copy, an index."""
+    """Operators on several devices: 0-d CPU tensors, copies, indexing."""
 
     def program(x, y):
         return y + ts.tensor(2.0), x.clone().copy_(y)

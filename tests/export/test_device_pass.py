@@ -44,7 +44,7 @@ def test_move_some_devices():
 
 
 def test_devices_of_factories():
-    """The graph says where tensors are made, as PyTorch's functions do."""
+    """Factory nodes contain the device, as in PyTorch."""
 
     def program(x):
         return ts.zeros(2), x.new_zeros(2), ts.zeros_like(x)

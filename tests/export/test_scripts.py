@@ -231,7 +231,7 @@ class Masked(nn.Module):
 
 
 class Identity(nn.Module):
-    """What is the same tensor, and what is None."""
+    """Module that compares tensors by identity and with None."""
 
     def forward(self, x, y: ts.Tensor | None):
         z = x
@@ -241,7 +241,7 @@ class Identity(nn.Module):
 
 
 def test_tensors_are_compared_by_identity():
-    """With None and with each other: the program has the branch that was taken."""
+    """Comparisons by identity select a branch at export."""
     model = nn.Module.eval(Masked())
     x, lengths = ts.randn(2, 3, 8), ts.tensor([3, 2])
     program = export(ts.jit.script(model), (x, lengths)).module()

@@ -104,7 +104,7 @@ def is_same(ours: Any, theirs: Any) -> bool:
 
 
 def differences(rule: Rule, ours: list[Any], theirs: list[Any]) -> list[str]:
-    """Return what differs, as text; an expression that is known to differ must."""
+    """Return the differences as text; a known difference that does not occur is one, too."""
     found = []
     skipped = ""
     for text, own, expected in zip(["the program itself", *rule.expressions], ours, theirs, strict=False):
@@ -122,7 +122,7 @@ def differences(rule: Rule, ours: list[Any], theirs: list[Any]) -> list[str]:
 
 
 def shown(outcome: Any) -> Any:
-    """Return an outcome with the first of an error's classes."""
+    """Return an outcome with only the first class of its error."""
     return ("error", outcome[1][0], *outcome[2:]) if outcome[0] == "error" else outcome
 
 
@@ -178,12 +178,12 @@ def outcome(action: Any, package: Any) -> Any:
 
 
 def class_names(error: Exception) -> list[str]:
-    """Return the names of an error's classes, the most special one first."""
+    """Return the class names of an error, the most derived first."""
     return ["Error" if cls.__name__ == "ScriptRuntimeError" else cls.__name__ for cls in type(error).__mro__]
 
 
 def message_and_highlights(text: str) -> tuple[str, list[str]]:
-    """Return the line of an error's text that says what is wrong, and what it underlines."""
+    """Return the message line of an error and the source text that it underlines."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     while_running = "Traceback of TorchScript" in text  # what is wrong stands last
     message = (lines or [""])[-1 if while_running else 0]
@@ -204,7 +204,7 @@ def describe(value: Any) -> str:
 
 
 def highlighted(message: str) -> list[str]:
-    """Return the text that an error underlines first, after its line."""
+    """Return the first source text that an error underlines."""
     lines = message.split("\n")
     texts = []
     for number, line in enumerate(lines):

@@ -28,7 +28,7 @@ INDICES = {
 
 
 def ramp(m, s, shape):
-    """Numbers of that shape, which depend on a number."""
+    """Return a ramp of numbers of a shape, shifted by an offset."""
     count = m.zeros(shape).numel()
     return (s.reshape(-1)[0] + m.arange(float(max(1, count))))[:count].reshape(shape)
 
@@ -61,7 +61,7 @@ def attempt(f):
 
 
 def outcomes(m, index, value, from_argument):
-    """What a function that assigns gives, and its derivatives, by either argument."""
+    """Return the result and the derivatives of an assigning function."""
     base = m.arange(24.0).reshape(SHAPE) / 7
     source = m.tensor([0.3, -0.7, 1.1])
     shape = tuple(base[INDICES[index](m)].shape)

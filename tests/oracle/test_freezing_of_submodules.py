@@ -1,4 +1,4 @@
-"""What freezing leaves of containers, of modules of one class, and of what is preserved, against PyTorch."""
+"""Freezing of containers, modules of one class and preserved attributes, against PyTorch."""
 
 import re
 
@@ -128,7 +128,7 @@ def frozen(m, name, preserved):
 
 
 def shown(module):
-    """The nodes of the graph but for constants, and which names are left."""
+    """Return the non-constant nodes of the graph, and the remaining attribute names."""
     lines = [
         re.sub(r" #.*|%[\w.]+|\w*___torch_mangle_\d+\.|__torch__\.[\w.]*", "", line).strip()
         for line in str(module.graph).splitlines()

@@ -1,4 +1,4 @@
-"""Programs of the language's rules, accepted and refused, do what they do in PyTorch: values, errors, places, graphs."""
+"""Valid and invalid programs have PyTorch's values, errors, source ranges and graphs."""
 
 import pytest
 

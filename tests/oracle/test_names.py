@@ -1,4 +1,4 @@
-"""Every public name of PyTorch's dense API is real, not a placeholder; what is not is excused below, with its reason."""
+"""Every public name of PyTorch's dense API is implemented, except those listed below with a reason."""
 
 from fnmatch import fnmatch
 

@@ -1,4 +1,4 @@
-"""hasattr of a module of Python."""
+"""hasattr of a Python module."""
 
 import ts
 

@@ -1,4 +1,4 @@
-"""A class of modules is no type of arguments: what a module holds is known of instances only."""
+"""A Module subclass cannot be an argument type: attributes are known for instances only."""
 
 import ts
 

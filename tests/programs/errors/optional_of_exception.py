@@ -1,4 +1,4 @@
-"""A class of exceptions is no type, in an Optional neither."""
+"""An exception class is not a type, also in Optional."""
 
 from typing import Optional
 

@@ -1,4 +1,4 @@
-"""None as the default of a tensor: it is given as a tensor that is not defined, and is never None to a script."""
+"""None as the default of a Tensor parameter is the undefined tensor, and never None in a script."""
 # rule: calls
 
 import ts

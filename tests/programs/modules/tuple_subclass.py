@@ -1,4 +1,4 @@
-"""An attribute that is a subclass of tuple has the tuple's items, whatever its methods say."""
+"""An attribute of a tuple subclass has the stored items, also if methods are overridden."""
 # rule: module.instance
 
 import ts as torch

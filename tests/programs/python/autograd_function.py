@@ -1,4 +1,4 @@
-"""`apply` of an autograd.Function is a call of Python, whose gradient is the one that the class defines."""
+"""`apply` of an autograd.Function is a Python call with the gradient that the class defines."""
 # rule: ignore
 
 import ts as torch

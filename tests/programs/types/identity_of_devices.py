@@ -1,4 +1,4 @@
-"""Devices are compared by value, strings that were made apart are two."""
+"""`is` compares devices by value and strings by identity."""
 # rule: identity
 
 import ts
