@@ -257,7 +257,7 @@ def read(text: str) -> dict[str, set[str]]:
 
 
 def differences(recorded: str, present: str) -> list[str]:
-    """Return what is recorded and not there now.  Other packages that are installed may add names and modules."""
+    """Return recorded entries that are missing now; installed packages may add names and modules."""
     now = read(present)
     return [
         f"{section} {line}".strip()

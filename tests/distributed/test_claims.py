@@ -76,7 +76,7 @@ def test_what_is_no_segment_is_not_opened(tmp_path):
     file = os.open(tmp_path / "named", os.O_RDONLY | os.O_CREAT)
     try:
         fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-        with pytest.raises(NotSharedMemoryError, match="without a name"):
+        with pytest.raises(NotSharedMemoryError, match="not an unnamed file"):
             Borrower(os.getpid(), MARK).take(reference(file))
         assert fcntl.fcntl(file, fcntl.F_GETLEASE) == fcntl.F_RDLCK and not told
     finally:
