@@ -26,7 +26,7 @@ def spec_of(module: str) -> ModuleSpec | None:
 
 
 def find(name: str) -> Any:
-    """Return the placeholder of a name in the module `torch`; None if PyTorch does not have the name."""
+    """Return the placeholder of a top-level `torch` name, or None."""
     from ts.absent import placeholders
 
     try:
@@ -63,7 +63,7 @@ def names_for(module: str, own: Callable[[str], Any] | None = None) -> Callable[
 
 
 def _file_inside(module: str, name: str) -> ModuleType | None:
-    """Import a submodule of a package from its file; return None if there is no such file."""
+    """Import a submodule from its file; return None if the package has no such file."""
     places = vars(sys.modules[module]).get("__path__")
     if not places or PathFinder.find_spec(f"{module}.{name}", places) is None:
         return None

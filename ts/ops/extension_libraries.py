@@ -136,7 +136,7 @@ class UnavailableOperator:
 
 
 def unavailable_operator(namespace: str, name: str) -> UnavailableOperator | None:
-    """Return the UnavailableOperator of a library that is not loaded; None if no library declares it."""
+    """Return the placeholder of an operator that an unloaded library declares, or None."""
     for place in _unloaded_libraries:
         if _declares(place, namespace, name):
             return UnavailableOperator(namespace, name, place)

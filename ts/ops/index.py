@@ -588,7 +588,7 @@ def _copied(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
 
 
 def _check_source(src: Array, place: Array) -> None:
-    """Raise a RuntimeError if the source has another shape than the slice that it is written to."""
+    """Raise a RuntimeError if the shapes of source and target slice differ."""
     if not sizes.same(src.shape, place.shape):
         raise RuntimeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice "

@@ -152,7 +152,7 @@ def coalesce(dense: Any, xp: Any, self: Any) -> CooArray:
 
 
 def mark_coalesced(dense: Any, xp: Any, self: Any, coalesced: bool) -> CooArray:
-    """Mark an array as coalesced or not; RuntimeError if it is marked but its indices are not sorted."""
+    """Set the `coalesced` flag of an array; RuntimeError if set for unsorted indices."""
     coo = conversions.require_coo(self, "_coalesced_")
     if coalesced:
         flat = coo.flat_indices()
