@@ -234,7 +234,7 @@ def index_put_in_place(
     out="out",
     out_refused="index_select(): self and result must have the same scalar type",
     work=work.of(work.named_rows, 0.1),
-    sparse="shapes.index_select",
+    sparse="view_ops.index_select",
 )
 def _index_select(xp: Any, self: Array, dim: int, index: Array) -> Array:
     axis = rules.wrap_dim(dim, self.ndim)

@@ -45,7 +45,7 @@ def _need(x: Array, ndim: int, what: str) -> None:
     refuses={"b": "addmm_impl_cpu_"},
     out_refused=EXPECTED,
     autocast="lower",
-    sparse="products.mm",
+    sparse="matmul.mm",
 )
 def _mm(xp: Any, self: Array, mat2: Array) -> Array:
     _need(self, 2, "self must be a matrix")
@@ -61,7 +61,7 @@ def _mm(xp: Any, self: Array, mat2: Array) -> Array:
     refuses={"b": "bmm"},
     out_refused=EXPECTED,
     autocast="lower",
-    sparse="products.bmm",
+    sparse="matmul.bmm",
 )
 def _bmm(xp: Any, self: Array, mat2: Array) -> Array:
     _need(self, 3, "batch1 must be a 3D tensor")
@@ -80,7 +80,7 @@ def _bmm(xp: Any, self: Array, mat2: Array) -> Array:
     out="out",
     refuses={"b": "addmv_impl_cpu"},
     autocast={"cuda": "lower"},
-    sparse="products.mv",
+    sparse="matmul.mv",
 )
 def _mv(xp: Any, self: Array, vec: Array) -> Array:
     if self.ndim != 2 or vec.ndim != 1:
@@ -163,7 +163,7 @@ def _outer(xp: Any, self: Array, vec2: Array) -> Array:
     return xp.multiply(rules.cast(xp, self, dtype)[:, None], rules.cast(xp, vec2, dtype)[None, :])
 
 
-@op("aten::matmul(Tensor self, Tensor other) -> Tensor", out="out", **COPIED, sparse="products.matmul")
+@op("aten::matmul(Tensor self, Tensor other) -> Tensor", out="out", **COPIED, sparse="matmul.matmul")
 @op(
     "aten::linalg_matmul(Tensor self, Tensor other) -> Tensor",
     out="out",
@@ -217,7 +217,7 @@ def blend(xp: Any, self: Array, result: Array, beta: Any, alpha: Any) -> Array:
     refuses={"b": "addmm_impl_cpu_"},
     out_refused=EXPECTED,
     autocast="lower",
-    sparse="products.addmm",
+    sparse="matmul.addmm",
 )
 def _addmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alpha: Any = 1) -> Array:
     return blend(xp, self, _mm(xp, mat1, mat2), beta, alpha)

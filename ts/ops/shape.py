@@ -57,20 +57,22 @@ def concatenate(xp: Any, tensors: Sequence[Array], dim: int) -> Array:
     return xp.concatenate(kept, axis=axis)
 
 
-@op("aten::cat(Tensor[] tensors, int dim=0) -> Tensor", out="out", out_uncast=_CAT_INTO, sparse="shapes.cat")
+@op(
+    "aten::cat(Tensor[] tensors, int dim=0) -> Tensor", out="out", out_uncast=_CAT_INTO, sparse="view_ops.cat"
+)
 @op(
     "aten::concat(Tensor[] tensors, int dim=0) -> Tensor",
     out="out",
     same_as="aten::cat",
     out_uncast=_CAT_INTO,
-    sparse="shapes.cat",
+    sparse="view_ops.cat",
 )
 @op(
     "aten::concatenate(Tensor[] tensors, int dim=0) -> Tensor",
     out="out",
     same_as="aten::cat",
     out_uncast=_CAT_INTO,
-    sparse="shapes.cat",
+    sparse="view_ops.cat",
 )
 @facts(layout="all_channels", autocast={"cpu": "widest"})
 def _cat(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
@@ -116,7 +118,7 @@ def _chunk_cat(xp: Any, tensors: Sequence[Array], dim: int, num_chunks: int) -> 
     layout="contiguous",
     out="out",
     out_uncast=_CAT_INTO,
-    sparse="shapes.stack",
+    sparse="view_ops.stack",
 )
 @op(
     "aten::stack(Tensor[] tensors, int dim=0) -> Tensor",
@@ -124,7 +126,7 @@ def _chunk_cat(xp: Any, tensors: Sequence[Array], dim: int, num_chunks: int) -> 
     layout="contiguous",
     out_uncast=_CAT_INTO,
     autocast={"cpu": "widest"},
-    sparse="shapes.stack",
+    sparse="view_ops.stack",
 )
 def _stack(xp: Any, tensors: Sequence[Array], dim: int = 0) -> Array:
     if not tensors:

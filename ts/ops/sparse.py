@@ -5,7 +5,7 @@ all tensors are dense: it constructs a sparse array or raises an error.  `sparse
 operands, as in other families.
 
     sparse_coo_tensor([[0, 2]], [1., 2.], (3,))    CooArray
-    mm(coo, dense)                                 `aten::mm` in `matmul`, by `products.mm`
+    mm(coo, dense)                                 `aten::mm` in `matmul`, by `matmul.mm`
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ts.ops import rules
 from ts.ops.outputs import COPIED
 from ts.ops.registry import facts, op
 from ts.ops.sparse_kernels import conversions, not_available
-from ts.ops.sparse_kernels.parts import compressed_array, coo_array
+from ts.ops.sparse_kernels.accessors import compressed_array, coo_array
 
 Array = Any
 _OPTIONS: Final = "ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory"
@@ -156,17 +156,17 @@ _declare_compressed("sparse_compressed_tensor", "compressed_indices", "plain_ind
 # ---------------------------------------------------------------------------------------- parts
 
 
-@op("aten::_indices(Tensor(a) self) -> Tensor(a)", where="m", sparse="parts.stored_indices")
+@op("aten::_indices(Tensor(a) self) -> Tensor(a)", where="m", sparse="accessors.stored_indices")
 def _indices(xp: Any, self: Array) -> Any:
     raise not_available("aten::_indices", "CPU")
 
 
-@op("aten::_values(Tensor(a) self) -> Tensor(a)", where="m", sparse="parts.stored_values")
+@op("aten::_values(Tensor(a) self) -> Tensor(a)", where="m", sparse="accessors.stored_values")
 def _values(xp: Any, self: Array) -> Any:
     raise not_available("aten::_values", "CPU")
 
 
-@op("aten::_nnz(Tensor self) -> int", where="m", sparse="parts.nnz")
+@op("aten::_nnz(Tensor self) -> int", where="m", sparse="accessors.nnz")
 def _nnz(xp: Any, self: Array) -> int:
     raise not_available("aten::_nnz", "CPU")
 
@@ -178,7 +178,9 @@ def _declare_part(name: str, text: str, returns: str = "Tensor(a)") -> None:
         raise RuntimeError(f"{name} {text} but got Strided")
 
     argument = "Tensor(a) self" if returns != "bool" else "Tensor self"
-    op(f"aten::{name}({argument}) -> {returns}", where="m", family="sparse", sparse=f"parts.{name}")(kernel)
+    op(f"aten::{name}({argument}) -> {returns}", where="m", family="sparse", sparse=f"accessors.{name}")(
+        kernel
+    )
 
 
 _declare_part("indices", "expected sparse coordinate tensor layout")
@@ -191,12 +193,12 @@ for _name in ("ccol_indices", "row_indices"):
     _declare_part(_name, "expected sparse column compressed tensor layout")
 
 
-@op("aten::_coalesce(Tensor self) -> Tensor", where="f", sparse="parts.coalesce")
+@op("aten::_coalesce(Tensor self) -> Tensor", where="f", sparse="accessors.coalesce")
 def _coalesce(xp: Any, self: Array) -> Any:
     raise not_available("aten::_coalesce", "CPU")
 
 
-@op("aten::values_copy(Tensor self) -> Tensor", where="f", sparse="parts.values_copy")
+@op("aten::values_copy(Tensor self) -> Tensor", where="f", sparse="accessors.values_copy")
 def _values_copy(xp: Any, self: Array) -> Any:
     raise RuntimeError("values expected sparse tensor layout but got Strided")
 
@@ -204,21 +206,21 @@ def _values_copy(xp: Any, self: Array) -> Any:
 @op(
     "aten::_coalesced_(Tensor(a!) self, bool coalesced) -> Tensor(a!)",
     where="m",
-    sparse="parts.mark_coalesced",
+    sparse="accessors.mark_coalesced",
 )
 def _coalesced(xp: Any, self: Array, coalesced: bool) -> Any:
     raise not_available("aten::_coalesced_", "CPU")
 
 
-@op("aten::_dimI(Tensor self) -> int", where="m", sparse="parts.sparse_dim")
-@op("aten::sparse_dim(Tensor self) -> int", where="m", sparse="parts.sparse_dim")
+@op("aten::_dimI(Tensor self) -> int", where="m", sparse="accessors.sparse_dim")
+@op("aten::sparse_dim(Tensor self) -> int", where="m", sparse="accessors.sparse_dim")
 @facts(reads_elements=False)
 def _sparse_dim(xp: Any, self: Array) -> int:
     return 0
 
 
-@op("aten::_dimV(Tensor self) -> int", where="m", sparse="parts.dense_dim")
-@op("aten::dense_dim(Tensor self) -> int", where="m", sparse="parts.dense_dim")
+@op("aten::_dimV(Tensor self) -> int", where="m", sparse="accessors.dense_dim")
+@op("aten::dense_dim(Tensor self) -> int", where="m", sparse="accessors.dense_dim")
 @facts(reads_elements=False)
 def _dense_dim(xp: Any, self: Array) -> int:
     return int(self.ndim)
@@ -247,12 +249,12 @@ def _to_dense_of_sparse(xp: Any, self: Array, dtype: int | None = None, masked_g
 @op(
     "aten::to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor",
     where="m",
-    sparse="parts.to_sparse_of_dim",
+    sparse="accessors.to_sparse_of_dim",
 )
 @op(
     "aten::_to_sparse.sparse_dim(Tensor self, int sparse_dim) -> Tensor",
     where="m",
-    sparse="parts.to_sparse_of_dim",
+    sparse="accessors.to_sparse_of_dim",
 )
 def _to_sparse_of_dim(xp: Any, self: Array, sparse_dim: int) -> Any:
     return conversions.to_sparse(self, sparse_dim)
@@ -261,8 +263,8 @@ def _to_sparse_of_dim(xp: Any, self: Array, sparse_dim: int) -> Any:
 _TO_SPARSE: Final = "Layout? layout=None, int[2]? blocksize=None, int? dense_dim=None) -> Tensor"
 
 
-@op(f"aten::to_sparse(Tensor self, *, {_TO_SPARSE}", where="m", sparse="parts.to_sparse")
-@op(f"aten::_to_sparse(Tensor self, *, {_TO_SPARSE}", where="m", sparse="parts.to_sparse")
+@op(f"aten::to_sparse(Tensor self, *, {_TO_SPARSE}", where="m", sparse="accessors.to_sparse")
+@op(f"aten::_to_sparse(Tensor self, *, {_TO_SPARSE}", where="m", sparse="accessors.to_sparse")
 def _to_sparse(
     xp: Any, self: Array, layout: int | None = None, blocksize: Any = None, dense_dim: int | None = None
 ) -> Any:
@@ -271,24 +273,28 @@ def _to_sparse(
 
 
 @op(
-    "aten::to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor", where="m", sparse="parts.to_sparse_csr"
+    "aten::to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor",
+    where="m",
+    sparse="accessors.to_sparse_csr",
 )
 @op(
     "aten::_to_sparse_csr(Tensor self, int? dense_dim=None) -> Tensor",
     where="m",
-    sparse="parts.to_sparse_csr",
+    sparse="accessors.to_sparse_csr",
 )
 def _to_sparse_csr(xp: Any, self: Array, dense_dim: int | None = None) -> Any:
     return conversions.convert_to_sparse(self, dtypes.sparse_csr)
 
 
 @op(
-    "aten::to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor", where="m", sparse="parts.to_sparse_csc"
+    "aten::to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor",
+    where="m",
+    sparse="accessors.to_sparse_csc",
 )
 @op(
     "aten::_to_sparse_csc(Tensor self, int? dense_dim=None) -> Tensor",
     where="m",
-    sparse="parts.to_sparse_csc",
+    sparse="accessors.to_sparse_csc",
 )
 def _to_sparse_csc(xp: Any, self: Array, dense_dim: int | None = None) -> Any:
     return conversions.convert_to_sparse(self, dtypes.sparse_csc)
@@ -302,12 +308,12 @@ def _sparse_mask(xp: Any, self: Array, mask: Array) -> Any:
 @op(
     "aten::sparse_resize_(Tensor(a!) self, int[] size, int sparse_dim, int dense_dim) -> Tensor(a!)",
     where="m",
-    sparse="shapes.sparse_resize", reshapes=True,
+    sparse="view_ops.sparse_resize", reshapes=True,
 )  # fmt: skip
 @op(
     "aten::sparse_resize_and_clear_(Tensor(a!) self, int[] size, int sparse_dim, int dense_dim) -> "
     "Tensor(a!)",
-    where="m", sparse="shapes.sparse_resize_and_clear", reshapes=True,
+    where="m", sparse="view_ops.sparse_resize_and_clear", reshapes=True,
 )  # fmt: skip
 def _sparse_resize(xp: Any, self: Array, size: Sequence[int], sparse_dim: int, dense_dim: int) -> Any:
     raise not_available("aten::sparse_resize_", "CPU")
@@ -333,20 +339,20 @@ def _copy_sparse(xp: Any, self: Array, src: Array, non_blocking: bool = False) -
 # ---------------------------------------------------------------------------------------- products
 
 
-@op("aten::_sparse_mm(Tensor sparse, Tensor dense) -> Tensor", where="f", sparse="products.mm")
+@op("aten::_sparse_mm(Tensor sparse, Tensor dense) -> Tensor", where="f", sparse="matmul.mm")
 def _sparse_mm(xp: Any, sparse: Array, dense: Array) -> Any:
     return xp.asarray(sparse @ dense)
 
 
 @op(
     "aten::_sparse_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    where="f", sparse="products.addmm",
+    where="f", sparse="matmul.addmm",
 )  # fmt: skip
 def _sparse_addmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alpha: Any = 1) -> Any:
     raise not_available("aten::_sparse_addmm", "CPU")
 
 
-@op("aten::_sparse_sparse_matmul(Tensor self, Tensor other) -> Tensor", where="f", sparse="products.mm")
+@op("aten::_sparse_sparse_matmul(Tensor self, Tensor other) -> Tensor", where="f", sparse="matmul.mm")
 def _sparse_sparse_matmul(xp: Any, self: Array, other: Array) -> Any:
     raise not_available("aten::_sparse_sparse_matmul", "CPU")
 
@@ -354,21 +360,21 @@ def _sparse_sparse_matmul(xp: Any, self: Array, other: Array) -> Any:
 @op(
     "aten::sparse_sampled_addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) "
     "-> Tensor",
-    where="", sparse="products.sampled_addmm",
+    where="", sparse="matmul.sampled_addmm",
 )  # fmt: skip
 def _sampled_addmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alpha: Any = 1) -> Any:
     raise not_available("aten::sparse_sampled_addmm", "CPU")
 
 
-@op("aten::smm(Tensor self, Tensor mat2) -> Tensor", sparse="products.smm")
-@op("aten::hspmm(Tensor mat1, Tensor mat2) -> Tensor", where="f", sparse="products.hspmm")
+@op("aten::smm(Tensor self, Tensor mat2) -> Tensor", sparse="matmul.smm")
+@op("aten::hspmm(Tensor mat1, Tensor mat2) -> Tensor", where="f", sparse="matmul.hspmm")
 def _sparse_by_dense(xp: Any, self: Array, mat2: Array) -> Any:
     raise not_available("aten::hspmm", "CPU")
 
 
 @op(
     "aten::sspaddmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor",
-    sparse="products.sspaddmm",
+    sparse="matmul.sspaddmm",
 )
 def _sspaddmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alpha: Any = 1) -> Any:
     raise not_available("aten::sspaddmm", "CPU")

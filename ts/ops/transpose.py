@@ -15,7 +15,7 @@ from ts.ops.registry import op
 Array = rules.Array
 
 
-@op("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", loop="permute", sparse="shapes.permute")
+@op("aten::permute(Tensor(a) self, int[] dims) -> Tensor(a)", loop="permute", sparse="view_ops.permute")
 def _permute(xp: Any, self: Array, dims: Sequence[int]) -> Array:
     if len(dims) != self.ndim:
         raise RuntimeError(
@@ -34,33 +34,33 @@ def _permute(xp: Any, self: Array, dims: Sequence[int]) -> Array:
     inplace="",
     loop="transpose",
     head=True,
-    sparse="shapes.transpose",
+    sparse="view_ops.transpose",
 )
 @op(
     "aten::swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)",
     inplace=True,
     same_as="aten::transpose",
-    sparse="shapes.transpose",
+    sparse="view_ops.transpose",
 )
 @op(
     "aten::swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)",
     inplace=True,
     same_as="aten::transpose",
-    sparse="shapes.transpose",
+    sparse="view_ops.transpose",
 )
 def _transpose(xp: Any, self: Array, dim0: int, dim1: int) -> Array:
     a, b = rules.wrap_dim(dim0, self.ndim), rules.wrap_dim(dim1, self.ndim)
     return self.swapaxes(a, b) if self.ndim else self[...]
 
 
-@op("aten::t(Tensor(a) self) -> Tensor(a)", inplace=True, loop="t", head=True, sparse="shapes.t")
+@op("aten::t(Tensor(a) self) -> Tensor(a)", inplace=True, loop="t", head=True, sparse="view_ops.t")
 def _t(xp: Any, self: Array) -> Array:
     if self.ndim > 2:
         raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
     return self.T
 
 
-@op("aten::numpy_T(Tensor(a) self) -> Tensor(a)", where="m", sparse="shapes.reverse")
+@op("aten::numpy_T(Tensor(a) self) -> Tensor(a)", where="m", sparse="view_ops.reverse")
 @op("aten::numpy_T.a(Tensor(a) self) -> Tensor(a)", where="")
 def _numpy_T(xp: Any, self: Array) -> Array:
     return self.T
@@ -79,24 +79,24 @@ def _conjugate(xp: Any, self: Array) -> Array:
     return xp.conj(self) if self.dtype.kind == "c" else self
 
 
-@op("aten::mT(Tensor(a) self) -> Tensor(a)", where="m", sparse="shapes.transpose_last")
+@op("aten::mT(Tensor(a) self) -> Tensor(a)", where="m", sparse="view_ops.transpose_last")
 @op("aten::mT.a(Tensor(a) self) -> Tensor(a)", where="")
 def _mT(xp: Any, self: Array) -> Array:
     return _matrices_turned("mT", self)
 
 
-@op("aten::mH(Tensor(a) self) -> Tensor(a)", where="m", sparse="shapes.adjoint")
+@op("aten::mH(Tensor(a) self) -> Tensor(a)", where="m", sparse="view_ops.adjoint")
 @op("aten::mH.a(Tensor(a) self) -> Tensor(a)", where="")
 def _mH(xp: Any, self: Array) -> Array:
     return _conjugate(xp, _matrices_turned("mH", self))
 
 
-@op("aten::adjoint(Tensor(a) self) -> Tensor(a)", same_as="aten::mH", sparse="shapes.adjoint")
+@op("aten::adjoint(Tensor(a) self) -> Tensor(a)", same_as="aten::mH", sparse="view_ops.adjoint")
 def _adjoint(xp: Any, self: Array) -> Array:
     return _conjugate(xp, _matrices_turned("adjoint()", self))
 
 
-@op("aten::matrix_H(Tensor(a) self) -> Tensor(a)", where="m", sparse="shapes.adjoint")
+@op("aten::matrix_H(Tensor(a) self) -> Tensor(a)", where="m", sparse="view_ops.adjoint")
 @op("aten::matrix_H.a(Tensor(a) self) -> Tensor(a)", where="")
 def _matrix_H(xp: Any, self: Array) -> Array:
     if self.ndim not in (0, 2):

@@ -85,7 +85,7 @@ def _retyped(self: Array, target: rules.DType) -> tuple[tuple[int, ...], tuple[i
 @op(
     "aten::reshape(Tensor(a) self, SymInt[] shape) -> Tensor(a)",
     loop="reshape",
-    sparse="shapes.refuse_reshape",
+    sparse="view_ops.refuse_reshape",
 )
 def _reshape(xp: Any, self: Array, shape: Sequence[int]) -> Array:
     return self.reshape(rules.infer_size(shape, self.size))
@@ -149,7 +149,7 @@ def expand_kernel(xp: Any, self: Array, size: Sequence[int]) -> Array:
     "aten::expand(Tensor(a) self, SymInt[] size, *, bool implicit=False) -> Tensor(a)",
     where="m",
     loop="expand",
-    sparse="shapes.refuse_expand",
+    sparse="view_ops.refuse_expand",
 )
 def _expand(xp: Any, self: Array, size: Sequence[int], implicit: bool = False) -> Array:
     return expand_kernel(xp, self, size)
@@ -182,7 +182,7 @@ def _squeeze_dim(xp: Any, self: Array, dim: int | Sequence[int]) -> Array:
     inplace=True,
     loop="unsqueeze",
     head=True,
-    sparse="shapes.unsqueeze",
+    sparse="view_ops.unsqueeze",
 )
 def _unsqueeze(xp: Any, self: Array, dim: int) -> Array:
     return unsqueezed(self, rules.wrap_dim(dim, self.ndim + 1))
@@ -215,13 +215,13 @@ def flatten_kernel(self: Array, start_dim: int, end_dim: int) -> Array:
 
 @op(
     "aten::flatten.using_ints(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)",
-    sparse="shapes.refuse_reshape",
+    sparse="view_ops.refuse_reshape",
 )
 def _flatten(xp: Any, self: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
     return flatten_kernel(self, start_dim, end_dim)
 
 
-@op("aten::ravel(Tensor(a) self) -> Tensor(a)", sparse="shapes.refuse_reshape")
+@op("aten::ravel(Tensor(a) self) -> Tensor(a)", sparse="view_ops.refuse_reshape")
 def _ravel(xp: Any, self: Array) -> Array:
     return (self if self.flags.c_contiguous else self.copy()).reshape(-1)
 
@@ -239,7 +239,7 @@ def _unflatten(xp: Any, self: Array, dim: int, sizes: Sequence[int]) -> Array:
     "aten::select.int(Tensor(a) self, int dim, SymInt index) -> Tensor(a)",
     loop="select",
     head=True,
-    sparse="shapes.select",
+    sparse="view_ops.select",
 )
 def _select(xp: Any, self: Array, dim: int, index: int) -> Array:
     if self.ndim == 0:
@@ -258,7 +258,7 @@ def _select(xp: Any, self: Array, dim: int, index: int) -> Array:
     where="",
     loop="slice",
     head=True,
-    sparse="shapes.slice_whole",
+    sparse="view_ops.slice_whole",
 )
 def _slice(
     xp: Any, self: Array, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
@@ -307,7 +307,7 @@ def _narrow_tensor(xp: Any, self: Array, dim: int, start: Array, length: int) ->
     "aten::narrow_copy(Tensor self, int dim, SymInt start, SymInt length) -> Tensor",
     out="out",
     out_refused=_NARROWED,
-    sparse="shapes.narrow_copy",
+    sparse="view_ops.narrow_copy",
 )
 def _narrow_copy(xp: Any, self: Array, dim: int, start: int, length: int) -> Array:
     return narrow_kernel(self, dim, start, length).copy()
@@ -551,7 +551,9 @@ def _dsplit(xp: Any, self: Array, by: Any) -> list[Array]:
     return _split_along("dsplit", self, 2, by)
 
 
-@op("aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", loop="unbind", sparse="shapes.unbind")
+@op(
+    "aten::unbind.int(Tensor(a -> *) self, int dim=0) -> Tensor(a)[]", loop="unbind", sparse="view_ops.unbind"
+)
 def _unbind(xp: Any, self: Array, dim: int = 0) -> list[Array]:
     if self.ndim == 0:
         raise IndexError("Dimension specified as 0 but tensor has no dimensions")

@@ -3,10 +3,11 @@
 In: the dense kernel of the record, the array namespace, and the schema's arguments, of which tensors are
 arrays of NumPy, `CooArray` or `CompressedArray`.  Out: an array of any of these classes.
 
+    accessors.py     construction from indices and values, and access to them
     elementwise.py   values of the pattern; sums and products of two arrays
-    products.py      matrix products
+    matmul.py        matrix products
     reductions.py    sums, norms, softmax
-    shapes.py        transposed, selected, joined and resized arrays
+    view_ops.py      transposed, selected, joined and resized arrays
     conversions.py   construction, dense <-> coordinates <-> compressed, copies
 
 A record names its kernel: `sparse="elementwise.add"`; `sparse_kernel_of` returns it, also for the in-place

@@ -287,7 +287,7 @@ def type_text(x: Any) -> str:
 
 def resize_as_sparse(dense: Any, xp: Any, self: Any, template: Any, *rest: Any) -> Any:
     """Return `self` resized to the shape and the numbers of sparse and dense dimensions of `template`."""
-    from ts.ops.sparse_kernels.shapes import sparse_resize
+    from ts.ops.sparse_kernels.view_ops import sparse_resize
 
     template = template.to_coo()
     if self.shape == template.shape and self.sparse_dim == template.sparse_dim:

@@ -119,9 +119,7 @@ def _sparse_product(self: SparseArray, mat2: SparseArray) -> Any:
 def addmm(dense: Any, xp: Any, self: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> Any:
     """Return beta * self + alpha * (mat1 @ mat2) as a dense matrix."""
     if isinstance(self, SparseArray) or (isinstance(mat2, SparseArray) and isinstance(mat1, SparseArray)):
-        raise RuntimeError(
-            "addmm: only 'mat1' may be sparse: expected 'self' and 'mat2' to be dense"
-        )
+        raise RuntimeError("addmm: only 'mat1' may be sparse: expected 'self' and 'mat2' to be dense")
     if mat1.ndim == 2 and mat2.ndim == 2:
         _expanded_to(self, (mat1.shape[0], mat2.shape[1]))
     product = mm(dense, xp, mat1, mat2)
