@@ -53,7 +53,7 @@ MAY_IMPORT = {
     "sparse": "ts _core ops functions",
     "masked": "ts _core linalg",
     "futures": "_core",
-    "compiler": "_core",
+    "compiler": "_core frontend",
     "distributed.comm": "_core.shared_memory",
     "distributed": "_core futures",
     "nn": "ts _core ops frontend autograd linalg compiler distributed",

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ts._core.thread.once import warn_once
+from ts.frontend.markers import is_scripting
 
 
 def compile(
@@ -63,7 +64,7 @@ def exporting() -> Iterator[None]:
 
 
 def is_compiling() -> bool:
-    """Return whether the calling program is being compiled or exported."""
+    """Return whether the calling program is being compiled or exported; False in scripts."""
     return is_exporting()
 
 
@@ -73,7 +74,9 @@ def is_dynamo_compiling() -> bool:
 
 
 def is_exporting() -> bool:
-    """Return whether the calling program is being exported (`ts.export.export`)."""
+    """Return whether the calling program is being exported (`ts.export.export`); False in scripts."""
+    if is_scripting():
+        return False
     return _exports.depth > 0
 
 

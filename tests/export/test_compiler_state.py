@@ -34,6 +34,21 @@ def test_states():
     assert states() == (False,) * 5
 
 
+def test_states_in_scripts():
+    """Scripts are never exported: branches for exports compile, and are not run."""
+
+    @ts.jit.script
+    def program(x: ts.Tensor):
+        if ts.compiler.is_compiling():
+            return x + 1
+        if ts.compiler.is_exporting() or ts.compiler.is_dynamo_compiling():
+            return x + 2
+        return x
+
+    assert "prim::CallFunction" in str(program.graph) and "is_compiling" in str(program.graph)
+    assert program(ts.zeros(1)).item() == 0
+
+
 def test_states_after_an_error():
     def program(x):
         raise KeyError("of the program")
