@@ -34,6 +34,41 @@ taken = torch.from_dlpack(array)  # whatever speaks DLPack: CuPy, JAX, PyTorch
 assert back is array or np.shares_memory(back, array)
 assert array[-1] == 2 and taken[-1] == 2
 
+# --8<-- [start:sparse]
+edges = torch.tensor([[0, 1, 2], [1, 2, 0]])
+weights = torch.ones(3, requires_grad=True)
+adjacency = torch.sparse_coo_tensor(edges, weights, (3, 3))
+torch.sparse.mm(adjacency, torch.randn(3, 8)).sum().backward()  # weights.grad has three elements
+
+table = torch.nn.Embedding(1000, 16, sparse=True)
+optimizer = torch.optim.SparseAdam(table.parameters())
+table(torch.tensor([3, 7])).square().sum().backward()
+optimizer.step()  # changes rows 3 and 7 alone
+# --8<-- [end:sparse]
+assert weights.grad.shape == (3,) and table.weight.grad.is_sparse
+
+# --8<-- [start:device]
+with torch.device("meta"):
+    large = torch.nn.Linear(100_000, 100_000)  # no memory
+torch.set_default_device("cpu")  # for this thread, until set_default_device(None)
+# --8<-- [end:device]
+torch.set_default_device(None)
+assert large.weight.device.type == "meta"
+
+# --8<-- [start:modes]
+from ts.utils._python_dispatch import TorchDispatchMode
+
+
+class OperatorLog(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        print(func)  # aten.mm.default ...
+        return func(*args, **(kwargs or {}))
+
+
+with OperatorLog():
+    torch.ones(2, 3) @ torch.ones(3, 2)
+# --8<-- [end:modes]
+
 # --8<-- [start:missing]
 try:
     torch.onnx.export(layer, (torch.randn(1, 5, 32),), "layer.onnx")
