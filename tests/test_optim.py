@@ -64,6 +64,38 @@ def test_hooks_of_steps():
         optimizer.step()
 
 
+def test_step_of_an_optimizer_without_base_initialization():
+    """A class that wraps another optimizer, and never calls `Optimizer.__init__`, has its own step."""
+
+    class Wrapper(Optimizer):
+        def __init__(self, optimizer):
+            self.optimizer = optimizer
+
+        def step(self, closure=None):
+            return self.optimizer.step(lambda: "inner")
+
+    assert not hasattr(Wrapper.step, "hooked")
+    assert Wrapper(SGD([parameter(1.0)])).step() == "inner"
+    with pytest.raises(AttributeError, match="_optimizer_step_pre_hooks"):
+        Wrapper(None).register_step_pre_hook(print)
+
+
+def test_steps_get_hooks_with_the_first_optimizer_of_a_class():
+    """`step.hooked` says whether the class has run `Optimizer.__init__`, so that its steps run hooks."""
+
+    class Halving(SGD):
+        def step(self, closure=None):
+            return "halved"
+
+    assert not hasattr(Halving.step, "hooked")
+    optimizer = Halving([parameter(1.0)])
+    assert Halving.step.hooked
+    seen = []
+    optimizer.register_step_pre_hook(lambda *args: seen.append(args))
+    assert optimizer.step() == "halved"
+    assert len(seen) == 1
+
+
 def test_hooks_of_states():
     """Hooks see, and may replace, what is saved and what is loaded."""
     optimizer = SGD([parameter(1.0)], lr=0.5)

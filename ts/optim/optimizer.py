@@ -60,6 +60,7 @@ class Optimizer:
             )
         self.defaults = defaults
         self._prepare()
+        self._patch_step_function()
         self.state = defaultdict(dict)
         self.param_groups = []
         given = list(params)
@@ -68,27 +69,29 @@ class Optimizer:
         for group in given if isinstance(given[0], dict) else [{"params": given}]:
             self.add_param_group(group)
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "step" in cls.__dict__:
-            cls.step = _hooked(cls.__dict__["step"])  # type: ignore[method-assign]
+    def _patch_step_function(self) -> None:
+        """Let the `step` of this optimizer's class call hooks; classes without optimizers stay unchanged."""
+        cls = type(self)
+        if not getattr(cls.step, "hooked", False):
+            cls.step = self.profile_hook_step(cls.step)  # type: ignore[method-assign]
 
     def _prepare(self) -> None:
         """The tables that neither pickles nor copies have."""
-        self._step_pre_hooks: OrderedDict[int, Any] = OrderedDict()
-        self._step_post_hooks: OrderedDict[int, Any] = OrderedDict()
-        self._state_dict_pre_hooks: OrderedDict[int, Any] = OrderedDict()
-        self._state_dict_post_hooks: OrderedDict[int, Any] = OrderedDict()
-        self._load_pre_hooks: OrderedDict[int, Any] = OrderedDict()
-        self._load_post_hooks: OrderedDict[int, Any] = OrderedDict()
+        self._optimizer_step_pre_hooks: OrderedDict[int, Any] = OrderedDict()
+        self._optimizer_step_post_hooks: OrderedDict[int, Any] = OrderedDict()
+        self._optimizer_state_dict_pre_hooks: OrderedDict[int, Any] = OrderedDict()
+        self._optimizer_state_dict_post_hooks: OrderedDict[int, Any] = OrderedDict()
+        self._optimizer_load_state_dict_pre_hooks: OrderedDict[int, Any] = OrderedDict()
+        self._optimizer_load_state_dict_post_hooks: OrderedDict[int, Any] = OrderedDict()
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if "_step_pre_hooks" not in self.__dict__:
+        if "_optimizer_step_pre_hooks" not in self.__dict__:
             self._prepare()
+        self._patch_step_function()
         for group in self.param_groups:  # options that are younger than what was saved
             for name, value in self.defaults.items():
                 group.setdefault(name, value)
@@ -228,7 +231,7 @@ class Optimizer:
 
     def state_dict(self) -> dict[str, Any]:
         """What is remembered and the options of the groups, with numbers for the parameters."""
-        for hook in self._state_dict_pre_hooks.values():
+        for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
         numbers: dict[int, int] = {}
         groups = []
@@ -240,14 +243,14 @@ class Optimizer:
         held = ((x, value) for x, value in self.state.items() if value)
         state = {numbers[id(x)] if isinstance(x, Tensor) else x: value for x, value in held}
         result: dict[str, Any] = {"state": state, "param_groups": groups}
-        for hook in self._state_dict_post_hooks.values():
+        for hook in self._optimizer_state_dict_post_hooks.values():
             result = _replaced(hook(self, result), result)
         return result
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take the state of another optimizer over parameters of the same number and order."""
         state_dict = dict(state_dict)
-        for hook in self._load_pre_hooks.values():
+        for hook in self._optimizer_load_state_dict_pre_hooks.values():
             state_dict = _replaced(hook(self, state_dict), state_dict)
         saved = deepcopy(state_dict["param_groups"])
         if len(saved) != len(self.param_groups):
@@ -272,45 +275,69 @@ class Optimizer:
             if "param_names" in group:
                 other.setdefault("param_names", group["param_names"])
         self.__setstate__({"state": state, "param_groups": saved})
-        for hook in self._load_post_hooks.values():
+        for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
 
     # ---- hooks
+
+    @staticmethod
+    def profile_hook_step(func: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a step that runs the hooks of its optimizer before and after `func`."""
+
+        @functools.wraps(func)
+        def step(*args: Any, **kwargs: Any) -> Any:
+            self = args[0]
+            for hook in (*_global_pre_hooks.values(), *self._optimizer_step_pre_hooks.values()):
+                result = hook(self, args, kwargs)
+                if result is None:
+                    continue
+                if not (isinstance(result, tuple) and len(result) == 2):
+                    raise RuntimeError(
+                        f"{func} must return None or a tuple of (new_args, new_kwargs), but got {result}."
+                    )
+                args, kwargs = result
+            output = func(*args, **kwargs)
+            for hook in (*self._optimizer_step_post_hooks.values(), *_global_post_hooks.values()):
+                hook(self, args, kwargs)
+            return output
+
+        step.hooked = True  # type: ignore[attr-defined]
+        return step
 
     def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` before each step; what it returns are the step's arguments.
 
         The optimizer is the first of `args`.
         """
-        return add_hook(self._step_pre_hooks, hook)
+        return add_hook(self._optimizer_step_pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` after each step."""
-        return add_hook(self._step_post_hooks, hook)
+        return add_hook(self._optimizer_step_post_hooks, hook)
 
     def register_state_dict_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
         """Call `hook(optimizer)` before `state_dict`."""
-        return add_hook(self._state_dict_pre_hooks, hook, prepend)
+        return add_hook(self._optimizer_state_dict_pre_hooks, hook, prepend)
 
     def register_state_dict_post_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
         """Call `hook(optimizer, state_dict)`; what it returns replaces the state."""
-        return add_hook(self._state_dict_post_hooks, hook, prepend)
+        return add_hook(self._optimizer_state_dict_post_hooks, hook, prepend)
 
     def register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
         """Call `hook(optimizer, state_dict)` before it is loaded; what it returns is loaded instead."""
-        return add_hook(self._load_pre_hooks, hook, prepend)
+        return add_hook(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
 
     def register_load_state_dict_post_hook(
         self, hook: Callable[..., Any], prepend: bool = False
     ) -> RemovableHandle:
         """Call `hook(optimizer)` after a state was loaded."""
-        return add_hook(self._load_post_hooks, hook, prepend)
+        return add_hook(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
 
 @contextmanager
@@ -350,33 +377,6 @@ def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandl
 def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(optimizer, args, kwargs)` after each step of any optimizer, and after its own hooks."""
     return add_hook(_global_post_hooks, hook)
-
-
-def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
-    """The step with the hooks of its optimizer around it."""
-
-    @functools.wraps(step)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        self = args[0]
-        for hook in (*_global_pre_hooks.values(), *self._step_pre_hooks.values()):
-            given = hook(self, args, kwargs)
-            if given is None:
-                continue
-            if not (isinstance(given, tuple) and len(given) == 2):
-                raise RuntimeError(
-                    f"{type(self).step} must return None or a tuple of (new_args, new_kwargs), but got "
-                    f"{given}."
-                )
-            args, kwargs = given
-        result = step(*args, **kwargs)
-        for hook in (*self._step_post_hooks.values(), *_global_post_hooks.values()):
-            hook(self, args, kwargs)
-        return result
-
-    return run
-
-
-Optimizer.step = _hooked(Optimizer.step)  # type: ignore[method-assign]
 
 
 def _replaced(given: Any, before: Any) -> Any:
