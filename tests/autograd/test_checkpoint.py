@@ -145,3 +145,25 @@ def test_debug_says_what_the_two_runs_did():
     x = leaf(1.0)
     checkpoint(block, x, use_reentrant=False, debug=True).sum().backward()
     assert x.grad.item() == pytest.approx((x.sin().exp() * x.cos()).item())
+
+
+def test_validity_of_reentrant_checkpoints():
+    """A node may run a pass of its own outside of passes, and in those that reach all leaves."""
+    seen = []
+
+    class Copy(ts.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, grad):
+            seen.append(ts.autograd._is_checkpoint_valid())
+            return grad
+
+    x = ts.ones(2, requires_grad=True)
+    assert ts.autograd._is_checkpoint_valid()
+    Copy.apply(x).sum().backward()
+    ts.autograd.grad(Copy.apply(x).sum(), x)
+    Copy.apply(x).sum().backward(inputs=[x])
+    assert seen == [True, False, False]

@@ -11,6 +11,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from ts._core.autograd.backward import backward, grad
+from ts._core.autograd.engine import pass_number, reaches_all_leaves
 from ts.autograd import function, grad_mode, graph, profiler
 from ts.autograd.anomaly import detect_anomaly, set_detect_anomaly
 from ts.autograd.function import Function
@@ -29,6 +30,11 @@ __all__ = [
 if TYPE_CHECKING:
     from ts.autograd import forward_ad as forward_ad
     from ts.autograd import functional as functional
+
+
+def _is_checkpoint_valid() -> bool:
+    """Return whether a node may run a pass of its own: outside of passes, and in one to all leaves."""
+    return pass_number() == -1 or reaches_all_leaves()
 
 
 def _find(name: str) -> Any:
