@@ -153,6 +153,8 @@ def test_numpy_and_dlpack_share_memory():
     assert array[1] == 2
     with pytest.raises(RuntimeError, match="requires grad"):
         tensor([1.0], requires_grad=True).numpy()
+    with ts.no_grad():
+        assert tensor([1.0], requires_grad=True).cpu().numpy().tolist() == [1]
     with pytest.raises(ValueError, match="stride"):
         construct.from_numpy(array[::-1])
     with pytest.raises(TypeError, match=r"numpy\.str_"):

@@ -110,7 +110,7 @@ def cuda_array_interface(self: Tensor) -> Any:
             "required "
             "use tensor.cuda() to copy tensor to device memory."
         )
-    if self.requires_grad:
+    if self.requires_grad and is_grad_enabled():
         raise RuntimeError(
             "Can't get __cuda_array_interface__ on Variable that requires grad. If gradients aren't "
             "required, "
