@@ -174,6 +174,56 @@ def file_identity(mapping: Mapping) -> tuple[int, int]:
     return status.st_dev, status.st_ino
 
 
+# ---------------------------------------------------------------- files of the user
+
+
+class FileMapping(mmap.mmap):
+    """A mapping of the start of a file that the user named."""
+
+    filename: str | None  # None: writes do not reach the file
+
+
+def map_path(path: str, size: int, is_shared: bool) -> NDArray[np.uint8]:
+    """Return the first `size` bytes of a file as an array; RuntimeError if they cannot be mapped.
+
+    With `is_shared`, writes to the array reach the file, which is created or extended where it is too small.
+    """
+    if size < 0:
+        raise RuntimeError(f"unable to mmap {size} bytes from file <{path}>: Cannot allocate memory (12)")
+    if not size:
+        return np.empty(0, np.uint8)
+    flags = os.O_RDWR | os.O_CREAT if is_shared else os.O_RDONLY
+    try:
+        descriptor = os.open(path, flags | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0), 0o600)
+    except OSError as error:
+        mode = "read-write" if is_shared else "read-only"
+        raise RuntimeError(
+            f"unable to open file <{path}> in {mode} mode: {error.strerror} ({error.errno})"
+        ) from None
+    try:
+        found = os.fstat(descriptor).st_size
+        if found < size and not is_shared:
+            raise RuntimeError(
+                f"file <{path}> size <{found}> is smaller than the required mapping size <{size}>"
+            )
+        if found < size:
+            os.ftruncate(descriptor, size)
+        mapping = FileMapping(descriptor, size, access=mmap.ACCESS_WRITE if is_shared else mmap.ACCESS_COPY)
+    except OSError as error:
+        raise RuntimeError(
+            f"unable to mmap {size} bytes from file <{path}>: {error.strerror} ({error.errno})"
+        ) from None
+    finally:
+        os.close(descriptor)
+    mapping.filename = path if is_shared else None
+    return np.frombuffer(mapping, np.uint8)
+
+
+def find_filename(array: NDArray[Any]) -> str | None:
+    """Return the name of the file that writes to the array reach, if the user named it."""
+    return getattr(find_owner(array), "filename", None)
+
+
 # ---------------------------------------------------------------- named files
 
 

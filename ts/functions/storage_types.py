@@ -46,6 +46,11 @@ class StorageType:
         array = construct.tensor(values, dtype=self.dtype).array
         return TypedStorage(UntypedStorage.of(array), self.dtype)
 
+    def from_file(self, filename: str, shared: bool, size: int) -> TypedStorage:
+        """Return a storage over the first `size` elements of a file, mapped as `UntypedStorage` does."""
+        untyped = UntypedStorage.from_file(filename, shared, size * self.dtype.itemsize)
+        return TypedStorage(untyped, self.dtype)
+
     def from_buffer(
         self, buffer: Any, byte_order: str | None = None, offset: int = 0, count: int = -1
     ) -> TypedStorage:

@@ -12,6 +12,7 @@ A view of memory never reaches beyond the block: `strided` refuses what would.
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -19,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from ts import devices, dtypes
-from ts._core.shared_memory import is_shared_array
+from ts._core.shared_memory import find_filename, is_shared_array, map_path
 from ts._core.tensor.tensor import Tensor, backend_of, give_away, wrap_array
 
 Array = Any  # numpy.ndarray, cupy.ndarray, MetaArray ...
@@ -155,7 +156,24 @@ class UntypedStorage:
         made.bytes = block(wrap_array(array).array)
         return made
 
+    @classmethod
+    def from_file(cls, filename: str, shared: bool = False, nbytes: int = 0) -> UntypedStorage:
+        """Return a storage over the first `nbytes` bytes of a file, mapped into memory.
+
+        With `shared`, writes to the storage reach the file, which is created or extended where needed.
+        """
+        if not isinstance(filename, str):
+            raise TypeError(f"argument 1 must be str, not {type(filename).__name__}")
+        made = cls.__new__(cls)
+        made.bytes = map_path(filename, operator.index(nbytes), bool(shared))
+        return made
+
     # ---- what it is
+
+    @property
+    def filename(self) -> str | None:
+        """The file that writes to the bytes reach; None: there is none with a name."""
+        return find_filename(self.bytes) if isinstance(self.bytes, np.ndarray) else None
 
     @property
     def device(self) -> devices.device:
@@ -291,6 +309,16 @@ class TypedStorage:
     def __init__(self, storage: UntypedStorage, dtype: dtypes.dtype) -> None:
         self._untyped_storage = storage
         self.dtype = dtype
+
+    @classmethod
+    def from_file(cls, filename: str, shared: bool, size: int) -> TypedStorage:
+        """Raise a RuntimeError: only storage types of a dtype map files."""
+        raise RuntimeError("from_file can only be called on derived classes")
+
+    @property
+    def filename(self) -> str | None:
+        """The file that writes to the elements reach; None: there is none with a name."""
+        return self._untyped_storage.filename
 
     def untyped(self) -> UntypedStorage:
         """The storage without the dtype."""
