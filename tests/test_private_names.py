@@ -1,6 +1,7 @@
 """`ts._C`: the names of PyTorch's private module that programs use to look at graphs."""
 
 import io
+import sys
 
 import pytest
 
@@ -116,3 +117,11 @@ def test_state_of_the_thread(run, expected):
     seen = []
     run(state(seen), ts.ones(2))
     assert seen[0] == expected
+
+
+@pytest.mark.parametrize("name", ["_nn", "_linalg", "_fft", "_special"])
+def test_modules_of_operators_are_imported_by_access(name):
+    """An unknown name of one is an AttributeError, however the module was reached."""
+    module = getattr(ts._C, name)
+    assert sys.modules[f"ts._C.{name}"] is module
+    assert not hasattr(module, "_name")

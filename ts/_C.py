@@ -112,7 +112,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         found = _named(_HOMES[name])
     elif name in _OPERATORS:
-        found = operator_module(name)
+        found = importlib.import_module(f"ts._C.{name}")  # which `operator_module` makes
     elif name.removeprefix(_PREFIX) in _PASSES and name.startswith(_PREFIX):
         file, _, function = _PASSES[name.removeprefix(_PREFIX)].partition(".")
         found = partial(_run, _named(f"ts.passes.{file}.{function or file}"))

@@ -7,26 +7,14 @@ from collections.abc import Callable
 
 import ts
 from ts._core.tensor.tensor import Tensor
+from ts.nn._reduction import get_enum, legacy_get_string
 
 
 def reduction_code(size_average: bool | None, reduce: bool | None, reduction: str) -> int:
     """The operators' number of a reduction: 0 none, 1 mean, 2 sum."""
     if size_average is not None or reduce is not None:
-        if reduce is not None and not reduce:
-            reduction = "none"
-        elif size_average is not None and not size_average:
-            reduction = "sum"
-        else:
-            reduction = "mean"
-    if reduction == "none":
-        code = 0
-    elif reduction == "mean":
-        code = 1
-    elif reduction == "sum":
-        code = 2
-    else:
-        raise ValueError(f"{reduction} is not a valid value for reduction")
-    return code
+        reduction = legacy_get_string(size_average, reduce)
+    return get_enum(reduction)
 
 
 def _weighted(loss: Tensor, input: Tensor, weight: Tensor, reduction: str, by_weight: bool) -> Tensor:

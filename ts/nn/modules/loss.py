@@ -7,17 +7,9 @@ from typing import Any
 
 from ts._core.tensor.tensor import Tensor
 from ts.nn import functional as F
+from ts.nn._reduction import legacy_get_string
 from ts.nn.modules.distance import PairwiseDistance
 from ts.nn.modules.module import Module
-
-
-def _reduction(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
-    """`reduction`, or what the two older flags say."""
-    if size_average is None and reduce is None:
-        return reduction
-    if reduce is False:
-        return "none"
-    return "sum" if size_average is False else "mean"
 
 
 class _Loss(Module):
@@ -28,7 +20,9 @@ class _Loss(Module):
         self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
     ) -> None:
         super().__init__()
-        self.reduction = _reduction(size_average, reduce, reduction)
+        if size_average is not None or reduce is not None:
+            reduction = legacy_get_string(size_average, reduce)
+        self.reduction = reduction
 
 
 class _WeightedLoss(_Loss):

@@ -1,0 +1,46 @@
+"""Reductions of losses: their numbers in operators, and the two older flags for them.
+
+    get_enum("mean") == 1                       0 none, 1 mean, 2 sum
+    legacy_get_string(False, None) == "sum"     size_average, reduce; with a warning
+"""
+
+from __future__ import annotations
+
+import warnings
+
+
+def get_enum(reduction: str) -> int:
+    """Return the operators' number of a reduction; ValueError if there is none of this name."""
+    if reduction == "none":
+        code = 0
+    elif reduction == "mean":
+        code = 1
+    elif reduction == "elementwise_mean":
+        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
+        code = 1
+    elif reduction == "sum":
+        code = 2
+    else:
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return code
+
+
+def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> str:
+    """Return the name of the reduction that the older flags say."""
+    if reduce is not None and not reduce:
+        reduction = "none"
+    elif size_average is not None and not size_average:
+        reduction = "sum"
+    else:
+        reduction = "mean"
+    if emit_warning:
+        warnings.warn(
+            "size_average and reduce args will be deprecated, please use "
+            f"reduction='{reduction}' instead."
+        )
+    return reduction
+
+
+def legacy_get_enum(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> int:
+    """Return the number of the reduction that the older flags say."""
+    return get_enum(legacy_get_string(size_average, reduce, emit_warning))
