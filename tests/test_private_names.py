@@ -18,7 +18,15 @@ TEXT = """graph(%x : Tensor, %n : int):
 PASSES = [name for name in dir(ts._C) if name.startswith("_jit_pass_")]
 
 
-@pytest.mark.parametrize("name", [n for n in PASSES if n.split("pass_")[1] not in ("complete_shape_analysis", "canonicalize", "custom_pattern_based_rewrite_graph")])
+@pytest.mark.parametrize(
+    "name",
+    [
+        n
+        for n in PASSES
+        if n.split("pass_")[1]
+        not in ("complete_shape_analysis", "canonicalize", "custom_pattern_based_rewrite_graph")
+    ],
+)
 def test_every_pass_takes_a_graph(name):
     """It leaves a valid graph, and says whether it changed it."""
     graph = ts._C.parse_ir(TEXT)
@@ -30,7 +38,11 @@ def test_every_pass_takes_a_graph(name):
 
 
 def test_options():
-    text = TEXT.replace("%x : Tensor", "%x : Float(2, 3)").replace("aten::mul(%a, %b)", "aten::size(%x, %1)").replace("%c : Tensor", "%c : int")
+    text = (
+        TEXT.replace("%x : Tensor", "%x : Float(2, 3)")
+        .replace("aten::mul(%a, %b)", "aten::size(%x, %1)")
+        .replace("%c : Tensor", "%c : int")
+    )
     graph = ts._C.parse_ir(text)
     ts._C._jit_pass_peephole(graph, disable_shape_peepholes=True)
     assert "aten::size" in str(graph)
@@ -125,3 +137,24 @@ def test_modules_of_operators_are_imported_by_access(name):
     module = getattr(ts._C, name)
     assert sys.modules[f"ts._C.{name}"] is module
     assert not hasattr(module, "_name")
+
+
+def test_functions_with_the_names_of_their_modules():
+    """`from torch.nn.utils.weight_norm import weight_norm` is the function, not the module again."""
+    from ts.nn.utils.weight_norm import weight_norm
+
+    assert weight_norm is ts.nn.utils.weight_norm
+    assert weight_norm(ts.nn.Linear(2, 2)).weight_g.shape == (2, 1)
+
+
+def test_private_functions_of_initialization():
+    """Names that programs call beside the public ones, as PyTorch's private `_calculate_correct_fan`."""
+    init, x = ts.nn.init, ts.nn.Parameter(ts.ones(3, 4, 5))
+    assert (init._calculate_correct_fan(x, "fan_in"), init._calculate_correct_fan(x, "FAN_OUT")) == (20, 15)
+    with pytest.raises(ValueError, match=r"Mode x not supported, please use one of \['fan_in', 'fan_out'\]"):
+        init._calculate_correct_fan(x, "x")
+    assert init._no_grad_fill_(x, 2.0) is x and x[0, 0, 0].item() == 2
+    init._no_grad_zero_(x)
+    assert x.sum().item() == 0
+    assert init._no_grad_uniform_(x, 1.0, 2.0).min().item() >= 1
+    assert init._no_grad_trunc_normal_(x, 0.0, 1.0, -0.5, 0.5).abs().max().item() <= 0.5

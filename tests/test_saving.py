@@ -152,6 +152,30 @@ def test_tensors_of_cuda_devices_say_how_to_read_them():
     file = io.BytesIO()
     ts.save(ts.ones(2), file, _use_new_zipfile_serialization=False)
     data = file.getvalue().replace(b"X\x03\x00\x00\x00cpu", b"X\x06\x00\x00\x00cuda:0")
-    with pytest.raises(RuntimeError, match=r"Attempting to deserialize object on a CUDA device .* map_location='cpu'"):
+    with pytest.raises(
+        RuntimeError, match=r"Attempting to deserialize object on a CUDA device .* map_location='cpu'"
+    ):
         ts.load(io.BytesIO(data))
     assert ts.load(io.BytesIO(data), map_location="cpu").tolist() == [1.0, 1.0]
+
+
+def test_default_restore_location():
+    """Functions that are given as `map_location` call it, with the device that they want."""
+    from ts.serialization import default_restore_location as restore
+
+    storage = ts.ones(2).untyped_storage()
+    assert restore(storage, "cpu") is storage
+    moved = restore(storage, "meta")
+    assert (moved.device.type, moved.nbytes()) == ("meta", 8)
+    file = io.BytesIO()
+    ts.save(ts.ones(2), file)
+    file.seek(0)
+    assert ts.load(file, map_location=lambda s, _: restore(s, "meta")).is_meta
+    for location in ("cpu:0", "shelf", "xpu:0"):
+        with pytest.raises(RuntimeError, match=rf"UntypedStorage \(tagged with {location}\)"):
+            restore(storage, location)
+    if not ts.cuda.is_available():
+        with pytest.raises(RuntimeError, match=r"torch\.cuda\.is_available\(\) is False"):
+            restore(storage, "cuda:0")
+    with pytest.raises(TypeError, match="got 'NoneType'"):
+        restore(storage, None)

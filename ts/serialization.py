@@ -9,12 +9,15 @@ import os
 import zipfile
 from typing import IO, Any
 
+from ts._core.tensor.storage import TypedStorage, UntypedStorage
+from ts._core.tensor.tensor import Tensor, wrap_array
 from ts._core.thread.once import warn
 from ts.absent import names_for
 from ts.archive import saving
 from ts.archive.records import Location
 from ts.archive.safe_globals import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
 from ts.archive.saving import save
+from ts.errors import MissingCudaError
 
 __all__ = [
     "add_safe_globals", "clear_safe_globals", "get_safe_globals", "is_zipfile", "load", "safe_globals",
@@ -58,6 +61,37 @@ def load(
     if not isinstance(f, (str, os.PathLike)):
         f.seek(begin)
     return load_module(f, map_location=map_location)
+
+
+def default_restore_location(storage: Any, location: str) -> Any:
+    """Return the storage on the device that a file names; RuntimeError if there is no such device.
+
+    This is what `load` does without `map_location`, for functions that are given as one.
+    """
+    if not isinstance(location, str):
+        raise TypeError(f"expected string or bytes-like object, got {type(location).__name__!r}")
+    if location == "cpu":
+        return storage
+    kind = location.partition(":")[0]
+    if location != "meta" and kind != "cuda":
+        name = "TypedStorage" if isinstance(storage, TypedStorage) else "UntypedStorage"
+        raise RuntimeError(
+            f"don't know how to restore data location of torch.storage.{name} (tagged with {location})"
+        )
+    if isinstance(storage, TypedStorage):
+        return TypedStorage(default_restore_location(storage.untyped(), location), storage.dtype)
+    if location == "meta" and isinstance(storage, UntypedStorage):
+        return UntypedStorage(storage.nbytes(), device="meta")
+    try:
+        if isinstance(storage, Tensor):
+            return storage.to(location)
+        return UntypedStorage.of(wrap_array(storage.bytes).to(location).array)
+    except MissingCudaError:
+        raise RuntimeError(
+            "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If "
+            "you are running on a CPU-only machine, please use torch.load with "
+            "map_location=torch.device('cpu') to map your storages to the CPU."
+        ) from None
 
 
 def _position(f: str | os.PathLike[str] | IO[bytes]) -> int | None:

@@ -104,9 +104,10 @@ def _resolve(path: str, entry: api.Entry) -> Any:
     if entry.kind == "module":
         return importlib.import_module(f"ts.{path}")
     if entry.kind == "alias":
-        if api.is_module(entry.detail):
-            return importlib.import_module(f"ts.{entry.detail}".rstrip("."))
         home, name = api.split(entry.detail)
+        other = api.entries(home).get(name)  # a function may have the name of a module: the alias is of it
+        if api.is_module(entry.detail) and (other is None or other.kind == "module"):
+            return importlib.import_module(f"ts.{entry.detail}".rstrip("."))
         return getattr(importlib.import_module(f"ts.{home}".rstrip(".")), name)
     if entry.kind == "external":
         return _external(entry.detail)

@@ -1,7 +1,7 @@
 """Reductions of losses: their numbers in operators, and the two older flags for them.
 
-    get_enum("mean") == 1                       0 none, 1 mean, 2 sum
-    legacy_get_string(False, None) == "sum"     size_average, reduce; with a warning
+get_enum("mean") == 1                       0 none, 1 mean, 2 sum
+legacy_get_string(False, None) == "sum"     size_average, reduce; with a warning
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ def get_enum(reduction: str) -> int:
     elif reduction == "mean":
         code = 1
     elif reduction == "elementwise_mean":
-        warnings.warn("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
+        warnings.warn(
+            "reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.", stacklevel=2
+        )
         code = 1
     elif reduction == "sum":
         code = 2
@@ -35,8 +37,8 @@ def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warni
         reduction = "mean"
     if emit_warning:
         warnings.warn(
-            "size_average and reduce args will be deprecated, please use "
-            f"reduction='{reduction}' instead."
+            f"size_average and reduce args will be deprecated, please use reduction='{reduction}' instead.",
+            stacklevel=2,
         )
     return reduction
 

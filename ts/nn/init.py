@@ -58,7 +58,8 @@ def calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
 _calculate_fan_in_and_fan_out = calculate_fan_in_and_fan_out
 
 
-def _fan(tensor: Tensor, mode: str) -> int:
+def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
+    """Return the number that a mode, "fan_in" or "fan_out", names."""
     modes = ["fan_in", "fan_out"]
     if mode.lower() not in modes:
         raise ValueError(f"Mode {mode.lower()} not supported, please use one of {modes}")
@@ -199,7 +200,7 @@ def kaiming_uniform_(
     """Uniform, of the variance that keeps a nonlinearity's."""
     if 0 in tensor.shape:
         return tensor
-    bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
+    bound = math.sqrt(3.0) * calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode))
     return uniform_(tensor, -bound, bound, generator)
 
 
@@ -213,7 +214,12 @@ def kaiming_normal_(
     """Normal, of the variance that keeps a nonlinearity's."""
     if 0 in tensor.shape:
         return tensor
-    return normal_(tensor, 0.0, calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode)), generator)
+    return normal_(
+        tensor,
+        0.0,
+        calculate_gain(nonlinearity, a) / math.sqrt(_calculate_correct_fan(tensor, mode)),
+        generator,
+    )
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
@@ -259,6 +265,11 @@ def _older(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
     warned.__name__ = old
     return warned
 
+
+# The names under which programs call these without their defaults.
+_make_deprecate = _older
+_no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_ = uniform_, normal_, trunc_normal_
+_no_grad_fill_, _no_grad_zero_ = constant_, zeros_
 
 uniform = _older(uniform_)
 normal = _older(normal_)
