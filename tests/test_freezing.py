@@ -383,3 +383,15 @@ def test_numbers_of_traces():
     frozen = ts.jit.freeze(ts.jit.trace(Turns().eval(), (t,)))
     assert frozen(t).dtype == ts.float32 and frozen(t).equal(turns(t))
     assert "aten::arange" not in kinds(frozen.graph)
+
+
+def test_receivers_keep_their_names():
+    """The code of a frozen method names its first parameter as the source does."""
+
+    class Doubled(nn.Module):
+        def forward(this, x):
+            return x * 2
+
+    module = ts.jit.script(Doubled().eval())
+    frozen = ts.jit.freeze(module)
+    assert frozen.code.startswith("def forward(this,") and module.code.startswith("def forward(this,")

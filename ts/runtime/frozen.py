@@ -48,7 +48,8 @@ class _Assembly:
         type = now.cls.type
         for name, graph in graphs.items():
             method = before.cls.type.methods[name]
-            arguments = (Argument("self", type), *method.schema.arguments[1:])
+            receiver, *others = method.schema.arguments
+            arguments = (Argument(receiver.name, type), *others)
             schema = FunctionSchema(name, "", arguments, method.schema.returns)
             type.methods[name] = method.with_graph(graph, f"{type.qualified_name()}.{name}", schema)
 
