@@ -156,7 +156,7 @@ class AliasDb:
         return any(self._reached(value) & self._written for value in (*item.inputs(), *item.outputs()))
 
     def has_direct_writers(self, value: Value) -> bool:
-        """Whether any node of the graph writes to the value itself, not only to its elements."""
+        """Return whether any node of the graph writes to the value itself, not only to its elements."""
         return bool(self._points.get(value, 0) & self._written)
 
     def has_input_writers(self, node: Node) -> bool:

@@ -52,7 +52,7 @@ def load(
     allowed_ops: Iterable[str] | None = None,
     mmap: bool = True,
 ) -> Any:
-    """The scripted module that an archive holds.
+    """Return the scripted module of an archive.
 
     `map_location` is the device on which tensors are placed. The keys of `_extra_files` name additional
     records, whose contents are filled in.

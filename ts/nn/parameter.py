@@ -21,7 +21,7 @@ from ts._core.tensor.tensor import (
 
 
 class _ParameterMeta(type):
-    """A tensor of a class that overrides functions stays one: a mark says that it is a parameter."""
+    """Metaclass of Parameter: a tensor subclass keeps its class, and an attribute marks it as a parameter."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         if type.__instancecheck__(cls, instance):

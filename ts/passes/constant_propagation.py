@@ -229,7 +229,7 @@ class _Propagator:
 
 
 def _aliases_inputs(node: Node) -> bool:
-    """Whether all node outputs alias inputs, or elements of inputs."""
+    """Return whether all node outputs alias inputs, or elements of inputs."""
     if node.kind() in ("prim::TupleIndex", "prim::TupleUnpack", "prim::ListUnpack"):
         return True
     schema = node.schema()

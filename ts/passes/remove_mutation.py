@@ -67,7 +67,7 @@ def _visit(
 
 
 def _is_unobserved(aliases: AliasDb, mutation: Node, replacements: set[Value]) -> bool:
-    """Whether the mutated value is fresh memory of this block that nothing observes before the mutation."""
+    """Return whether the mutated value is fresh memory that nothing observes before the mutation."""
     value = mutation.input()
     making = value.node()
     if making.owning_block() is not mutation.owning_block():
@@ -81,7 +81,7 @@ def _is_unobserved(aliases: AliasDb, mutation: Node, replacements: set[Value]) -
 
 
 def _is_new_in_branch(aliases: AliasDb, value: Value, block: Block) -> bool:
-    """Whether a branch returns fresh memory, without other uses, as the output `value` of its `prim::If`."""
+    """Return whether a branch yields fresh memory without other uses as the output `value` of its `prim::If`."""
     result = block.outputs()[value.offset()]
     if result.node().owning_block() is not block or _is_structural(result.node()):
         return False

@@ -44,7 +44,7 @@ _RAISING: Final = {dis.opmap[name] for name in ("RAISE_VARARGS", "RERAISE")}
 
 
 def _has_raise_statement(error: Exception) -> bool:
-    """Whether a `raise` statement of a kernel raised the error, not NumPy or a Python operation."""
+    """Return whether a `raise` statement of a kernel raised the error, not NumPy or a Python operation."""
     trace = error.__traceback__
     if trace is None:
         return True

@@ -49,7 +49,7 @@ class Level:
         self.is_closed = False
 
     def is_open(self) -> bool:
-        """Whether operators still run on tensors of this level."""
+        """Return whether operators can still run on tensors of this level."""
         return not self.is_closed
 
 

@@ -107,7 +107,7 @@ def infer_size(indices: Any, values: Any) -> tuple[int, ...]:
 
 
 def zeros(size: Sequence[int], dtype: Any, sparse_dim: int | None = None) -> CooArray:
-    """An array without stored elements."""
+    """Return a COO array without stored elements."""
     return CooArray.empty(tuple(size), dtype, sparse_dim)
 
 
