@@ -81,7 +81,7 @@ def _is_unobserved(aliases: AliasDb, mutation: Node, replacements: set[Value]) -
 
 
 def _is_new_in_branch(aliases: AliasDb, value: Value, block: Block) -> bool:
-    """Return whether a branch yields fresh memory without other uses as the output `value` of its `prim::If`."""
+    """Return whether a branch yields fresh memory, without other uses, as output `value` of its `If`."""
     result = block.outputs()[value.offset()]
     if result.node().owning_block() is not block or _is_structural(result.node()):
         return False
