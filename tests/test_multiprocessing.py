@@ -135,19 +135,24 @@ def test_what_cannot_be_shared():
     assert mp.get_sharing_strategy() in mp.get_all_sharing_strategies()
 
 
+def shared_file_names():
+    """Return the names of the shared memory files of this process."""
+    return {name for name in os.listdir("/dev/shm") if name.startswith(f"ts_shared_{os.getpid()}_")}
+
+
 def test_files_end_with_their_tensors(strategy):
     """No descriptors or named files leak."""
-    names = set(os.listdir("/dev/shm"))
+    names = shared_file_names()
     files = len(os.listdir("/proc/self/fd"))
     for _ in range(20):
         x = ts.ones(1000)
         y = pickled_for_process(x)
         assert y.data_ptr() == x.data_ptr()
-        assert (strategy == "file_system") == bool(set(os.listdir("/dev/shm")) - names)
+        assert (strategy == "file_system") == bool(shared_file_names() - names)
         del x
         assert y.sum() == 1000
         del y
-        assert set(os.listdir("/dev/shm")) == names
+        assert shared_file_names() == names
     assert (
         len(os.listdir("/proc/self/fd")) < files + 20
     )  # `multiprocessing` has a socket, and closes some later
