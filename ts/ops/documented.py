@@ -28,22 +28,22 @@ _TAKEN: Final = {
         add addr adjoint alias alias_copy all allclose alpha_dropout alpha_dropout_ angle any arccos arccosh
         arcsin arcsinh arctan arctanh argwhere as_strided as_strided_ as_strided_copy as_strided_scatter
         as_tensor asin asinh atan atanh atleast_1d atleast_2d atleast_3d avg_pool2d_backward
-        avg_pool3d_backward backward batch_norm_gather_stats batch_norm_gather_stats_with_counts block_diag
-        broadcast_tensors broadcast_to cartesian_prod cat channel_shuffle chunk clone column_stack
-        combinations concat concatenate conj conj_physical constant_pad_nd contiguous convolution_backward
-        copy copy_ cos cosh count_nonzero cpu cumprod cumsum data dense_dim dequantize detach detach_
-        detach_copy diag diag_embed diagflat diagonal diagonal_backward diagonal_copy diagonal_scatter diff
-        div divide dropout dropout_ dsplit dstack embedding embedding_dense_backward
-        embedding_sparse_backward empty_like eq equal exp exp2 expand expand_as expand_copy expm1
-        feature_alpha_dropout feature_alpha_dropout_ feature_dropout feature_dropout_ fft_fftshift
-        fft_ifftshift fill fill_diagonal_ flatten flatten_dense_tensors flip fliplr flipud float_power
-        fractional_max_pool2d_backward fractional_max_pool3d_backward full_like gather ger hsplit hstack
-        index index_add index_copy index_fill index_put index_put_ index_select int_repr is_complex is_conj
-        is_distributed is_floating_point is_inference is_neg is_non_overlapping_and_dense is_nonzero
-        is_pinned is_same_size is_set_to is_signed is_strides_like_format isclose isfinite isinf isnan
-        isreal item kron ldexp lift lift_fresh lift_fresh_copy linalg_diagonal linalg_matrix_power linspace
-        log log10 log1p log2 logical_and logical_not logical_or logical_xor logspace logsumexp lu_unpack mH
-        mT masked_fill masked_scatter masked_select matrix_H matrix_power max_pool2d_with_indices_backward
+        avg_pool3d_backward backward block_diag broadcast_tensors broadcast_to cartesian_prod cat
+        channel_shuffle chunk clone column_stack combinations concat concatenate conj conj_physical
+        constant_pad_nd contiguous convolution_backward copy copy_ cos cosh count_nonzero cpu cumprod cumsum
+        data dense_dim dequantize detach detach_ detach_copy diag diag_embed diagflat diagonal
+        diagonal_backward diagonal_copy diagonal_scatter diff div divide dropout dropout_ dsplit dstack
+        embedding embedding_dense_backward embedding_sparse_backward empty_like eq equal exp exp2 expand
+        expand_as expand_copy expm1 feature_alpha_dropout feature_alpha_dropout_ feature_dropout
+        feature_dropout_ fft_fftshift fft_ifftshift fill fill_diagonal_ flatten flatten_dense_tensors flip
+        fliplr flipud float_power fractional_max_pool2d_backward fractional_max_pool3d_backward full_like
+        gather ger hsplit hstack index index_add index_copy index_fill index_put index_put_ index_select
+        int_repr is_complex is_conj is_distributed is_floating_point is_inference is_neg
+        is_non_overlapping_and_dense is_nonzero is_pinned is_same_size is_set_to is_signed
+        is_strides_like_format isclose isfinite isinf isnan isreal item kron ldexp lift lift_fresh
+        lift_fresh_copy linalg_diagonal linalg_matrix_power linspace log log10 log1p log2 logical_and
+        logical_not logical_or logical_xor logspace logsumexp lu_unpack mH mT masked_fill masked_scatter
+        masked_select matrix_H matrix_power max_pool2d_with_indices_backward
         max_pool3d_with_indices_backward meshgrid moveaxis movedim mul multiply nan_to_num narrow
         narrow_copy native_channel_shuffle native_dropout native_dropout_backward ne new_empty
         new_empty_strided new_full new_ones new_zeros nonzero nonzero_numpy nonzero_static not_equal numpy_T
@@ -122,13 +122,13 @@ _TAKEN: Final = {
         _foreach_cos_ _foreach_cosh_ _foreach_div_ _foreach_exp_ _foreach_expm1_ _foreach_lerp
         _foreach_lerp_ _foreach_log10_ _foreach_log1p_ _foreach_log2_ _foreach_log_ _foreach_norm
         _foreach_powsum _foreach_reciprocal_ _foreach_rsqrt_ _foreach_sigmoid_ _foreach_sin_ _foreach_sinh_
-        _foreach_sqrt_ _foreach_tan_ _foreach_tanh_ _functional_assert_async _fused_rms_norm _fused_sgd
-        _fused_sgd_ _logcumsumexp _no_grad_embedding_renorm_ _no_grad_normal_ _no_grad_uniform_ addcdiv dist
-        embedding_renorm embedding_renorm_ frobenius_norm l1_loss lerp linalg__powsum linalg_matrix_exp
-        linalg_matrix_norm linalg_norm linalg_vecdot linalg_vector_norm logaddexp logcumsumexp matrix_exp
-        mean native_norm norm norm_except_dim normal normal_ normal_functional rand rand_like randn
-        randn_like renorm requires_grad_ rms_norm sigmoid_backward silu silu_backward soft_margin_loss std
-        std_mean tanh_backward uniform uniform_ var var_mean
+        _foreach_sqrt_ _foreach_tan_ _foreach_tanh_ _functional_assert_async _fused_rms_norm _logcumsumexp
+        _no_grad_embedding_renorm_ _no_grad_normal_ _no_grad_uniform_ addcdiv dist embedding_renorm
+        embedding_renorm_ frobenius_norm l1_loss lerp linalg__powsum linalg_matrix_exp linalg_matrix_norm
+        linalg_norm linalg_vecdot linalg_vector_norm logaddexp logcumsumexp matrix_exp mean native_norm norm
+        norm_except_dim normal normal_ normal_functional rand rand_like randn randn_like renorm
+        requires_grad_ rms_norm sigmoid_backward silu silu_backward soft_margin_loss std std_mean
+        tanh_backward uniform uniform_ var var_mean
     """,
     "ifc": """
         linalg_vander
@@ -169,7 +169,7 @@ _TAKEN: Final = {
         _adaptive_avg_pool3d_backward _batch_norm_impl_index _batch_norm_no_update _batch_norm_with_update
         _batch_norm_with_update_functional _embedding_bag _embedding_bag_forward_only _euclidean_dist
         _foreach_erf_ _foreach_erfc_ _foreach_frac _foreach_frac_ _foreach_lgamma_ _fused_adagrad
-        _fused_adagrad_ _fused_adam _fused_adam_ _fused_adamw _fused_adamw_
+        _fused_adagrad_ _fused_adam _fused_adam_ _fused_adamw _fused_adamw_ _fused_sgd _fused_sgd_
         _grid_sampler_2d_cpu_fallback_backward _grouped_mm _histogramdd_from_bin_tensors _log_softmax
         _log_softmax_backward_data _masked_softmax _masked_softmax_backward _mkldnn_rnn_layer_backward
         _native_batch_norm_legit _native_batch_norm_legit_functional _native_batch_norm_legit_no_training
@@ -177,25 +177,26 @@ _TAKEN: Final = {
         _softmax_backward_data _transform_bias_rescale_qkv _transformer_encoder_layer_fwd _weight_norm
         _weight_norm_interface adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d
         adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d batch_norm batch_norm_backward
-        batch_norm_elemt batch_norm_stats batch_norm_update_stats binary_cross_entropy
-        binary_cross_entropy_backward binary_cross_entropy_with_logits cauchy cauchy_ celu complex
-        cosine_similarity cross_entropy_loss elu elu_backward embedding_bag exponential exponential_
-        fake_quantize_per_channel_affine fake_quantize_per_tensor_affine frac fractional_max_pool2d
-        fractional_max_pool3d frexp gelu gelu_backward glu glu_backward grid_sampler grid_sampler_2d
-        grid_sampler_2d_backward grid_sampler_3d grid_sampler_3d_backward group_norm hardshrink
-        hardshrink_backward hardsigmoid hardsigmoid_backward hardswish hardswish_backward hardtanh_backward
-        hinge_embedding_loss histc histogram histogramdd huber_loss huber_loss_backward hypot igamma igammac
-        instance_norm kl_div layer_norm leaky_relu leaky_relu_backward log_normal log_normal_ log_sigmoid
-        log_sigmoid_backward log_sigmoid_forward log_softmax logaddexp2 logit_backward max_pool1d
-        max_unpool2d max_unpool3d mish mish_backward mkldnn_rnn_layer mkldnn_rnn_layer_backward mse_loss
-        multinomial nanmean native_batch_norm native_batch_norm_backward native_group_norm
-        native_group_norm_backward native_layer_norm native_layer_norm_backward nextafter nll_loss
-        nll_loss2d nll_loss2d_backward nll_loss2d_forward nll_loss_backward nll_loss_forward nll_loss_nd
-        poisson polygamma_ prelu quantized::max_pool1d quantized_max_pool1d rrelu rrelu_with_noise
-        rrelu_with_noise_ rrelu_with_noise_backward rrelu_with_noise_functional scaled_dot_product_attention
-        selu smooth_l1_loss soft_margin_loss_backward softmax softplus softplus_backward softshrink
-        softshrink_backward special_gammainc special_gammaincc special_log_softmax special_round
-        special_softmax upsample_linear1d upsample_trilinear3d view_as_complex view_as_complex_copy
+        batch_norm_elemt batch_norm_gather_stats batch_norm_gather_stats_with_counts batch_norm_stats
+        batch_norm_update_stats binary_cross_entropy binary_cross_entropy_backward
+        binary_cross_entropy_with_logits cauchy cauchy_ celu complex cosine_similarity cross_entropy_loss
+        elu elu_backward embedding_bag exponential exponential_ fake_quantize_per_channel_affine
+        fake_quantize_per_tensor_affine frac fractional_max_pool2d fractional_max_pool3d frexp gelu
+        gelu_backward glu glu_backward grid_sampler grid_sampler_2d grid_sampler_2d_backward grid_sampler_3d
+        grid_sampler_3d_backward group_norm hardshrink hardshrink_backward hardsigmoid hardsigmoid_backward
+        hardswish hardswish_backward hardtanh_backward hinge_embedding_loss histc histogram histogramdd
+        huber_loss huber_loss_backward hypot igamma igammac instance_norm kl_div layer_norm leaky_relu
+        leaky_relu_backward log_normal log_normal_ log_sigmoid log_sigmoid_backward log_sigmoid_forward
+        log_softmax logaddexp2 logit_backward max_pool1d max_unpool2d max_unpool3d mish mish_backward
+        mkldnn_rnn_layer mkldnn_rnn_layer_backward mse_loss multinomial nanmean native_batch_norm
+        native_batch_norm_backward native_group_norm native_group_norm_backward native_layer_norm
+        native_layer_norm_backward nextafter nll_loss nll_loss2d nll_loss2d_backward nll_loss2d_forward
+        nll_loss_backward nll_loss_forward nll_loss_nd poisson polygamma_ prelu quantized::max_pool1d
+        quantized_max_pool1d rrelu rrelu_with_noise rrelu_with_noise_ rrelu_with_noise_backward
+        rrelu_with_noise_functional scaled_dot_product_attention selu smooth_l1_loss
+        soft_margin_loss_backward softmax softplus softplus_backward softshrink softshrink_backward
+        special_gammainc special_gammaincc special_log_softmax special_round special_softmax
+        upsample_linear1d upsample_trilinear3d view_as_complex view_as_complex_copy
     """,
     "if": """
         _add_relu _upsample_bicubic2d_aa _upsample_bilinear2d_aa _upsample_lanczos2d_aa avg_pool3d
