@@ -426,3 +426,85 @@ def test_deprecated_constructors():
         assert ts.sparse.LongTensor(at, values).dtype is ts.int64
     with pytest.raises(TypeError, match="invalid combination of arguments"):
         ts.sparse.FloatTensor([[0]], [1.0])
+
+
+# ---------------------------------------------------------------- sizes and parts of strangers
+
+HUGE = 1 << 62
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        # places of both elements in row-major order were equal modulo 2**64, and their values were summed
+        lambda: ts.sparse_coo_tensor([[0, 1], [0, 0], [0, 0]], [1.0, 2.0], (4, 1 << 32, 1 << 32)).coalesce(),
+        lambda: ts.sparse_coo_tensor((HUGE, HUGE)),
+        lambda: ts.sparse_coo_tensor((1 << 64, 2)),
+        lambda: ts.sparse_coo_tensor((-1, 2)),
+        lambda: ts.sparse_coo_tensor(ts.zeros(2, 0), ts.zeros(0), (-1, 2)),
+        lambda: ts.sparse_coo_tensor(ts.tensor([[(1 << 63) - 1]]), ts.ones(1)),
+        lambda: ts.sparse_csr_tensor(ts.tensor([0]), ts.tensor([], dtype=ts.int64), ts.zeros(0), (0, -3)),
+        lambda: ts.sparse_coo_tensor((2, 3)).sparse_resize_([-1, 2], 2, 0),
+        lambda: ts.sparse_coo_tensor((2, 3)).sparse_resize_and_clear_([-3, 2], 2, 0),
+        lambda: sparse().sparse_resize_([HUGE, HUGE], 2, 0),
+    ],
+)
+def test_sizes_without_a_number_of_elements_are_refused(make):
+    with pytest.raises(RuntimeError, match=r"^numel: integer multiplication overflow$"):
+        make()
+
+
+@pytest.mark.parametrize("dims", [(-1, 3), (3, -1), (1, 2)])
+def test_dimensions_that_do_not_fit_are_refused(dims):
+    x = ts.sparse_coo_tensor((2, 3))
+    for make in (
+        lambda: x.sparse_resize_([3, 2], *dims),
+        lambda: x.sparse_resize_and_clear_([3, 2], *dims),
+        lambda: ts.ops.aten._sparse_coo_tensor_with_dims(*dims, [3, 2]),
+        lambda: ts.ops.aten._sparse_coo_tensor_with_dims_and_tensors(
+            *dims, [3, 2], ts.tensor([[0], [0]]), ts.ones(1)
+        ),
+    ):
+        with pytest.raises(RuntimeError, match="is not satisfied: len"):
+            make()
+
+
+def test_pointers_whose_differences_overflow_are_refused():
+    pointers = ts.tensor([0, HUGE, -(1 << 63), -HUGE, 0, 2])  # each difference is 2**62, modulo 2**64
+    with pytest.raises(RuntimeError, match="is not satisfied"):
+        ts.sparse_csr_tensor(pointers[:-1] * 0 + pointers[1:], ts.tensor([0]), ts.ones(1), (4, 1 << 60))
+    with pytest.raises(RuntimeError, match="is not satisfied"):
+        ts.sparse_csr_tensor(ts.tensor([0, HUGE, -HUGE, 2]), ts.tensor([0, 1]), ts.ones(2), (3, 1 << 61))
+
+
+@pytest.mark.parametrize(
+    "written", [[0, HUGE, -HUGE, 2], [0, 1 << 40, 1 << 41, 1 << 42], [0, 2, 1, 2], [-1, 0, 1, 2]]
+)
+def test_pointers_that_were_written_to_are_checked_again(written):
+    pointers = ts.tensor([0, 1, 2, 2])
+    x = ts.sparse_csr_tensor(pointers, ts.tensor([0, 1]), ts.ones(2), (3, 2))
+    pointers.copy_(ts.tensor(written))
+    for use in (x.to_dense, x.to_sparse, lambda: x @ ts.ones(2, 1), lambda: x + x):
+        with pytest.raises(RuntimeError, match="must go from 0 to 2 without decreasing"):
+            use()
+
+
+def test_an_expansion_that_no_memory_holds_is_refused():
+    x = ts.sparse_coo_tensor(ts.zeros(2, 4, dtype=ts.int64), ts.ones(4), (1, 1))
+    with pytest.raises(RuntimeError, match="Storage size calculation overflowed"):
+        x * ts.sparse_coo_tensor(ts.zeros(2, 1, dtype=ts.int64), ts.ones(1), (1, HUGE))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: ts.sgn(ts.ones(2, 3), out=x),
+        lambda x: ts.arcsin(ts.ones(2, 3), out=x),
+        lambda x: ts.index_select(ts.ones(2, 3), 0, x),
+        lambda x: ts.index_select(x, 0, ts.sparse_coo_tensor((2,), dtype=ts.int64)),
+        lambda x: ts.sspaddmm(ts.ones(2, 2), x, ts.ones(3, 2)),
+    ],
+)
+def test_operands_of_another_layout_are_refused(call):
+    with pytest.raises((NotImplementedError, RuntimeError)):
+        call(sparse())

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from ts import dtypes
 
 Array = NDArray[Any]
 Shape = tuple[int, ...]
+MAX_ELEMENTS: Final = (1 << 63) - 1
 
 NO_NBYTES = (
     "nbytes is not defined for sparse tensors.  If you want the size of the constituent tensors, add the "
@@ -115,7 +116,7 @@ class CooArray(SparseArray):
     def __init__(self, indices: Array, values: Array, shape: Sequence[int], coalesced: bool = False) -> None:
         self.indices = indices
         self.values = values
-        self.shape: Shape = tuple(int(n) for n in shape)
+        self.shape: Shape = checked_shape(shape)
         self.coalesced = coalesced
 
     def __repr__(self) -> str:
@@ -192,7 +193,7 @@ class CompressedArray(SparseArray):
         self.pointers = pointers
         self.plain = plain
         self.values = values
-        self.shape = tuple(int(n) for n in shape)
+        self.shape = checked_shape(shape)
         self.layout = layout
 
     def __repr__(self) -> str:
@@ -219,10 +220,33 @@ class CompressedArray(SparseArray):
         return CompressedArray(self.pointers, self.plain, values, self.shape, self.layout)
 
     def to_coo(self) -> CooArray:
+        check_pointers(self.pointers, self.nnz)  # whoever has them may have written to them
         groups = np.repeat(np.arange(len(self.pointers) - 1), np.diff(self.pointers)).astype(np.int64)
         plain = self.plain.astype(np.int64, copy=False)
         indices = np.stack((groups, plain) if self.by_rows else (plain, groups))
         return CooArray(indices, self.values, self.shape, False).coalesce()
+
+
+def checked_shape(shape: Sequence[int]) -> Shape:
+    """Return the lengths as Python's numbers; RuntimeError unless an int64 counts the elements.
+
+    Row-major places of indices (`flatten_indices`) do not overflow in such an array.
+    """
+    lengths = tuple(int(n) for n in shape)
+    count = 1
+    for n in lengths:
+        count *= n
+        if n < 0 or max(n, count) > MAX_ELEMENTS:
+            raise RuntimeError("numel: integer multiplication overflow")
+    return lengths
+
+
+def check_pointers(pointers: Array, nnz: int) -> None:
+    """Raise RuntimeError unless pointers go from 0 to `nnz` and never back: their differences are counts."""
+    if pointers[0] != 0 or pointers[-1] != nnz or (pointers[1:] < pointers[:-1]).any():
+        raise RuntimeError(
+            f"pointers of compressed rows or columns must go from 0 to {nnz} without decreasing"
+        )
 
 
 def flatten_indices(indices: Array, sizes: Sequence[int]) -> Array:

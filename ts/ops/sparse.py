@@ -46,6 +46,7 @@ def _with_dims_and_tensors(
     values: Array,
     *options: Any,
 ) -> Any:
+    conversions.check_dimensions(size, sparse_dim, dense_dim)
     conversions.check_coordinates(indices, values, size, False, bool(options[-1]))
     return coo_array(indices, values, size, options[-1], options[0])
 
@@ -85,7 +86,7 @@ def _with_inferred_size(xp: Any, indices: Array, values: Array, *options: Any) -
     sparse="conversions.construct",
 )
 def _of_size(xp: Any, size: Sequence[int], dtype: int | None = None, *options: Any) -> Any:
-    return conversions.zeros(rules.check_sizes(size), rules.dtype_from(dtype))
+    return conversions.zeros(size, rules.dtype_from(dtype))
 
 
 @op(
@@ -97,12 +98,7 @@ def _of_size(xp: Any, size: Sequence[int], dtype: int | None = None, *options: A
 def _with_dims(
     xp: Any, sparse_dim: int, dense_dim: int, size: Sequence[int], dtype: int | None = None, *options: Any
 ) -> Any:
-    if sparse_dim < 0 or sparse_dim + dense_dim != len(size):
-        raise RuntimeError(
-            f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(size)}, sparse_dim "
-            f"= {sparse_dim}, "
-            f"dense_dim = {dense_dim}"
-        )
+    conversions.check_dimensions(size, sparse_dim, dense_dim)
     return conversions.zeros(size, rules.dtype_from(dtype), sparse_dim)
 
 
@@ -321,7 +317,7 @@ def _sparse_resize(xp: Any, self: Array, size: Sequence[int], sparse_dim: int, d
 
 @op(
     "aten::resize_as_sparse_(Tensor(a!) self, Tensor the_template) -> Tensor(a!)", where="f",
-    sparse="conversions.resize_as_sparse", reshapes=True,
+    sparse="view_ops.resize_as_sparse", reshapes=True,
 )  # fmt: skip
 def _resize_as_sparse(xp: Any, self: Array, the_template: Array) -> Any:
     raise not_available("aten::resize_as_sparse_", "CPU")

@@ -187,7 +187,7 @@ def _resize_output(self: Tensor, size: Sequence[int], device: Any) -> Tensor:
     variant="inplace",
     overlap=2,
     reshapes=True,
-    sparse="conversions.resize_as_sparse",
+    sparse="view_ops.resize_as_sparse",
 )
 def _resize_as(xp: Any, self: Array, the_template: Array, memory_format: int | None = None) -> Array:
     if memory_format == 1:

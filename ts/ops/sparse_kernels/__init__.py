@@ -33,6 +33,20 @@ Kernel = Callable[..., Any]
 
 def sparse_kernel_of(record: Any) -> Kernel:
     """Return the sparse kernel of a record; without one, a function that raises NotImplementedError."""
+    return partial(_run, record.key, _kernel_of(record))
+
+
+def _run(key: str, kernel: Kernel, xp: Any, *args: Any) -> Any:
+    """Call a kernel; refuse operands of whose layout it needs what they do not have."""
+    try:
+        return kernel(xp, *args)
+    except AttributeError as error:
+        if isinstance(error.obj, (np.ndarray, SparseArray)):
+            _refuse(key, xp, *args)
+        raise
+
+
+def _kernel_of(record: Any) -> Kernel:
     named = record.sparse
     if named:
         return partial(_find(named), record.kernel)

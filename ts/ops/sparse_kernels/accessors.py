@@ -9,6 +9,7 @@ import numpy as np
 
 from ts import dtypes
 from ts.backends.sparse import CompressedArray, CooArray, SparseArray
+from ts.backends.sparse.array import checked_shape
 from ts.ops import rules
 from ts.ops.sparse_kernels import conversions, not_available
 
@@ -57,10 +58,11 @@ def compressed_array(
             f"{names[0]} and {names[1]} dtype must match but got {rules.NAME_OF[pointers.dtype]} and "
             f"{rules.NAME_OF[plain.dtype]}"
         )
-    groups = len(pointers) - 1
+    groups = max(len(pointers) - 1, 0)
     if size is None:
         others = int(plain.max()) + 1 if len(plain) else 0
         size = (groups, others) if rows else (others, groups)
+    checked_shape(size)
     _check_compressed(names, pointers, plain, values, size, rows)
     if dtype is not None:
         values = rules.cast(np, values, rules.dtype_from(dtype))
@@ -88,11 +90,12 @@ def _check_compressed(
     if len(pointers) and (pointers[0] != 0 or pointers[-1] != len(plain)):
         what = f"{names[0]}[..., 0] == 0" if pointers[0] != 0 else f"{names[0]}[..., -1] == nnz"
         raise RuntimeError(f"`{what}` is not satisfied.")
-    counts = np.diff(pointers)
-    if len(counts) and (counts.min() < 0 or counts.max() > others):
+    nnz = len(plain)
+    in_order = bool((pointers[1:] >= pointers[:-1]).all())  # so differences do not overflow
+    if not in_order or (nnz > others and np.diff(pointers).max() > others):
         n = "ncols" if rows else "nrows"
         raise RuntimeError(f"`0 <= {names[0]}[..., 1:] - {names[0]}[..., :-1] <= {n}` is not satisfied.")
-    if len(plain) and (plain.min() < 0 or plain.max() >= others):
+    if nnz and (plain.min() < 0 or plain.max() >= others):
         n = "ncols" if rows else "nrows"
         raise RuntimeError(f"`0 <= {names[1]} < {n}` is not satisfied.")
 

@@ -53,6 +53,15 @@ def compress(coo: CooArray, layout: dtypes.layout) -> CompressedArray:
 # ---------------------------------------------------------------------------------------- construction
 
 
+def check_dimensions(size: Sequence[int], sparse_dim: int, dense_dim: int) -> None:
+    """Raise RuntimeError unless each length belongs to a sparse or a dense dimension."""
+    if sparse_dim < 0 or dense_dim < 0 or len(size) != sparse_dim + dense_dim:
+        raise RuntimeError(
+            f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(size)}, "
+            f"sparse_dim = {sparse_dim}, dense_dim = {dense_dim}"
+        )
+
+
 def check_coordinates(
     indices: Any, values: Any, size: Sequence[int] | None, check: bool, coalesced: bool
 ) -> None:
@@ -71,12 +80,7 @@ def check_coordinates(
             raise RuntimeError(f"found negative index {int(indices[d].min())} for dim {d}")
         return
     sparse_dim, dense_dim = indices.shape[0], values.ndim - 1
-    if len(size) != sparse_dim + dense_dim:
-        raise RuntimeError(
-            f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(size)}, sparse_dim "
-            f"= {sparse_dim}, "
-            f"dense_dim = {dense_dim}"
-        )
+    check_dimensions(size, sparse_dim, dense_dim)
     if list(size[sparse_dim:]) != list(values.shape[1:]):
         raise RuntimeError(
             f"values has incorrect size, expected {[values.shape[0], *size[sparse_dim:]]}, got "
@@ -283,16 +287,6 @@ def type_text(x: Any) -> str:
     """Return the name of the array's tensor type in PyTorch's errors: "SparseCPUFloatType"."""
     name = rules.NAME_OF[x.dtype]
     return f"Sparse{'CPU'}{name}Type" if isinstance(x, SparseArray) else f"CPU{name}Type"
-
-
-def resize_as_sparse(dense: Any, xp: Any, self: Any, template: Any, *rest: Any) -> Any:
-    """Return `self` resized to the shape and the numbers of sparse and dense dimensions of `template`."""
-    from ts.ops.sparse_kernels.view_ops import sparse_resize
-
-    template = template.to_coo()
-    if self.shape == template.shape and self.sparse_dim == template.sparse_dim:
-        return self
-    return sparse_resize(dense, xp, self, template.shape, template.sparse_dim, template.dense_dim)
 
 
 def is_same_size(dense: Any, xp: Any, self: Any, other: Any) -> bool:

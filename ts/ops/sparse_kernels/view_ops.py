@@ -11,6 +11,7 @@ from ts import dtypes
 from ts.backends.sparse import CompressedArray, CooArray, SparseArray
 from ts.ops import rules
 from ts.ops.sparse_kernels import not_available
+from ts.ops.sparse_kernels.conversions import check_dimensions
 
 
 def transpose(dense: Any, xp: Any, self: Any, dim0: int, dim1: int) -> Any:
@@ -288,12 +289,7 @@ def sparse_resize(
     dense: Any, xp: Any, self: Any, size: Sequence[int], sparse_dim: int, dense_dim: int
 ) -> CooArray:
     """Resize an array; RuntimeError if it stores elements and a size would shrink."""
-    if sparse_dim + dense_dim != len(size):
-        raise RuntimeError(
-            f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(size)}, sparse_dim "
-            f"= {sparse_dim}, "
-            f"dense_dim = {dense_dim}"
-        )
+    check_dimensions(size, sparse_dim, dense_dim)
     if not self.nnz:
         return CooArray.empty(tuple(size), self.dtype, sparse_dim)
     if (sparse_dim, dense_dim) != (self.sparse_dim, self.dense_dim):
@@ -324,10 +320,13 @@ def sparse_resize_and_clear(
     dense: Any, xp: Any, self: Any, size: Sequence[int], sparse_dim: int, dense_dim: int
 ) -> CooArray:
     """Return an array of another shape without stored elements."""
-    if sparse_dim + dense_dim != len(size):
-        raise RuntimeError(
-            f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(size)}, sparse_dim "
-            f"= {sparse_dim}, "
-            f"dense_dim = {dense_dim}"
-        )
+    check_dimensions(size, sparse_dim, dense_dim)
     return CooArray.empty(tuple(size), self.dtype, sparse_dim)
+
+
+def resize_as_sparse(dense: Any, xp: Any, self: Any, template: Any, *rest: Any) -> Any:
+    """Return `self` resized to the shape and the numbers of sparse and dense dimensions of `template`."""
+    template = template.to_coo()
+    if self.shape == template.shape and self.sparse_dim == template.sparse_dim:
+        return self
+    return sparse_resize(dense, xp, self, template.shape, template.sparse_dim, template.dense_dim)
