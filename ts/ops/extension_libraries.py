@@ -110,7 +110,8 @@ def _search(place: str, pattern: re.Pattern[bytes]) -> bool:
 @functools.cache
 def _declares(place: str, namespace: str, name: str) -> bool:
     """Return whether a library's file contains the strings of an operator's namespace and name."""
-    return all(_search(place, re.compile(rb"(?<!\w)" + x.encode() + rb"(?!\w)")) for x in (namespace, name))
+    words = (re.escape(x.encode("utf-8", "surrogatepass")) for x in (namespace, name))
+    return all(_search(place, re.compile(rb"(?<!\w)" + word + rb"(?!\w)")) for word in words)
 
 
 class UnavailableOperator:
