@@ -48,17 +48,13 @@ def test_libraries_without_pytorch_are_loaded():
 
 def test_operators_of_an_unused_library_raise_by_name(write_library):
     path = write_library("libtorch_cpu.so", "geometry_a", "distance(Tensor x) -> Tensor")
-    with pytest.raises(
-        AttributeError, match="'_OpNamespace' 'geometry_a' object has no attribute 'distance'"
-    ):
+    with pytest.raises(AttributeError, match="'_OpNamespace' 'geometry_a' object has no attribute 'distance'"):
         ts.ops.geometry_a.distance
     with pytest.warns(UserWarning, match=r"extension\.so is linked with PyTorch's libraries"):
         ts.ops.load_library(str(path))
     assert str(path) in ts.ops.loaded_libraries
     for operator in (ts.ops.geometry_a.distance, ts.ops.geometry_a.distance.default):
-        with pytest.raises(
-            NotImplementedError, match=r"torch\.ops\.geometry_a\.distance is .* of .*extension\.so"
-        ):
+        with pytest.raises(NotImplementedError, match=r"torch\.ops\.geometry_a\.distance is .* of .*extension\.so"):
             operator(ts.ones(2))
     for namespace, name in (("geometry_a", "dist"), ("geometry_b", "distance")):
         assert not hasattr(getattr(ts.ops, namespace), name)
@@ -76,10 +72,6 @@ def test_a_program_may_implement_an_operator_of_an_unused_library(write_library)
 def test_a_library_whose_package_does_without_it_is_refused(write_library):
     """OSError makes torchvision use its Python code; it would query the CUDA version of a loaded library."""
     path = write_library("libtorch.so", "vision_d", "vision_d::nms(Tensor dets) -> Tensor", name="torchvision/_C.so")
-    """torchvision asks for the CUDA version of a library that loads; OSError makes it do without."""
-    path = write_library(
-        "libtorch.so", "vision_d", "vision_d::nms(Tensor dets) -> Tensor", name="torchvision/_C.so"
-    )
     with pytest.raises(OSError, match="linked with PyTorch's libraries, and ts does not run their code"):
         ts.ops.load_library(path)
     assert not hasattr(ts.ops.vision_d, "nms")
@@ -117,9 +109,7 @@ def test_recursive_filter(audio, dtype):
         for c in range(2):
             for t in range(3):
                 a2, a1, _ = a[c].tolist()
-                expected[b, c, t + 2] = (
-                    float(x[b, c, t]) - a1 * expected[b, c, t + 1] - a2 * expected[b, c, t]
-                )
+                expected[b, c, t + 2] = float(x[b, c, t]) - a1 * expected[b, c, t + 1] - a2 * expected[b, c, t]
     assert np.allclose(padded.numpy(), expected, atol=1e-6)
     scripted = ts.jit.script(filter_in_script)
     again = ts.zeros(2, 2, 5, dtype=dtype)

@@ -16,6 +16,7 @@ import pytest
 
 import ts
 import ts.multiprocessing as mp
+from ts._core import shared_memory
 
 METHODS = ["fork", "spawn", "forkserver"]
 ROOT = Path(__file__).parent.parent
@@ -397,3 +398,57 @@ def test_weak_references_to_storages():
     assert first == second and hash(first) == hash(second) and not first.expired()
     del x
     assert first.expired()
+
+
+# ---- what others may do to shared memory
+
+
+@pytest.mark.skipif(not hasattr(os, "memfd_create"), reason="files in memory")
+def test_shared_memory_cannot_be_shortened():
+    """A process that reads behind the end of a mapped file ends by SIGBUS."""
+    x = ts.zeros(10000).share_memory_()
+    mapping, _ = shared_memory.find_mapping(x.array)
+    with pytest.raises(PermissionError):
+        os.ftruncate(mapping.descriptor, 0)
+    assert x.sum() == 0
+
+
+def test_named_files_are_no_links_and_not_too_short(tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("as it was, and longer than a number")
+    link, short = tmp_path / "ts_shared_link", tmp_path / "ts_shared_short"
+    link.symlink_to(victim)
+    short.write_text("x" * 10)
+    for use in (shared_memory.add_user, shared_memory.remove_user, shared_memory.open_named_mapping):
+        with pytest.raises(shared_memory.NotSharedMemoryError):
+            use(str(link))
+        with pytest.raises(shared_memory.NotSharedMemoryError):
+            use(str(victim))
+    with pytest.raises(shared_memory.NotSharedMemoryError, match="shorter"):
+        shared_memory.open_named_mapping(str(short))
+    assert victim.read_text() == "as it was, and longer than a number"
+
+
+@pytest.mark.parametrize("layout", [ts.sparse_coo, ts.sparse_csr])
+def test_sparse_tensors_have_no_storage_and_are_sent(layout):
+    x = ts.eye(2).to_sparse(layout=layout)
+    for use in (x.share_memory_, x.is_shared):
+        with pytest.raises(NotImplementedError, match="Cannot access storage of Sparse"):
+            use()
+    received = pickled_for_process(x)
+    assert received.layout is layout
+    assert received.values().is_shared()
+    assert received.to_dense().tolist() == [[1, 0], [0, 1]]
+
+
+def test_tracebacks_of_processes_are_not_unpickled(tmp_path):
+    read_traceback = sys.modules["ts.multiprocessing.spawn"]._read_traceback  # `mp.spawn` is the function
+    file = tmp_path / "0.txt"
+    for content, text in (
+        (b"", None),
+        (b"cbuiltins\nprint\n(S'x'\ntR.", "cbuiltins\nprint\n(S'x'\ntR."),
+        (b"\x80", "\ufffd"),
+    ):
+        file.write_bytes(content)
+        assert read_traceback(str(file)) == text
+    assert read_traceback(str(file)) is None

@@ -50,14 +50,16 @@ class Mapping(mmap.mmap):
 
 
 def create_file(size: int) -> int:
-    """Return the descriptor of a new file of `size` bytes without a name, in memory if the system can."""
-    if hasattr(os, "memfd_create"):
-        descriptor = os.memfd_create("ts", os.MFD_CLOEXEC)
-    else:
-        import tempfile  # slow to import
+    """Return the descriptor of a new file of `size` bytes without a name, in memory if the system can.
 
-        with tempfile.TemporaryFile() as file:
-            descriptor = os.dup(file.fileno())
+    A file in memory cannot be shortened: to read what is cut off would end a process.
+    """
+    if hasattr(os, "memfd_create"):
+        return create_sealed_file(size)
+    import tempfile  # slow to import
+
+    with tempfile.TemporaryFile() as file:
+        descriptor = os.dup(file.fileno())
     try:
         os.ftruncate(descriptor, size)
     except BaseException:
@@ -249,18 +251,36 @@ def _create_named_mapping(size: int) -> Mapping:
 
 def open_named_mapping(path: str) -> Mapping:
     """Map a named file whose sender called `add_user` for this process."""
-    status = os.lstat(path)
-    is_own = not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
-    if not os.path.basename(path).startswith(_NAMED_FILE_PREFIX) or not stat.S_ISREG(status.st_mode):
-        raise NotSharedMemoryError(f"{path!r} is not a shared memory file")
-    if not is_own:
-        raise NotSharedMemoryError(f"{path!r} belongs to another user")
-    descriptor = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+    descriptor = _open_named_file(path)
     try:
-        mapping = _map_named_file(descriptor, path, is_new_user=False)
+        if os.fstat(descriptor).st_size <= PAGE_BYTES:
+            raise NotSharedMemoryError(f"{path!r} is shorter than a file of shared memory")
+        return _map_named_file(descriptor, path, is_new_user=False)
     finally:
         os.close(descriptor)
-    return mapping
+
+
+def _open_named_file(path: str) -> int:
+    """Open a named file of this user; NotSharedMemoryError for a link, a pipe and any other file."""
+    if not os.path.basename(path).startswith(_NAMED_FILE_PREFIX) or os.path.islink(path):
+        raise NotSharedMemoryError(f"{path!r} is not a shared memory file")
+    flags = os.O_RDWR
+    for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"):
+        flags |= getattr(os, name, 0)
+    try:
+        descriptor = os.open(path, flags)
+    except IsADirectoryError:
+        raise NotSharedMemoryError(f"{path!r} is not a shared memory file") from None
+    status = os.fstat(descriptor)
+    refusal = ""
+    if not stat.S_ISREG(status.st_mode):
+        refusal = f"{path!r} is not a shared memory file"
+    elif hasattr(os, "geteuid") and status.st_uid != os.geteuid():
+        refusal = f"{path!r} belongs to another user"
+    if refusal:
+        os.close(descriptor)
+        raise NotSharedMemoryError(refusal)
+    return descriptor
 
 
 def _map_named_file(descriptor: int, path: str, is_new_user: bool = True) -> Mapping:
@@ -289,7 +309,7 @@ def remove_user(path: str) -> None:
 
 def _change_users(path: str, change: int) -> None:
     try:
-        descriptor = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+        descriptor = _open_named_file(path)
     except FileNotFoundError:
         return
     try:

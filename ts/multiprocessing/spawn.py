@@ -17,7 +17,6 @@ import logging
 import multiprocessing
 import multiprocessing.connection
 import os
-import pickle
 import signal
 import sys
 import tempfile
@@ -91,8 +90,8 @@ def _run(fn: Callable[..., Any], index: int, args: Sequence[Any], error_file: st
     except KeyboardInterrupt:
         pass  # the parent received SIGINT too, and terminates the processes
     except Exception:
-        with open(error_file, "wb") as file:
-            pickle.dump(traceback.format_exc(), file)
+        with open(error_file, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(traceback.format_exc())
         sys.exit(1)
 
 
@@ -181,13 +180,13 @@ SpawnContext = ProcessContext
 def _read_traceback(path: str) -> str | None:
     """Return the traceback in an error file, and remove it; None if the process wrote none."""
     try:
-        with open(path, "rb") as file:
-            text: str = pickle.load(file)
-    except (OSError, EOFError):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+    except OSError:
         return None
     with contextlib.suppress(OSError):
         os.unlink(path)
-    return text
+    return text or None
 
 
 def start_processes(
@@ -207,7 +206,7 @@ def start_processes(
     sharing.register_reductions()
     context: Any = multiprocessing.get_context(start_method)
     directory = tempfile.mkdtemp(prefix="ts-multiprocessing-")
-    error_files = [os.path.join(directory, f"{index}.pickle") for index in range(nprocs)]
+    error_files = [os.path.join(directory, f"{index}.txt") for index in range(nprocs)]
     processes = [
         context.Process(target=_run, args=(fn, index, args, file), daemon=daemon)
         for index, file in enumerate(error_files)

@@ -29,7 +29,8 @@ from ts._core.tensor.tensor import (
 
 def _check_strided(self: Tensor) -> None:
     if self.layout is not dtypes.strided:
-        raise NotImplementedError("Cannot access storage of SparseTensorImpl")
+        name = "SparseTensorImpl" if self.layout is dtypes.sparse_coo else "SparseCsrTensorImpl"
+        raise NotImplementedError(f"Cannot access storage of {name}")
 
 
 def storage_offset(self: Tensor) -> int:
@@ -147,6 +148,7 @@ def _part(name: str) -> tuple[Callable[[Tensor], Any], Callable[[Tensor, Any], N
 
 def share_memory_(self: Tensor) -> Tensor:
     """Move the storage, and all tensors on it, to memory that other processes see."""
+    _check_strided(self)
     from ts._core.tensor import sharing  # few programs need it
 
     return sharing.share_tensor(self)
@@ -154,6 +156,7 @@ def share_memory_(self: Tensor) -> Tensor:
 
 def is_shared(self: Tensor) -> bool:
     """Return whether other processes see the memory."""
+    _check_strided(self)
     return storage.UntypedStorage.of(self.array).is_shared()
 
 

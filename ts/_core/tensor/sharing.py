@@ -205,7 +205,7 @@ def reduce_tensor(x: Tensor) -> tuple[Any, ...]:
             "support crossing process boundaries.  If you just want to transfer the data, call detach() on "
             "the tensor before serializing (e.g., putting it on the queue)."
         )
-    if x.device.type != "cpu" or layer_of(x) is not None:
+    if x.device.type != "cpu" or layer_of(x) is not None or x.layout is not dtypes.strided:
         by_value: tuple[Any, ...] = x.__reduce_ex__(5)  # type: ignore[assignment]
         return by_value
     share_memory([x], sendable=True)
