@@ -51,7 +51,9 @@ def texts() -> list[str]:
     made = ["", "a", " "]
     for alphabet in ALPHABETS:
         weights = [4 if character.isalnum() else 1 for character in alphabet]
-        made += ["".join(rng.choices(alphabet, weights, k=n)) for n in (*range(1, 40), 200, 1000) for _ in range(6)]
+        made += [
+            "".join(rng.choices(alphabet, weights, k=n)) for n in (*range(1, 40), 200, 1000) for _ in range(6)
+        ]
     return made
 
 
@@ -128,7 +130,9 @@ def test_halves_of_surrogate_pairs(tmp_path):
     """Scripts, their graphs, archives, pictures and pages take texts that no encoding has."""
     scripted = ts.jit.script(torn)
     assert scripted("a") == torn("a")
-    assert '"\\ud800z\\udc80"' in str(scripted.graph) and str(ts.parse_ir(str(scripted.graph))) == str(scripted.graph)
+    assert '"\\ud800z\\udc80"' in str(scripted.graph) and str(ts.parse_ir(str(scripted.graph))) == str(
+        scripted.graph
+    )
     assert r"'\ud800z\udc80'" in scripted.bytecode.encode().decode()
     path = tmp_path / "torn.pt"
     ts.jit.save(scripted, path)
@@ -144,8 +148,19 @@ def test_commands_write_halves_of_surrogate_pairs(tmp_path, command):
     program.write_text('def f(text: str = "a", n: int = 0) -> str:\n    return text + ["\\ud801"][n]\n')
     arguments = ["-o", str(tmp_path / "page.html")] if command == "explain" else []
     ran = subprocess.run(
-        [sys.executable, "-m", "ts", command, *arguments, f"{program}:f"], capture_output=True, text=True, encoding="utf-8"
+        [sys.executable, "-m", "ts", command, *arguments, f"{program}:f"],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
     )
     assert ran.returncode == 0, ran.stderr
     written = (tmp_path / "page.html").read_text("utf-8") if command == "explain" else ran.stdout
     assert command == "code" or "\\ud801" in written
+
+
+@pytest.mark.parametrize(
+    "escape, text", [(r"\x", "x"), (r"\xg0", "xg0"), (r"\8", "8"), (r"\9a", "9a"), (r"\x41\101", "AA")]
+)
+def test_incomplete_escapes_in_graph_texts_stand_for_themselves(escape, text):
+    graph = ts._C.parse_ir(f'graph():\n  %1 : str = prim::Constant[value="{escape}"]()\n  return (%1)')
+    assert next(iter(graph.nodes())).s("value") == text

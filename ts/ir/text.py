@@ -205,9 +205,9 @@ def _unescaped(text: str) -> str:
 
     def replace(match: re.Match[bytes]) -> bytes:
         code: bytes = match.group(1)
-        if code[:1].isdigit():
+        if code[:1] in b"01234567":
             return bytes([int(code, 8) & 255])
-        if code[:1] == b"x":
+        if code[:1] == b"x" and len(code) == 3:
             return bytes([int(code[1:], 16)])
         return _UNESCAPES.get(code, code)
 
