@@ -23,6 +23,8 @@ OTHER_KINDS = {
     "distributed.rendezvous": "the module of the rendezvous",
     "jit.frontend.*": "errors of the compiler are RuntimeErrors, as those that PyTorch raises beside these",
     "overrides._pop_mode_temporarily": "a context manager that is a class",
+    "utils._python_dispatch._disable_current_modes": "a context manager that is a class",
+    "utils._python_dispatch._pop_mode_temporarily": "a context manager that is a class",
     "utils.data.functional_datapipe": "a decorator that is a function",
 }
 # Functions and classes with other parameters than in PyTorch, by path, and the reason.
@@ -53,7 +55,7 @@ OTHER_PARAMETERS = {
         """
         autograd.profiler.FunctionEvent autograd.profiler.profile cuda.Event cuda.graph profiler.profile
         profiler.tensorboard_trace_handler compile distributed.init_process_group nn.parallel.DistributedDataParallel
-        nn.UninitializedBuffer
+        nn.UninitializedBuffer fx.experimental.proxy_tensor.* utils.flop_counter.conv_backward_flop
         """.split(),
         "options that have no meaning here are missing",
     ),

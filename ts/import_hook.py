@@ -28,8 +28,8 @@ _OWN = frozenset({
 })  # fmt: skip
 # Single files that are packages in PyTorch: they get a `__path__`, so that submodules can be imported.
 _PACKAGES = frozenset({
-    "ts._C", "ts.accelerator", "ts.backends.cudnn", "ts.compiler", "ts.distributed.optim", "ts.mps",
-    "ts.signal.windows", "ts.xpu",
+    "ts._C", "ts.accelerator", "ts.backends.cudnn", "ts.compiler", "ts.distributed.launcher",
+    "ts.distributed.optim", "ts.mps", "ts.signal.windows", "ts.xpu",
 })  # fmt: skip
 _HOMES_IN_PYTORCH = {
     "ts._core.autograd.node.Node": "torch.autograd.graph",

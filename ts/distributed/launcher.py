@@ -1,9 +1,9 @@
 """Process launcher of one machine: start one process per rank, monitor and restart them.
 
-In: a `LaunchConfig`; out: None if all processes exit with 0, ChildFailedError if one fails and no
+In: a `ProcessLaunch`; out: None if all processes exit with 0, ChildFailedError if one fails and no
 restarts are left.
 
-    launch_processes(LaunchConfig(["python", "train.py"], processes=4))
+    launch_processes(ProcessLaunch(["python", "train.py"], processes=4))
 
 `Workers` holds the processes of one attempt; `launch_processes` makes up to `max_restarts + 1` attempts.  For
 several machines, run a launcher on each, with the machine's number and the address of rank 0.
@@ -28,7 +28,7 @@ _REDIRECT_STDOUT, _REDIRECT_STDERR = 1, 2  # bits of `redirects`
 
 
 @dataclass(frozen=True)
-class LaunchConfig:
+class ProcessLaunch:
     """Configuration of a launch: `processes` per machine, on `machines` machines."""
 
     command: list[str]  # "{local_rank}" in an argument is replaced by the rank
@@ -78,7 +78,7 @@ def _signal_name(number: int) -> str:
         return str(number)
 
 
-def worker_environment(config: LaunchConfig, local_rank: int, restarts: int) -> dict[str, str]:
+def worker_environment(config: ProcessLaunch, local_rank: int, restarts: int) -> dict[str, str]:
     """Return the environment variables of a worker process, in addition to those of the launcher."""
     rank = config.machine * config.processes + local_rank
     found = {
@@ -97,7 +97,7 @@ def worker_environment(config: LaunchConfig, local_rank: int, restarts: int) -> 
 class Workers:
     """Processes of one attempt."""
 
-    def __init__(self, config: LaunchConfig, restarts: int) -> None:
+    def __init__(self, config: ProcessLaunch, restarts: int) -> None:
         self.config = config
         self.processes: list[subprocess.Popen[bytes]] = []
         try:
@@ -152,7 +152,7 @@ class Workers:
                 process.wait()
 
 
-def launch_processes(config: LaunchConfig) -> None:
+def launch_processes(config: ProcessLaunch) -> None:
     """Start the processes and wait for them; after a failure restart all, at most `max_restarts` times."""
     restarts = 0
     with _termination_signals_as_exceptions():

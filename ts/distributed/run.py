@@ -19,7 +19,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from ts.distributed.launcher import ChildFailedError, LaunchConfig, SignalException, launch_processes
+from ts.distributed.launcher import ChildFailedError, ProcessLaunch, SignalException, launch_processes
 
 _DEFAULT_MASTER_PORT: Final = 29500
 _EXAMPLES: Final = """\
@@ -112,8 +112,8 @@ def parse_min_max_nnodes(nnodes: str) -> tuple[int, int]:
     return int(parts[0]), int(parts[-1])
 
 
-def config_from_args(options: argparse.Namespace) -> LaunchConfig:
-    """Convert options to a LaunchConfig; ValueError for conflicting options."""
+def launch_from_options(options: argparse.Namespace) -> ProcessLaunch:
+    """Return the launch that options describe; ValueError for conflicting options."""
     lowest, highest = parse_min_max_nnodes(options.nnodes)
     if not 0 < lowest <= highest:
         raise ValueError(f"--nnodes {options.nnodes}: expected 0 < MIN <= MAX")
@@ -135,7 +135,7 @@ def config_from_args(options: argparse.Namespace) -> LaunchConfig:
         host, port = (host, int(given)) if host else (given, port)
     if not 0 <= options.node_rank < lowest:
         raise ValueError(f"--node-rank {options.node_rank}: expected 0 to {lowest - 1}")
-    return LaunchConfig(
+    return ProcessLaunch(
         command=_command(options),
         processes=processes,
         machines=lowest,
@@ -175,7 +175,7 @@ def _command(options: argparse.Namespace) -> list[str]:
 
 def run(args: argparse.Namespace) -> None:
     """Launch the processes and wait for them; ChildFailedError if one fails without restarts left."""
-    launch_processes(config_from_args(args))
+    launch_processes(launch_from_options(args))
 
 
 def main(args: Sequence[str] | None = None) -> None:

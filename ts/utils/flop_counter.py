@@ -117,19 +117,17 @@ def conv_flop(
 
 @register_flop_formula(aten.convolution_backward)
 def conv_backward_flop(
-    grad_shape: Any, x_shape: Any, w_shape: Any, _bias: Any, _stride: Any, _padding: Any, _dilation: Any,
+    grad_out_shape: Any, x_shape: Any, w_shape: Any, _bias: Any, _stride: Any, _padding: Any, _dilation: Any,
     transposed: bool, _output_padding: Any, _groups: Any, output_mask: Any, out_shape: Any = None,
     **kwargs: Any,
 ) -> int:  # fmt: skip
     """Return the flops of the backward pass of a convolution: input and weight gradients."""
     count = 0
     if output_mask[0]:
-        count += conv_flop_count(grad_shape, w_shape, out_shape[0], not transposed)
+        count += conv_flop_count(grad_out_shape, w_shape, out_shape[0], not transposed)
     if output_mask[1]:
-        if transposed:
-            count += conv_flop_count(_swapped(grad_shape), _swapped(x_shape), _swapped(out_shape[1]), False)
-        else:
-            count += conv_flop_count(_swapped(x_shape), _swapped(grad_shape), _swapped(out_shape[1]), False)
+        x, weight = (grad_out_shape, x_shape) if transposed else (x_shape, grad_out_shape)
+        count += conv_flop_count(_swapped(x), _swapped(weight), _swapped(out_shape[1]), False)
     return count
 
 
