@@ -9,7 +9,7 @@ In: any tensor.  Out: one around the same memory whose class says what it is to 
 from __future__ import annotations
 
 import copy
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self, cast
 
 import ts
 from ts._core.tensor.sharing import register_class
@@ -36,10 +36,10 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
     _is_param = True
 
-    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Any:
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
         given = ts.empty(0) if data is None else data
         if type(given) is Tensor or type(given) is Parameter:
-            return Tensor._make_subclass(cls, given, requires_grad)
+            return cast(Self, Tensor._make_subclass(cls, given, requires_grad))
         made: Any = given.detach().requires_grad_(requires_grad)
         if type(made) is not type(given):
             raise RuntimeError(
@@ -48,8 +48,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
                 f"{type(made).__name__} was found instead. To use the type as a Parameter, please correct "
                 "the detach() semantics defined by its __torch_dispatch__() implementation."
             )
-        made._is_param = True
-        return made
+        vars(made)["_is_param"] = True
+        return cast(Self, made)
 
     def __repr__(self) -> str:
         return f"Parameter containing:\n{super().__repr__()}"
@@ -57,7 +57,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     __str__ = __repr__
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
-        copied = type(self)(self.detach().clone(), self.requires_grad)
+        copied: Parameter = type(self)(self.detach().clone(), self.requires_grad)
         memo[id(self)] = copied
         copied.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return copied
@@ -68,7 +68,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
 
 def _parameter(data: Tensor, requires_grad: bool, attributes: dict[str, Any]) -> Parameter:
     """What a pickle calls."""
-    made = Parameter(data, requires_grad)
+    made: Parameter = Parameter(data, requires_grad)
     made.__dict__.update(attributes)
     return made
 
@@ -96,12 +96,12 @@ class Buffer(Tensor, metaclass=_BufferMeta):
     persistent = True
     _is_buffer = True
 
-    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Any:
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Self:
         given = ts.empty(0) if data is None else data
         made: Any = given.detach().requires_grad_(given.requires_grad)
         made.persistent = persistent
         made._is_buffer = True
-        return made
+        return cast(Self, made)
 
 
 _KNOWN = frozenset(
@@ -161,8 +161,9 @@ def uninitialized(name: str) -> ValueError:
 class UninitializedParameter(Parameter):
     """A parameter whose shape is not known yet (`LazyLinear`)."""
 
-    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
-        return Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
+    def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Self:
+        made = Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
+        return cast(Self, made)
 
     def __getattribute__(self, name: str) -> Any:
         return _ask_uninitialized(self, name)
@@ -185,7 +186,8 @@ class UninitializedParameter(Parameter):
         self.__class__ = Parameter  # type: ignore[assignment]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> UninitializedParameter:
-        copied = memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
+        copied: UninitializedParameter = type(self)(self.requires_grad, self.device, self.dtype)
+        memo[id(self)] = copied
         return copied
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
@@ -202,8 +204,9 @@ class UninitializedBuffer(Tensor):
 
     __torch_function__ = _disabled_torch_function_impl
 
-    def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> Any:
-        return Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
+    def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None) -> Self:
+        made = Tensor._make_subclass(cls, ts.empty(0, dtype=dtype, device=device), requires_grad)
+        return cast(Self, made)
 
     def __getattribute__(self, name: str) -> Any:
         return _ask_uninitialized(self, name)
@@ -226,7 +229,8 @@ class UninitializedBuffer(Tensor):
         self.__class__ = Buffer  # type: ignore[assignment]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> UninitializedBuffer:
-        copied = memo[id(self)] = type(self)(False, self.device, self.dtype)
+        copied: UninitializedBuffer = type(self)(False, self.device, self.dtype)
+        memo[id(self)] = copied
         return copied
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
