@@ -58,7 +58,7 @@ def test_a_program_alone(program, capsys, name):
     code, out, err = output(capsys, "bench", f"{program}:{name}", "float32[2,3]", "--rounds", 1)
     assert (code, err) == (0, "")
     assert [line.split("  ")[0] for line in out.splitlines()[2:]] == ["start", "first call", "call", "memory"]
-    assert f"ts {ts.version.ts}" in out.splitlines()[1] and "results" not in out
+    assert f"ts {ts.__version__}" in out.splitlines()[1] and "results" not in out
 
 
 @pytest.mark.parametrize("name", ("", ":forward", ":0", ":0.forward"))

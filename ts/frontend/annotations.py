@@ -149,7 +149,10 @@ class Reader:
                 raise
             try:
                 found = self._convert(of_ts(annotation))
-            except CompilationError:
+            except CompilationError as reason:
+                if "Unknown type" not in str(reason):  # a known object is refused: an enum of several types
+                    reason.range = reason.range or self._range(node)
+                    raise
                 found = None
             if found is None:
                 raise

@@ -178,6 +178,9 @@ class _Reader:
         if not is_name(name) and not is_python:
             tokens.at -= 1
             raise tokens.error(f"expected an operator but found {name!r}")
+        if not is_python and "::" not in name:
+            tokens.at -= 1
+            raise tokens.error(f"expected an operator with a namespace (aten::add) but found {name!r}")
         node = block.owning_graph().create("prim::PythonOp" if is_python else name, (), 0)
         if is_python:
             node.set("name", name)

@@ -463,4 +463,11 @@ def _embedding_sparse_backward(
 )
 def _rows_as_sparse(xp: Any, index: Array, rows: Array, num_weights: int) -> Any:
     """Return a COO gradient of a table with `num_weights` rows that stores `rows` at `index`."""
+    if index.ndim != 1 or rows.ndim < 1 or len(index) != len(rows) or index.dtype.kind not in "iu":
+        raise RuntimeError(
+            "_rows_as_sparse: expected one integer index for each row, but got indices of shape "
+            f"{list(index.shape)} and rows of shape {list(rows.shape)}"
+        )
+    if len(index) and not 0 <= index.min() <= index.max() < num_weights:
+        raise RuntimeError(f"_rows_as_sparse: indices are out of the range of {num_weights} rows")
     return coo_array(index[None].astype(np.int64), rows, (num_weights, *rows.shape[1:]), None, None)

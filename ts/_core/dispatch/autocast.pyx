@@ -31,7 +31,7 @@ from ts._core.dispatch.arguments cimport spec_of_text
 from ts._core.dispatch.operator cimport (
     MOST_BACKENDS, Operator, backend_at, call_uncast, invoke_uncast,
 )
-from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_CUDA, Tensor, operator_function, version_of
+from ts._core.tensor.tensor cimport BACKEND_CPU, BACKEND_CUDA, BACKEND_META, Tensor, hides_elements, operator_function, version_of
 from ts._core.thread.context cimport AUTOCAST, GRAD_DISABLED, context_flags, set_flag
 from ts._core.value.ivalue cimport IValue, TAG_NONE, box, copy_value, move_value, release, unbox
 
@@ -241,8 +241,15 @@ cdef Casts read_casts(Operator op):
 
 # ---------------------------------------------------------------- converting arguments
 
-cdef inline bint may_cast(Tensor t, int backend) noexcept:
-    return t.backend == backend and (floats >> t.scalar_type) & 1 != 0
+cdef int element_backend(Tensor t) except -1:
+    """The backend that has the elements: tensors of function transforms hide them in the tensor that they wrap."""
+    while t.backend == BACKEND_META and hides_elements(t):
+        t = <Tensor>t.history.layer.inner
+    return t.backend
+
+
+cdef inline bint may_cast(Tensor t, int backend) except -1:
+    return (floats >> t.scalar_type) & 1 != 0 and element_backend(t) == backend
 
 
 cdef int target(int kind, list values, int backend) except -1:
@@ -314,7 +321,7 @@ def cast_arguments(Operator op not None, list values not None):
 
 cdef int first_backend(Operator op, list values) except -1:
     found = tensors_of([values[op.tensor_at]]) if op.tensor_at >= 0 else []
-    return (<Tensor>found[0]).backend if found else 0
+    return element_backend(<Tensor>found[0]) if found else 0
 
 
 cdef list cast_list(Operator op, list values, int backend):
@@ -342,6 +349,9 @@ cdef bint is_left_on(Operator op, int backend) except -1:
 
 cdef int invoke(Operator op, IValue *r, const int32_t *at, PyObject *code, const void *instruction) except -1:
     cdef int backend = backend_at(op, r, at)
+    if backend == BACKEND_META:
+        found = tensors_of([box(&r[at[op.tensor_at]])])
+        backend = element_backend(<Tensor>found[0]) if found else backend
     if is_left_on(op, backend):
         return invoke_uncast(op, r, at, code, instruction)
     if not casts_on(backend) or casts_of(op).kinds[backend] == AS_IS:
