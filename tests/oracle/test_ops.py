@@ -13,9 +13,9 @@ from ts.ops import registry, rules  # noqa: E402
 
 # PyTorch 2.13 has these for a class of its own; archives that older ones wrote hold the record as a tensor.
 OLDER = {"profiler::_record_function_exit(Tensor _0) -> ()"}
-# What blocks of autocast become before they run, and a way back that makes what is wanted: in no graph that anybody
-# sees, nor in archives.
-OURS = {"prim::EnterAutocast", "prim::ExitAutocast", "aten::_mkldnn_rnn_layer_backward"}
+# What blocks of autocast become before they run, and operators that formulas of gradients call: in no graph that
+# anybody sees, nor in archives.
+OURS = {"prim::EnterAutocast", "prim::ExitAutocast", "aten::_mkldnn_rnn_layer_backward", "aten::_rows_as_sparse"}
 
 
 def names():

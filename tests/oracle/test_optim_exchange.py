@@ -135,11 +135,6 @@ def test_refusals(text):
     assert said(ts) == said(torch)
 
 
-def test_sparse_gradients_are_refused_by_name():
-    with pytest.raises(NotImplementedError, match=r"no sparse tensors here\. Write Adam instead"):
-        ts.optim.SparseAdam([ts.ones(2)])
-
-
 @pytest.mark.parametrize("line_search", [None, "strong_wolfe"])
 @pytest.mark.parametrize(
     "options", [{}, dict(lr=0.5, history_size=2, max_iter=7), dict(max_iter=4, max_eval=6)]

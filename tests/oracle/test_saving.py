@@ -188,7 +188,6 @@ def test_quantized_tensors_are_dequantised():
 @pytest.mark.parametrize(
     ("make", "what"),
     [
-        (lambda: torch.sparse_coo_tensor([[0], [1]], [1.0], (2, 2)), "a sparse tensor"),
         (lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]), "a nested tensor"),
         (
             lambda: torch.zeros(2, dtype=torch.uint8).view(torch.float4_e2m1fn_x2),

@@ -391,6 +391,8 @@ def _cross(xp: Any, self: Array, other: Array, dim: int | None = None) -> Array:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
     if dim is not None:
         at = rules.wrap_dim(dim, self.ndim)
+        if self.ndim == 0:
+            raise IndexError("Dimension specified as 0 but tensor has no dimensions")
         if not sizes.equal(self.shape[at], 3) or not sizes.equal(other.shape[at], 3):
             raise RuntimeError(
                 f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.shape[at]} and "

@@ -63,6 +63,7 @@ def _with_dims_and_tensors(
     f"{_END})"
     " -> Tensor",
     where="",
+    order="size indices indices_size",
     sparse="conversions.construct",
 )
 def _with_size(xp: Any, indices: Array, values: Array, size: Sequence[int], *options: Any) -> Any:
@@ -235,7 +236,7 @@ def _to_dense(xp: Any, self: Array, dtype: int | None = None, masked_grad: Any =
 
 @op(
     "aten::_to_dense(Tensor self, ScalarType? dtype=None, bool? masked_grad=None) -> Tensor", where="m",
-    out="out",
+    out="out", order="out -",
     sparse="conversions.to_dense", **COPIED,
 )  # fmt: skip
 def _to_dense_of_sparse(xp: Any, self: Array, dtype: int | None = None, masked_grad: Any = None) -> Any:
@@ -379,7 +380,10 @@ def _sspaddmm(xp: Any, self: Array, mat1: Array, mat2: Array, beta: Any = 1, alp
 # ---------------------------------------------------------------------------------------- sums and softmax
 
 
-@op("aten::_sparse_sum(Tensor self) -> Tensor", where="f", sparse="reductions.sparse_total")
+@op(
+    "aten::_sparse_sum(Tensor self) -> Tensor", where="f", sparse="reductions.sparse_total",
+    order="dim - dtype dim_dtype",
+)  # fmt: skip
 @op(
     "aten::_sparse_sum.dtype(Tensor self, *, ScalarType dtype) -> Tensor", where="f",
     sparse="reductions.sparse_total",
