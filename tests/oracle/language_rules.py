@@ -14,6 +14,7 @@ Out: for each expression its value, what it prints and the error's class, first 
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 import enum
@@ -165,10 +166,12 @@ def outcome(action: Any, package: Any) -> Any:
         os.dup2(stream.fileno(), 1)
         try:
             try:
-                result = ("value", plain_text(describe(action()), package))
+                with contextlib.redirect_stdout(stream):  # a test runner may have replaced it
+                    result = ("value", plain_text(describe(action()), package))
             except Exception as error:
                 result = ("error", class_names(error), *message_and_highlights(plain_text(str(error), package)))
         finally:
+            stream.flush()
             sys.stdout.flush()
             os.dup2(saved, 1)
             os.close(saved)
