@@ -1,4 +1,4 @@
-"""Layers in scripts: recurrent layers and transformers compile, and give what they give outside."""
+"""Layers in scripts: recurrent layers, transformers and norms compile, and give what they give outside."""
 
 import pytest
 
@@ -37,3 +37,10 @@ def test_transformers(masked):
     ts.testing.assert_close(ts.jit.script(encoder)(x, mask), encoder(x, mask))
     model = nn.Transformer(4, 2, 1, 1, 8).eval()
     ts.testing.assert_close(ts.jit.script(model)(x, x, mask), model(x, x, mask))
+
+
+def test_local_response_norm():
+    layer = nn.LocalResponseNorm(2)
+    for shape in ((2, 3, 4), (0, 3, 4)):
+        x = ts.ones(shape)
+        ts.testing.assert_close(ts.jit.script(layer)(x), layer(x))

@@ -84,15 +84,22 @@ def normalize(
     return result
 
 
+def _has_no_elements(input: Tensor) -> bool:
+    """Return whether a tensor is empty; False while operators are recorded, as sizes may be others later."""
+    if not ts.jit.is_scripting():  # an `and` would compile both of its operands
+        if current_tracer() is not None:
+            return False
+    return input.numel() == 0
+
+
 def local_response_norm(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> Tensor:
     """x divided by a power of the mean square over `size` neighbouring channels."""
     if input.dim() < 3:
         raise ValueError(f"Expected 3D or higher dimensionality input (got {input.dim()} dimensions)")
-    if ts.jit.is_scripting() or current_tracer() is None:
-        if input.numel() == 0:
-            return input
+    if _has_no_elements(input):
+        return input
     square = input.mul(input).flatten(2).unsqueeze(1)
     padded = ts.constant_pad_nd(square, [0, 0, size // 2, (size - 1) // 2])
     mean = ts.avg_pool2d(padded, [size, 1], [1, 1]).reshape(input.size())
