@@ -27,6 +27,7 @@ OTHERS = {
     *"_lazy_clone _fw_primal_copy convolution_overrideable _grouped_mm _histogramdd_from_bin_tensors".split(),
     *"_fft_c2r glu_jvp _neg_view _trilinear".split(),
     *"view_as_complex view_as_complex_copy".split(),  # there is no 32-bit complex type
+    "_rows_as_sparse",  # an operator of the library's own, for sparse gradients of embeddings
 }
 
 
