@@ -47,11 +47,11 @@ class Backend(str):
     MPI: ClassVar = "mpi"
     backend_list: ClassVar = ["undefined", "gloo"]
 
-    def __new__(cls, name: str) -> Backend:
-        """The name in small letters."""
+    def __new__(cls, name: str) -> Any:
+        """Return the name in small letters, as a plain str, which every process can unpickle."""
         if not isinstance(name, str):
             raise ValueError(f"Backend constructor parameter must be string-ish, found {name!r}")
-        return super().__new__(cls, name.lower())
+        return name.lower()
 
 
 class ProcessGroup:
