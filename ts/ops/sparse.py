@@ -336,7 +336,10 @@ def _copy_sparse(xp: Any, self: Array, src: Array, non_blocking: bool = False) -
 # ---------------------------------------------------------------------------------------- products
 
 
-@op("aten::_sparse_mm(Tensor sparse, Tensor dense) -> Tensor", where="f", sparse="matmul.mm")
+@op(
+    "aten::_sparse_mm(Tensor sparse, Tensor dense) -> Tensor", where="f", sparse="matmul.mm",
+    refuses={"b": "addmm_impl_cpu_"},
+)  # fmt: skip
 def _sparse_mm(xp: Any, sparse: Array, dense: Array) -> Any:
     return xp.asarray(sparse @ dense)
 
