@@ -17,6 +17,7 @@ import numpy as np
 
 from ts import dtypes
 from ts.ops import rules
+from ts.ops.matmul import product
 from ts.ops.outputs import COPIED
 from ts.ops.registry import facts, op
 from ts.ops.sparse_kernels import conversions, not_available
@@ -338,10 +339,10 @@ def _copy_sparse(xp: Any, self: Array, src: Array, non_blocking: bool = False) -
 
 @op(
     "aten::_sparse_mm(Tensor sparse, Tensor dense) -> Tensor", where="f", sparse="matmul.mm",
-    refuses={"b": "addmm_impl_cpu_"},
+    refuses={"b": "addmm_impl_cpu_"}, autocast={"cpu": "lower"},
 )  # fmt: skip
 def _sparse_mm(xp: Any, sparse: Array, dense: Array) -> Any:
-    return xp.asarray(sparse @ dense)
+    return product(xp, sparse, dense)
 
 
 @op(
