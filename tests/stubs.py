@@ -242,6 +242,9 @@ def _shown(arguments: list[Argument], method: bool) -> str:
 def _defined(name: str, signatures: list[str], indent: str = "", operator: str = "") -> str:
     """`def` lines of a function, each with `@overload` where there are several; the first has the operator's sentence, for editors."""
     lines = []
+    # A signature that takes any number of integers goes behind the one without them, which it would hide.
+    hiding = [text for text in signatures if re.sub(r", \*\w+: Int(?=[,)])", "", text) in set(signatures) - {text}]
+    signatures = [text for text in signatures if text not in hiding] + hiding
     sentence = sentences.SENTENCES.get(operator or name, ("", ""))[0]
     for text in signatures:
         if len(signatures) > 1:

@@ -21,9 +21,9 @@ _TAKEN: Final = {
         _nested_tensor_from_mask_left_aligned _new_zeros_with_same_feature_meta _no_grad_fill_
         _no_grad_zero_ _pack_padded_sequence _pack_padded_sequence_backward _pack_sequence _pad_circular
         _pad_packed_sequence _reshape_alias _reshape_alias_copy _reshape_copy _reshape_from_tensor
-        _resize_output _resize_output_ _rows_as_sparse _shape_as_tensor _sparse_mm _stack _tensor_to_list
-        _to_copy _to_cpu _to_sparse _to_sparse_csc _to_sparse_csr _unpack_dual _unsafe_index
-        _unsafe_index_put _unsafe_masked_index _unsafe_masked_index_put_accumulate _unsafe_view
+        _resize_output _resize_output_ _rows_as_sparse _shape_as_tensor _stack _tensor_to_list _to_copy
+        _to_cpu _to_sparse _to_sparse_csc _to_sparse_csr _unpack_dual _unsafe_index _unsafe_index_put
+        _unsafe_masked_index _unsafe_masked_index_put_accumulate _unsafe_view
         _weight_norm_interface_backward acos acosh adaptive_max_pool2d_backward adaptive_max_pool3d_backward
         add addr adjoint alias alias_copy all allclose alpha_dropout alpha_dropout_ angle any arccos arccosh
         arcsin arcsinh arctan arctanh argwhere as_strided as_strided_ as_strided_copy as_strided_scatter
@@ -94,16 +94,16 @@ _TAKEN: Final = {
     """,
     "ihfc": """
         _conv_depthwise2d _foreach_abs _foreach_abs_ _foreach_addcmul _foreach_addcmul_ _foreach_mm
-        _foreach_neg _foreach_neg_ _foreach_sub _foreach_sub_ _neg_view _neg_view_copy _pad_enum _trilinear
-        abs absolute addbmm addcmul addmm addmv affine_grid_generator baddbmm bilinear bmm chain_matmul
-        conv1d conv2d conv3d conv_depthwise3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d
-        corrcoef cov cross cumulative_trapezoid dot einsum gradient gru gru_cell inner linalg_cross
-        linalg_matmul linalg_multi_dot linear lstm lstm_cell matmul mm mv neg negative pairwise_distance
-        poisson_nll_loss positive prim::abs reflection_pad1d reflection_pad1d_backward reflection_pad2d
-        reflection_pad2d_backward reflection_pad3d reflection_pad3d_backward replication_pad1d
-        replication_pad1d_backward replication_pad2d replication_pad2d_backward replication_pad3d
-        replication_pad3d_backward rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell rsub sub subtract tensordot
-        trace trapezoid trapz triplet_margin_loss vdot
+        _foreach_neg _foreach_neg_ _foreach_sub _foreach_sub_ _neg_view _neg_view_copy _pad_enum _sparse_mm
+        _trilinear abs absolute addbmm addcmul addmm addmv affine_grid_generator baddbmm bilinear bmm
+        chain_matmul conv1d conv2d conv3d conv_depthwise3d conv_tbc conv_transpose1d conv_transpose2d
+        conv_transpose3d corrcoef cov cross cumulative_trapezoid dot einsum gradient gru gru_cell inner
+        linalg_cross linalg_matmul linalg_multi_dot linear lstm lstm_cell matmul mm mv neg negative
+        pairwise_distance poisson_nll_loss positive prim::abs reflection_pad1d reflection_pad1d_backward
+        reflection_pad2d reflection_pad2d_backward reflection_pad3d reflection_pad3d_backward
+        replication_pad1d replication_pad1d_backward replication_pad2d replication_pad2d_backward
+        replication_pad3d replication_pad3d_backward rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell rsub sub
+        subtract tensordot trace trapezoid trapz triplet_margin_loss vdot
     """,
     "bif": """
         fft_ihfft fft_ihfft2 fft_ihfftn fft_rfft fft_rfft2 fft_rfftn quantized::sigmoid special_airy_ai
