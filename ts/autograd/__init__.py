@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def _is_checkpoint_valid() -> bool:
-    """Return whether a node may run a pass of its own: outside of passes, and in one to all leaves."""
+    """Return whether a checkpoint may start a backward pass: outside of one, or in one to all leaves."""
     return pass_number() == -1 or reaches_all_leaves()
 
 

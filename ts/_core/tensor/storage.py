@@ -172,7 +172,7 @@ class UntypedStorage:
 
     @property
     def filename(self) -> str | None:
-        """The file that writes to the bytes reach; None: there is none with a name."""
+        """Return the path of the file that the storage maps and shares; None if it maps no named file."""
         return find_filename(self.bytes) if isinstance(self.bytes, np.ndarray) else None
 
     @property
@@ -317,7 +317,7 @@ class TypedStorage:
 
     @property
     def filename(self) -> str | None:
-        """The file that writes to the elements reach; None: there is none with a name."""
+        """Return the path of the file that the storage maps and shares; None if it maps no named file."""
         return self._untyped_storage.filename
 
     def untyped(self) -> UntypedStorage:
