@@ -34,9 +34,16 @@ ELSEWHERE: Final = {
         "ts.distributions.relaxed.LogitRelaxedBernoulli",
     "distributions.relaxed_categorical.ExpRelaxedCategorical":
         "ts.distributions.relaxed.ExpRelaxedCategorical",
+    "jit._trace.TopLevelTracedModule": "ts.tracing.traced.TopLevelTracedModule",
     "nn.modules.module._IncompatibleKeys": "ts.nn.modules.state.IncompatibleKeys",
     "utils._contextlib._DecoratorContextManager": "ts.autograd.grad_mode._Block",
     "utils._contextlib._NoParamDecoratorContextManager": "ts.autograd.grad_mode._PlainBlock",
     "utils.data._utils.collate.default_collate_err_msg_format": "ts.utils.data.collate.REFUSED",
     "nn.utils.stateless.functional_call": "ts.func.functional_call",
+    "nn.quantized.DeQuantize": "ts.nn.modules.quantization.DeQuantize",
+    "nn.quantized.FXFloatFunctional": "ts.nn.modules.quantization.FXFloatFunctional",
+    "nn.quantized.FloatFunctional": "ts.nn.modules.quantization.FloatFunctional",
+    "quantization.DeQuantStub": "ts.nn.modules.quantization.DeQuantStub",
+    "quantization.QuantStub": "ts.nn.modules.quantization.QuantStub",
+    "quantization.QuantWrapper": "ts.nn.modules.quantization.QuantWrapper",
 }  # fmt: skip

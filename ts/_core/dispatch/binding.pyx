@@ -152,8 +152,9 @@ cdef list sequence(object x, accept):
     return items
 
 
-def _is_int(x):
-    return is_int(x)
+def _is_int_item(x):
+    """Return whether an item of an `int[]` is an integer; tensors of one element count as their number, as in PyTorch."""
+    return is_int(x) or isinstance(x, Tensor) and x.dtype.category == 1 and x.numel() == 1
 
 
 def _is_real(x):
@@ -202,7 +203,7 @@ cdef object convert(Slot slot, object x, bint numbers):
     if kind == INT:
         return as_int(x) if is_int(x) else FAILED
     if kind == INT_LIST:
-        items = sequence(x, _is_int)
+        items = sequence(x, _is_int_item)
         if items is not None:
             return [as_int(item) for item in items]
         return [as_int(x)] * slot.size if slot.size and is_int(x) else FAILED
@@ -287,8 +288,8 @@ cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why):
                     why.append(f"expected Tensor as element {at} in argument {i}, but got {type(value[at]).__name__}")
                     return None
                 got = type(value).__name__
-                if slot.kind == INT_LIST and isinstance(value, (list, tuple)) and value and is_int(value[0]):
-                    at = next(k for k, item in enumerate(value) if not is_int(item))
+                if slot.kind == INT_LIST and isinstance(value, (list, tuple)) and value and _is_int_item(value[0]):
+                    at = next(k for k, item in enumerate(value) if not _is_int_item(item))
                     why.append(
                         f"argument '{slot.name}' failed to unpack the object at pos {at + 1} with error "
                         f'"type must be tuple of ints,but got {type(value[at]).__name__}"'

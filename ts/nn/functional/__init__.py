@@ -46,7 +46,7 @@ _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
         "nll_loss", "cross_entropy", "linear_cross_entropy", "multi_margin_loss", "multilabel_margin_loss",
         "multilabel_soft_margin_loss", "ctc_loss",
     ),
-    "attention": ("multi_head_attention_forward",),
+    "attention": ("multi_head_attention_forward", "_mha_shape_check"),
     "unpooling": ("max_unpool1d", "max_unpool2d", "max_unpool3d"),
     "fractional": (
         *(f"fractional_max_pool{n}d" for n in (2, 3)),

@@ -20,6 +20,14 @@ HOMES: dict[Str, Str]
 WRITTEN: frozenset[Str]
 OPERATORS: tuple[Str, ...]
 
+def _mha_shape_check(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    key_padding_mask: Tensor | None,
+    attn_mask: Tensor | None,
+    num_heads: Int,
+) -> bool: ...
 def adaptive_avg_pool1d(input: Tensor, output_size: Int | Ints) -> Tensor: ...
 def adaptive_avg_pool2d(input: Tensor, output_size: Int | Ints) -> Tensor: ...
 def adaptive_avg_pool3d(input: Tensor, output_size: Int | Ints) -> Tensor: ...

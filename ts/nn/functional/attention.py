@@ -34,7 +34,7 @@ def additive_mask(
     return mask
 
 
-def _check_shapes(
+def _mha_shape_check(
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -42,7 +42,7 @@ def _check_shapes(
     attn_mask: Tensor | None,
     num_heads: int,
 ) -> bool:
-    """Whether there is a batch; an error where the numbers of dimensions do not fit."""
+    """Return whether the inputs are batched; raise AssertionError for other numbers of dimensions."""
     if query.dim() != 2 and query.dim() != 3:
         raise AssertionError(
             f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor"
@@ -186,7 +186,7 @@ def multi_head_attention_forward(
     is_causal: bool = False,
 ) -> tuple[Tensor, Tensor | None]:
     """Attention of several heads, and its weights."""
-    batched = _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads)
+    batched = _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads)
     if is_causal and attn_mask is None:
         raise RuntimeError(
             "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
