@@ -137,7 +137,7 @@ def test_limits_do_not_fix_sizes():
 
 @pytest.mark.parametrize(
     ("name", "expression"),
-    [("sym_size", "7*Symbol('s0', positive=True, integer=True)"), ("add", "Symbol('s0', positive=True, integer=True)")],
+    [("sym_size_int_1", "7*Symbol('s0', positive=True, integer=True)"), ("add", "Symbol('s0', positive=True, integer=True)")],
 )
 def test_wrong_numbers(name, expression):
     class Counts(ts.nn.Module):
@@ -154,5 +154,5 @@ def test_wrong_numbers(name, expression):
         assert name in values
         values[name] = {"as_expr": {"expr_str": expression, "hint": None}}
 
-    with pytest.raises(ArchiveError, match=r"(sym_size|add) is .*, where the program says"):
+    with pytest.raises(ArchiveError, match=r"(sym_size_int_1|add) is .*, where the program says"):
         load(io.BytesIO(changed(file.getvalue(), change)))

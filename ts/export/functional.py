@@ -96,7 +96,10 @@ class FunctionalRecorder(Recorder):
 
     def _about(self) -> dict[str, Any]:
         """What is noted of a node: what was noted of the one that runs again."""
-        return origin_of(self.origin)
+        found = origin_of(self.origin)
+        if self.origin is not None and "torch_fn" in self.origin.meta:
+            found["torch_fn"] = self.origin.meta["torch_fn"]
+        return found
 
     # ---- reading
 

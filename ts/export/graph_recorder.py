@@ -27,6 +27,7 @@ from ts.export.checks import Line
 from ts.export.environment import Environment
 from ts.export.fake import fake, is_fake
 from ts.export.module_calls import ModuleCalls
+from ts.export.node_metadata import FunctionCounter
 from ts.export.nodes import FUNCTIONS, symbol_of
 from ts.export.places import Place, stack
 from ts.export.regions import Block, block_of_autocast, block_of_grad
@@ -49,6 +50,7 @@ class GraphRecorder:
         self.environment = environment
         self.graph = Graph() if graph is None else graph
         self.calls: ModuleCalls | None = None  # of the program's modules
+        self.functions: FunctionCounter | None = None  # of the functions that the program calls
         self._tensors: dict[int, tuple[Tensor, Node]] = {}  # by id
         self._fakes: dict[int, tuple[Tensor, Tensor]] = {}  # of real tensors, by id
         self._layers: dict[int, Any] = {}  # what those with nodes stood for then, by id
@@ -315,6 +317,8 @@ class GraphRecorder:
         node = self.graph.create_node("call_function", target, args, kwargs or {}, name=name)
         node.meta["val"] = value
         node.meta |= self._about()
+        if self.functions is not None:
+            node.meta["torch_fn"] = self.functions.function_of(target)
         if self.notes_blocks and not isinstance(value, Symbolic):
             self.blocks[node] = self._blocks_now()
         return node
@@ -342,8 +346,8 @@ class GraphRecorder:
         if self.line is not None:
             frames.append(self.line)
         if frames:
-            found["stack_trace"] = "".join(
-                f'  File "{f.file}", line {f.line}, in {f.function}\n    {f.text}\n' for f in frames
+            found["stack_trace"] = "\n  ".join(
+                f'File "{f.file}", line {f.line}, in {f.function}\n    {f.text}' for f in frames
             )
         if self.calls is not None:
             found["nn_module_stack"] = self.calls.stack

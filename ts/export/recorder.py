@@ -444,7 +444,7 @@ class Recorder(GraphRecorder):
         """What a conversion says of the tensor that it is given, which has to hold when the program runs."""
         target = overload_named("aten::_assert_tensor_metadata", "")
         options = {"dtype": x.dtype, "device": device_of(x), "layout": dtypes.strided}
-        self._call(target, (self.node_of(x),), None, options)
+        self._call(target, (self.node_of(x),), None, options, "_assert_tensor_metadata_default")
 
     def constructed(self, x: Tensor, function: str) -> Any:
         """A tensor of numbers of Python: a constant, of which the program gets a copy each time it runs."""

@@ -18,12 +18,18 @@ OF_SIGNS: Final = {f"aten::{name}": f"aten::__{sign}__" for sign, name in _NAMES
     f"aten::{name}_": f"aten::__i{sign}__" for sign, name in _NAMES.items()
 }
 IN_PLACE_SIGNS: Final = {f"aten::__i{sign}__": f"aten::__{sign}__" for sign in _NAMES}
+_HANDLERS: Final = frozenset(("ts.export.node_metadata", "ts._core.dispatch.modes"))  # modules of modes
 _BINARY: Final = dis.opmap["BINARY_OP"]
 
 
 def is_sign(depth: int) -> bool:
-    """Whether a function so many calls further out is at a sign between two values: not at a call."""
+    """Return whether a function so many calls further out is at a sign between two values: not at a call.
+
+    Frames of handlers of function modes lie between the sign and the operator, and are skipped.
+    """
     frame = sys._getframe(depth + 1)
+    while frame.f_globals.get("__name__") in _HANDLERS and frame.f_back is not None:
+        frame = frame.f_back
     return frame.f_code.co_code[frame.f_lasti] == _BINARY
 
 

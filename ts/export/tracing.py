@@ -29,6 +29,12 @@ from ts.export.fixes import Fixes, Named
 from ts.export.guards import Places, text
 from ts.export.module_calls import ModuleCalls, ModuleCallSignature, argument
 from ts.export.module_state import Snapshot
+from ts.export.node_metadata import (
+    FunctionCounter,
+    add_tensor_metadata,
+    count_used_sizes,
+    rename_size_nodes,
+)
 from ts.export.nodes import symbol_of
 from ts.export.program import ExportedProgram
 from ts.export.ranges import Range, ValueRanges, between
@@ -110,8 +116,9 @@ class Export:
         fakes, in_spec = self._lift_arguments()
         args, kwargs = pytree.tree_unflatten(fakes, in_spec)
         snapshot = Snapshot(self.module)
+        functions = recorder.functions = FunctionCounter()
         try:
-            with exporting(), recorder.recording(), of_sizes():
+            with exporting(), recorder.recording(), of_sizes(), functions:
                 result = self.module(*args, **kwargs)
                 leaves, out_spec = pytree.tree_flatten(result)
                 for path, x, now in snapshot.replaced_buffers():
@@ -128,17 +135,20 @@ class Export:
         self.fixes.raise_if_any()
         outputs, specs = self._outputs(leaves)
         recorder.graph.output(tuple(outputs))
+        used_sizes = count_used_sizes(recorder.graph)
         assertions.insert(recorder)
         constants = self._lift_constants()
         recorder.graph.eliminate_dead_code(
             lambda node: node.is_impure(impure_random=False) if node in recorder.tape.nodes else _stays(node)
         )
         recorder.look_at_squeezed()
-        renamed = regions.wrap(recorder.graph, recorder.blocks, recorder.submodules)
+        renamed = rename_size_nodes(recorder.graph, used_sizes)
+        add_tensor_metadata(recorder.graph, self.environment)
+        renamed |= regions.wrap(recorder.graph, recorder.blocks, recorder.submodules)
         for known, name in renamed.items():
             self.calls.rename(known, name)
         for spec in specs:
-            if isinstance(spec.arg, TensorArgument) and spec.arg.name in renamed:
+            if not isinstance(spec.arg, ConstantArgument) and spec.arg.name in renamed:
                 spec.arg = dataclasses.replace(spec.arg, name=renamed[spec.arg.name])
         module = GraphModule(recorder.submodules, recorder.graph)
         name_inputs(module)

@@ -9,6 +9,7 @@ Of numbers that are no symbols each gives what Python says.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import operator
 from collections.abc import Callable, Iterator
@@ -20,13 +21,28 @@ from ts.absent import names_for
 from ts.errors import GuardOnDataDependentSymNode
 
 __all__ = [
-    "GuardOnDataDependentSymNode", "constrain_range", "constrain_unify", "expect_true", "free_symbols",
+    "CallMethodKey", "GuardOnDataDependentSymNode", "constrain_range", "constrain_unify", "expect_true",
+    "free_symbols",
     "free_unbacked_symbols", "guard_bool", "guard_float", "guard_int", "guard_or_false", "guard_or_true",
     "guard_scalar", "guard_size_oblivious", "guarding_hint_or_throw", "has_free_symbols",
     "has_free_unbacked_symbols", "has_static_value", "has_symbolic_sizes_strides", "is_concrete_bool",
     "is_concrete_float", "is_concrete_int", "is_nested_int", "is_symbolic", "optimization_hint",
     "statically_known_false", "statically_known_true", "sym_and", "sym_eq", "sym_or",
 ]  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class CallMethodKey:
+    """A step of a path in `meta["unbacked_bindings"]`: the result of a method without arguments."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}()"
+
+    def get(self, o: Any) -> Any:
+        """Return what the method of `o` returns."""
+        return getattr(o, self.name)()
 
 
 # ---- truths

@@ -1,0 +1,157 @@
+"""Metadata of exported nodes under PyTorch's keys and names, for graph passes that read them.
+
+    meta["torch_fn"]           ("relu_1", "function.relu"): the function that the program called, with a count
+    meta["tensor_meta"]        shape, dtype, strides and memory format of a tensor
+    meta["unbacked_bindings"]  where the node's value holds a symbol that it is the first to give
+    sym_size_int_1             the name of a size node
+
+Input: a recorded graph.  Output: the same graph with metadata and names.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from ts._core.dispatch import modes
+from ts._core.tensor.symbols import Symbolic, SymInt
+from ts._core.tensor.tensor import Tensor
+from ts.export.environment import Environment
+from ts.export.expressions import is_of_data
+from ts.fx.experimental.symbolic_shapes import CallMethodKey
+from ts.fx.graph import Graph
+from ts.fx.node import Node
+from ts.fx.passes.shape_prop import _extract_tensor_metadata
+from ts.ops.namespace import OpOverload
+from ts.utils import _pytree as pytree
+from ts.utils._pytree_nodes import SequenceKey
+
+_ASSERTIONS: Final = frozenset(
+    ("aten::_assert_scalar", "aten::_assert_tensor_metadata", "aten::sym_size")
+)
+_EMPTY_MODULE_STACK: Final = "_empty_nn_module_stack_from_metadata_hook"
+
+
+class FunctionCounter:
+    """Count the calls of each function in a program, and keep the outermost one that runs.
+
+    Functions of the compiled core do not say whether they were called as methods: those that tensors have
+    count as methods.
+    """
+
+    def __init__(self) -> None:
+        self.current: tuple[str, str] | None = None
+        self._counts: Counter[str] = Counter()
+
+    def __enter__(self) -> FunctionCounter:
+        modes.push(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        modes.pop()
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Iterable[type], args: Any = (), kwargs: Any = None
+    ) -> Any:
+        before = self.current
+        name = str(getattr(func, "__name__", type(func).__name__))
+        if before is None:
+            self._counts[name] += 1
+            self.current = f"{name}_{self._counts[name]}", f"{_kind_of(func, name)}.{name}"
+        try:
+            return func(*args, **(kwargs or {}))
+        finally:
+            self.current = before
+
+    def function_of(self, target: Any) -> tuple[str, str]:
+        """Return the function that a node with this target comes from: without one that runs, the target."""
+        if not isinstance(target, OpOverload):
+            name = str(getattr(target, "__name__", type(target).__name__))
+            return self.current or (f"{name}_0", f"builtin_function_or_method.{name}")
+        if target.operator.name in _ASSERTIONS or self.current is None:
+            name = target.__name__
+            if target.operator.name in _ASSERTIONS:
+                return f"{name}_0", f"OpOverload.{name}"
+            method = target.overloadpacket.__name__
+            self._counts[method] += 1
+            return f"{method}_{self._counts[method]}", f"method_descriptor.{method}"
+        return self.current
+
+
+def _kind_of(function: Any, name: str) -> str:
+    """Return the name of the type that PyTorch's function of this name has."""
+    if type(function).__name__ == "OverloadSet":
+        return "method_descriptor" if hasattr(Tensor, name) else "builtin_function_or_method"
+    return "function" if type(function).__name__ == "Overridable" else type(function).__name__
+
+
+def rename_size_nodes(graph: Graph, used_sizes: int) -> dict[str, str]:
+    """Rename size nodes to `sym_size_int_N`; return the new names by the previous ones.
+
+    `used_sizes` is the number of sizes that the program itself reads.  PyTorch inserts the sizes of the
+    inputs a second time and deletes those without users: numbers begin there, and deleted nodes count.
+    """
+    numbers: dict[Any, int] = {}
+    for node in graph.nodes:
+        value = node.meta.get("val")
+        for n in value.array.shape if isinstance(value, Tensor) else ():
+            expression = n.node.expression if isinstance(n, SymInt) else None
+            if expression is None or not expression.is_Symbol or expression in numbers:
+                continue
+            if node.op == "placeholder" or is_of_data(expression):
+                numbers[expression] = used_sizes + len(numbers)
+    renamed = {}
+    sizes = [n for n in graph.nodes if str(n.target) == "aten.sym_size.int"]
+    for node in sizes:
+        value = node.meta["val"]
+        number = numbers.get(value.node.expression) if isinstance(value, Symbolic) else None
+        name = f"sym_size_int_{number}" if number else "sym_size_int"
+        before = node.name
+        if name != before:
+            node._rename(name)
+            renamed[before] = node.name
+        if isinstance(node.args[0], Node) and node.args[0].op == "placeholder":
+            node.meta.pop("stack_trace", None)
+            if "nn_module_stack" in node.meta:
+                node.meta["nn_module_stack"] = {
+                    _EMPTY_MODULE_STACK: (_EMPTY_MODULE_STACK, _EMPTY_MODULE_STACK)
+                }
+    return renamed
+
+
+def count_used_sizes(graph: Graph) -> int:
+    """Return the number of size nodes that have users."""
+    return sum(str(n.target) == "aten.sym_size.int" and bool(n.users) for n in graph.nodes)
+
+
+def add_tensor_metadata(graph: Graph, environment: Environment) -> None:
+    """Set `tensor_meta` of nodes with a tensor, and `unbacked_bindings` of nodes with new symbols."""
+    known: set[Any] = set()
+    with environment.guessing():
+        for node in graph.nodes:
+            value = node.meta.get("val")
+            if isinstance(value, Tensor):
+                node.meta["tensor_meta"] = _extract_tensor_metadata(value)
+            if node.op == "call_function" and (bindings := _new_bindings(value, known)):
+                node.meta["unbacked_bindings"] = bindings
+
+
+def _new_bindings(value: Any, known: set[Any]) -> dict[Any, tuple[Any, ...]]:
+    """Return the paths to symbols of data in a value that are not in `known`, and add them there."""
+    found: dict[Any, tuple[Any, ...]] = {}
+    for path, leaf in pytree.tree_leaves_with_path(value):
+        sizes: list[tuple[tuple[Any, ...], Any]] = [(tuple(path), leaf)]
+        if isinstance(leaf, Tensor):
+            sizes = [
+                ((*path, CallMethodKey("size"), SequenceKey(dim)), n)
+                for dim, n in enumerate(leaf.array.shape)
+            ]
+        for place, n in sizes:
+            expression = n.node.expression if isinstance(n, Symbolic) else None
+            if expression is None or not expression.is_Symbol or expression in known:
+                continue
+            if is_of_data(expression):
+                known.add(expression)
+                found[expression] = place
+    return found
