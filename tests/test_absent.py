@@ -170,3 +170,9 @@ def test_refusals_are_sentences():
 def test_the_table_is_not_imported_with_ts():
     code = "import sys, ts; ts.ones(2); assert not [m for m in sys.modules if m.startswith('ts.absent.')]"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_operators_are_reachable_through_the_private_module():
+    from ts import _ops
+
+    assert _ops.ops is ts.ops

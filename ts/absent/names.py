@@ -23,6 +23,16 @@ MARKERS: Final = """
     utils.data.functional_datapipe
 """
 
+# Names of `distributed.tensor` that its deprecated module `distributed._tensor` has, too.
+_DISTRIBUTED_TENSOR: Final = (
+    "DTensor", "DeviceMesh", "Partial", "Placement", "Replicate", "Shard", "distribute_module",
+    "distribute_tensor", "empty", "full", "init_device_mesh", "ones", "rand", "randn", "zeros",
+)  # fmt: skip
+# Names of `distributed.fsdp` that `distributed._composable.fsdp` has, too.
+_COMPOSABLE_FSDP: Final = (
+    "CPUOffloadPolicy", "FSDPModule", "MixedPrecisionPolicy", "OffloadPolicy", "fully_shard",
+    "register_fsdp_forward_method",
+)  # fmt: skip
 # Objects that are in a different module in `ts` than in PyTorch.
 ELSEWHERE: Final = {
     "_C._TensorMeta": "builtins.type",  # the metaclass of Tensor
@@ -46,4 +56,7 @@ ELSEWHERE: Final = {
     "quantization.DeQuantStub": "ts.nn.modules.quantization.DeQuantStub",
     "quantization.QuantStub": "ts.nn.modules.quantization.QuantStub",
     "quantization.QuantWrapper": "ts.nn.modules.quantization.QuantWrapper",
+    "_ops.ops": "ts.ops",
+    **{f"distributed._tensor.{name}": f"ts.distributed.tensor.{name}" for name in _DISTRIBUTED_TENSOR},
+    **{f"distributed._composable.fsdp.{name}": f"ts.distributed.fsdp.{name}" for name in _COMPOSABLE_FSDP},
 }  # fmt: skip
