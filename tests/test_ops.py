@@ -133,3 +133,19 @@ def test_numbers_for_what_is_none(dtype):
     largest = ts.finfo(dtype).max
     assert x.nan_to_num().tolist() == [0.0, largest, -largest, 1.5] and x.nan_to_num().dtype == dtype
     assert x.nan_to_num(2, 3, 4).tolist() == [2.0, 3.0, 4.0, 1.5]
+
+
+def test_limits_of_python_types():
+    """`finfo` and `iinfo` take Python types as dtypes, and refuse other objects by their type."""
+    assert ts.finfo(float).eps == ts.finfo(ts.float64).eps and ts.finfo(complex).dtype == "float64"
+    assert ts.iinfo(int).max == 2**63 - 1 and ts.finfo().dtype == "float32"
+    with pytest.raises(TypeError, match="requires a floating point input type"):
+        ts.finfo(int)
+    with pytest.raises(
+        TypeError, match=r"finfo\(\): argument 'type' \(position 1\) must be torch.dtype, not NoneType"
+    ):
+        ts.finfo(None)
+    with pytest.raises(
+        TypeError, match=r"iinfo\(\): argument 'type' \(position 1\) must be torch.dtype, not str"
+    ):
+        ts.iinfo("a")

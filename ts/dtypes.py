@@ -277,11 +277,23 @@ def set_default_dtype(d: dtype) -> None:
     _default = d
 
 
+_DEFAULT_TYPE: Final = object()  # the default dtype; None is refused
+
+
+def _read_type(function: str, type: Any) -> dtype:
+    """Return the dtype of an argument of `finfo` or `iinfo`: a dtype or a Python type of numbers."""
+    d = type if isinstance(type, dtype) else _BY_PYTHON.get(type) if callable(type) else None
+    if d is None:
+        found = type.__class__.__name__
+        raise TypeError(f"{function}(): argument 'type' (position 1) must be torch.dtype, not {found}")
+    return d
+
+
 class finfo:
     """Limits of a floating (or complex: of its parts) type, as `torch.finfo`."""
 
-    def __init__(self, type: dtype | None = None) -> None:
-        d = type if type is not None else get_default_dtype()
+    def __init__(self, type: Any = _DEFAULT_TYPE) -> None:
+        d = get_default_dtype() if type is _DEFAULT_TYPE else _read_type("finfo", type)
         if not (d.is_floating_point or d.is_complex):
             raise TypeError(
                 "torch.finfo() requires a floating point input type. Use torch.iinfo to handle 'torch.finfo'"
@@ -312,7 +324,8 @@ def _borrowed_info(real: dtype) -> Any:
 class iinfo:
     """Limits of an integral type, as `torch.iinfo`."""
 
-    def __init__(self, type: dtype) -> None:
+    def __init__(self, type: Any) -> None:
+        type = _read_type("iinfo", type)
         if type.category > INTEGRAL:
             raise TypeError(
                 "torch.iinfo() requires an integer input type. Use torch.finfo to handle 'torch.iinfo'"
