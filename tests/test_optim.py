@@ -148,3 +148,17 @@ def test_sequences_of_sequences():
         optimizer.step()
         outer.step()
     assert rates == pytest.approx([0.25, 0.25, 0.5, 0.5, 1.0, 0.1])
+
+
+@pytest.mark.parametrize("differentiable", [False, True])
+def test_steps_of_own_optimizers_record_gradients_if_differentiable(differentiable):
+    from ts.optim.optimizer import _use_grad_for_differentiable
+
+    class Recording(ts.optim.SGD):
+        @_use_grad_for_differentiable
+        def step(self, closure=None):
+            return ts.is_grad_enabled()
+
+    optimizer = Recording([ts.ones(1, requires_grad=True)], lr=0.1, differentiable=differentiable)
+    assert optimizer.step() is differentiable and ts.is_grad_enabled()
+    assert Recording.step.__name__ == "step"

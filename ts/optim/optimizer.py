@@ -33,6 +33,17 @@ Group = dict[str, Any]
 Closure = Callable[[], Any]
 
 
+def _use_grad_for_differentiable(step: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a `step` method that records gradients only if its optimizer is differentiable."""
+
+    @functools.wraps(step)
+    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with ts.set_grad_enabled(self.defaults["differentiable"]):
+            return step(self, *args, **kwargs)
+
+    return run
+
+
 class _Required:
     """The value of an option that every group must have."""
 
