@@ -18,7 +18,7 @@ def nodes_of(function, *args, dynamic_shapes=None):
     return {n.name: n for n in program.graph.nodes if n.op == "call_function"}
 
 
-def test_size_nodes_are_numbered_behind_the_sizes_that_the_program_reads():
+def test_size_nodes_are_numbered_after_the_sizes_that_the_program_reads():
     """PyTorch inserts sizes of inputs again: numbers begin at the count of sizes that the program reads."""
     x, y = ts.ones(4, 5), ts.ones(6, 7)
     one = nodes_of(lambda x: x.view(-1, x.shape[0]), x, dynamic_shapes=({0: Dim.DYNAMIC},))

@@ -23,12 +23,12 @@ MARKERS: Final = """
     utils.data.functional_datapipe
 """
 
-# Names of `distributed.tensor` that its deprecated module `distributed._tensor` has, too.
+# Names of `distributed.tensor` that its deprecated module `distributed._tensor` re-exports.
 _DISTRIBUTED_TENSOR: Final = (
     "DTensor", "DeviceMesh", "Partial", "Placement", "Replicate", "Shard", "distribute_module",
     "distribute_tensor", "empty", "full", "init_device_mesh", "ones", "rand", "randn", "zeros",
 )  # fmt: skip
-# Names of `distributed.fsdp` that `distributed._composable.fsdp` has, too.
+# Names of `distributed.fsdp` that `distributed._composable.fsdp` re-exports.
 _COMPOSABLE_FSDP: Final = (
     "CPUOffloadPolicy", "FSDPModule", "MixedPrecisionPolicy", "OffloadPolicy", "fully_shard",
     "register_fsdp_forward_method",

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from ts._core.dispatch import modes
-from ts._core.tensor.symbols import Symbolic, SymInt
+from ts._core.tensor.symbols import Symbolic
 from ts._core.tensor.tensor import Tensor
 from ts.export.environment import Environment
 from ts.export.expressions import is_of_data
@@ -27,7 +27,8 @@ from ts.ops.namespace import OpOverload
 from ts.utils import _pytree as pytree
 from ts.utils._pytree_nodes import SequenceKey
 
-_ASSERTIONS: Final = frozenset(
+# Operators that export inserts: the program does not call them.
+_INSERTED_OPERATORS: Final = frozenset(
     ("aten::_assert_scalar", "aten::_assert_tensor_metadata", "aten::sym_size")
 )
 _EMPTY_MODULE_STACK: Final = "_empty_nn_module_stack_from_metadata_hook"
@@ -57,8 +58,7 @@ class FunctionCounter:
         before = self.current
         name = str(getattr(func, "__name__", type(func).__name__))
         if before is None:
-            self._counts[name] += 1
-            self.current = f"{name}_{self._counts[name]}", f"{_kind_of(func, name)}.{name}"
+            self.current = self._count(name), f"{_kind_of(func, name)}.{name}"
         try:
             return func(*args, **(kwargs or {}))
         finally:
@@ -69,14 +69,17 @@ class FunctionCounter:
         if not isinstance(target, OpOverload):
             name = str(getattr(target, "__name__", type(target).__name__))
             return self.current or (f"{name}_0", f"builtin_function_or_method.{name}")
-        if target.operator.name in _ASSERTIONS or self.current is None:
-            name = target.__name__
-            if target.operator.name in _ASSERTIONS:
-                return f"{name}_0", f"OpOverload.{name}"
-            method = target.overloadpacket.__name__
-            self._counts[method] += 1
-            return f"{method}_{self._counts[method]}", f"method_descriptor.{method}"
-        return self.current
+        if target.operator.name in _INSERTED_OPERATORS:
+            return f"{target.__name__}_0", f"OpOverload.{target.__name__}"
+        if self.current is not None:
+            return self.current
+        method = target.overloadpacket.__name__
+        return self._count(method), f"method_descriptor.{method}"
+
+    def _count(self, name: str) -> str:
+        """Count one more call of a function; return its name with the count."""
+        self._counts[name] += 1
+        return f"{name}_{self._counts[name]}"
 
 
 def _kind_of(function: Any, name: str) -> str:
@@ -84,6 +87,12 @@ def _kind_of(function: Any, name: str) -> str:
     if type(function).__name__ == "OverloadSet":
         return "method_descriptor" if hasattr(Tensor, name) else "builtin_function_or_method"
     return "function" if type(function).__name__ == "Overridable" else type(function).__name__
+
+
+def _symbol_in(n: Any) -> Any:
+    """Return the symbol of a number that is one symbol alone, or None."""
+    expression = n.node.expression if isinstance(n, Symbolic) else None
+    return expression if expression is not None and expression.is_Symbol else None
 
 
 def rename_size_nodes(graph: Graph, used_sizes: int) -> dict[str, str]:
@@ -96,11 +105,11 @@ def rename_size_nodes(graph: Graph, used_sizes: int) -> dict[str, str]:
     for node in graph.nodes:
         value = node.meta.get("val")
         for n in value.array.shape if isinstance(value, Tensor) else ():
-            expression = n.node.expression if isinstance(n, SymInt) else None
-            if expression is None or not expression.is_Symbol or expression in numbers:
+            symbol = _symbol_in(n)
+            if symbol is None or symbol in numbers:
                 continue
-            if node.op == "placeholder" or is_of_data(expression):
-                numbers[expression] = used_sizes + len(numbers)
+            if node.op == "placeholder" or is_of_data(symbol):
+                numbers[symbol] = used_sizes + len(numbers)
     renamed = {}
     sizes = [n for n in graph.nodes if str(n.target) == "aten.sym_size.int"]
     for node in sizes:
@@ -138,20 +147,19 @@ def add_tensor_metadata(graph: Graph, environment: Environment) -> None:
 
 
 def _new_bindings(value: Any, known: set[Any]) -> dict[Any, tuple[Any, ...]]:
-    """Return the paths to symbols of data in a value that are not in `known`, and add them there."""
-    found: dict[Any, tuple[Any, ...]] = {}
+    """Add the data-dependent symbols of a node's value to `known`; return the path to each one added."""
+    bindings: dict[Any, tuple[Any, ...]] = {}
     for path, leaf in pytree.tree_leaves_with_path(value):
-        sizes: list[tuple[tuple[Any, ...], Any]] = [(tuple(path), leaf)]
+        numbers: list[tuple[tuple[Any, ...], Any]] = [(tuple(path), leaf)]
         if isinstance(leaf, Tensor):
-            sizes = [
+            numbers = [
                 ((*path, CallMethodKey("size"), SequenceKey(dim)), n)
                 for dim, n in enumerate(leaf.array.shape)
             ]
-        for place, n in sizes:
-            expression = n.node.expression if isinstance(n, Symbolic) else None
-            if expression is None or not expression.is_Symbol or expression in known:
+        for number_path, n in numbers:
+            symbol = _symbol_in(n)
+            if symbol is None or symbol in known or not is_of_data(symbol):
                 continue
-            if is_of_data(expression):
-                known.add(expression)
-                found[expression] = place
-    return found
+            known.add(symbol)
+            bindings[symbol] = number_path
+    return bindings

@@ -97,30 +97,25 @@ class FXFloatFunctional(Module):
         return ts.matmul(x, y)
 
 
-class QuantStub(Module):
+class _Stub(Module):
+    """Module that returns its input, and keeps a quantization configuration."""
+
+    def __init__(self, qconfig: Any = None) -> None:
+        super().__init__()
+        if qconfig:
+            self.qconfig = qconfig
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Return the input."""
+        return x
+
+
+class QuantStub(_Stub):
     """Mark the input that a conversion would quantize; returns its input."""
 
-    def __init__(self, qconfig: Any = None) -> None:
-        super().__init__()
-        if qconfig:
-            self.qconfig = qconfig
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Return the input."""
-        return x
-
-
-class DeQuantStub(Module):
+class DeQuantStub(_Stub):
     """Mark the output that a conversion would dequantize; returns its input."""
-
-    def __init__(self, qconfig: Any = None) -> None:
-        super().__init__()
-        if qconfig:
-            self.qconfig = qconfig
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Return the input."""
-        return x
 
 
 class QuantWrapper(Module):
