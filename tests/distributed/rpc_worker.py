@@ -215,7 +215,7 @@ if __name__ == "__main__":
     limited = {
         "allow_python": False,
         "limits": ts.limits(fuel=100_000),
-        "allowed_ops": ["aten::add", "aten::mul", "aten::gt", "aten::requires_grad_"],
+        "allowed_ops": [f"aten::{name}" for name in ("add", "mul", "gt", "ge", "remainder", "requires_grad_")],
     }
     more = {"limited": limited, "narrow": {"num_worker_threads": 1}}
     chosen = more[sys.argv[4]] if sys.argv[4:] else {}
