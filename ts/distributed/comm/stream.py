@@ -219,6 +219,8 @@ class Stream:
                     break
                 if self._reader.borrowed - before >= _UNREAD_BYTES:
                     break
+                if self._each is None and messages and self._unread >= _UNREAD_BYTES:
+                    break  # `_take` stops reading until a message is received
                 if len(messages) >= _AT_A_TIME:
                     self._look_again()
                     break
