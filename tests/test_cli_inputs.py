@@ -213,7 +213,7 @@ def test_servers_import_custom_operators(tmp_path):
     import asyncio
 
     pytest.importorskip("aiohttp")
-    from ts.serve.processes import Nursery
+    from ts.serve.fork_server_client import Nursery
 
     operators, archive = archive_with_operator(tmp_path, "served_operators")
     settings = {"kind": "model", "path": str(archive), "method": "forward", "threads": 1}

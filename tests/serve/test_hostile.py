@@ -59,7 +59,7 @@ def family(pid):
 @contextmanager
 def honest_ones(port, *words):
     """Clients that ask for little, meanwhile; what they were answered, and after how long."""
-    command = [sys.executable, "-m", "tests.serve.honest", str(port), *map(str, words)]
+    command = [sys.executable, "-m", "tests.serve.regular_clients", str(port), *map(str, words)]
     client = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True)
     found = []
     assert client.stdout.readline() == "ready\n"

@@ -404,7 +404,7 @@ def test_the_page_may_do_nothing_else(playground):
 
 def test_children_see_no_secrets(monkeypatch):
     """What is in the environment of the server is not in that of programs."""
-    from ts.serve import processes
+    from ts.serve import fork_server_client as processes
 
     monkeypatch.setenv("SECRET_OF_THE_TEST", "x")
     monkeypatch.setenv("HOME", "/home/somebody")

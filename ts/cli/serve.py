@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
     if not hasattr(os, "fork"):
         raise ProgramError("ts serve needs a system that can fork processes")
     from ts.serve.app import serve
-    from ts.serve.processes import NurseryError
+    from ts.serve.fork_server_client import NurseryError
 
     chosen = _options(options)
     what = "the playground" if chosen.model is None else chosen.model
@@ -120,7 +120,7 @@ def _loop_factory() -> Any:
 
 def _options(options: argparse.Namespace) -> Options:
     from ts.serve.app import Options, is_local
-    from ts.serve.limits import Bounds
+    from ts.serve.server_limits import Bounds
 
     for name in (
         "seconds",

@@ -31,11 +31,11 @@ from aiohttp.web_protocol import RequestHandler
 from multidict import CIMultiDict
 
 from ts.serve import metrics, playground
-from ts.serve.batcher import Answer, Batcher
-from ts.serve.door import Door
-from ts.serve.limits import Bounds, Budget, Refusal, check_host, check_origin, read_body
-from ts.serve.processes import Nursery, NurseryError
-from ts.serve.visitors import Visitor, Visitors
+from ts.serve.clients import Visitor, Visitors
+from ts.serve.connection_acceptor import Door
+from ts.serve.fork_server_client import Nursery, NurseryError
+from ts.serve.request_scheduler import Answer, Batcher
+from ts.serve.server_limits import Bounds, Budget, Refusal, check_host, check_origin, read_body
 
 _JSON: Final = "application/json"
 _BINARY: Final = ("application/x-npz", "application/octet-stream", "application/zip")

@@ -1,7 +1,7 @@
 """Requests to the playground: what they ask for, and what they are told when there is no answer.
 
     body = program(b'{"source": "def f() -> int: ...", "call": "f()"}')     Refusal if it is no program
-    answer = ended()                      JSON, as `ts.serve.program` tells it, of one that was ended
+    answer = ended()                      JSON, as `ts.serve.sandboxed_program` tells it, of one that was ended
 
 Each program runs in a process of its own, which lives for nothing else.
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from ts.serve.limits import Refusal
+from ts.serve.server_limits import Refusal
 
 _MOST: Final = 256 << 10  # bytes of a request
 

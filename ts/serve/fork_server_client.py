@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from ts.serve.frames import Channel
+from ts.serve.ipc_protocol import Channel
 
 # What children see of the environment: how Python and libraries behave, and no secrets.
 _KEPT: Final = (
@@ -42,7 +42,7 @@ class NurseryError(RuntimeError):
 
 
 class Nursery:
-    """A process of `ts.serve.nursery`, started again when it has ended."""
+    """A process of `ts.serve.fork_server`, started again when it has ended."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self._settings = settings
@@ -65,7 +65,7 @@ class Nursery:
             environment["HOME"] = os.environ["HOME"]
         root = str(Path(__file__).parents[2])
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
-        command = [sys.executable, "-m", "ts.serve.nursery", str(theirs.fileno()), json.dumps(self._settings)]
+        command = [sys.executable, "-m", "ts.serve.fork_server", str(theirs.fileno()), json.dumps(self._settings)]
         with theirs:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], env=environment

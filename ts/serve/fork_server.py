@@ -1,7 +1,7 @@
 """A process that has everything loaded, and forks children that do the work.
 
-    python -m ts.serve.nursery FD '{"kind": "program"}'
-    python -m ts.serve.nursery FD '{"kind": "model", "path": "model.pt", "method": "forward", ...}'
+    python -m ts.serve.fork_server FD '{"kind": "program"}'
+    python -m ts.serve.fork_server FD '{"kind": "model", "path": "model.pt", "method": "forward", ...}'
 
 FD is one end of a pair of sockets.  It says on it what it has loaded, or why not; then for every socket
 that it is sent, it forks a child with that one.  It runs nothing of strangers itself, so that it has no
@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from ts.serve.frames import pack, receive
+from ts.serve.ipc_protocol import pack, receive
 
 Work = Callable[[socket.socket], None]
 _SLACK: Final = 256 << 20  # bytes of address space for Python itself, beside what a program may take
@@ -149,8 +149,8 @@ _WARM_CALLS: Final = ("numbers(4)", "tensors(torch.rand(3, 3), 2)")
 
 def _programs(settings: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
     import ts
-    from ts.serve.model import again
-    from ts.serve.program import report
+    from ts.serve.model_worker import again
+    from ts.serve.sandboxed_program import report
 
     size = int(settings["bytes"])
     ts.set_num_threads(1)  # threads do not live in forks; and many programs share the machine
@@ -201,7 +201,7 @@ def _import(name: str) -> None:
 
 def _models(settings: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
     import ts
-    from ts.serve.model import Model
+    from ts.serve.model_worker import Model
 
     ts.set_num_threads(int(settings["threads"]))
     for name in settings["imports"]:

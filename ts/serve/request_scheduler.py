@@ -26,13 +26,13 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from ts.serve.frames import Message, pack
-from ts.serve.limits import Bounds, Refusal
+from ts.serve.clients import Visitor
+from ts.serve.fair_queue import Shares, Turns
+from ts.serve.fork_server_client import Nursery
+from ts.serve.ipc_protocol import Message, pack
 from ts.serve.metrics import SIZES, Counter, Gauge, Histogram
-from ts.serve.pool import KNOWN, NEW, SLOW, Pool, Worker
-from ts.serve.processes import Nursery
-from ts.serve.turns import Shares, Turns
-from ts.serve.visitors import Visitor
+from ts.serve.server_limits import Bounds, Refusal
+from ts.serve.worker_pool import KNOWN, NEW, SLOW, Pool, Worker
 
 _LEAST: Final = 0.2  # seconds that a request has at first, at the least
 _LEAST_ALONE: Final = 0.5  # and whoever runs again alone

@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("aiohttp", reason="needs aiohttp: pip install 'torchscript-ts[serve]'")
 from tests.serve.client import JSON, Connection, ask
 from tests.serve.conftest import serving
-from ts.serve.turns import Shares, Turns
-from ts.serve.visitors import Visitors
+from ts.serve.fair_queue import Shares, Turns
+from ts.serve.clients import Visitors
 
 
 def all_of(turns):
@@ -37,7 +37,7 @@ def test_who_has_had_least_is_next():
 
 
 def test_what_was_had_is_forgotten(monkeypatch):
-    from ts.serve import turns
+    from ts.serve import fair_queue as turns
 
     now = [100.0]
     monkeypatch.setattr(turns.time, "monotonic", lambda: now[0])

@@ -20,10 +20,10 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from ts.serve.frames import Channel, Message
-from ts.serve.limits import Bounds, Refusal
+from ts.serve.fork_server_client import Nursery, NurseryError
+from ts.serve.ipc_protocol import Channel, Message
 from ts.serve.metrics import Counter, Gauge
-from ts.serve.processes import Nursery, NurseryError
+from ts.serve.server_limits import Bounds, Refusal
 
 KNOWN: Final = 0
 NEW: Final = 1

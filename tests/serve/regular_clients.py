@@ -1,7 +1,7 @@
 """Clients in a process of their own, whose times are not those of whoever attacks beside them.
 
-    python -m tests.serve.honest PORT model 50            50 requests a second, until its standard input ends
-    python -m tests.serve.honest PORT playground 5 --new  each on a new connection, from another address
+    python -m tests.serve.regular_clients PORT model 50            50 requests a second, until its standard input ends
+    python -m tests.serve.regular_clients PORT playground 5 --new  each on a new connection, from another address
 
 Out: "ready" as soon as the server knows all of them; at the end JSON, `[[status, seconds], ...]`; seconds count from when a request was due, not from when there was time to send it.
 """

@@ -6,7 +6,7 @@ import pytest
 
 import ts
 from ts.errors import without_stack
-from ts.serve.model import Model
+from ts.serve.model_worker import Model
 
 
 @pytest.fixture(scope="module")

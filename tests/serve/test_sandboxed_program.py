@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from ts.serve.program import LONGEST, report
+from ts.serve.sandboxed_program import LONGEST, report
 
 LOOP = """\
 def total(n: int) -> int:

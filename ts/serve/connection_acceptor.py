@@ -15,7 +15,7 @@ import socket
 from collections.abc import Callable
 from typing import Final
 
-from ts.serve.turns import Shares, Turns
+from ts.serve.fair_queue import Shares, Turns
 
 _BACKLOG: Final = 1024  # that the system keeps
 _AT_ONCE: Final = 1  # that is let in before others have their turn

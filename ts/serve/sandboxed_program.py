@@ -6,7 +6,7 @@ In: its text, and what is to be called, `collatz(27)`.  Out: plain data:
      "seconds"}
 
 Graphs and bytecode are rows, `[text, line]`, with the line of the program that each is from, or 0.  The
-call is text of the scripted language as well.  Nothing of either runs as Python: see `ts.serve.names`.
+call is text of the scripted language as well.  Nothing of either runs as Python: see `ts.serve.sandbox_resolver`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ts.jit.scripting import CompilationUnit
 from ts.runtime.executor import runs
 from ts.runtime.function import ScriptFunction
 from ts.runtime.limits import limits
-from ts.serve.names import StrangersNames, imported
+from ts.serve.sandbox_resolver import StrangersNames, imported
 
 Row = tuple[str, int]
 Report = dict[str, Any]
