@@ -213,18 +213,18 @@ def test_servers_import_custom_operators(tmp_path):
     import asyncio
 
     pytest.importorskip("aiohttp")
-    from ts.serve.fork_server_client import Nursery
+    from ts.serve.fork_server_client import ForkServer
 
     operators, archive = archive_with_operator(tmp_path, "served_operators")
     settings = {"kind": "model", "path": str(archive), "method": "forward", "threads": 1}
     limits = {"seconds": 10.0, "bytes": 1 << 30, "answer": 1 << 20}
 
     async def load(*imports):
-        nursery = Nursery({**settings, **limits, "imports": imports})
+        fork_server = ForkServer({**settings, **limits, "imports": imports})
         try:
-            return await nursery.start()
+            return await fork_server.start()
         finally:
-            await nursery.close()
+            await fork_server.close()
 
     assert asyncio.run(load(str(operators)))
     with pytest.raises(RuntimeError, match="twice"):

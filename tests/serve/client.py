@@ -1,4 +1,4 @@
-"""A client of HTTP that can also behave badly, and a generator of load.
+"""HTTP client for valid and malformed requests, and a load generator.
 
     async with Connection(port) as connection:
         status, headers, body = await connection.ask("POST", "/predict", b"{}", {"Content-Type": "application/json"})
@@ -14,14 +14,14 @@ NPZ = {"Content-Type": "application/x-npz"}
 
 
 def request(method, path, body=b"", headers=None, host="127.0.0.1"):
-    """The bytes of a request."""
+    """Return the bytes of a request."""
     lines = {"Host": host, **({"Content-Length": str(len(body))} if body or method == "POST" else {}), **(headers or {})}
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
     return f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode("latin-1") + body
 
 
 async def answer(reader):
-    """The next answer: its status, headers in lower case, and body."""
+    """Read the next response: status, headers by lower-case name, body."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in head[1:] if line)}
     body = await reader.readexactly(int(headers.get("content-length", 0)))
@@ -29,7 +29,7 @@ async def answer(reader):
 
 
 class Connection:
-    """One connection, kept open."""
+    """Persistent connection."""
 
     def __init__(self, port):
         self.port = port
@@ -47,23 +47,23 @@ class Connection:
 
 
 async def ask(port, method, path, body=b"", headers=None, host="127.0.0.1"):
-    """One request on a connection of its own."""
+    """Send one request on a new connection; return status, headers and body."""
     async with Connection(port) as connection:
         return await connection.ask(method, path, body, headers, host)
 
 
 def ask_json(port, path, value, headers=None):
-    """Post JSON; the status, and what the JSON of the answer says."""
+    """Post JSON; return the status and the decoded response."""
     body = value if isinstance(value, bytes) else json.dumps(value).encode()
     status, _, text = asyncio.run(ask(port, "POST", path, body, JSON | (headers or {})))
     return status, json.loads(text)
 
 
-class _Asking(asyncio.Protocol):
-    """Sends a request again and again, as fast as it is answered."""
+class _LoadConnection(asyncio.Protocol):
+    """Connection that sends the next request as soon as the last one is answered."""
 
-    def __init__(self, requests, budget, taken, statuses):
-        self.requests, self.budget, self.taken, self.statuses = requests, budget, taken, statuses
+    def __init__(self, requests, budget, latencies, statuses):
+        self.requests, self.budget, self.latencies, self.statuses = requests, budget, latencies, statuses
         self.done = asyncio.get_running_loop().create_future()
         self.data, self.need = b"", None
 
@@ -93,7 +93,7 @@ class _Asking(asyncio.Protocol):
             status = self.data[9:12].decode()
             self.statuses[status] = self.statuses.get(status, 0) + 1
             self.data, self.need = self.data[self.need :], None
-            self.taken.append(time.perf_counter() - self.start)
+            self.latencies.append(time.perf_counter() - self.start)
             self.next()
 
     def connection_lost(self, error):
@@ -102,13 +102,13 @@ class _Asking(asyncio.Protocol):
 
 
 async def load(port, requests, count, connections):
-    """Statuses with their numbers, seconds of each request, and of all together."""
-    budget, taken, statuses = iter(range(count)), [], {}
+    """Return the count of each status, the sorted latencies, and the total time, in seconds."""
+    budget, latencies, statuses = iter(range(count)), [], {}
     loop = asyncio.get_running_loop()
     start = time.perf_counter()
     protocols = [
-        (await loop.create_connection(lambda: _Asking(requests, budget, taken, statuses), "127.0.0.1", port))[1]
+        (await loop.create_connection(lambda: _LoadConnection(requests, budget, latencies, statuses), "127.0.0.1", port))[1]
         for _ in range(connections)
     ]
     await asyncio.gather(*(protocol.done for protocol in protocols))
-    return statuses, sorted(taken), time.perf_counter() - start
+    return statuses, sorted(latencies), time.perf_counter() - start

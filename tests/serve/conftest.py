@@ -1,4 +1,4 @@
-"""Servers to ask: each is a process of its own, as a user starts it."""
+"""Server processes and archived models for the tests."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ import ts
 
 @contextmanager
 def serving(*words):
-    """A server, and the port that it listens at; it must end by itself when it is asked to."""
+    """Run `ts serve` and yield its process with the attribute `port`; check that SIGTERM stops it."""
     command = [sys.executable, "-m", "ts", "serve", "--port", "0", *map(str, words)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
@@ -40,7 +40,7 @@ class Net(ts.nn.Module):
 
 
 class Busy(ts.nn.Module):
-    """Does what it is told to."""
+    """Model that computes, loops, allocates or raises, by its argument `what`."""
 
     def forward(self, x, n: int = 1, what: str = "multiply"):
         if what == "multiply":
@@ -53,7 +53,7 @@ class Busy(ts.nn.Module):
             for _ in range(n):
                 x = ts.cat([x, x])
             return x
-        if what == "text":  # an operator that cannot be stopped in the middle
+        if what == "text":  # an operator without cancellation points
             text = "a"
             for _ in range(n):
                 text = text + text

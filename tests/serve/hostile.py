@@ -1,7 +1,7 @@
 """Hostile requests to a model and to the playground: sizes, types, slow clients, programs without end.
 
-    await model(port, number)                     the number-th; AssertionError if the answer is another than it should be
-    await attack(port, model, range(10_000))      hundreds at a time; how often which status came back
+    await model(port, number)                     send request `number`; AssertionError for an unexpected response
+    await attack(port, model, range(10_000))      send hundreds at a time; return the count of each status
 """
 
 import asyncio
@@ -17,7 +17,7 @@ import numpy as np
 
 from tests.serve.client import JSON, NPZ, Connection, answer, request
 
-AT_ONCE = 300
+MAX_CONCURRENT_REQUESTS = 300
 
 
 def npz(**arrays):
@@ -39,9 +39,9 @@ def model_json(*inputs):
 
 
 BOMB = npz(x=np.zeros(1 << 27, dtype=np.int8))
-LARGE = npz(x=np.zeros(1 << 24, dtype=np.int8))  # which may come in, and whose answer is too large
-LATE = {429, 503, 504}  # where there is no time for so many; still an answer
-# What is sent whole, and the statuses that may come back.
+LARGE = npz(x=np.zeros(1 << 24, dtype=np.int8))  # accepted, but the response is too large
+OVERLOAD_STATUSES = {429, 503, 504}
+# Complete requests, with their expected statuses.
 WHOLE = [
     (model_json([[1.0]], 1, "strange"), {422}),
     (model_json([[1.0]], 60, "memory"), {507}),
@@ -78,17 +78,16 @@ STUCK = (model_json([[1.0]], 24, "text"), {504, 507})
 
 
 
-
 def program(source, call="f(1)", **more):
     return request("POST", "/run", json.dumps({"source": source, "call": call, **more}).encode(), JSON)
 
 
 def ends_with(kind):
-    """Of the playground's answers: what the error is."""
+    """Return a check that the error kind of a playground response matches a pattern."""
     return lambda found: found["error"] is not None and re.fullmatch(kind, found["error"]["kind"])
 
 
-# Programs, the statuses that may come back, and what must hold of what is said then.
+# Programs, with their expected statuses and checks of the response.
 PROGRAMS = [
     (program("def f(n: int) -> int:\n    return n + 1\n"), {200}, lambda found: found["result"] == "2"),
     (program("def f(n: int) -> int:\n    return n +\n"), {200}, ends_with("FrontendError")),
@@ -124,11 +123,11 @@ STUCK_PROGRAM = (
 
 
 async def whole(port, what, expected, is_right=None):
-    """Ask, and take the answer; its status."""
+    """Send a request, check the response and return its status."""
     async with Connection(port) as connection:
         connection.writer.write(what)
         status, _, body = await answer(connection.reader)
-    assert status in expected | LATE, (status, what[:80], body[:200])
+    assert status in expected | OVERLOAD_STATUSES, (status, what[:80], body[:200])
     assert status == 200 or set(json.loads(body)["error"]) == {"status", "code", "message"}
     if status == 200 and is_right is not None:
         assert is_right(json.loads(body)), (what[:200], body[:500])
@@ -136,17 +135,17 @@ async def whole(port, what, expected, is_right=None):
 
 
 async def leave(port, what):
-    """Ask for much, and go away."""
+    """Send an expensive request and disconnect."""
     async with Connection(port) as connection:
         connection.writer.write(what)
         await connection.writer.drain()
 
 
 async def half(port, what):
-    """Send half of a request, and nothing more."""
+    """Send a part of a request, and nothing more."""
     async with Connection(port) as connection:
         connection.writer.write(what[: random.randrange(1, len(what))])
-        if random.random() < 0.8:  # and go
+        if random.random() < 0.8:  # and disconnect
             await connection.writer.drain()
             return
         status = (await connection.reader.read(4096))[9:12]
@@ -154,7 +153,7 @@ async def half(port, what):
 
 
 async def deaf(port, what):
-    """Ask for much, again and again, and read nothing."""
+    """Send many expensive requests without reading responses."""
     async with Connection(port) as connection:
         for _ in range(20):
             connection.writer.write(what)
@@ -162,7 +161,7 @@ async def deaf(port, what):
 
 
 def model(port, number):
-    """The next request to a model: most are cheap to send, some are slow or without end."""
+    """Return the next hostile request to a model: most are cheap, some slow or endless."""
     if number % 100 == 7:
         return whole(port, *ENDLESS)
     if number % 500 == 13:
@@ -177,7 +176,7 @@ def model(port, number):
 
 
 def playground(port, number):
-    """The next request to the playground."""
+    """Return the next hostile request to the playground."""
     if number % 100 == 7:
         return whole(port, *ENDLESS_PROGRAM)
     if number % 500 == 13:
@@ -191,15 +190,15 @@ def playground(port, number):
     return whole(port, *PROGRAMS[number % len(PROGRAMS)])
 
 
-async def attack(port, hostile, numbers, beside=None, every=250):
-    """How often which status came back; `beside` runs between them, now and then."""
+async def attack(port, hostile, numbers, callback=None, every=250):
+    """Send all requests and return the count of each status; `callback` runs after every `every`-th one."""
     numbers, statuses = iter(numbers), Counter()
 
-    async def one_after_the_other():
+    async def send_sequentially():
         for number in numbers:
             statuses[await asyncio.wait_for(hostile(port, number), 100)] += 1
-            if beside is not None and number % every == 0:
-                await asyncio.to_thread(beside)
+            if callback is not None and number % every == 0:
+                await asyncio.to_thread(callback)
 
-    await asyncio.gather(*(one_after_the_other() for _ in range(AT_ONCE)))
+    await asyncio.gather(*(send_sequentially() for _ in range(MAX_CONCURRENT_REQUESTS)))
     return statuses

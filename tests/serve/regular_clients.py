@@ -1,9 +1,9 @@
-"""Clients in a process of their own, whose times are not those of whoever attacks beside them.
+"""Regular clients in a process of their own, so that an attack from the test process does not distort their latencies.
 
     python -m tests.serve.regular_clients PORT model 50            50 requests a second, until its standard input ends
     python -m tests.serve.regular_clients PORT playground 5 --new  each on a new connection, from another address
 
-Out: "ready" as soon as the server knows all of them; at the end JSON, `[[status, seconds], ...]`; seconds count from when a request was due, not from when there was time to send it.
+Out: "ready" as soon as the server trusts all of them; at the end JSON, `[[status, seconds], ...]`.  Seconds count from the scheduled time of a request, not from the time it was sent.
 """
 
 import argparse
@@ -14,21 +14,21 @@ import time
 
 from tests.serve.client import JSON, answer, request
 
-CLIENTS = 25  # that ask in turn, each on a connection that it keeps
-FIRST = 6  # answers, after which a server knows a connection
-ADDRESS = "127.0.0.2"  # of those that do not
-ASKED = {
+CLIENT_COUNT = 25
+RESPONSES_UNTIL_TRUSTED = 6  # per connection
+NEW_CLIENT_ADDRESS = "127.0.0.2"
+REQUESTS = {
     "model": ("/predict", {"inputs": [[[1.0, 2.0]], 3]}, lambda found: found["outputs"]["data"] == [[3.0, 6.0]]),
     "playground": ("/run", {"source": "def f(n: int) -> int:\n    return n + 1\n", "call": "f(41)"}, lambda found: found["result"] == "42"),
 }  # fmt: skip
-LATE = {429, 503, 504}
+OVERLOAD_STATUSES = {429, 503, 504}
 
 
 class Client:
-    """Asks when it is time to."""
+    """Client that sends requests at scheduled times, on one connection or on a new one each."""
 
     def __init__(self, port, kind, keeps):
-        path, value, self.is_right = ASKED[kind]
+        path, value, self.is_right = REQUESTS[kind]
         self.port, self.keeps = port, keeps
         self.request = request("POST", path, json.dumps(value).encode(), JSON)
         self.turn = asyncio.Lock()
@@ -37,12 +37,12 @@ class Client:
     async def ask(self, due, tell):
         async with self.turn if self.keeps else asyncio.Lock():
             reader, writer = self.streams or await asyncio.open_connection(
-                "127.0.0.1", self.port, local_addr=None if self.keeps else (ADDRESS, 0)
+                "127.0.0.1", self.port, local_addr=None if self.keeps else (NEW_CLIENT_ADDRESS, 0)
             )
             writer.write(self.request)
             status, headers, body = await answer(reader)
             tell((status, time.perf_counter() - due))
-            assert status in LATE or (status == 200 and self.is_right(json.loads(body))), (status, body)
+            assert status in OVERLOAD_STATUSES or (status == 200 and self.is_right(json.loads(body))), (status, body)
             is_kept = self.keeps and headers.get("connection") != "close"
             self.streams = (reader, writer) if is_kept else None
             if not is_kept:
@@ -51,16 +51,16 @@ class Client:
 
 async def main(port, kind, rate, keeps):
     enough = asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
-    clients = [Client(port, kind, keeps) for _ in range(CLIENTS)]
+    clients = [Client(port, kind, keeps) for _ in range(CLIENT_COUNT)]
     found, asked, due = [], [], time.perf_counter()
     is_ready = False
     while not enough.done():
-        if not is_ready and len(found) >= (FIRST * CLIENTS if keeps else 1):
+        if not is_ready and len(found) >= (RESPONSES_UNTIL_TRUSTED * CLIENT_COUNT if keeps else 1):
             is_ready, found = True, []
             print("ready", flush=True)
         due += 1 / rate
         await asyncio.sleep(max(0, due - time.perf_counter()))
-        asked.append(asyncio.ensure_future(clients[len(asked) % CLIENTS].ask(due, found.append)))
+        asked.append(asyncio.ensure_future(clients[len(asked) % CLIENT_COUNT].ask(due, found.append)))
     await asyncio.gather(*asked)
     print(json.dumps(found))
 
@@ -68,7 +68,7 @@ async def main(port, kind, rate, keeps):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("port", type=int)
-    parser.add_argument("kind", choices=ASKED)
+    parser.add_argument("kind", choices=REQUESTS)
     parser.add_argument("rate", type=float)
     parser.add_argument("--new", action="store_true")
     words = parser.parse_args()

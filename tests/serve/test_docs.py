@@ -1,4 +1,4 @@
-"""docs/serving.md: its samples do what it says."""
+"""Samples and options of docs/serving.md."""
 
 import json
 import re
@@ -18,25 +18,25 @@ PAGE = (Path(__file__).parents[2] / "docs/serving.md").read_text()
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
-def test_options_are_those_of_the_command():
-    """Every option that the page names is there, with the default that the page says."""
+def test_documented_options():
+    """The command has every documented option, with the documented default."""
     options = {}
     for action in parser("serve")._subparsers._group_actions[0].choices["serve"]._actions:
         options |= dict.fromkeys(action.option_strings, action.default)
     assert set(re.findall(r"(?<=`)--[a-z-]+", PAGE)) <= set(options)
-    for name, said in re.findall(r"^\| `(--[a-z-]+)` \| (\d+)M? \|", PAGE, re.MULTILINE):
+    for name, documented in re.findall(r"^\| `(--[a-z-]+)` \| (\d+)M? \|", PAGE, re.MULTILINE):
         default = options[name]
         if default is not None:
-            assert int(said) in (default, default >> 20), name
+            assert int(documented) in (default, default >> 20), name
 
 
-def test_python_compiles():
+def test_python_samples_compile():
     assert len([text for kind, text in BLOCKS if kind == "python" and compile(text, "serving.md", "exec")]) == 2
 
 
 @pytest.mark.long
 def test_samples(tmp_path):
-    """The model of the page is saved, served and asked, as JSON and as npz."""
+    """Save and serve the documented model; send the documented requests as JSON and npz."""
     save, ask = (text for kind, text in BLOCKS if kind == "python")
     (tmp_path / "save.py").write_text(save)
     subprocess.run([sys.executable, "save.py"], cwd=tmp_path, check=True)
@@ -53,7 +53,7 @@ def test_samples(tmp_path):
 
 
 @pytest.mark.long
-def test_the_sample_of_the_playground():
+def test_playground_sample():
     program = json.loads(re.search(r"-d '(.*?)'\n", next(text for _, text in BLOCKS if "/run" in text))[1])
     with serving() as process:
         assert ask_json(process.port, "/run", program)[1]["result"] == "42"

@@ -1,4 +1,4 @@
-"""Whose turn it is, and who is known: clients wait for themselves."""
+"""Fair queues, trust in clients, and limits per client."""
 
 import asyncio
 import json
@@ -9,88 +9,88 @@ import pytest
 pytest.importorskip("aiohttp", reason="needs aiohttp: pip install 'torchscript-ts[serve]'")
 from tests.serve.client import JSON, Connection, ask
 from tests.serve.conftest import serving
-from ts.serve.fair_queue import Shares, Turns
-from ts.serve.clients import Visitors
+from ts.serve.clients import ClientRegistry
+from ts.serve.fair_queue import ClientUsage, FairQueue
 
 
-def all_of(turns):
-    return [turns.pop() for _ in range(len(turns))]
+def pop_all(queue):
+    return [queue.pop() for _ in range(len(queue))]
 
 
-def test_clients_take_turns():
-    turns = Turns(Shares())
+def test_round_robin_of_clients_without_usage():
+    queue = FairQueue(ClientUsage())
     for item in ("a1", "a2", "a3", "b1", "c1", "c2"):
-        turns.put(item[0], item)
-    assert (len(turns), turns.of("a"), turns.of("d"), next(iter(turns))) == (6, 3, 0, "a1")
-    assert all_of(turns) == ["a1", "b1", "c1", "a2", "c2", "a3"]
+        queue.put(item[0], item)
+    assert (len(queue), queue.count_items("a"), queue.count_items("d"), next(iter(queue))) == (6, 3, 0, "a1")
+    assert pop_all(queue) == ["a1", "b1", "c1", "a2", "c2", "a3"]
     with pytest.raises(IndexError):
-        turns.pop()
+        queue.pop()
 
 
-def test_who_has_had_least_is_next():
-    shares = Shares()
-    turns = Turns(shares)
-    shares.charge("a", 1.0)
+def test_client_with_least_usage_is_next():
+    usage = ClientUsage()
+    queue = FairQueue(usage)
+    usage.add("a", 1.0)
     for item in ("a1", "b1", "a2", "b2"):
-        turns.put(item[0], item)
-    assert all_of(turns) == ["b1", "b2", "a1", "a2"]
+        queue.put(item[0], item)
+    assert pop_all(queue) == ["b1", "b2", "a1", "a2"]
 
 
-def test_what_was_had_is_forgotten(monkeypatch):
-    from ts.serve import fair_queue as turns
+def test_usage_decays_and_is_bounded(monkeypatch):
+    from ts.serve import fair_queue
 
     now = [100.0]
-    monkeypatch.setattr(turns.time, "monotonic", lambda: now[0])
-    shares = Shares()
-    shares.charge("a", 1.0)
+    monkeypatch.setattr(fair_queue.time, "monotonic", lambda: now[0])
+    usage = ClientUsage()
+    usage.add("a", 1.0)
     now[0] += 10
-    assert shares.of("a") == pytest.approx(0.5) and shares.of("b") == 0
-    for number in range(5_000):  # and so are those who had it
-        shares.charge(str(number), 0.1)
-    assert shares.of("a") == 0 and len(shares._had) <= 4096
+    assert usage.get("a") == pytest.approx(0.5) and usage.get("b") == 0
+    for number in range(5_000):  # evicts the oldest clients
+        usage.add(str(number), 0.1)
+    assert usage.get("a") == 0 and len(usage._usage) <= 4096
 
 
-def test_who_goes_is_not_waited_for():
-    turns = Turns(Shares())
+def test_discard():
+    queue = FairQueue(ClientUsage())
     for item in ("a1", "b1", "a2"):
-        turns.put(item[0], item)
-    turns.discard("a", "a1")
-    turns.discard("a", "a1")
-    turns.discard("d", "d1")
-    turns.discard("b", "b1")
-    assert len(turns) == 1 and all_of(turns) == ["a2"] and turns.waited() == 0
+        queue.put(item[0], item)
+    queue.discard("a", "a1")
+    queue.discard("a", "a1")
+    queue.discard("d", "d1")
+    queue.discard("b", "b1")
+    assert len(queue) == 1 and pop_all(queue) == ["a2"] and queue.idle_seconds() == 0
 
 
 def request(remote="10.0.0.1", **headers):
     return SimpleNamespace(headers=headers, remote=remote, protocol=SimpleNamespace())
 
 
-def test_visitors_are_connections():
-    visitors = Visitors(None)
+def test_trust_belongs_to_a_connection():
+    registry = ClientRegistry(None)
     first, second = request(), request()
-    visitor = visitors.of(first)
+    client = registry.find_client(first)
     for _ in range(4):
-        assert not visitor.is_known
-        visitor.praise()
-    assert visitors.of(first) is visitor and visitor.is_known
-    assert visitors.of(second).client == visitor.client and not visitors.of(second).is_known
-    visitor.blame()
-    assert not visitor.is_known
+        assert not client.is_trusted
+        client.record_success()
+    assert registry.find_client(first) is client and client.is_trusted
+    assert registry.find_client(second).name == client.name and not registry.find_client(second).is_trusted
+    client.record_slow()
+    assert not client.is_trusted
 
 
-def test_visitors_that_a_proxy_names():
-    """The last name is the proxy's own; what the client wrote before it is nobody's."""
-    visitors = Visitors("X-Forwarded-For")
-    one = visitors.of(request(**{"X-Forwarded-For": "spoofed, 10.9.9.9"}))
-    assert one.client == "10.9.9.9" and visitors.of(request(**{"X-Forwarded-For": "10.9.9.9"})) is one
-    assert visitors.of(request(remote="10.0.0.2")).client == "10.0.0.2"
+def test_trust_belongs_to_the_client_named_by_a_proxy():
+    """Only the last name of the header counts, which the proxy appends; the client controls the names before it."""
+    registry = ClientRegistry("X-Forwarded-For")
+    one = registry.find_client(request(**{"X-Forwarded-For": "spoofed, 10.9.9.9"}))
+    assert one.name == "10.9.9.9" and registry.find_client(request(**{"X-Forwarded-For": "10.9.9.9"})) is one
+    assert registry.find_client(request(remote="10.0.0.2")).name == "10.0.0.2"
     for number in range(5_000):
-        visitors.of(request(**{"X-Forwarded-For": str(number)}))
-    assert len(visitors._named) <= 4096
+        registry.find_client(request(**{"X-Forwarded-For": str(number)}))
+    assert len(registry._clients_by_name) <= 4096
 
 
-def test_a_client_waits_for_itself(busy):
-    """Who asks for too much is told to come back, whoever else asks is answered meanwhile; nobody is forgotten."""
+def test_queue_limit_per_client(busy):
+    """A client over its limit gets 429 with Retry-After; other clients are served meanwhile; every request is answered."""
     words = ("--seconds", 0.5, "--workers", 4, "--client-queue", 4, "--client-header", "X-Client")
     endless = json.dumps({"inputs": [[1.0], 1, "loop"]}).encode()
     little = json.dumps({"inputs": [[1.0], 2]}).encode()

@@ -1,6 +1,6 @@
-"""Under load, and under 10,000 hostile requests: every one is answered, nobody else waits, memory stays as it was.
+"""Load tests and 10,000 hostile requests: every request is answered, other clients stay fast, memory does not grow.
 
-    TS_HOSTILE_REQUESTS=1000 pytest -m long tests/serve/test_hostile.py -s        fewer, and what was measured
+    TS_HOSTILE_REQUESTS=1000 pytest -m long tests/serve/test_hostile.py -s        fewer requests; prints measurements
 """
 
 import asyncio
@@ -25,11 +25,11 @@ from tests.serve.conftest import serving
 pytestmark = pytest.mark.long
 REQUESTS = int(os.environ.get("TS_HOSTILE_REQUESTS", "10000"))
 ROOT = Path(__file__).parents[2]
-SLOWEST = 0.5  # seconds that one in a hundred honest requests may take, on machines that do other things as well
+SLOWEST = 0.5  # seconds that one in a hundred regular requests may take, on machines that do other things as well
 
 
 def memory(pids):
-    """Bytes that processes have for themselves."""
+    """Return the private memory of processes in bytes."""
     total = 0
     for pid in pids:
         try:
@@ -42,7 +42,7 @@ def memory(pids):
 
 
 def family(pid):
-    """A process, its children and theirs."""
+    """Return the ids of a process and all of its descendants."""
     parents = {}
     for each in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -57,8 +57,8 @@ def family(pid):
 
 
 @contextmanager
-def honest_ones(port, *words):
-    """Clients that ask for little, meanwhile; what they were answered, and after how long."""
+def regular_clients(port, *words):
+    """Run regular clients in another process; yield the list of their statuses and latencies."""
     command = [sys.executable, "-m", "tests.serve.regular_clients", str(port), *map(str, words)]
     client = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT, start_new_session=True)
     found = []
@@ -72,7 +72,7 @@ def honest_ones(port, *words):
 
 
 def times(found, name):
-    """The 99th percentile; all of it is printed."""
+    """Return the 99th percentile of latencies; print a summary."""
     taken = sorted(seconds for _, seconds in found)
     late = taken[len(taken) * 99 // 100]
     refused = sum(status != 200 for status, _ in found)
@@ -85,32 +85,32 @@ def times(found, name):
 
 @contextmanager
 def attacked(hostile, kept, new, *words):
-    """A server that is small after all requests of an attack, and how many seconds honest ones took."""
+    """Run an attack; check that the server has not grown; return the latencies of regular clients."""
     with serving(*words) as process:
         sizes = []
         start = time.perf_counter()
-        with honest_ones(process.port, *kept) as of_kept, honest_ones(process.port, *new, "--new") as of_new:
+        with regular_clients(process.port, *kept) as persistent_latencies, regular_clients(process.port, *new, "--new") as new_latencies:
             statuses = asyncio.run(
                 attack(process.port, hostile, range(REQUESTS), lambda: sizes.append(memory(family(process.pid))), REQUESTS // 40)
             )
         seconds = time.perf_counter() - start
-        told = ", ".join(f"{count:,} of {status}" for status, count in sorted(statuses.items(), key=str))
-        print(f"\n{REQUESTS:,} hostile requests in {seconds:.0f} s: {told}")
+        counts = ", ".join(f"{count:,} of {status}" for status, count in sorted(statuses.items(), key=str))
+        print(f"\n{REQUESTS:,} hostile requests in {seconds:.0f} s: {counts}")
         print(f"  memory in MB: {', '.join(f'{size / 1e6:.0f}' for size in sizes)}")
         half = len(sizes) // 2
         assert max(sizes[half:]) < max(sizes[:half]) * 1.5 + 100e6
-        yield process, times(of_kept, "honest, on kept connections"), times(of_new, "honest, from another address")
+        yield process, times(persistent_latencies, "regular, on persistent connections"), times(new_latencies, "regular, from another address")
 
 
 def metrics_of(port):
-    """What the server counts."""
+    """Return the metrics of the server by name."""
     text = asyncio.run(ask(port, "GET", "/metrics"))[2].decode()
     return dict(line.rsplit(" ", 1) for line in text.splitlines() if line[0] != "#")
 
 
 @pytest.mark.parametrize("batch", [1, 8])
 def test_hostile_requests_to_a_model(busy, batch):
-    """Each is answered as it should be, honest ones beside them in time; afterwards nothing is left of them."""
+    """Hostile requests get the expected responses, regular clients stay fast, and nothing remains afterwards."""
     words = ("--seconds", 1, "--bytes", "100M", "--max-answer", "4M", "--max-body", "256K", "--client-seconds", 5)
     with attacked(hostile.model, ("model", 50), ("model", 5), busy, *words, "--batch", batch) as (process, kept, new):
         time.sleep(4)  # those that went away have their time, too
@@ -121,7 +121,7 @@ def test_hostile_requests_to_a_model(busy, batch):
 
 
 def test_hostile_programs():
-    """The same of the playground, where each program needs a process of its own."""
+    """Hostile programs of the playground, each in a process of its own."""
     with attacked(hostile.playground, ("playground", 5), ("playground", 1), "--seconds", 1) as (process, kept, new):
         time.sleep(4)
         values = metrics_of(process.port)
@@ -130,7 +130,7 @@ def test_hostile_programs():
 
 
 def test_load(net):
-    """Small requests at full speed, one at a time and together; every one has its answer."""
+    """Small requests at full speed, with and without batches, are all answered."""
     requests = [request("POST", "/predict", json.dumps({"inputs": [[[float(i), 0.5, 1.0, 2.0]]]}).encode(), JSON) for i in range(50)]
     for words in ((), ("--batch", 32)):
         with serving(net, *words) as process:
@@ -143,8 +143,8 @@ def test_load(net):
             )
 
 
-def test_more_than_can_be_served(busy):
-    """With a short queue the rest is refused at once, with a word about when to come back; nothing is lost."""
+def test_queue_overflow(busy):
+    """Requests beyond a short queue are rejected at once, with Retry-After."""
     with serving(busy, "--seconds", 1, "--workers", 1, "--queue", 4) as process:
 
         async def all_at_once():
@@ -165,7 +165,7 @@ def test_more_than_can_be_served(busy):
         assert all(retry for _, retry, _ in refused) and statistics.median(s for _, _, s in refused) < 1
 
 
-def test_more_connections_than_there_may_be(busy):
+def test_connection_limit(busy):
     with serving(busy, "--connections", 20) as process:
 
         async def many():

@@ -1,5 +1,4 @@
-"""The playground in a browser: type, run, look, share."""
-
+"""Playground page in a browser: editing, running, highlighting, sharing."""
 
 import pytest
 
@@ -18,7 +17,7 @@ def address(browser):
 
 @pytest.fixture
 def visit(browser, address):
-    """Open a page; at the end nothing has gone wrong in it, and it has asked nobody but its own server."""
+    """Open pages; afterwards check for no console errors and no requests to other servers."""
     tabs, wrong, requests = [], [], []
 
     def show(fragment="", **options):
@@ -43,7 +42,7 @@ def type_in(tab, text, call):
 
 
 def test_run(visit):
-    """What it is at first, with Enter in the call; then the graph, the optimised one and the bytecode."""
+    """Enter runs the initial program; the tabs show its graph, optimised graph and bytecode."""
     tab = visit()
     tab.press("#call", "Enter")
     assert tab.wait_for_selector(".result").inner_text() == "111"
@@ -56,8 +55,8 @@ def test_run(visit):
     assert "prim::Loop" in tab.locator("#view").inner_text()
 
 
-def test_typing(visit):
-    """Tab and Enter indent; Ctrl+Enter runs; the colours are those of the text."""
+def test_editor_keys(visit):
+    """Tab and Enter indent, Ctrl+Enter runs, keywords are highlighted."""
     tab = visit()
     tab.fill("#source", "")
     tab.focus("#source")
@@ -76,7 +75,7 @@ def test_typing(visit):
     assert tab.wait_for_selector(".result").inner_text() == "42"
 
 
-def test_lines_belong_together(visit):
+def test_source_and_graph_lines_are_linked(visit):
     tab = visit()
     type_in(tab, DOUBLE, "double(4)")
     tab.click("#run")
@@ -103,7 +102,7 @@ def test_errors(visit):
     assert "<--- HERE" in tab.locator("#outcome details pre").inner_text()
 
 
-def test_a_program_without_end(visit):
+def test_endless_program(visit):
     tab = visit()
     tab.select_option("#examples", "without end")
     assert "TimeExceeded" in tab.wait_for_selector(".error").inner_text()
@@ -111,7 +110,7 @@ def test_a_program_without_end(visit):
 
 
 def test_links(visit):
-    """A link brings the program, which does not run before somebody says so."""
+    """A shared link loads the program without running it."""
     tab = visit(permissions=["clipboard-read", "clipboard-write"])
     text = 'def f() -> str:\n    return "ßü→🎈<script>"\n'
     type_in(tab, text, "f()")
@@ -127,13 +126,13 @@ def test_links(visit):
 
 
 @pytest.mark.parametrize("fragment", ["#x", "#!!", "#eyJhIjoxfQ", "#WzEsMl0", "#" + "A" * 200_000], ids=range(5))
-def test_links_that_hold_no_program(visit, fragment):
+def test_invalid_links(visit, fragment):
     tab = visit(fragment)
     assert "holds no program" in tab.locator("#outcome").inner_text()
     assert tab.input_value("#source").startswith("def collatz")
 
 
-def test_what_a_stranger_wrote_is_text(visit):
+def test_untrusted_text_is_escaped(visit):
     tab = visit()
     type_in(tab, 'def f() -> str:\n    print("<img src=x onerror=window.evil=1>")\n    return "<b>x</b>"\n', "f()")
     tab.click("#run")
@@ -144,8 +143,8 @@ def test_what_a_stranger_wrote_is_text(visit):
 
 @pytest.mark.parametrize("size", [{"width": 360, "height": 740}, {"width": 1280, "height": 800}], ids=["phone", "desk"])
 @pytest.mark.parametrize("colours", ["light", "dark"])
-def test_sizes_and_colours(visit, size, colours):
-    """Nothing is wider than the window, what one touches is large enough, and texts can be read."""
+def test_layout_and_contrast(visit, size, colours):
+    """No horizontal overflow, controls of at least 30 px, text contrast of at least 4.5."""
     tab = visit(viewport=size, color_scheme=colours)
     tab.click("#run")
     tab.wait_for_selector(".result")
@@ -172,8 +171,8 @@ CONTRAST = """(selector) => {
 
 
 @pytest.mark.long
-def test_without_a_server(browser):
-    """What it says then; the browser's own word about that is the only one in the console."""
+def test_unreachable_server(browser):
+    """The page reports that the server is unreachable."""
     context = browser.new_context()
     with serving() as process:
         tab = context.new_page()

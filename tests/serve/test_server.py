@@ -1,4 +1,4 @@
-"""The server as others see it: answers, errors of one form, who may ask, and that nobody waits for somebody else."""
+"""HTTP behaviour of the server: responses, error format, host and origin checks, isolation of requests."""
 
 import asyncio
 import io
@@ -20,7 +20,7 @@ from ts.cli.main import main
 
 @pytest.fixture(scope="module")
 def port(busy):
-    """Of a model that does what it is told to."""
+    """Port of a server of the model `Busy`."""
     with serving(busy, "--seconds", 1, "--bytes", "200M", "--max-body", "1M", "--workers", 4, "--client-seconds", 2, "--batch", 8) as process:
         yield process.port
 
@@ -36,7 +36,7 @@ def predict(port, *inputs, **headers):
 
 
 def error_of(reply):
-    """Status and code of an error, which has the one form."""
+    """Return status and code of an error response, after checking its format."""
     status, _, body = reply
     error = json.loads(body)["error"]
     assert set(error) == {"status", "code", "message"} and error["status"] == status
@@ -65,7 +65,7 @@ def test_npz(port):
     assert json.loads(body)["outputs"]["data"] == [[5, 5], [5, 5]]
 
 
-def test_what_it_says_of_itself(port):
+def test_model_description(port):
     about = json.loads(get(port)[2])
     assert [(each["name"], each["type"], each["optional"]) for each in about["inputs"]] == [
         ("x", "Tensor", False), ("n", "int", True), ("what", "str", True),
@@ -98,20 +98,20 @@ def test_errors_of_models(port, inputs, status, code):
     assert (found[0], found[1]["error"]["code"]) == (status, code)
 
 
-def test_what_a_model_raises_is_told(port):
+def test_exception_of_a_model_is_reported(port):
     assert "ValueError: strange" in predict(port, [1.0], 1, "strange")[1]["error"]["message"]
 
 
-def test_an_operator_that_cannot_be_stopped(port):
-    """The system ends its process, and the next one answers."""
+def test_uninterruptible_operator_is_killed(port):
+    """The kernel kills the worker, and another one serves the next request."""
     assert predict(port, [1.0], 25, "text")[0] in (504, 507)
     assert predict(port, [1.0], 3)[1]["outputs"]["data"] == [3.0]
 
 
-def test_company_does_no_harm(port):
-    """Those that run as one with one that fails, or never ends, are answered as if they were alone."""
+def test_failures_do_not_affect_other_requests_of_a_batch(port):
+    """Requests stacked with failing or endless ones get the responses that they get alone."""
 
-    async def all_of_them():
+    async def send_all():
         bodies = [{"inputs": [[float(i)], 3]} for i in range(20)]
         bodies[3]["inputs"] += ["strange"]
         bodies[7]["inputs"] += ["loop"]
@@ -119,17 +119,17 @@ def test_company_does_no_harm(port):
         asked = (ask(port, "POST", "/predict", json.dumps(body).encode(), JSON) for body in bodies)
         return await asyncio.gather(*asked)
 
-    found = asyncio.run(all_of_them())
+    found = asyncio.run(send_all())
     assert [status for status, _, _ in found] == [{3: 422, 7: 504, 11: 400}.get(i, 200) for i in range(20)]
     for i in {*range(20)} - {3, 7, 11}:
         assert json.loads(found[i][2])["outputs"]["data"] == [3.0 * i]
 
 
-def test_nobody_waits_for_endless_requests(port):
-    """While three processes are busy with what never ends, others are answered."""
+def test_endless_requests_do_not_block_others(port):
+    """Requests are served while three workers run endless ones."""
     endless = json.dumps({"inputs": [[1.0], 1, "loop"]}).encode()
 
-    async def beside():
+    async def run_concurrently():
         slow = [asyncio.ensure_future(ask(port, "POST", "/predict", endless, JSON)) for _ in range(3)]
         await asyncio.sleep(0.3)
         done = 0
@@ -140,11 +140,11 @@ def test_nobody_waits_for_endless_requests(port):
                 done += 1
         return done, [(await task)[0] for task in slow]
 
-    done, statuses = asyncio.run(beside())
+    done, statuses = asyncio.run(run_concurrently())
     assert done > 3 and statuses == [504] * 3
 
 
-# ---- refusals ----------------------------------------------------------------------------------------
+# ---- rejected requests ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_nobody_waits_for_endless_requests(port):
         ("POST", "/predict", JSON | {"Sec-Fetch-Site": "cross-site"}, (403, "bad_origin")),
     ],
 )
-def test_refused(port, method, path, headers, expected):
+def test_rejected_requests(port, method, path, headers, expected):
     reply = get(port, method, path, headers=headers)
     assert error_of(reply) == expected
     assert reply[1]["x-content-type-options"] == "nosniff" and "access-control-allow-origin" not in reply[1]
@@ -184,12 +184,12 @@ def test_refused(port, method, path, headers, expected):
         ("elsewhere.example", 421), ("localhost.elsewhere.example", 421), ("127.0.0.1.elsewhere.example", 421), ("", 421),
     ],
 )  # fmt: skip
-def test_hosts(port, playground, host, status):
-    """A name that points here is not enough: pages of that name could read what is served."""
+def test_host_header(port, playground, host, status):
+    """Other host names are rejected, also if they resolve to this machine (DNS rebinding)."""
     assert get(port, host=host)[0] == status and get(playground, host=host)[0] == status
 
 
-def test_bodies_without_a_length_have_a_bound(port):
+def test_chunked_body_size_limit(port):
     async def chunked():
         async with Connection(port) as connection:
             head = request("POST", "/predict", headers=JSON | {"Transfer-Encoding": "chunked"}).replace(b"Content-Length: 0\r\n", b"")
@@ -201,8 +201,8 @@ def test_bodies_without_a_length_have_a_bound(port):
     assert error_of(asyncio.run(chunked())) == (413, "too_large")
 
 
-def test_slow_clients_are_let_go(port):
-    """Half a head is closed, half a body is told so; others are answered meanwhile."""
+def test_slow_clients_time_out(port):
+    """An incomplete header closes the connection; an incomplete body gets an error response."""
 
     async def slow():
         async with Connection(port) as body:
@@ -243,8 +243,8 @@ def test_expect_continue(port):
     assert asyncio.run(careful("2000000")) == 413
 
 
-def test_requests_behind_each_other(port):
-    """Several on one connection before the first is answered: all are, in their order."""
+def test_pipelined_requests(port):
+    """Pipelined requests of one connection are answered in order."""
 
     async def pipelined():
         async with Connection(port) as connection:
@@ -275,8 +275,8 @@ def test_requests_behind_each_other(port):
     ],
     ids=range(14),
 )  # fmt: skip
-def test_requests_that_look_strange(port, text, statuses):
-    """Each is one request, whatever it seems to be, and is answered as one."""
+def test_unusual_requests(port, text, statuses):
+    """Each is parsed as the expected number of requests (no request smuggling)."""
 
     async def sent():
         async with Connection(port) as connection:
@@ -286,7 +286,7 @@ def test_requests_that_look_strange(port, text, statuses):
     assert asyncio.run(sent()) == statuses
 
 
-def test_heads_have_no_bodies(port):
+def test_head_response_has_no_body(port):
     async def head():
         async with Connection(port) as connection:
             connection.writer.write(request("HEAD", "/") + request("GET", "/healthz"))
@@ -296,7 +296,7 @@ def test_heads_have_no_bodies(port):
     assert asyncio.run(head()) == (b"200", b'{"status": "ok"}')
 
 
-def test_who_goes_away_is_not_missed(port):
+def test_disconnected_clients(port):
     async def leave():
         for _ in range(20):
             async with Connection(port) as connection:
@@ -307,11 +307,11 @@ def test_who_goes_away_is_not_missed(port):
     assert asyncio.run(leave())[0] == 200
 
 
-# ---- how it starts and ends --------------------------------------------------------------------------
+# ---- start and shutdown --------------------------------------------------------------------------
 
 
 @pytest.mark.long
-def test_what_is_running_is_answered_at_the_end(busy):
+def test_open_requests_complete_at_shutdown(busy):
     with serving(busy, "--seconds", 1) as process:
 
         async def stopped():
@@ -334,7 +334,7 @@ def test_what_is_running_is_answered_at_the_end(busy):
         (["{model}:absent"], 1, "has no method 'absent'; it has: forward"),
     ],
 )
-def test_what_cannot_be_served(busy, tmp_path, capfd, words, code, message):
+def test_start_errors(busy, tmp_path, capfd, words, code, message):
     (tmp_path / "bad.pt").write_bytes(b"PK nothing")
     words = [word.format(bad=tmp_path / "bad.pt", model=busy) for word in words]
     assert main(["serve", *words]) == code
@@ -352,8 +352,8 @@ def test_programs(playground):
     assert (status, found["result"], found["error"]) == (200, "2", None)
 
 
-def test_programs_do_not_wait_for_each_other(playground):
-    """Endless ones are ended, one by the system; one beside them is answered long before."""
+def test_programs_run_concurrently(playground):
+    """Endless programs are stopped, one of them by the kernel; a short one completes before."""
     endless = {"source": "def f(n: int) -> int:\n    while n > 0:\n        n += 1\n    return n\n", "call": "f(1)"}
     stuck = {
         "source": "def f(n: int) -> int:\n    s = 'a'\n    for _ in range(25):\n        s = s + s\n    while n > 0:\n"
@@ -366,10 +366,10 @@ def test_programs_do_not_wait_for_each_other(playground):
         _, _, body = await ask(playground, "POST", "/run", json.dumps(program).encode(), JSON)
         return json.loads(body), time.monotonic() - start
 
-    async def beside():
+    async def run_concurrently():
         return await asyncio.gather(run(endless), run(endless), run(stuck), run(ADD))
 
-    first, second, third, (quick, seconds) = asyncio.run(beside())
+    first, second, third, (quick, seconds) = asyncio.run(run_concurrently())
     assert first[0]["error"]["kind"] == second[0]["error"]["kind"] == "TimeExceeded"
     assert third[0]["error"]["kind"] in ("TimeExceeded", "Ended", "MemoryExceeded")
     assert quick["result"] == "2" and seconds < first[1]
@@ -388,12 +388,12 @@ def test_programs_do_not_wait_for_each_other(playground):
         ({"source": "#" * 300_000}, {}, (413, "too_large")),
     ],
 )
-def test_programs_that_are_refused(playground, value, headers, expected):
+def test_rejected_programs(playground, value, headers, expected):
     status, found = ask_json(playground, "/run", value, headers)
     assert (status, found["error"]["code"]) == expected
 
 
-def test_the_page_may_do_nothing_else(playground):
+def test_content_security_policy(playground):
     for path, kind in (("/", "text/html"), ("/page.css", "text/css"), ("/page.js", "text/javascript")):
         status, headers, body = get(playground, path=path)
         assert status == 200 and headers["content-type"].startswith(kind) and body
@@ -402,28 +402,28 @@ def test_the_page_may_do_nothing_else(playground):
         assert not re.search(rb"(?:src|href)=\"(?:https?:)?//|<script>|\bon\w+=\"|style=\"|innerHTML|eval\(", body)
 
 
-def test_children_see_no_secrets(monkeypatch):
-    """What is in the environment of the server is not in that of programs."""
-    from ts.serve import fork_server_client as processes
+def test_workers_do_not_inherit_secrets(monkeypatch):
+    """Workers inherit only listed variables of the environment, and HOME only for models."""
+    from ts.serve import fork_server_client
 
     monkeypatch.setenv("SECRET_OF_THE_TEST", "x")
-    monkeypatch.setenv("HOME", "/home/somebody")
+    monkeypatch.setenv("HOME", "/home/user")
     seen = {}
-    monkeypatch.setattr(processes.subprocess, "Popen", lambda command, **options: seen.update(options) or 1 / 0)
-    for kind, home in (("program", None), ("model", "/home/somebody")):
+    monkeypatch.setattr(fork_server_client.subprocess, "Popen", lambda command, **options: seen.update(options) or 1 / 0)
+    for kind, home in (("program", None), ("model", "/home/user")):
         with pytest.raises(ZeroDivisionError):
-            asyncio.run(processes.Nursery({"kind": kind}).start())
+            asyncio.run(fork_server_client.ForkServer({"kind": kind}).start())
         assert "SECRET_OF_THE_TEST" not in seen["env"] and seen["env"]["PATH"] and seen["env"].get("HOME") == home
 
 
-def test_random_numbers_differ(playground):
-    """Processes are copies of one, but do not draw the same."""
+def test_workers_have_different_seeds(playground):
+    """Forked workers draw different random numbers."""
     program = {"source": "def f() -> float:\n    return float(torch.rand(1))\n", "call": "f()"}
     found = {ask_json(playground, "/run", program)[1]["result"] for _ in range(3)}
     assert len(found) == 3
 
 
-def test_it_is_told_what_is_missing(monkeypatch, capsys):
+def test_missing_aiohttp_error(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "aiohttp", None)
     assert main(["serve"]) == 1
     assert "pip install 'torchscript-ts[serve]'" in capsys.readouterr().err

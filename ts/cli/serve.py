@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
     if not hasattr(os, "fork"):
         raise ProgramError("ts serve needs a system that can fork processes")
     from ts.serve.app import serve
-    from ts.serve.fork_server_client import NurseryError
+    from ts.serve.fork_server_client import ForkServerError
 
     chosen = _options(options)
     what = "the playground" if chosen.model is None else chosen.model
@@ -104,7 +104,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(serve(chosen, started=started))
-    except NurseryError as error:
+    except ForkServerError as error:
         raise ProgramError(f"cannot serve {what}: {error}") from None
     return 0
 
@@ -120,7 +120,7 @@ def _loop_factory() -> Any:
 
 def _options(options: argparse.Namespace) -> Options:
     from ts.serve.app import Options, is_local
-    from ts.serve.server_limits import Bounds
+    from ts.serve.server_limits import ServerLimits
 
     for name in (
         "seconds",
@@ -147,7 +147,7 @@ def _options(options: argparse.Namespace) -> Options:
             raise UsageError(f"{found.path} is no archive: `ts.jit.save` writes one")
         path, method = str(found.path.resolve()), found.name or "forward"
     is_model = path is not None
-    bounds = Bounds(
+    limits = ServerLimits(
         seconds=options.seconds or (10.0 if is_model else 2.0),
         bytes=options.bytes or (1 << 30 if is_model else 1 << 28),
         body=options.max_body,
@@ -170,5 +170,5 @@ def _options(options: argparse.Namespace) -> Options:
         port=options.port,
         threads=options.threads,
         imports=tuple(os.path.abspath(name) if name.endswith(".py") else name for name in options.imports),
-        bounds=bounds,
+        limits=limits,
     )

@@ -1,11 +1,12 @@
-"""`ts serve`: a page to try programs on, and a server of models.
+"""HTTP server of `ts serve`: a playground for untrusted programs, and inference of archived models.
 
-    playground   page/, playground, program, names     text of anybody, compiled and run
-    model        model, payload                        an archive over HTTP: POST /predict
-    both         app, door, limits, metrics            requests, what they may take, what is counted
-                 visitors, turns, batcher              who asks, whose turn it is, what goes together
-                 pool, processes, nursery, frames      processes, forked where everything is loaded already
+    playground   page/, playground, sandboxed_program, sandbox_resolver    programs of users
+    model        model_worker, payload                                     POST /predict for an archive
+    both         app, connection_acceptor, server_limits, metrics          connections, routes, limits
+                 clients, fair_queue, request_scheduler                    trust, fairness, batches
+                 worker_pool, fork_server_client, fork_server              worker processes
+                 ipc_protocol                                              messages to workers
 
-The process that talks HTTP reads no programs, no arrays and no archives: it hands bytes to its children,
-which may be slow, run out of memory or end.  Nothing that comes in runs as Python anywhere.
+The HTTP process decodes no programs, arrays or archives: it passes bytes to worker processes, which may be
+slow, run out of memory or exit.  No process executes untrusted input as Python.
 """

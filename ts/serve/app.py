@@ -1,15 +1,15 @@
-"""The server: routes, refusals, and how it starts and ends.
+"""HTTP server of `ts serve`: routes, error responses, start and shutdown.
 
     asyncio.run(serve(Options(port=8000)))                       the playground
     asyncio.run(serve(Options(model="model.pt", port=8000)))     POST /predict
 
 | | playground | model |
 |---|---|---|
-| `GET /` | the page | what the model takes and gives |
+| `GET /` | the page | inputs and outputs of the model |
 | `POST` | `/run` | `/predict` |
-| `GET /healthz`, `GET /metrics` | whether it can answer; Prometheus | the same |
+| `GET /healthz`, `GET /metrics` | readiness; Prometheus metrics | as for the playground |
 
-Every error is `{"error": {"status", "code", "message"}}`.
+Every error response is `{"error": {"status", "code", "message"}}`.
 """
 
 from __future__ import annotations
@@ -31,26 +31,33 @@ from aiohttp.web_protocol import RequestHandler
 from multidict import CIMultiDict
 
 from ts.serve import metrics, playground
-from ts.serve.clients import Visitor, Visitors
-from ts.serve.connection_acceptor import Door
-from ts.serve.fork_server_client import Nursery, NurseryError
-from ts.serve.request_scheduler import Answer, Batcher
-from ts.serve.server_limits import Bounds, Budget, Refusal, check_host, check_origin, read_body
+from ts.serve.clients import Client, ClientRegistry
+from ts.serve.connection_acceptor import ConnectionAcceptor
+from ts.serve.fork_server_client import ForkServer, ForkServerError
+from ts.serve.request_scheduler import RequestScheduler, Response
+from ts.serve.server_limits import (
+    HTTPError,
+    RequestMemoryBudget,
+    ServerLimits,
+    check_host,
+    check_origin,
+    read_body,
+)
 
-_JSON: Final = "application/json"
-_BINARY: Final = ("application/x-npz", "application/octet-stream", "application/zip")
-_PAGE: Final = {
+_JSON_TYPE: Final = "application/json"
+_NPZ_TYPES: Final = ("application/x-npz", "application/octet-stream", "application/zip")
+_PAGE_FILES: Final = {
     "/": ("page.html", "text/html; charset=utf-8"),
     "/page.css": ("page.css", "text/css; charset=utf-8"),
     "/page.js": ("page.js", "text/javascript; charset=utf-8"),
 }
-_POLICY: Final = (
+_CONTENT_SECURITY_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-_HEADERS: Final = CIMultiDict(
+_RESPONSE_HEADERS: Final = CIMultiDict(
     {
-        "Content-Security-Policy": _POLICY,
+        "Content-Security-Policy": _CONTENT_SECURITY_POLICY,
         "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
         "Cross-Origin-Resource-Policy": "same-origin",
@@ -58,215 +65,232 @@ _HEADERS: Final = CIMultiDict(
         "Cache-Control": "no-store",
     }
 )
-_HELD: Final = "held"  # of a response: bytes of the budget that it has
-_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-_SMALL: Final = 32 << 10  # bytes of an answer that are written without waiting for the client
-_PROGRAMS: Final = 3  # processes that are there for programs before anybody asks
+_BUDGET_KEY: Final = "reserved_bytes"  # key of a response: bytes of the budget that it holds
+_LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_MAX_UNTIMED_BODY_BYTES: Final = 32 << 10  # smaller bodies fit an empty write buffer: writing never waits
+_SPARE_PROGRAM_WORKERS: Final = 3
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.Response]]
 
 
 @dataclass(frozen=True)
 class Options:
-    """What is served, where, and within which limits."""
+    """Options of `ts serve`: model or playground, address and limits."""
 
     model: str | None = None
     method: str = "forward"
     host: str = "127.0.0.1"
     port: int = 8000
-    threads: int = 1  # of an operator, in each process
+    threads: int = 1  # per operator, in each worker
     imports: tuple[str, ...] = ()  # modules and files that register custom operators
-    bounds: Bounds = field(default_factory=Bounds)
+    limits: ServerLimits = field(default_factory=ServerLimits)
 
 
 class App:
-    """Answers requests."""
+    """Request handlers, with the scheduler, the fork server and the metrics that they share."""
 
     def __init__(self, options: Options) -> None:
-        self._bounds = options.bounds
-        self._budget = Budget(options.bounds.bodies)
+        self._limits = options.limits
+        self._budget = RequestMemoryBudget(options.limits.bodies)
         self._options = options
-        self._model: dict[str, Any] = {}
+        self._model_description: dict[str, Any] = {}
         kind = "program" if options.model is None else "model"
-        self._nursery = Nursery(
+        self._fork_server = ForkServer(
             {
                 "kind": kind,
                 "path": options.model,
                 "method": options.method,
                 "threads": options.threads,
                 "imports": options.imports,
-                "seconds": options.bounds.seconds,
-                "bytes": options.bounds.bytes,
-                "answer": options.bounds.answer,
+                "seconds": options.limits.seconds,
+                "bytes": options.limits.bytes,
+                "answer": options.limits.answer,
             }
         )
-        self._visitors = Visitors(options.bounds.client_header)
-        self._work = Batcher(self._nursery, self._bounds, fresh=_PROGRAMS if kind == "program" else 1)
+        self._clients = ClientRegistry(options.limits.client_header)
+        spare_workers = _SPARE_PROGRAM_WORKERS if kind == "program" else 1
+        self._scheduler = RequestScheduler(self._fork_server, self._limits, spare_workers=spare_workers)
         self._routes: dict[str, tuple[str, Handler]] = {
             "/healthz": ("GET", self._health),
             "/metrics": ("GET", self._metrics),
         }
         if kind == "program":
-            self._routes.update(dict.fromkeys(_PAGE, ("GET", self._page)), **{"/run": ("POST", self._run)})
+            self._routes.update(
+                dict.fromkeys(_PAGE_FILES, ("GET", self._page)), **{"/run": ("POST", self._run)}
+            )
         else:
-            self._routes.update({"/": ("GET", self._about), "/predict": ("POST", self._predict)})
+            self._routes.update({"/": ("GET", self._describe_model), "/predict": ("POST", self._predict)})
         self._pages: dict[str, bytes] = {}
-        self._requests = metrics.Counter("ts_serve_requests_total", "Requests, answered.", ("path", "status"))
-        self._seconds = metrics.Histogram("ts_serve_request_seconds", "Time to answer.", metrics.SECONDS)
-        self._open = 0
+        self._request_count = metrics.Counter(
+            "ts_serve_requests_total", "Completed requests.", ("path", "status")
+        )
+        self._request_seconds = metrics.Histogram(
+            "ts_serve_request_seconds", "Latency of requests.", metrics.SECONDS_BUCKETS
+        )
+        self._open_count = 0
 
     async def start(self) -> None:
-        """Load everything; RuntimeError if that fails."""
-        self._model = await self._nursery.start()
-        await self._work.start()
+        """Load the model or compiler and start workers; raise ForkServerError if that fails."""
+        self._model_description = await self._fork_server.start()
+        await self._scheduler.start()
         if self._options.model is None:
             folder = files("ts.serve") / "page"
-            self._pages = {path: (folder / name).read_bytes() for path, (name, _) in _PAGE.items()}
+            self._pages = {path: (folder / name).read_bytes() for path, (name, _) in _PAGE_FILES.items()}
 
     async def close(self) -> None:
-        """End all processes."""
-        await self._work.close()
-        await self._nursery.close()
+        """Stop the workers and the fork server."""
+        await self._scheduler.close()
+        await self._fork_server.close()
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer a request, whatever happens."""
+        """Send the response to a request; exceptions of handlers become error responses."""
         start = time.monotonic()
         path = request.rel_url.raw_path
-        self._open += 1
+        self._open_count += 1
         try:
-            response = await self._answer(request, path)
-        except Refusal as refusal:
-            response = _refused(request, refusal)
+            response = await self._route(request, path)
+        except HTTPError as error:
+            response = _error_response(request, error)
         except asyncio.CancelledError:
             raise
         except Exception:
             logging.getLogger("ts.serve").exception("a request failed")
-            response = _refused(request, Refusal(500, "internal", "the server failed at this request"))
+            failure = HTTPError(500, "internal", "the server failed at this request")
+            response = _error_response(request, failure)
         finally:
-            self._open -= 1
-        self._requests.add(path if path in self._routes else "other", str(response.status))
-        self._seconds.add(time.monotonic() - start)
+            self._open_count -= 1
+        self._request_count.add(path if path in self._routes else "other", str(response.status))
+        self._request_seconds.add(time.monotonic() - start)
         try:
             await self._send(request, response)
         finally:
-            self._budget.give(response.get(_HELD, 0))
+            self._budget.release(response.get(_BUDGET_KEY, 0))
         return response
 
     async def _send(self, request: web.BaseRequest, response: web.Response) -> None:
-        """Write an answer; who does not take it does not get it."""
+        """Write a response; abort the connection if the client does not read it in time."""
         transport = request.transport
-        is_small = isinstance(response.body, bytes) and len(response.body) < _SMALL
+        is_small = isinstance(response.body, bytes) and len(response.body) < _MAX_UNTIMED_BODY_BYTES
         if is_small and transport is not None and transport.get_write_buffer_size() == 0:
             await response.prepare(request)
             await response.write_eof()
             return
         try:
-            async with asyncio.timeout(self._bounds.client_seconds):
+            async with asyncio.timeout(self._limits.client_seconds):
                 await response.prepare(request)
                 await response.write_eof()
         except TimeoutError:
             if request.transport is not None:
                 request.transport.abort()
 
-    async def _answer(self, request: web.BaseRequest, path: str) -> web.Response:
-        check_host(request, self._bounds)
+    async def _route(self, request: web.BaseRequest, path: str) -> web.Response:
+        check_host(request, self._limits)
         route = self._routes.get(path)
         if route is None:
-            raise Refusal(404, "not_found", "there is nothing here")
+            raise HTTPError(404, "not_found", "there is nothing here")
         method, handler = route
         if request.method != method and (method != "GET" or request.method != "HEAD"):
-            raise Refusal(405, "bad_method", f"expected {method}")
+            raise HTTPError(405, "bad_method", f"expected {method}")
         if method == "POST":
             check_origin(request)
         return await handler(request)
 
-    # ---- what there is -------------------------------------------------------------------------------
+    # ---- handlers ------------------------------------------------------------------------------------
 
     async def _page(self, request: web.BaseRequest) -> web.Response:
         path = request.rel_url.raw_path
-        return _response(200, _PAGE[path][1], self._pages[path])
+        return _response(200, _PAGE_FILES[path][1], self._pages[path])
 
-    async def _about(self, request: web.BaseRequest) -> web.Response:
-        return _json(200, json.dumps(self._model).encode())
+    async def _describe_model(self, request: web.BaseRequest) -> web.Response:
+        return _json_response(200, json.dumps(self._model_description).encode())
 
     async def _health(self, request: web.BaseRequest) -> web.Response:
-        if not self._work.is_ready:
-            raise Refusal(503, "no_process", "no process can be had", retry=5)
-        return _json(200, b'{"status": "ok"}')
+        if not self._scheduler.is_ready:
+            raise HTTPError(503, "no_process", "no worker process can be started", retry_seconds=5)
+        return _json_response(200, b'{"status": "ok"}')
 
     async def _metrics(self, request: web.BaseRequest) -> web.Response:
         own: list[metrics.Metric] = [
-            self._requests,
-            self._seconds,
-            metrics.Gauge("ts_serve_open", "Requests that are being answered.", lambda: self._open),
-            metrics.Gauge("ts_serve_body_bytes", "Bytes of requests in memory.", lambda: self._budget.taken),
-            metrics.Gauge("ts_serve_peak_bytes", "Memory of this process at its most.", _peak),
+            self._request_count,
+            self._request_seconds,
+            metrics.Gauge("ts_serve_open", "Open requests.", lambda: self._open_count),
+            metrics.Gauge(
+                "ts_serve_body_bytes", "Bytes of bodies in memory.", lambda: self._budget.reserved_bytes
+            ),
+            metrics.Gauge("ts_serve_peak_bytes", "Peak memory of the HTTP process.", _peak_memory_bytes),
         ]
-        text = metrics.text([*own, *self._work.metrics()])
-        return _response(200, metrics.TYPE, text.encode())
+        text = metrics.format_metrics([*own, *self._scheduler.metrics()])
+        return _response(200, metrics.CONTENT_TYPE, text.encode())
 
     async def _run(self, request: web.BaseRequest) -> web.Response:
-        if request.content_type != _JSON:
-            raise Refusal(415, "bad_type", f"expected {_JSON}")
-        body = await read_body(request, self._bounds, self._budget)
-        visitor = self._visitors.of(request)
+        if request.content_type != _JSON_TYPE:
+            raise HTTPError(415, "bad_type", f"expected {_JSON_TYPE}")
+        body = await read_body(request, self._limits, self._budget)
+        client = self._clients.find_client(request)
         try:
-            answer = await self._work.submit(playground.program(body), ("json", "json"), visitor)
-        except Refusal as refusal:
-            if refusal.code not in ("ended", "too_long"):
+            program = playground.validate_program(body)
+            response = await self._scheduler.submit(program, ("json", "json"), client)
+        except HTTPError as error:
+            if error.code not in ("ended", "too_long"):
                 raise
-            answer = Answer(200, _JSON, playground.ended())
+            response = Response(200, _JSON_TYPE, playground.killed_report())
         finally:
-            self._budget.give(len(body))
-        return self._given(answer)
+            self._budget.release(len(body))
+        return self._reserve_response(response)
 
     async def _predict(self, request: web.BaseRequest) -> web.Response:
-        said = request.content_type if "Content-Type" in request.headers else ""
-        given = "json" if said == _JSON else "npz" if said in _BINARY else None
-        if given is None:
-            raise Refusal(415, "bad_type", f"expected {_JSON}, or an npz as {' or '.join(_BINARY[:2])}")
-        accepted = request.headers.get("Accept", "")
-        wanted = (
-            "json" if _JSON in accepted else "npz" if any(each in accepted for each in _BINARY) else given
-        )
-        body = await read_body(request, self._bounds, self._budget)
+        content_type = request.content_type if "Content-Type" in request.headers else ""
+        input_kind = "json" if content_type == _JSON_TYPE else "npz" if content_type in _NPZ_TYPES else None
+        if input_kind is None:
+            raise HTTPError(
+                415, "bad_type", f"expected {_JSON_TYPE}, or an npz as {' or '.join(_NPZ_TYPES[:2])}"
+            )
+        accept = request.headers.get("Accept", "")
+        if _JSON_TYPE in accept:
+            output_kind = "json"
+        elif any(each in accept for each in _NPZ_TYPES):
+            output_kind = "npz"
+        else:
+            output_kind = input_kind
+        body = await read_body(request, self._limits, self._budget)
+        client = self._clients.find_client(request)
         try:
-            answer = await self._work.submit(body, (given, wanted), self._visitors.of(request))
+            response = await self._scheduler.submit(body, (input_kind, output_kind), client)
         finally:
-            self._budget.give(len(body))
-        return self._given(answer)
+            self._budget.release(len(body))
+        return self._reserve_response(response)
 
-    def _given(self, answer: Answer) -> web.Response:
-        """A response that holds its part of the budget until it is sent."""
-        self._budget.take(len(answer.body))
-        response = _response(answer.status, answer.type, answer.body)
-        response[_HELD] = len(answer.body)
-        return response
+    def _reserve_response(self, response: Response) -> web.Response:
+        """Return the HTTP response, whose size is reserved in the budget until it is sent."""
+        self._budget.reserve(len(response.body))
+        http_response = _response(response.status, response.type, response.body)
+        http_response[_BUDGET_KEY] = len(response.body)
+        return http_response
 
 
 def _response(status: int, type: str, body: bytes) -> web.Response:
-    headers = _HEADERS.copy()
+    headers = _RESPONSE_HEADERS.copy()
     headers["Content-Type"] = type
     return web.Response(body=body, status=status, headers=headers)
 
 
-def _json(status: int, body: bytes) -> web.Response:
-    return _response(status, _JSON, body)
+def _json_response(status: int, body: bytes) -> web.Response:
+    return _response(status, _JSON_TYPE, body)
 
 
-def _refused(request: web.BaseRequest, refusal: Refusal) -> web.Response:
-    error = {"status": refusal.status, "code": refusal.code, "message": refusal.message}
-    response = _json(refusal.status, json.dumps({"error": error}).encode())
-    if refusal.retry is not None:
-        response.headers["Retry-After"] = str(refusal.retry)
-    if refusal.status == 405:
-        response.headers["Allow"] = refusal.message.removeprefix("expected ")
-    if not request.content.is_eof():  # the rest of the body is not read
+def _error_response(request: web.BaseRequest, error: HTTPError) -> web.Response:
+    fields = {"status": error.status, "code": error.code, "message": error.message}
+    response = _json_response(error.status, json.dumps({"error": fields}).encode())
+    if error.retry_seconds is not None:
+        response.headers["Retry-After"] = str(error.retry_seconds)
+    if error.status == 405:
+        response.headers["Allow"] = error.message.removeprefix("expected ")
+    if not request.content.is_eof():  # the rest of the body stays unread
         response.force_close()
     return response
 
 
-def _peak() -> int:
+def _peak_memory_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
@@ -274,9 +298,9 @@ def _peak() -> int:
 
 
 class _Connection(RequestHandler):
-    """One connection: what is no request of HTTP at all is refused in the form that all errors have."""
+    """HTTP connection that answers malformed requests with the JSON form of all errors."""
 
-    visitor: Visitor | None = None
+    client: Client | None = None
 
     def handle_error(
         self,
@@ -285,75 +309,83 @@ class _Connection(RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Say that something is wrong, but not what was sent."""
+        """Return an error response that does not quote the malformed request."""
         code, text = (
-            ("bad_request", "this is no request") if status < 500 else ("internal", "the server failed")
+            ("bad_request", "the request is malformed") if status < 500 else ("internal", "the server failed")
         )
-        response = _refused(request, Refusal(status, code, text))
+        response = _error_response(request, HTTPError(status, code, text))
         response.force_close()
         return response
 
 
 class _Server(web.Server):
-    """All connections."""
+    """Factory of connections; tells the acceptor when one is closed."""
 
-    door: Door
+    acceptor: ConnectionAcceptor
 
-    def __init__(self, app: App, bounds: Bounds) -> None:
+    def __init__(self, app: App, limits: ServerLimits) -> None:
         super().__init__(
             app.handle,
             handler_cancellation=True,
-            keepalive_timeout=bounds.client_seconds,
+            keepalive_timeout=limits.client_seconds,
             lingering_time=1.0,
             auto_decompress=False,
             access_log=None,
         )
 
     def __call__(self) -> RequestHandler:
-        """Of a new connection."""
+        """Return the protocol of a new connection."""
         return _Connection(self, loop=self._loop, **self._kwargs)
 
     def connection_lost(self, handler: RequestHandler, error: BaseException | None = None) -> None:
-        """It has gone."""
+        """Release the connection's place among the admitted ones."""
         super().connection_lost(handler, error)
-        self.door.left()
+        self.acceptor.on_disconnect()
 
 
 async def serve(options: Options, *, started: Callable[[str], None] | None = None) -> None:
-    """Serve until SIGINT or SIGTERM; then answer what is being answered, and end."""
-    bounds = options.bounds
+    """Serve until SIGINT or SIGTERM, then complete open requests within the grace period and shut down.
+
+    `started` is called with the address of the server.  Raises ForkServerError if the model cannot be loaded
+    or the address is unavailable.
+    """
+    limits = options.limits
     app = App(options)
-    ending = asyncio.Event()
+    stop_event = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ending.set)
+        loop.add_signal_handler(number, stop_event.set)
     try:
         loading = loop.create_task(app.start())
-        stopped = loop.create_task(ending.wait())
+        stopped = loop.create_task(stop_event.wait())
         await asyncio.wait({loading, stopped}, return_when=asyncio.FIRST_COMPLETED)
         if not loading.done():
             loading.cancel()
             return
         loading.result()
-        server = _Server(app, bounds)
+        server = _Server(app, limits)
         try:
-            door = server.door = await Door.open(options.host, options.port, server, bounds.connections)
+            acceptor = server.acceptor = await ConnectionAcceptor.open(
+                options.host, options.port, server, limits.connections
+            )
         except OSError as error:
-            raise NurseryError(f"cannot listen on {options.host}:{options.port}: {error.strerror}") from None
+            raise ForkServerError(
+                f"cannot listen on {options.host}:{options.port}: {error.strerror}"
+            ) from None
         try:
             if started is not None:
                 name = f"[{options.host}]" if ":" in options.host else options.host
-                started(f"http://{name}:{door.port}/")
-            await ending.wait()
+                started(f"http://{name}:{acceptor.port}/")
+            await stop_event.wait()
         finally:
-            door.close()
-            await asyncio.sleep(0)  # who has just been let in has a task then
+            acceptor.close()
+            await asyncio.sleep(0)  # connections admitted just now get their task
             server.pre_shutdown()
-            await server.shutdown(bounds.grace_seconds)
+            await server.shutdown(limits.grace_seconds)
     finally:
         await app.close()
 
 
 def is_local(host: str) -> bool:
-    """Whether only this machine can reach a server that listens there."""
-    return host in _LOOPBACK or host.startswith("127.")
+    """Whether only this machine can reach a server that listens on `host`."""
+    return host in _LOOPBACK_HOSTS or host.startswith("127.")

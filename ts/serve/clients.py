@@ -1,12 +1,12 @@
-"""Who asks: clients, whose requests take turns, and how each has behaved.
+"""Clients of the server: identity for the fair queues, and trust earned by fast requests.
 
-    visitors = Visitors(header=None)
-    visitor = visitors.of(request)
-    visitor.client                      "10.0.0.7": the address, or what a proxy's header says
-    visitor.is_known                    whether its last requests were answered well, and at once
+    registry = ClientRegistry(header=None)
+    client = registry.find_client(request)
+    client.name                         "10.0.0.7": the address, or the value of a proxy's header
+    client.is_trusted                   whether the latest requests succeeded within the usual time
 
-Behaviour is that of a connection, as many may share an address; behind a proxy, which shares connections
-among clients, it is that of the client.
+Trust belongs to a connection, because many clients may share an address.  With a proxy header it belongs to
+the named client, because a proxy shares its connections among clients.
 """
 
 from __future__ import annotations
@@ -15,54 +15,55 @@ from typing import Final
 
 from aiohttp import web
 
-_PROVEN: Final = 4  # good answers in a row, after which a visitor is known
-_MOST: Final = 4096  # visitors that are remembered by name
-_LONGEST: Final = 100  # characters of a name
+_TRUST_AFTER_SUCCESSES: Final = 4  # consecutive
+_MAX_TRACKED_CLIENTS: Final = 4096
+_MAX_CLIENT_NAME_CHARS: Final = 100
 
 
-class Visitor:
-    """One that asks."""
+class Client:
+    """Sender of requests: its name in the fair queues, and its number of consecutive successes."""
 
-    __slots__ = ("_good", "client")
+    __slots__ = ("_success_count", "name")
 
-    def __init__(self, client: str) -> None:
-        self.client = client
-        self._good = 0
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._success_count = 0
 
     @property
-    def is_known(self) -> bool:
-        """Whether it asks for what is answered well, within the time that requests usually take."""
-        return self._good >= _PROVEN
+    def is_trusted(self) -> bool:
+        """Whether the latest requests of the client succeeded within the usual time."""
+        return self._success_count >= _TRUST_AFTER_SUCCESSES
 
-    def praise(self) -> None:
-        """Its request was answered at once."""
-        self._good += 1
+    def record_success(self) -> None:
+        """Count a request that succeeded in its first attempt."""
+        self._success_count += 1
 
-    def blame(self) -> None:
-        """Its request needed more time than others may lose by it."""
-        self._good = 0
+    def record_slow(self) -> None:
+        """Record a request that exceeded its first time limit; the client loses its trust."""
+        self._success_count = 0
 
 
-class Visitors:
-    """Those that ask now, or did of late."""
+class ClientRegistry:
+    """Clients by connection, or by name if a proxy header identifies them."""
 
     def __init__(self, header: str | None) -> None:
         self._header = header
-        self._named: dict[str, Visitor] = {}
+        self._clients_by_name: dict[str, Client] = {}  # least recently seen first
 
-    def of(self, request: web.BaseRequest) -> Visitor:
-        """Who sent a request."""
-        if self._header is not None and (said := request.headers.get(self._header)):
-            return self._by_name(said.rpartition(",")[2].strip()[:_LONGEST])  # the nearest proxy writes last
+    def find_client(self, request: web.BaseRequest) -> Client:
+        """Return the client that sent a request."""
+        if self._header is not None and (value := request.headers.get(self._header)):
+            # The nearest proxy appends the last name; the client controls all names before it.
+            return self._find_by_name(value.rpartition(",")[2].strip()[:_MAX_CLIENT_NAME_CHARS])
         connection = request.protocol
-        visitor: Visitor | None = getattr(connection, "visitor", None)
-        if visitor is None:
-            visitor = connection.visitor = Visitor(request.remote or "")  # type: ignore[attr-defined]
-        return visitor
+        client: Client | None = getattr(connection, "client", None)
+        if client is None:
+            client = connection.client = Client(request.remote or "")  # type: ignore[attr-defined]
+        return client
 
-    def _by_name(self, name: str) -> Visitor:
-        visitor = self._named.pop(name, None) or Visitor(name)
-        self._named[name] = visitor
-        if len(self._named) > _MOST:
-            del self._named[next(iter(self._named))]
-        return visitor
+    def _find_by_name(self, name: str) -> Client:
+        client = self._clients_by_name.pop(name, None) or Client(name)
+        self._clients_by_name[name] = client
+        if len(self._clients_by_name) > _MAX_TRACKED_CLIENTS:
+            del self._clients_by_name[next(iter(self._clients_by_name))]
+        return client

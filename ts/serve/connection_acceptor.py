@@ -1,11 +1,11 @@
-"""New connections: as many as there may be, and one at a time.
+"""Acceptor of TCP connections: bounds their number, and admits new ones round-robin by client address.
 
-    door = await Door.open("127.0.0.1", 8000, factory, most=1024)
-    door.port
-    door.close()
+    acceptor = await ConnectionAcceptor.open("127.0.0.1", 8000, factory, max_connections=1024)
+    acceptor.port
+    acceptor.close()
 
-Those of whom the process that talks HTTP knows nothing yet do not keep it from those whom it talks with:
-between two looks at these it lets in one, of each address in turn.
+The event loop serves established connections between two admissions, so that a flood of new connections
+cannot starve them.
 """
 
 from __future__ import annotations
@@ -15,89 +15,91 @@ import socket
 from collections.abc import Callable
 from typing import Final
 
-from ts.serve.fair_queue import Shares, Turns
+from ts.serve.fair_queue import ClientUsage, FairQueue
 
-_BACKLOG: Final = 1024  # that the system keeps
-_AT_ONCE: Final = 1  # that is let in before others have their turn
-_TAKEN: Final = 64  # that are taken from the system meanwhile
+_LISTEN_BACKLOG: Final = 1024
+_ADMITS_PER_TICK: Final = 1  # connections per iteration of the event loop
+_MAX_ACCEPTS_PER_EVENT: Final = 64  # connections taken from the kernel per readiness event
 
 
-class Door:
-    """Where it listens, and who waits there."""
+class ConnectionAcceptor:
+    """Listening sockets, and accepted connections that wait for admission."""
 
     def __init__(
-        self, listening: list[socket.socket], factory: Callable[[], asyncio.Protocol], most: int
+        self, listeners: list[socket.socket], factory: Callable[[], asyncio.Protocol], max_connections: int
     ) -> None:
-        self._listening = listening
+        self._listeners = listeners
         self._factory = factory
-        self._most = most
-        self._inside = 0
-        self._waiting: Turns[socket.socket] = Turns(Shares())
-        self._is_letting_in = False
+        self._max_connections = max_connections
+        self._admitted_count = 0
+        self._pending: FairQueue[socket.socket] = FairQueue(ClientUsage())
+        self._is_admitting = False
         self._tasks: set[asyncio.Task[None]] = set()
-        self.port: int = listening[0].getsockname()[1]
-        for each in listening:
-            asyncio.get_running_loop().add_reader(each, self._take, each)
+        self.port: int = listeners[0].getsockname()[1]
+        for listener in listeners:
+            asyncio.get_running_loop().add_reader(listener, self._accept_pending, listener)
 
     @classmethod
-    async def open(cls, host: str, port: int, factory: Callable[[], asyncio.Protocol], most: int) -> Door:
-        """Listen; OSError if that cannot be."""
-        found = await asyncio.get_running_loop().getaddrinfo(
+    async def open(
+        cls, host: str, port: int, factory: Callable[[], asyncio.Protocol], max_connections: int
+    ) -> ConnectionAcceptor:
+        """Listen on all addresses of `host`; raise OSError if one is unavailable."""
+        addresses = await asyncio.get_running_loop().getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
-        listening: list[socket.socket] = []
+        listeners: list[socket.socket] = []
         try:
-            for family, address in dict.fromkeys((family, address[:2]) for family, *_, address in found):
-                listening.append(socket.create_server(address, family=family, backlog=_BACKLOG))
-                listening[-1].setblocking(False)
+            for family, address in dict.fromkeys((family, address[:2]) for family, *_, address in addresses):
+                listeners.append(socket.create_server(address, family=family, backlog=_LISTEN_BACKLOG))
+                listeners[-1].setblocking(False)
         except OSError:
-            for each in listening:
-                each.close()
+            for listener in listeners:
+                listener.close()
             raise
-        return cls(listening, factory, most)
+        return cls(listeners, factory, max_connections)
 
     def close(self) -> None:
-        """Let nobody in any more."""
-        for each in self._listening:
-            asyncio.get_running_loop().remove_reader(each)
-            each.close()
-        while self._waiting:
-            self._waiting.pop().close()
+        """Stop listening, and close connections that wait for admission."""
+        for listener in self._listeners:
+            asyncio.get_running_loop().remove_reader(listener)
+            listener.close()
+        while self._pending:
+            self._pending.pop().close()
 
-    def left(self) -> None:
-        """One that was let in has gone."""
-        self._inside -= 1
+    def on_disconnect(self) -> None:
+        """Record the end of an admitted connection."""
+        self._admitted_count -= 1
 
-    def _take(self, listening: socket.socket) -> None:
-        for _ in range(_TAKEN):
+    def _accept_pending(self, listener: socket.socket) -> None:
+        for _ in range(_MAX_ACCEPTS_PER_EVENT):
             try:
-                connection, address = listening.accept()
-            except OSError:  # there is none, or no more can be had
+                connection, address = listener.accept()
+            except OSError:  # no pending connection, or no free file descriptor
                 break
-            if self._inside + len(self._waiting) >= self._most:
+            if self._admitted_count + len(self._pending) >= self._max_connections:
                 connection.close()
                 continue
             connection.setblocking(False)
-            self._waiting.put(str(address[0]), connection)
-        if self._waiting and not self._is_letting_in:
-            self._is_letting_in = True
-            self._let_in()
+            self._pending.put(str(address[0]), connection)
+        if self._pending and not self._is_admitting:
+            self._is_admitting = True
+            self._admit()
 
-    def _let_in(self) -> None:
+    def _admit(self) -> None:
         loop = asyncio.get_running_loop()
-        for _ in range(min(_AT_ONCE, len(self._waiting))):
-            connection = self._waiting.pop()
-            self._inside += 1
+        for _ in range(min(_ADMITS_PER_TICK, len(self._pending))):
+            connection = self._pending.pop()
+            self._admitted_count += 1
             task = loop.create_task(self._connect(connection))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        self._is_letting_in = len(self._waiting) > 0
-        if self._is_letting_in:
-            loop.call_soon(self._let_in)
+        self._is_admitting = len(self._pending) > 0
+        if self._is_admitting:
+            loop.call_soon(self._admit)
 
     async def _connect(self, connection: socket.socket) -> None:
         try:
             await asyncio.get_running_loop().connect_accepted_socket(self._factory, connection)
-        except OSError:  # it has gone
+        except OSError:  # the client has disconnected
             connection.close()
-            self._inside -= 1
+            self._admitted_count -= 1

@@ -1,13 +1,13 @@
-"""Whose turn it is: what waits, by client.
+"""Fair queue: FIFO per client, the client with the least recent usage first.
 
-    shares = Shares()
-    turns = Turns(shares)
-    turns.put("10.0.0.7", job)
-    turns.waited()                      seconds since there was nothing to wait for, or something was taken
-    shares.charge("10.0.0.7", 0.25)
-    turns.pop()                         the first of the client that has had the least of late
+    usage = ClientUsage()
+    queue = FairQueue(usage)
+    queue.put("10.0.0.7", request)
+    queue.idle_seconds()                seconds since the last `pop`, or since the queue became non-empty
+    usage.add("10.0.0.7", 0.25)
+    queue.pop()                         first item of the client with the smallest usage
 
-A client that asks for more than others waits for itself: it has its own queue, and others do not stand in it.
+Items of one client never delay items of another: a client that sends many requests waits in its own queue.
 """
 
 from __future__ import annotations
@@ -17,84 +17,84 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Final, Generic, TypeVar
 
-_HALF: Final = 10.0  # seconds after which what a client has had counts half
-_MOST: Final = 4096  # clients that are remembered
+_USAGE_HALF_LIFE_SECONDS: Final = 10.0
+_MAX_TRACKED_CLIENTS: Final = 4096
 
 T = TypeVar("T")
 
 
-class Shares:
-    """Seconds of work that each client has had of late."""
+class ClientUsage:
+    """Recent processor seconds of each client, with exponential decay."""
 
     def __init__(self) -> None:
-        self._had: dict[str, tuple[float, float]] = {}  # seconds, and when that was so
+        self._usage: dict[str, tuple[float, float]] = {}  # (seconds, time of the last update), oldest first
 
-    def charge(self, client: str, seconds: float) -> None:
-        """It has had that much more."""
-        had = self.of(client) + seconds
-        self._had.pop(client, None)
-        self._had[client] = had, time.monotonic()
-        if len(self._had) > _MOST:
-            del self._had[next(iter(self._had))]  # who was served longest ago
+    def add(self, client: str, seconds: float) -> None:
+        """Add processor seconds to the usage of a client."""
+        usage = self.get(client) + seconds
+        self._usage.pop(client, None)
+        self._usage[client] = usage, time.monotonic()
+        if len(self._usage) > _MAX_TRACKED_CLIENTS:
+            del self._usage[next(iter(self._usage))]
 
-    def of(self, client: str) -> float:
-        """What it has had."""
-        had, when = self._had.get(client, (0.0, 0.0))
-        return had * 0.5 ** ((time.monotonic() - when) / _HALF) if had else 0.0
+    def get(self, client: str) -> float:
+        """Return the decayed usage of a client in seconds; 0 for an unknown client."""
+        usage, updated = self._usage.get(client, (0.0, 0.0))
+        return usage * 0.5 ** ((time.monotonic() - updated) / _USAGE_HALF_LIFE_SECONDS) if usage else 0.0
 
 
-class Turns(Generic[T]):
-    """A queue in which clients take turns; what one client waits for keeps its order."""
+class FairQueue(Generic[T]):
+    """Queue with one FIFO per client; `pop` serves the client with the least recent usage."""
 
-    def __init__(self, shares: Shares) -> None:
-        self._shares = shares
-        self._waiting: dict[str, deque[T]] = {}
+    def __init__(self, usage: ClientUsage) -> None:
+        self._usage = usage
+        self._queues: dict[str, deque[T]] = {}
         self._count = 0
-        self._since = 0.0  # when something was taken, or the first came
+        self._last_progress = 0.0  # time of the last `pop`, or of the `put` into the empty queue
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[T]:
-        for waiting in self._waiting.values():
-            yield from waiting
+        for queue in self._queues.values():
+            yield from queue
 
-    def of(self, client: str) -> int:
-        """How much of it is a client's."""
-        return len(self._waiting.get(client, ()))
+    def count_items(self, client: str) -> int:
+        """Return the number of queued items of a client."""
+        return len(self._queues.get(client, ()))
 
-    def waited(self) -> float:
-        """For how many seconds nothing has been taken of what waits."""
-        return time.monotonic() - self._since if self._count else 0.0
+    def idle_seconds(self) -> float:
+        """Return the seconds since the last `pop` of a non-empty queue; 0 if the queue is empty."""
+        return time.monotonic() - self._last_progress if self._count else 0.0
 
     def put(self, client: str, item: T) -> None:
-        """Wait."""
+        """Append an item to the queue of a client."""
         if not self._count:
-            self._since = time.monotonic()
-        self._waiting.setdefault(client, deque()).append(item)
+            self._last_progress = time.monotonic()
+        self._queues.setdefault(client, deque()).append(item)
         self._count += 1
 
     def discard(self, client: str, item: T) -> None:
-        """It waits no longer, if it did."""
-        queue = self._waiting.get(client)
+        """Remove a queued item of a client; ignore an item that is not queued."""
+        queue = self._queues.get(client)
         if queue is None or item not in queue:
             return
         queue.remove(item)
         self._count -= 1
         if not queue:
-            del self._waiting[client]
+            del self._queues[client]
 
     def pop(self) -> T:
-        """What is next; IndexError if nothing waits."""
-        if not self._waiting:
-            raise IndexError("nothing waits")
-        client = next(iter(self._waiting))
-        if len(self._waiting) > 1:
-            client = min(self._waiting, key=self._shares.of)
-        queue = self._waiting.pop(client)
+        """Remove and return the next item; raise IndexError if the queue is empty."""
+        if not self._queues:
+            raise IndexError("pop from an empty queue")
+        client = next(iter(self._queues))
+        if len(self._queues) > 1:
+            client = min(self._queues, key=self._usage.get)
+        queue = self._queues.pop(client)
         item = queue.popleft()
         self._count -= 1
-        self._since = time.monotonic()
+        self._last_progress = time.monotonic()
         if queue:
-            self._waiting[client] = queue  # behind those that have had as much
+            self._queues[client] = queue  # last: `min` prefers earlier clients among those of equal usage
         return item

@@ -1,12 +1,11 @@
-"""A process that has everything loaded, and forks children that do the work.
+"""Fork server: a process that loads the model or compiler once and forks worker processes.
 
     python -m ts.serve.fork_server FD '{"kind": "program"}'
     python -m ts.serve.fork_server FD '{"kind": "model", "path": "model.pt", "method": "forward", ...}'
 
-FD is one end of a pair of sockets.  It says on it what it has loaded, or why not; then for every socket
-that it is sent, it forks a child with that one.  It runs nothing of strangers itself, so that it has no
-threads and nothing to lose: a child is there in a few milliseconds, shares the memory of what is loaded, and
-may end as it likes.
+FD is one end of a socket pair.  The server sends a description of the loaded model, or an error, over it;
+then it forks one worker for each socket that it receives.  It executes no untrusted input and has no threads,
+so that forking is safe.  A worker starts within milliseconds, shares the loaded memory, and may crash.
 """
 
 from __future__ import annotations
@@ -25,22 +24,20 @@ from typing import Any, Final
 
 from ts.serve.ipc_protocol import pack, receive
 
-Work = Callable[[socket.socket], None]
-_SLACK: Final = 256 << 20  # bytes of address space for Python itself, beside what a program may take
-_GRACE: Final = 0.5  # seconds beside those that a program or a request has
-_STARVED: Final = 3  # times as long as that on the clock, where others have the processors
+WorkerMain = Callable[[socket.socket], None]
+_ADDRESS_SPACE_HEADROOM_BYTES: Final = 256 << 20  # for Python itself, in addition to the program's limit
+_KILL_GRACE_SECONDS: Final = 0.5  # between the limit of a request and the signal of the kernel
+_WALL_CLOCK_FACTOR: Final = 3  # wall-clock limit as a multiple of the processor-time limit
 
 
-def main(words: list[str]) -> None:
-    """Load, and fork until nobody asks any more."""
-    control = socket.socket(fileno=int(words[0]))
-    settings = json.loads(words[1])
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C is for whoever started this; it ends it by closing FD
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for children
+def main(arguments: list[str]) -> None:
+    """Load the model or compiler, then fork workers until the control socket is closed."""
+    control = socket.socket(fileno=int(arguments[0]))
+    settings = json.loads(arguments[1])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and then closes FD
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps exited workers
     try:
-        work, loaded = _KINDS[settings["kind"]](settings)
+        worker_main, loaded = _LOADERS[settings["kind"]](settings)
     except Exception as error:
         control.sendall(pack({"error": f"{type(error).__name__}: {error}"}))
         return
@@ -53,13 +50,13 @@ def main(words: list[str]) -> None:
         if not message:
             return
         for descriptor in descriptors:
-            _fork(descriptor, control, work)
+            _fork(descriptor, control, worker_main)
 
 
-def _fork(descriptor: int, control: socket.socket, work: Work) -> None:
+def _fork(descriptor: int, control: socket.socket, worker_main: WorkerMain) -> None:
     try:
         child = os.fork()
-    except OSError:  # too many processes: whoever waits at the other end sees that nobody is there
+    except OSError:  # process limit reached: the HTTP process sees the closed socket
         os.close(descriptor)
         return
     if child:
@@ -69,30 +66,33 @@ def _fork(descriptor: int, control: socket.socket, work: Work) -> None:
     try:
         control.close()
         with socket.socket(fileno=descriptor) as end:
-            work(end)
+            worker_main(end)
         code = 0
     finally:
-        os._exit(code)  # whatever happened: a child never comes back to the loop above
+        os._exit(code)  # a worker must never return to the loop of `main`
 
 
-def confine(bytes: int) -> None:
-    """What a child may take of the machine, whatever `ts.limits` say.  Files are not among it."""
+def apply_rlimits(bytes: int) -> None:
+    """Set resource limits of this process: address space, open files, no core dumps, no file writes.
+
+    They hold even if the limits of `ts.limits` fail.
+    """
     import resource
 
-    used = _address_space()
+    used = _address_space_bytes()
     limits = {"RLIMIT_CORE": 0, "RLIMIT_FSIZE": 0, "RLIMIT_NOFILE": 64}
     if used:
-        limits["RLIMIT_AS"] = used + bytes + _SLACK
+        limits["RLIMIT_AS"] = used + bytes + _ADDRESS_SPACE_HEADROOM_BYTES
     for name, limit in limits.items():
         kind = getattr(resource, name, None)
         if kind is not None:
             hard = resource.getrlimit(kind)[1]
-            most = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
-            resource.setrlimit(kind, (most, most))
+            limit = limit if hard == resource.RLIM_INFINITY else min(limit, hard)
+            resource.setrlimit(kind, (limit, limit))
 
 
-def _address_space() -> int:
-    """Bytes of this process's addresses; 0 where the system does not say."""
+def _address_space_bytes() -> int:
+    """Return the size of this process's address space; 0 on systems without /proc."""
     try:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
@@ -100,28 +100,25 @@ def _address_space() -> int:
         return 0
 
 
-def end_after(seconds: float) -> None:
-    """End this process by the system, which nothing that runs in it can stop, when it has worked for so long.
-
-    0: no longer.
-    """
-    signal.setitimer(signal.ITIMER_PROF, seconds + _GRACE if seconds else 0)
+def set_cpu_time_limit(seconds: float) -> None:
+    """Have the kernel kill this process after `seconds` of processor time and a grace period; 0: no limit."""
+    signal.setitimer(signal.ITIMER_PROF, seconds + _KILL_GRACE_SECONDS if seconds else 0)
 
 
-def end_at_last(seconds: float) -> None:
-    """The same by the clock, so that nothing waits for ever."""
-    signal.setitimer(signal.ITIMER_REAL, _STARVED * (seconds + _GRACE))
+def set_wall_clock_limit(seconds: float) -> None:
+    """Have the kernel kill this process after `_WALL_CLOCK_FACTOR` times `seconds` and the grace period."""
+    signal.setitimer(signal.ITIMER_REAL, _WALL_CLOCK_FACTOR * (seconds + _KILL_GRACE_SECONDS))
 
 
-def leave_to_others(nice: int) -> None:
-    """Let the system run others first; what has been left once is not taken back."""
-    now = os.getpriority(os.PRIO_PROCESS, 0)
-    if nice > now:
+def lower_priority(nice: int) -> None:
+    """Raise the nice level of this process to `nice`; a higher level stays, as only root may lower it."""
+    current = os.getpriority(os.PRIO_PROCESS, 0)
+    if nice > current:
         os.setpriority(os.PRIO_PROCESS, 0, nice)
 
 
-def _new_seed() -> None:
-    """Children would draw the same random numbers."""
+def _reseed() -> None:
+    """Seed the random number generator, whose state all forked workers would share otherwise."""
     import ts
 
     ts.manual_seed(int.from_bytes(os.urandom(7), "big"))
@@ -129,14 +126,14 @@ def _new_seed() -> None:
 
 # ---- programs ----------------------------------------------------------------------------------------
 
-# What loads most of what programs need, so that their processes have it.
-_WARM: Final = """
+# Compiled and run once, to load most modules and kernels that programs need before the first fork.
+_WARMUP_SOURCE: Final = """
 def numbers(n: int) -> Dict[str, List[int]]:
-    found: Dict[str, List[int]] = {}
+    lists: Dict[str, List[int]] = {}
     for i in range(n):
         if i % 2 == 0:
-            found[f"{i}"] = [i, n // 2]
-    return found
+            lists[f"{i}"] = [i, n // 2]
+    return lists
 
 def tensors(x: Tensor, n: int) -> Tuple[float, Tensor]:
     for i in range(n):
@@ -144,49 +141,53 @@ def tensors(x: Tensor, n: int) -> Tuple[float, Tensor]:
     y = torch.cat([x.softmax(1), torch.randn(2, x.size(1))])
     return float(y.sum()), y.sort()[0].mean(0)
 """
-_WARM_CALLS: Final = ("numbers(4)", "tensors(torch.rand(3, 3), 2)")
+_WARMUP_CALLS: Final = ("numbers(4)", "tensors(torch.rand(3, 3), 2)")
 
 
-def _programs(settings: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
+def _load_programs(settings: dict[str, Any]) -> tuple[WorkerMain, dict[str, Any]]:
+    """Load the compiler; return the main function of a worker that runs one program."""
     import ts
-    from ts.serve.model_worker import again
+    from ts.serve.model_worker import retry_result
     from ts.serve.sandboxed_program import report
 
     size = int(settings["bytes"])
-    ts.set_num_threads(1)  # threads do not live in forks; and many programs share the machine
-    for call in _WARM_CALLS:
-        found = report(_WARM, call, seconds=60.0, bytes=1 << 30)
-        if found["error"]:
-            raise RuntimeError(found["error"]["message"])
+    ts.set_num_threads(1)  # threads do not survive a fork, and many programs share the machine
+    for call in _WARMUP_CALLS:
+        warmup = report(_WARMUP_SOURCE, call, seconds=60.0, bytes=1 << 30)
+        if warmup["error"]:
+            raise RuntimeError(warmup["error"]["message"])
 
-    def work(end: socket.socket) -> None:
-        confine(size)
-        asked = receive(end)
-        if asked is None:
+    def run_program(end: socket.socket) -> None:
+        apply_rlimits(size)
+        message = receive(end)
+        if message is None:
             return
-        head, (body,) = asked
-        end_after(head["seconds"])
-        end_at_last(head["seconds"])
-        leave_to_others(head["nice"])
-        _new_seed()
+        header, (body,) = message
+        set_cpu_time_limit(header["seconds"])
+        set_wall_clock_limit(header["seconds"])
+        lower_priority(header["nice"])
+        _reseed()
         start = time.process_time()
         program = json.loads(body)
-        found = report(program["source"], program["call"], seconds=head["seconds"], bytes=size)
+        outcome = report(program["source"], program["call"], seconds=header["seconds"], bytes=size)
         used = time.process_time() - start
-        is_late = found["error"] and found["error"]["kind"] == "TimeExceeded"
-        answer, text = (again(head, used) if is_late else None), b""
-        if answer is None:
-            answer, text = {"status": 200, "type": "application/json"}, json.dumps(found).encode()
-        end.sendall(pack({"answers": [answer], "seconds": used, "leaves": True}, [text]))
+        is_late = outcome["error"] and outcome["error"]["kind"] == "TimeExceeded"
+        result, content = (retry_result(header, used) if is_late else None), b""
+        if result is None:
+            result, content = {"status": 200, "type": "application/json"}, json.dumps(outcome).encode()
+        end.sendall(pack({"results": [result], "seconds": used, "exits": True}, [content]))
 
-    return work, {}
+    return run_program, {}
 
 
 # ---- models ------------------------------------------------------------------------------------------
 
 
-def _import(name: str) -> None:
-    """Import a module, or a file of Python under its name, that registers custom operators."""
+def _import_operators(name: str) -> None:
+    """Import a module, or execute a Python file as a module, that registers custom operators.
+
+    Raises ImportError if `name` is a file that is not a Python module.
+    """
     if not name.endswith(".py"):
         sys.path.append(os.getcwd())
         importlib.import_module(name)
@@ -194,19 +195,20 @@ def _import(name: str) -> None:
     stem = os.path.basename(name).removesuffix(".py")
     spec = importlib.util.spec_from_file_location(stem, name)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{name} is no module of Python")
+        raise ImportError(f"{name} is not a Python module")
     module = sys.modules[stem] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
 
 
-def _models(settings: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
+def _load_model(settings: dict[str, Any]) -> tuple[WorkerMain, dict[str, Any]]:
+    """Load an archive; return the main function of a worker, and the description of the model."""
     import ts
-    from ts.serve.model_worker import Model
+    from ts.serve.model_worker import ServedModel
 
     ts.set_num_threads(int(settings["threads"]))
     for name in settings["imports"]:
-        _import(name)
-    model = Model.load(
+        _import_operators(name)
+    model = ServedModel.load(
         settings["path"],
         settings["method"],
         seconds=settings["seconds"],
@@ -215,28 +217,28 @@ def _models(settings: dict[str, Any]) -> tuple[Work, dict[str, Any]]:
     )
     ts.softmax(ts.relu(ts.ones(1, 2) @ ts.ones(2, 1)), 1).sum()  # loads the kernels
 
-    def work(end: socket.socket) -> None:
-        confine(model.bytes)
-        _new_seed()
-        while (asked := receive(end)) is not None:
-            head, bodies = asked
-            leave_to_others(head["nice"])
-            end_at_last(head["seconds"] * len(bodies))
+    def run_batches(end: socket.socket) -> None:
+        apply_rlimits(model.max_memory_bytes)
+        _reseed()
+        while (message := receive(end)) is not None:
+            header, bodies = message
+            lower_priority(header["nice"])
+            set_wall_clock_limit(header["seconds"] * len(bodies))
             start = time.process_time()
-            answers, parts = model.answer(head, bodies, end_after)
-            leaves = model.has_grown()
+            results, parts = model.run_batch(header, bodies, set_cpu_time_limit)
+            exits = model.has_grown()
             used = time.process_time() - start
             signal.setitimer(signal.ITIMER_REAL, 0)
-            end.sendall(pack({"answers": answers, "seconds": used, "leaves": leaves}, parts))
-            if leaves:
+            end.sendall(pack({"results": results, "seconds": used, "exits": exits}, parts))
+            if exits:
                 return
 
-    return work, model.description()
+    return run_batches, model.description()
 
 
-_KINDS: Final[dict[str, Callable[[dict[str, Any]], tuple[Work, dict[str, Any]]]]] = {
-    "program": _programs,
-    "model": _models,
+_LOADERS: Final[dict[str, Callable[[dict[str, Any]], tuple[WorkerMain, dict[str, Any]]]]] = {
+    "program": _load_programs,
+    "model": _load_model,
 }
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""The children of a nursery, as the process that talks HTTP sees them.
+"""Client of the fork server, used by the HTTP process to start worker processes.
 
-nursery = Nursery({"kind": "program", ...})
-await nursery.start()                   what it has loaded; RuntimeError if it could not
-channel = await nursery.child()
-await nursery.close()
+fork_server = ForkServer({"kind": "program", ...})
+await fork_server.start()               description of the loaded model; ForkServerError if loading fails
+channel = await fork_server.fork()
+await fork_server.close()
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from ts.serve.ipc_protocol import Channel
+from ts.serve.ipc_protocol import IpcChannel
 
-# What children see of the environment: how Python and libraries behave, and no secrets.
-_KEPT: Final = (
+# Prefixes of environment variables that workers inherit: settings of Python and of libraries, no secrets.
+_INHERITED_VARIABLES: Final = (
     "PATH",
     "LANG",
     "LC_",
@@ -34,65 +34,77 @@ _KEPT: Final = (
     "OPENBLAS",
     "MKL_",
 )
-_START: Final = 600.0  # seconds to load a model
+_LOAD_TIMEOUT_SECONDS: Final = 600.0
+_SEND_TIMEOUT_SECONDS: Final = 5
+_EXIT_TIMEOUT_SECONDS: Final = 5
 
 
-class NurseryError(RuntimeError):
-    """Nothing can be loaded, or forked."""
+class ForkServerError(RuntimeError):
+    """Failure to start the fork server, to load its model, or to fork a worker."""
 
 
-class Nursery:
-    """A process of `ts.serve.fork_server`, started again when it has ended."""
+class ForkServer:
+    """Handle of a `ts.serve.fork_server` process, restarted on demand after it has exited."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self._settings = settings
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
-        self._starting = asyncio.Lock()
+        self._restart_lock = asyncio.Lock()
 
     @property
     def is_alive(self) -> bool:
-        """Whether it can have children."""
+        """Whether the process runs and can fork."""
         return self._process is not None and self._process.poll() is None
 
     async def start(self) -> dict[str, Any]:
-        """Load everything."""
+        """Start the process and return its description of the loaded model.
+
+        Raises ForkServerError if loading fails or times out.
+        """
         ours, theirs = socket.socketpair()
-        environment = {name: value for name, value in os.environ.items() if name.startswith(_KEPT)}
+        environment = {
+            name: value for name, value in os.environ.items() if name.startswith(_INHERITED_VARIABLES)
+        }
         if self._settings["kind"] == "program":
-            environment["TS_CACHE"] = "0"  # strangers' programs are not kept
+            environment["TS_CACHE"] = "0"  # code of untrusted programs is not cached on disk
         elif "HOME" in os.environ:
             environment["HOME"] = os.environ["HOME"]
         root = str(Path(__file__).parents[2])
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
-        command = [sys.executable, "-m", "ts.serve.fork_server", str(theirs.fileno()), json.dumps(self._settings)]
+        command = [
+            sys.executable, "-m", "ts.serve.fork_server", str(theirs.fileno()), json.dumps(self._settings)
+        ]  # fmt: skip
         with theirs:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()], env=environment
             )
-        channel = await Channel.over(ours.dup())
+        channel = await IpcChannel.connect(ours.dup())
         try:
-            async with asyncio.timeout(_START):
-                heard = await channel.hear()
+            async with asyncio.timeout(_LOAD_TIMEOUT_SECONDS):
+                message = await channel.receive()
         except TimeoutError:
-            heard = None
+            message = None
         finally:
             channel.close()
-        if heard is None:
-            raise NurseryError("the process that loads ended before it had loaded anything")
-        head, _ = heard
-        if "error" in head:
-            raise NurseryError(head["error"])
+        if message is None:
+            raise ForkServerError("the fork server exited or timed out while loading")
+        header, _ = message
+        if "error" in header:
+            raise ForkServerError(header["error"])
         self._control = ours
-        ours.settimeout(5)
-        loaded: dict[str, Any] = head["loaded"]
+        ours.settimeout(_SEND_TIMEOUT_SECONDS)
+        loaded: dict[str, Any] = header["loaded"]
         return loaded
 
-    async def child(self) -> Channel:
-        """A new child, to be asked; it ends with its channel."""
-        async with self._starting:
+    async def fork(self) -> IpcChannel:
+        """Fork a worker and return the channel to it; the worker exits when the channel is closed.
+
+        Raises ForkServerError if the fork server cannot be restarted or reached.
+        """
+        async with self._restart_lock:
             if not self.is_alive:
-                self._drop()
+                self._close_control()
                 await self.start()
         ours, theirs = socket.socketpair()
         with theirs:
@@ -101,20 +113,20 @@ class Nursery:
                 socket.send_fds(self._control, [b"f"], [theirs.fileno()])
             except OSError as error:
                 ours.close()
-                raise NurseryError(f"no process can be had: {error}") from None
-        return await Channel.over(ours)
+                raise ForkServerError(f"cannot start a worker process: {error}") from None
+        return await IpcChannel.connect(ours)
 
     async def close(self) -> None:
-        """Let it go; its children end with their own sockets."""
-        self._drop()
+        """Stop the process; workers exit when their own channels are closed."""
+        self._close_control()
         if self._process is not None:
             try:
-                await asyncio.to_thread(self._process.wait, 5)
+                await asyncio.to_thread(self._process.wait, _EXIT_TIMEOUT_SECONDS)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 await asyncio.to_thread(self._process.wait)
 
-    def _drop(self) -> None:
+    def _close_control(self) -> None:
         if self._control is not None:
             self._control.close()
             self._control = None

@@ -1,8 +1,10 @@
-"""Messages between the process that talks HTTP and its children: a head of JSON, then bytes.
+"""Messages between the HTTP process and its worker processes: a JSON header, then binary parts.
 
-    pack({"sizes": [3]}, [b"abc"])       4 bytes of length, the head, "abc"
+    pack({"status": 200}, [b"abc"])
 
-Both ends are `ts`; what strangers wrote is in the bytes only.
+    | header length: 4 bytes, big-endian | header: JSON, with "sizes": [3] | parts: "abc" |
+
+Both ends run `ts`; untrusted data occurs in the parts only.
 """
 
 from __future__ import annotations
@@ -14,120 +16,120 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-_LENGTH: Final = struct.Struct(">I")
+_HEADER_LENGTH: Final = struct.Struct(">I")
 
 Message = tuple[dict[str, Any], list[bytes]]
 
 
-def pack(head: dict[str, Any], parts: Sequence[bytes] = ()) -> bytes:
-    """One message."""
-    text = json.dumps(head | {"sizes": [len(part) for part in parts]}).encode()
-    return b"".join([_LENGTH.pack(len(text)), text, *parts])
+def pack(header: dict[str, Any], parts: Sequence[bytes] = ()) -> bytes:
+    """Serialize one message; the sizes of the parts are added to the header."""
+    encoded = json.dumps(header | {"sizes": [len(part) for part in parts]}).encode()
+    return b"".join([_HEADER_LENGTH.pack(len(encoded)), encoded, *parts])
 
 
-class Channel(asyncio.Protocol):
-    """The parent's end: a message there, a message back."""
+class IpcChannel(asyncio.Protocol):
+    """HTTP process's end of a socket pair: one request message, then one response message."""
 
     def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None
-        self._data = bytearray()
-        self._head: dict[str, Any] = {}
-        self._need = 0  # bytes of the message, as soon as its head is there
-        self._start = 0  # of its parts
-        self._told: Callable[[Message | None], None] | None = None
+        self._buffer = bytearray()
+        self._header: dict[str, Any] = {}
+        self._message_size = 0  # bytes; 0 until the header is complete
+        self._parts_offset = 0
+        self._on_message: Callable[[Message | None], None] | None = None
 
     @classmethod
-    async def over(cls, end: socket.socket) -> Channel:
-        """A channel over one end of a pair of sockets."""
+    async def connect(cls, end: socket.socket) -> IpcChannel:
+        """Return a channel over one end of a socket pair."""
         end.setblocking(False)
         _, channel = await asyncio.get_running_loop().create_connection(cls, sock=end)
         return channel
 
-    def ask(self, message: bytes, told: Callable[[Message | None], None]) -> None:
-        """Say something; `told` gets what is said back, or None if the other end is gone."""
+    def request(self, message: bytes, on_response: Callable[[Message | None], None]) -> None:
+        """Send a message; call `on_response` with the response, or with None if the peer disconnects."""
         if self._transport is None:
-            asyncio.get_running_loop().call_soon(told, None)
+            asyncio.get_running_loop().call_soon(on_response, None)
             return
-        self._told = told
+        self._on_message = on_response
         self._transport.write(message)
 
-    async def hear(self) -> Message | None:
-        """What the other end says unasked; None if it is gone."""
-        heard: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
-        self.ask(b"", lambda message: None if heard.done() else heard.set_result(message))
-        return await heard
+    async def receive(self) -> Message | None:
+        """Return the next message of the peer without a request; None if the peer disconnects."""
+        future: asyncio.Future[Message | None] = asyncio.get_running_loop().create_future()
+        self.request(b"", lambda message: None if future.done() else future.set_result(message))
+        return await future
 
     def close(self) -> None:
-        """Let the other end go."""
+        """Close the connection."""
         if self._transport is not None:
             self._transport.close()
 
-    # ---- what the loop calls -------------------------------------------------------------------------
+    # ---- asyncio.Protocol ----------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """It begins."""
+        """Store the transport of the new connection."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        """A piece of a message."""
-        self._data += data
-        if not self._need:
-            if len(self._data) < _LENGTH.size:
+        """Append data to the buffer; deliver the message when it is complete."""
+        self._buffer += data
+        if not self._message_size:
+            if len(self._buffer) < _HEADER_LENGTH.size:
                 return
-            start = _LENGTH.size + _LENGTH.unpack_from(self._data)[0]
-            if len(self._data) < start:
+            start = _HEADER_LENGTH.size + _HEADER_LENGTH.unpack_from(self._buffer)[0]
+            if len(self._buffer) < start:
                 return
-            self._head = json.loads(self._data[_LENGTH.size : start])
-            self._start, self._need = start, start + sum(self._head["sizes"])
-        if len(self._data) >= self._need:
-            message = self._head, _cut(self._data, self._start, self._head["sizes"])
-            self._data, self._need = bytearray(), 0
-            self._tell(message)
+            self._header = json.loads(self._buffer[_HEADER_LENGTH.size : start])
+            self._parts_offset, self._message_size = start, start + sum(self._header["sizes"])
+        if len(self._buffer) >= self._message_size:
+            message = self._header, _split_parts(self._buffer, self._parts_offset, self._header["sizes"])
+            self._buffer, self._message_size = bytearray(), 0
+            self._deliver(message)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """It has ended; whoever waits is told."""
+        """Deliver None to a pending request."""
         self._transport = None
-        self._tell(None)
+        self._deliver(None)
 
-    def _tell(self, message: Message | None) -> None:
-        told, self._told = self._told, None
-        if told is not None:
-            told(message)
+    def _deliver(self, message: Message | None) -> None:
+        on_message, self._on_message = self._on_message, None
+        if on_message is not None:
+            on_message(message)
 
 
 def receive(end: socket.socket) -> Message | None:
-    """The next message, for a child, which waits for it; None if nobody asks any more."""
-    prefix = _exactly(end, _LENGTH.size)
+    """Block until a worker's next message is complete and return it; None if the peer disconnects."""
+    prefix = _read_exactly(end, _HEADER_LENGTH.size)
     if prefix is None:
         return None
-    text = _exactly(end, _LENGTH.unpack(prefix)[0])
-    if text is None:
+    encoded = _read_exactly(end, _HEADER_LENGTH.unpack(prefix)[0])
+    if encoded is None:
         return None
-    head = json.loads(text)
-    data = _exactly(end, sum(head["sizes"]))
+    header = json.loads(encoded)
+    data = _read_exactly(end, sum(header["sizes"]))
     if data is None:
         return None
-    return head, _cut(data, 0, head["sizes"])
+    return header, _split_parts(data, 0, header["sizes"])
 
 
-def _cut(data: bytearray, at: int, sizes: Sequence[int]) -> list[bytes]:
+def _split_parts(data: bytearray, offset: int, sizes: Sequence[int]) -> list[bytes]:
     parts = []
     for size in sizes:
-        parts.append(bytes(data[at : at + size]))
-        at += size
+        parts.append(bytes(data[offset : offset + size]))
+        offset += size
     return parts
 
 
-def _exactly(end: socket.socket, size: int) -> bytearray | None:
+def _read_exactly(end: socket.socket, size: int) -> bytearray | None:
     data = bytearray(size)
-    view, at = memoryview(data), 0
-    while at < size:
+    view, offset = memoryview(data), 0
+    while offset < size:
         try:
-            count = end.recv_into(view[at:])
+            count = end.recv_into(view[offset:])
         except ConnectionError:
             return None
         if not count:
             return None
-        at += count
+        offset += count
     return data

@@ -1,13 +1,14 @@
-"""A model in a child: bytes of requests to bytes of answers, several at once.
+"""Batched inference in a worker process: decode requests, run the model, encode responses.
 
-In: requests as they came, undecoded.  Out: for each a status, a body and the seconds of the processor that it
-took; or that it must run again, by itself, and why:
+In: the undecoded bodies of a batch.  Out: for each request a status, a body and its processor time in
+seconds, or the reason for a retry:
 
-    [{"status": 200, "type": "application/json", "seconds": 0.001}, {"apart": "slow", "seconds": 0.1}]
+    [{"status": 200, "type": "application/json", "seconds": 0.001}, {"retry": "slow", "seconds": 0.1}]
 
-They run one after the other, or stacked: those that fit together are joined along the first dimension of
-their tensors, run as one and cut apart.  Where anything goes wrong with that, nobody's request fails: each
-runs alone.  Each has little time; who needs more is "slow", and comes back to have all of it.
+Requests run one after the other, or stacked: requests of equal dtypes and trailing sizes are concatenated
+along the first dimension of their tensors, run as one call and split again.  If a stacked call fails, each
+of its requests runs alone, so that no request fails because of another.  A request that exceeds the time
+limit of the batch is returned for a retry with the full limit.
 """
 
 from __future__ import annotations
@@ -33,53 +34,63 @@ from ts.errors import (
 from ts.ir.schema import Argument
 from ts.runtime.limits import limits
 from ts.runtime.module import method_names
-from ts.serve.payload import BadInput, TooLarge, body_of, inputs_of
+from ts.serve.payload import InvalidInputError, ResponseTooLargeError, decode_inputs, encode_response
 
 TYPES: Final = {"json": "application/json", "npz": "application/x-npz"}
-_GROWN: Final = 256 << 20  # bytes by which a process may grow before another one takes its place
-_MOST_TOLD: Final = 2_000  # characters of an error
-_OF_DTYPES: Final = re.compile(r"\bd(ata)?type|\bLong\b|LongTensor|long int|scalar type", re.IGNORECASE)
+_MAX_MEMORY_GROWTH_BYTES: Final = 256 << 20  # a worker that has grown more is replaced
+_MAX_ERROR_CHARS: Final = 2_000
+_DTYPE_ERROR_PATTERN: Final = re.compile(
+    r"\bd(ata)?type|\bLong\b|LongTensor|long int|scalar type", re.IGNORECASE
+)
 
-Answer = dict[str, Any]
-Inputs = dict[str, Any] | Exception  # arguments by name, or why there are none
+Result = dict[str, Any]
+Inputs = dict[str, Any] | Exception  # arguments by name, or the error of decoding them
 
 
-class Apart(Exception):
-    """Requests that do not run as one."""
+class CannotBatchError(Exception):
+    """The result of a stacked call cannot be split into results of its requests."""
 
 
 def error_body(status: int, code: str, message: str) -> bytes:
-    """The one form that errors have."""
-    return json.dumps({"error": {"status": status, "code": code, "message": message[:_MOST_TOLD]}}).encode()
+    """Return the JSON body of an error response."""
+    fields = {"status": status, "code": code, "message": message[:_MAX_ERROR_CHARS]}
+    return json.dumps({"error": fields}).encode()
 
 
-def again(head: dict[str, Any], used: float) -> Answer | None:
-    """What to say of what was not done in time: that it must run again, and why; None if it need not.
+def retry_result(header: dict[str, Any], used: float) -> Result | None:
+    """Return a retry result for a request that exceeded its time limit; None if no retry is allowed.
 
-    It is slow, or it was late, as others had the processor.  Who has had all of its time is not asked back
-    unless it was late, and that once.
+    The reason is "slow" if the request used its processor time, `used` seconds, and "late" if other processes
+    had the processor.  A request that had its full limit is retried only if it was late, and only once.
     """
-    why = "slow" if used > head["seconds"] / 2 else "late"
-    is_done = head["final"] or (head["last"] and why == "slow")
-    return None if is_done else {"apart": why}
+    reason = "slow" if used > header["seconds"] / 2 else "late"
+    is_final = header["final"] or (header["last"] and reason == "slow")
+    return None if is_final else {"retry": reason}
 
 
-class Model:
-    """A method of an archive."""
+class ServedModel:
+    """Method of an archived module, with its memory and response limits."""
 
-    def __init__(self, module: Any, method: str, path: str, bytes: int, answer: int) -> None:
+    def __init__(
+        self, module: Any, method: str, path: str, max_memory_bytes: int, max_response_bytes: int
+    ) -> None:
         self._function = getattr(module, method)
         self._module = module
         self._name = Path(path).name
         self._method = method
-        self.bytes = bytes
-        self._most = answer
+        self.max_memory_bytes = max_memory_bytes
+        self._max_response_bytes = max_response_bytes
         self.arguments: Sequence[Argument] = self._function.schema.arguments[1:]
-        self._at_start = 0
+        self._initial_peak_bytes = 0
 
     @classmethod
-    def load(cls, path: str, method: str, *, seconds: float, bytes: int, answer: int = 64 << 20) -> Model:
-        """Read an archive; nothing of it runs."""
+    def load(
+        cls, path: str, method: str, *, seconds: float, bytes: int, answer: int = 64 << 20
+    ) -> ServedModel:
+        """Read an archive without executing its code; raise ValueError if it lacks the method.
+
+        `bytes` limits the memory of a call, `answer` the bytes of a response.
+        """
         module = ts.jit.load(path, limits=limits(seconds=max(seconds, 600.0), bytes=bytes))
         if hasattr(module, "training"):
             module.eval()
@@ -87,11 +98,11 @@ class Model:
             known = ", ".join(method_names(module)) or "nothing"
             raise ValueError(f"the model has no method {method!r}; it has: {known}")
         model = cls(module, method, path, bytes, answer)
-        model._function.bytecode  # noqa: B018 -- compiled and lowered once, for all children
+        model._function.bytecode  # noqa: B018 -- compiled once, before workers are forked
         return model
 
     def description(self) -> dict[str, Any]:
-        """What it takes and gives."""
+        """Return the names and types of the method's inputs and outputs."""
         schema = self._function.schema
         inputs = [
             {"name": each.name, "type": each.type.annotation_str, "optional": bool(each.has_default)}
@@ -101,63 +112,68 @@ class Model:
         return {"model": self._name, "method": self._method, "inputs": inputs, "outputs": outputs}
 
     def has_grown(self) -> bool:
-        """Whether this process has taken memory that it may not give back."""
+        """Whether the peak memory of this process has grown by more than the allowed amount."""
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-        self._at_start = self._at_start or peak
-        return peak - self._at_start > _GROWN
+        self._initial_peak_bytes = self._initial_peak_bytes or peak
+        return peak - self._initial_peak_bytes > _MAX_MEMORY_GROWTH_BYTES
 
     # ---- requests ------------------------------------------------------------------------------------
 
-    def answer(
-        self, head: dict[str, Any], bodies: Sequence[bytes], end_after: Callable[[float], None]
-    ) -> tuple[list[Answer], list[bytes]]:
-        """Answers, and their bodies; `end_after` is told how long what begins now may take."""
-        kinds, seconds = head["kinds"], head["seconds"]
-        if not self._at_start:
+    def run_batch(
+        self, header: dict[str, Any], bodies: Sequence[bytes], set_cpu_time_limit: Callable[[float], None]
+    ) -> tuple[list[Result], list[bytes]]:
+        """Return the results of a batch and their bodies.
+
+        `set_cpu_time_limit` restarts the processor-time limit of the process before each call of the model.
+        """
+        kinds, seconds = header["kinds"], header["seconds"]
+        if not self._initial_peak_bytes:
             self.has_grown()
-        end_after(seconds)
-        given = [self._inputs(body, kind) for body, (kind, _) in zip(bodies, kinds, strict=True)]
-        answers: list[Answer] = []
+        set_cpu_time_limit(seconds)
+        batch = [self._decode(body, kind) for body, (kind, _) in zip(bodies, kinds, strict=True)]
+        results: list[Result] = []
         parts: list[bytes] = []
         size = 0
-        with limits(bytes=self.bytes), ts.no_grad():
-            results = self._together(given, seconds, end_after) if head["stack"] else {}
-            for i, inputs in enumerate(given):
+        with limits(bytes=self.max_memory_bytes), ts.no_grad():
+            values = self._run_stacked(batch, seconds, set_cpu_time_limit) if header["stack"] else {}
+            for i, inputs in enumerate(batch):
                 start = time.process_time()
-                if i not in results:
-                    end_after(seconds)
-                    results[i] = self._alone(inputs, seconds)
-                if size > self._most:  # so many at once are too much for who gets them
-                    answer, body = {"apart": "large"}, b""
-                elif isinstance(results[i], TimeExceeded) and (
-                    asked := again(head, time.process_time() - start)
+                if i not in values:
+                    set_cpu_time_limit(seconds)
+                    values[i] = self._run_alone(inputs, seconds)
+                if size > self._max_response_bytes:  # bounds the message to the HTTP process
+                    result, body = {"retry": "large"}, b""
+                elif isinstance(values[i], TimeExceeded) and (
+                    retry := retry_result(header, time.process_time() - start)
                 ):
-                    answer, body = asked, b""
+                    result, body = retry, b""
                 else:
-                    answer, body = self._answer(results[i], kinds[i][1], _whole(inputs, kinds[i][0]))
-                del results[i]
+                    names = _int64_json_inputs(inputs, kinds[i][0])
+                    result, body = self._encode(values[i], kinds[i][1], names)
+                del values[i]
                 size += len(body)
-                answers.append(answer | {"seconds": time.process_time() - start})
+                results.append(result | {"seconds": time.process_time() - start})
                 parts.append(body)
-        end_after(0)
-        return answers, parts
+        set_cpu_time_limit(0)
+        return results, parts
 
-    def _inputs(self, body: bytes, kind: str) -> Inputs:
+    def _decode(self, body: bytes, kind: str) -> Inputs:
         try:
-            return inputs_of(body, kind, self.arguments, bytes=self.bytes)
+            return decode_inputs(body, kind, self.arguments, max_bytes=self.max_memory_bytes)
         except Exception as error:
             return error
 
-    def _answer(self, result: Any, kind: str, whole: Sequence[str]) -> tuple[Answer, bytes]:
-        if isinstance(result, Exception):
-            return _failure(result, whole)
+    def _encode(self, value: Any, kind: str, int64_names: Sequence[str]) -> tuple[Result, bytes]:
+        if isinstance(value, Exception):
+            return _error_result(value, int64_names)
         try:
-            return {"status": 200, "type": TYPES[kind]}, body_of(result, kind, most=self._most)
+            body = encode_response(value, kind, max_bytes=self._max_response_bytes)
+            return {"status": 200, "type": TYPES[kind]}, body
         except Exception as error:
-            return _failure(error)
+            return _error_result(error)
 
-    def _alone(self, inputs: Inputs, seconds: float) -> Any:
-        """The result, or the error."""
+    def _run_alone(self, inputs: Inputs, seconds: float) -> Any:
+        """Return the value of one call of the model, or its exception."""
         if isinstance(inputs, Exception):
             return inputs
         try:
@@ -166,90 +182,97 @@ class Model:
         except Exception as error:
             return error
 
-    def _together(
-        self, given: Sequence[Inputs], seconds: float, end_after: Callable[[float], None]
+    def _run_stacked(
+        self, batch: Sequence[Inputs], seconds: float, set_cpu_time_limit: Callable[[float], None]
     ) -> dict[int, Any]:
-        """Results of requests that run as one; nothing of those that do not."""
+        """Return the values of the requests that ran in stacked calls, by index in the batch."""
         groups: dict[Any, list[int]] = {}
-        for i, inputs in enumerate(given):
+        for i, inputs in enumerate(batch):
             if not isinstance(inputs, Exception):
-                groups.setdefault(_kind(inputs, i), []).append(i)
-        found: dict[int, Any] = {}
+                groups.setdefault(_stacking_key(inputs, i), []).append(i)
+        values: dict[int, Any] = {}
         for members in groups.values():
             if len(members) > 1:
-                end_after(seconds)
+                set_cpu_time_limit(seconds)
                 try:
-                    results = self._group([given[i] for i in members], seconds)
-                except Exception:  # whose it is nobody knows: each runs alone, and is told its own
+                    group_values = self._run_group([batch[i] for i in members], seconds)
+                except Exception:  # unknown which request caused it: each runs alone and gets its own error
                     continue
-                found.update(zip(members, results, strict=True))
-        return found
+                values.update(zip(members, group_values, strict=True))
+        return values
 
-    def _group(self, given: Sequence[Any], seconds: float) -> list[Any]:
-        """Results of requests of one kind, which run as one."""
+    def _run_group(self, group: Sequence[Any], seconds: float) -> list[Any]:
+        """Run requests of one stacking key as one call; return the value of each."""
         with limits(seconds=seconds):
             stacked = {
-                name: ts.cat([each[name] for each in given]) if isinstance(value, ts.Tensor) else value
-                for name, value in given[0].items()
+                name: ts.cat([each[name] for each in group]) if isinstance(value, ts.Tensor) else value
+                for name, value in group[0].items()
             }
-            return _cut(self._function(**stacked), [_rows(each) for each in given])
+            return _split_rows(self._function(**stacked), [_row_count(each) for each in group])
 
 
-def _kind(inputs: dict[str, Any], number: int) -> Any:
-    """What requests that run as one have in common; of one that can only run by itself, its number."""
+def _stacking_key(inputs: dict[str, Any], index: int) -> Any:
+    """Return the grouping key of a request for stacked calls; `index` if the request must run alone.
+
+    Tensors are compared by name, dtype and all sizes but the first, other arguments by value.
+    """
     rows = None
     parts: list[Any] = []
     for name, value in inputs.items():
         if isinstance(value, ts.Tensor):
             if value.dim() == 0 or (rows is not None and value.size(0) != rows):
-                return number
+                return index
             rows = value.size(0)
             parts.append((name, value.dtype, tuple(value.shape[1:])))
         elif isinstance(value, bool | int | float | str | None):
             parts.append((name, type(value), value))
         else:
-            return number
-    return tuple(parts) if rows else number
+            return index
+    return tuple(parts) if rows else index
 
 
-def _rows(inputs: dict[str, Any]) -> int:
+def _row_count(inputs: dict[str, Any]) -> int:
     return int(next(value.size(0) for value in inputs.values() if isinstance(value, ts.Tensor)))
 
 
-def _cut(result: Any, rows: list[int]) -> list[Any]:
-    """A result of all rows as one for each request."""
-    match result:
+def _split_rows(value: Any, rows: list[int]) -> list[Any]:
+    """Split a stacked value along the first dimension of its tensors into one value per request.
+
+    `rows` are the sizes of the parts.  Raises CannotBatchError if a tensor has another number of rows.
+    """
+    match value:
         case ts.Tensor():
-            if result.dim() == 0 or result.size(0) != sum(rows):
-                raise Apart
-            return list(result.split(rows))
+            if value.dim() == 0 or value.size(0) != sum(rows):
+                raise CannotBatchError
+            return list(value.split(rows))
         case dict():
-            columns = {key: _cut(value, rows) for key, value in result.items()}
+            columns = {key: _split_rows(each, rows) for key, each in value.items()}
             return [{key: column[i] for key, column in columns.items()} for i in range(len(rows))]
         case tuple() | list():
-            parts = [_cut(value, rows) for value in result]
-            made = [[part[i] for part in parts] for i in range(len(rows))]
-            if hasattr(result, "_fields"):
-                return [type(result)(*each) for each in made]
-            return [type(result)(each) for each in made]
+            parts = [_split_rows(each, rows) for each in value]
+            values = [[part[i] for part in parts] for i in range(len(rows))]
+            if hasattr(value, "_fields"):
+                return [type(value)(*each) for each in values]
+            return [type(value)(each) for each in values]
         case None:
             return [None] * len(rows)
-    raise Apart
+    raise CannotBatchError
 
 
-def _whole(inputs: Inputs, kind: str) -> list[str]:
-    """The names of tensors that were whole numbers in JSON."""
+def _int64_json_inputs(inputs: Inputs, kind: str) -> list[str]:
+    """Return the names of int64 tensors among JSON inputs: numbers written without a decimal point."""
     if kind != "json" or isinstance(inputs, Exception):
         return []
     return [name for name, x in inputs.items() if isinstance(x, ts.Tensor) and x.dtype == ts.int64]
 
 
-def _failure(error: Exception, whole: Sequence[str] = ()) -> tuple[Answer, bytes]:
+def _error_result(error: Exception, int64_names: Sequence[str] = ()) -> tuple[Result, bytes]:
+    """Return the error response for an exception of decoding, running or encoding."""
     status, code, message = 500, "internal", f"{type(error).__name__}: {without_stack(str(error))}"
     match error:
-        case BadInput():
+        case InvalidInputError():
             status, code, message = 400, "bad_input", str(error)
-        case TooLarge():
+        case ResponseTooLargeError():
             status, code, message = 413, "too_large", str(error)
         case TimeExceeded():
             status, code, message = 504, "too_long", "the model took more time than a request may have"
@@ -269,9 +292,9 @@ def _failure(error: Exception, whole: Sequence[str] = ()) -> tuple[Answer, bytes
             )
         case TsError() | RuntimeError() | ValueError() | TypeError() | IndexError():
             status, code = 422, "failed"
-    if code == "failed" and whole and _OF_DTYPES.search(message):
+    if code == "failed" and int64_names and _DTYPE_ERROR_PATTERN.search(message):
         message += (
-            f" (whole numbers are int64, here {', '.join(whole)}: where the model wants floats write 1.0, "
-            'or {"data": ..., "dtype": "float32"})'
+            f" (whole numbers are int64, here {', '.join(int64_names)}: "
+            'where the model wants floats write 1.0, or {"data": ..., "dtype": "float32"})'
         )
     return {"status": status, "type": TYPES["json"]}, error_body(status, code, message)

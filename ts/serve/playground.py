@@ -1,9 +1,9 @@
-"""Requests to the playground: what they ask for, and what they are told when there is no answer.
+"""Request and error formats of the playground's `POST /run`.
 
-    body = program(b'{"source": "def f() -> int: ...", "call": "f()"}')     Refusal if it is no program
-    answer = ended()                      JSON, as `ts.serve.sandboxed_program` tells it, of one that was ended
+    body = validate_program(b'{"source": "def f() -> int: ...", "call": "f()"}')      HTTPError if invalid
+    report = killed_report()              JSON in the format of `ts.serve.sandboxed_program.report`
 
-Each program runs in a process of its own, which lives for nothing else.
+Each program runs in a worker process of its own, which exits after it.
 """
 
 from __future__ import annotations
@@ -11,38 +11,38 @@ from __future__ import annotations
 import json
 from typing import Final
 
-from ts.serve.server_limits import Refusal
+from ts.serve.server_limits import HTTPError
 
-_MOST: Final = 256 << 10  # bytes of a request
+_MAX_REQUEST_BYTES: Final = 256 << 10
 
 
-def program(body: bytes) -> bytes:
-    """The body, when it holds a program and a call; both are texts."""
-    if len(body) > _MOST:
-        raise Refusal(413, "too_large", "the program is too long")
+def validate_program(body: bytes) -> bytes:
+    """Return the JSON of a request's `source` and `call`; raise HTTPError unless both are valid strings."""
+    if len(body) > _MAX_REQUEST_BYTES:
+        raise HTTPError(413, "too_large", "the program is too long")
     try:
-        found = json.loads(body.decode())
+        request = json.loads(body.decode())
     except (ValueError, RecursionError):
-        raise Refusal(400, "bad_input", "the body is not JSON") from None
-    if isinstance(found, dict) and set(found) <= {"source", "call"}:
-        source, call = found.get("source"), found.get("call", "")
-        if isinstance(source, str) and isinstance(call, str) and _is_text(source + call):
+        raise HTTPError(400, "bad_input", "the body is not JSON") from None
+    if isinstance(request, dict) and set(request) <= {"source", "call"}:
+        source, call = request.get("source"), request.get("call", "")
+        if isinstance(source, str) and isinstance(call, str) and _is_valid_text(source + call):
             return json.dumps({"source": source, "call": call}).encode()
-    raise Refusal(400, "bad_input", 'expected {"source": "def f(): ...", "call": "f()"}')
+    raise HTTPError(400, "bad_input", 'expected {"source": "def f(): ...", "call": "f()"}')
 
 
-def ended() -> bytes:
-    """What there is to say of a program whose process has ended."""
-    message = "the process of the program was ended: it took too much time, or more memory than there is"
+def killed_report() -> bytes:
+    """Return the JSON report of a program whose worker process was killed."""
+    message = "the process of the program was killed: it exceeded its time or memory limit"
     error = {"kind": "Ended", "message": message, "text": "", "line": 0}
     return json.dumps(
         {"functions": [], "result": None, "output": "", "error": error, "seconds": None}
     ).encode()
 
 
-def _is_text(text: str) -> bool:
+def _is_valid_text(text: str) -> bool:
     try:
         text.encode()
-    except UnicodeEncodeError:  # halves of characters
+    except UnicodeEncodeError:  # lone surrogates
         return False
     return "\0" not in text

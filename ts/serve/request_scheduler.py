@@ -1,21 +1,21 @@
-"""Requests to processes: whose is next, and which of them go together.
+"""Scheduler of requests: four fair queues, time limits by attempt, and batches for worker processes.
 
-    batcher = Batcher(nursery, bounds)
-    await batcher.start()
-    status, type, body = await batcher.submit(body, ("json", "json"), visitor)        Refusal if too many wait
+    scheduler = RequestScheduler(fork_server, limits)
+    await scheduler.start()
+    status, type, body = await scheduler.submit(body, ("json", "json"), client)   HTTPError if a queue is full
 
-Requests wait in four queues, in each of which clients take turns:
+The queues, each of them a `FairQueue`:
 
-    known   [c d e f]  of visitors whose last requests were answered at once; they go first, and there is a
-                       process that others never have
-    new     [k l m]    of the others
-    again   [h]        those that were there when a process ended or a batch ran out of time, one by one
-    slow    [y z]      those that need more time than others may lose by it, one by one, in processes that the
-                       system runs when the others have nothing to do
+    trusted     [c d e f]  of clients whose latest requests were fast; they have priority, and a worker is
+                           reserved for them
+    untrusted   [k l m]    of other clients
+    retry       [h]        after a worker exited or a batch exceeded its time limit; these run one at a time
+    slow        [y z]      exceeded a short time limit; these run one at a time, in low-priority workers
 
-Nobody waits for others to come: while processes are busy requests gather, and one that is free takes a
-few, with little time for each.  Whoever needs more runs again later, as slow, with all the time of a request.
-What a process takes at once runs as one call with `bounds.batch`, and otherwise one after the other.
+The scheduler does not delay requests to fill a batch: requests accumulate while all workers are busy, and an
+idle worker gets several with a short time limit for each.  A request that exceeds the short limit is retried
+in the slow queue with the full limit.  With `limits.batch` above 1, the requests of a message run as one call
+of the model, otherwise one after the other.
 """
 
 from __future__ import annotations
@@ -26,293 +26,316 @@ import time
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from ts.serve.clients import Visitor
-from ts.serve.fair_queue import Shares, Turns
-from ts.serve.fork_server_client import Nursery
+from ts.serve.clients import Client
+from ts.serve.fair_queue import ClientUsage, FairQueue
+from ts.serve.fork_server_client import ForkServer
 from ts.serve.ipc_protocol import Message, pack
-from ts.serve.metrics import SIZES, Counter, Gauge, Histogram
-from ts.serve.server_limits import Bounds, Refusal
-from ts.serve.worker_pool import KNOWN, NEW, SLOW, Pool, Worker
+from ts.serve.metrics import SIZE_BUCKETS, Counter, Gauge, Histogram
+from ts.serve.server_limits import HTTPError, ServerLimits
+from ts.serve.worker_pool import SLOW, TRUSTED, UNTRUSTED, Worker, WorkerPool
 
-_LEAST: Final = 0.2  # seconds that a request has at first, at the least
-_LEAST_ALONE: Final = 0.5  # and whoever runs again alone
-_STARVED: Final = 3  # times all of its time has who has had it, and not the processor
-_TIMES: Final = 10  # as much as requests take may one take
-_AT_FIRST: Final = 0.01  # seconds that requests take, as long as nothing is known of it
-_UP: Final = 1.2  # so fast does that follow what is seen: one that is slow counts as two that are not
-_DOWN: Final = 1.1
-_TOGETHER: Final = 16  # requests that a process takes at once
-_TOGETHER_SECONDS: Final = 0.005  # and as long as these usually take
-_TOGETHER_BYTES: Final = 32 << 20
-_SLOW_PART: Final = 8  # of so many requests that a client may have wait one may be slow
-_TURN: Final = 4  # of so many turns one is that of visitors that are not known
-_SWEEP: Final = 1.0  # seconds between looks for what has waited too long
+_MIN_FIRST_ATTEMPT_SECONDS: Final = 0.2
+_MIN_RETRY_SECONDS: Final = 0.5
+_WALL_CLOCK_FACTOR: Final = 3  # wall-clock limit of the last attempt as a multiple of the full limit
+_FIRST_ATTEMPT_FACTOR: Final = 10  # time limit of an attempt as a multiple of the usual latency
+_INITIAL_LATENCY_SECONDS: Final = 0.01  # estimate before the first response
+# The estimate settles where a third of the requests is slower, as growth is nearly the square of the decay.
+_LATENCY_GROWTH: Final = 1.2
+_LATENCY_DECAY: Final = 1.1
+_MAX_BATCH_REQUESTS: Final = 16
+_MAX_BATCH_SECONDS: Final = 0.005  # estimated latency of all requests of a batch
+_MAX_BATCH_BYTES: Final = 32 << 20
+_SLOW_QUEUE_DIVISOR: Final = 8  # limit of a client in the slow queue: client_queue / 8
+_UNTRUSTED_FIRST_INTERVAL: Final = 4  # every fourth dispatch begins with the lowest priority
+_TIMEOUT_SCAN_INTERVAL_SECONDS: Final = 1.0
 
-_ENDING: Final = Refusal(503, "ending", "the server is being stopped")
+_SHUTDOWN_ERROR: Final = HTTPError(503, "ending", "the server is being stopped")
 
 
-class Answer(NamedTuple):
-    """What goes back."""
+class Response(NamedTuple):
+    """Status, media type and body of an HTTP response."""
 
     status: int
     type: str
     body: bytes
 
 
-class _Job:
-    __slots__ = ("answer", "body", "kinds", "queue", "since", "tries", "visitor")
+class _PendingRequest:
+    __slots__ = ("attempts", "body", "client", "kinds", "queue", "response", "since")
 
-    def __init__(self, body: bytes, kinds: tuple[str, str], visitor: Visitor) -> None:
+    def __init__(self, body: bytes, kinds: tuple[str, str], client: Client) -> None:
         self.body = body
         self.kinds = kinds
-        self.visitor = visitor
-        self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self.client = client
+        self.response: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
         self.since = time.monotonic()
-        self.tries = 0
-        self.queue: Turns[_Job] | None = None  # where it waits
+        self.attempts = 0  # attempts that failed; 2 or more: the request is slow
+        self.queue: FairQueue[_PendingRequest] | None = None
 
     @property
     def is_slow(self) -> bool:
-        """Whether it needs more time than others may lose by it."""
-        return self.tries > 1
+        """Whether the request exceeded a short time limit and needs the full one."""
+        return self.attempts > 1
 
     @property
-    def is_known(self) -> bool:
-        """Whether it may go first."""
-        return self.visitor.is_known and not self.is_slow
+    def is_trusted(self) -> bool:
+        """Whether the request has the priority of trusted clients."""
+        return self.client.is_trusted and not self.is_slow
 
-    def wait(self, queue: Turns[_Job]) -> None:
-        """Wait there."""
-        queue.put(self.visitor.client, self)
+    def enqueue(self, queue: FairQueue[_PendingRequest]) -> None:
+        """Append the request to a queue."""
+        queue.put(self.client.name, self)
         self.queue = queue
         self.since = time.monotonic()
 
-    def leave(self) -> None:
-        """Wait no longer."""
+    def dequeue(self) -> None:
+        """Remove the request from its queue, if it is queued."""
         if self.queue is not None:
-            self.queue.discard(self.visitor.client, self)
+            self.queue.discard(self.client.name, self)
             self.queue = None
 
-    def refuse(self, refusal: Refusal) -> None:
-        """It is not answered, and told why."""
-        self.leave()
-        if not self.answer.done():
-            self.answer.set_exception(refusal)
+    def fail(self, error: HTTPError) -> None:
+        """Dequeue the request and answer it with an error, unless it is answered already."""
+        self.dequeue()
+        if not self.response.done():
+            self.response.set_exception(error)
 
 
-class Batcher:
-    """The queues."""
+class RequestScheduler:
+    """Queues of pending requests, and their dispatch to the worker pool."""
 
-    def __init__(self, nursery: Nursery, bounds: Bounds, *, fresh: int = 1) -> None:
-        self._bounds = bounds
-        self._is_stacking = bounds.batch > 1
-        shares = self._shares = Shares()
-        self._known: Turns[_Job] = Turns(shares)
-        self._new: Turns[_Job] = Turns(shares)
-        self._again: Turns[_Job] = Turns(shares)
-        self._slow: Turns[_Job] = Turns(shares)
-        self._queues = (self._known, self._new, self._again, self._slow)
-        self._turn = 0
+    def __init__(self, fork_server: ForkServer, limits: ServerLimits, *, spare_workers: int = 1) -> None:
+        self._limits = limits
+        self._is_stacking = limits.batch > 1
+        usage = self._usage = ClientUsage()
+        self._trusted: FairQueue[_PendingRequest] = FairQueue(usage)
+        self._untrusted: FairQueue[_PendingRequest] = FairQueue(usage)
+        self._retry: FairQueue[_PendingRequest] = FairQueue(usage)
+        self._slow: FairQueue[_PendingRequest] = FairQueue(usage)
+        self._queues = (self._trusted, self._untrusted, self._retry, self._slow)
+        self._dispatch_count = 0
         self._is_closed = False
-        self._usual = _AT_FIRST  # seconds that requests take, lately
-        self._sweeping: asyncio.TimerHandle | None = None
-        self._pool = Pool(
-            nursery,
-            bounds,
-            fresh=fresh,
-            freed=self._dispatch,
-            failed=self._refuse_all,
+        self._usual_seconds = _INITIAL_LATENCY_SECONDS  # estimated latency of a request
+        self._scan_timer: asyncio.TimerHandle | None = None
+        self._pool = WorkerPool(
+            fork_server,
+            limits,
+            spare_workers=spare_workers,
+            on_available=self._dispatch,
+            on_failure=self._fail_all,
         )
-        self._sizes = Histogram("ts_serve_batch_size", "Requests that a process took at once.", SIZES)
-        self._apart = Counter("ts_serve_apart_total", "Requests that ran again.")
+        self._batch_sizes = Histogram(
+            "ts_serve_batch_size", "Requests per message to a worker.", SIZE_BUCKETS
+        )
+        self._retries = Counter("ts_serve_apart_total", "Retries of requests.")
 
     def metrics(self) -> list[Any]:
-        """What is counted here."""
-        waiting = Gauge("ts_serve_queue", "Requests that wait.", self._count_waiting)
-        slow = Gauge("ts_serve_queue_slow", "Those of them that need more time.", lambda: len(self._slow))
-        return [self._sizes, self._apart, waiting, slow, *self._pool.metrics()]
+        """Return the metrics of the queues and of the worker pool."""
+        queued = Gauge("ts_serve_queue", "Queued requests.", self._count_queued)
+        slow = Gauge(
+            "ts_serve_queue_slow", "Queued requests that need the full time.", lambda: len(self._slow)
+        )
+        return [self._batch_sizes, self._retries, queued, slow, *self._pool.metrics()]
 
     @property
     def is_ready(self) -> bool:
-        """Whether requests can be answered."""
+        """Whether requests can be processed."""
         return self._pool.is_ready
 
     async def start(self) -> None:
-        """Have processes before the first request."""
+        """Start the worker pool and the scan for timeouts."""
         await self._pool.start()
-        self._sweep()
+        self._scan_timeouts()
 
-    async def submit(self, body: bytes, kinds: tuple[str, str], visitor: Visitor) -> Answer:
-        """The answer to a request; `kinds` are what it is, and what the answer is to be."""
-        job = _Job(body, kinds, visitor)
-        queue = self._known if visitor.is_known else self._new
-        beside = (queue,) if visitor.is_known else (self._new, self._again)
-        if sum(map(len, beside)) >= self._bounds.queue:
-            raise Refusal(503, "busy", "too many requests wait already", retry=1)
-        if sum(each.of(visitor.client) for each in beside) >= self._bounds.client_queue:
-            raise Refusal(429, "too_many", "too many requests of this client wait already", retry=1)
-        job.wait(queue)
+    async def submit(self, body: bytes, kinds: tuple[str, str], client: Client) -> Response:
+        """Return the response to a request; `kinds` are the formats of the request and of the response.
+
+        Raises HTTPError if a queue is full, on a timeout, or if the worker exits.
+        """
+        request = _PendingRequest(body, kinds, client)
+        queue = self._trusted if client.is_trusted else self._untrusted
+        counted_queues = (queue,) if client.is_trusted else (self._untrusted, self._retry)
+        if sum(map(len, counted_queues)) >= self._limits.queue:
+            raise HTTPError(503, "busy", "too many requests are queued", retry_seconds=1)
+        if sum(each.count_items(client.name) for each in counted_queues) >= self._limits.client_queue:
+            raise HTTPError(429, "too_many", "too many requests of this client are queued", retry_seconds=1)
+        request.enqueue(queue)
         self._dispatch()
         try:
-            return await job.answer
+            return await request.response
         finally:
-            job.leave()  # who asked may have gone
+            request.dequeue()  # the client may have disconnected
 
     async def close(self) -> None:
-        """End the processes; what is not answered by now is refused."""
-        if self._sweeping is not None:
-            self._sweeping.cancel()
+        """Fail all queued requests and close the workers."""
+        if self._scan_timer is not None:
+            self._scan_timer.cancel()
         self._is_closed = True
-        self._refuse_all(_ENDING)
+        self._fail_all(_SHUTDOWN_ERROR)
         await self._pool.close()
 
-    # ---- the queues ----------------------------------------------------------------------------------
+    # ---- queues --------------------------------------------------------------------------------------
 
-    def _count_waiting(self) -> int:
+    def _count_queued(self) -> int:
         return sum(map(len, self._queues))
 
     def _dispatch(self) -> None:
-        """Give what waits to who is free."""
-        self._turn += 1
-        lanes = [(KNOWN, self._known), (NEW, self._again or self._new), (SLOW, self._slow)]
-        if self._turn % _TURN == 0:  # where lanes share processes, all come first at times
-            lanes.reverse()
-        for lane, queue in lanes:
-            while queue and (worker := self._pool.take(lane, queue.waited())) is not None:
-                jobs = self._some(queue)
-                if jobs:
-                    self._begin(worker, jobs)
+        """Send queued requests to idle workers."""
+        self._dispatch_count += 1
+        queues = [(TRUSTED, self._trusted), (UNTRUSTED, self._retry or self._untrusted), (SLOW, self._slow)]
+        if self._dispatch_count % _UNTRUSTED_FIRST_INTERVAL == 0:  # no starvation if classes share workers
+            queues.reverse()
+        for priority_class, queue in queues:
+            while queue and (worker := self._pool.acquire(priority_class, queue.idle_seconds())) is not None:
+                requests = self._pop_batch(queue)
+                if requests:
+                    self._run(worker, requests)
                 else:
-                    self._pool.give(worker)
+                    self._pool.release(worker)
 
-    def _some(self, queue: Turns[_Job]) -> list[_Job]:
-        """What a process takes of a queue."""
-        most = 1
-        if self._is_stacking and queue in (self._known, self._new):
-            most = self._bounds.batch
-        elif queue in (self._known, self._new):
-            most = max(1, min(_TOGETHER, int(_TOGETHER_SECONDS / self._usual)))
-        jobs: list[_Job] = []
+    def _pop_batch(self, queue: FairQueue[_PendingRequest]) -> list[_PendingRequest]:
+        """Remove and return the requests of the next message to a worker."""
+        max_requests = 1
+        if self._is_stacking and queue in (self._trusted, self._untrusted):
+            max_requests = self._limits.batch
+        elif queue in (self._trusted, self._untrusted):
+            max_requests = max(1, min(_MAX_BATCH_REQUESTS, int(_MAX_BATCH_SECONDS / self._usual_seconds)))
+        requests: list[_PendingRequest] = []
         size = 0
-        while queue and len(jobs) < most and size < _TOGETHER_BYTES:
-            job = queue.pop()
-            job.queue = None
-            if not job.answer.done():  # who asked has just gone
-                jobs.append(job)
-                size += len(job.body)
-        return jobs
+        while queue and len(requests) < max_requests and size < _MAX_BATCH_BYTES:
+            request = queue.pop()
+            request.queue = None
+            if not request.response.done():  # done: the client has disconnected
+                requests.append(request)
+                size += len(request.body)
+        return requests
 
-    def _refuse_all(self, refusal: Refusal) -> None:
+    def _fail_all(self, error: HTTPError) -> None:
         for queue in self._queues:
-            for job in list(queue):
-                job.refuse(refusal)
+            for request in list(queue):
+                request.fail(error)
 
-    def _sweep(self) -> None:
-        """Refuse what has waited too long; end processes that are not needed."""
-        self._sweeping = asyncio.get_running_loop().call_later(_SWEEP, self._sweep)
-        oldest = time.monotonic() - _STARVED * self._bounds.seconds - self._bounds.client_seconds
+    def _scan_timeouts(self) -> None:
+        """Fail requests that have been queued for too long; close idle workers."""
+        loop = asyncio.get_running_loop()
+        self._scan_timer = loop.call_later(_TIMEOUT_SCAN_INTERVAL_SECONDS, self._scan_timeouts)
+        oldest = time.monotonic() - _WALL_CLOCK_FACTOR * self._limits.seconds - self._limits.client_seconds
         for queue in self._queues:
-            for job in [job for job in queue if job.since < oldest]:
-                job.refuse(Refusal(503, "busy", "the request waited too long", retry=5))
+            for request in [request for request in queue if request.since < oldest]:
+                request.fail(HTTPError(503, "busy", "the request was queued for too long", retry_seconds=5))
         self._pool.shrink()
 
-    # ---- processes -----------------------------------------------------------------------------------
+    # ---- workers -------------------------------------------------------------------------------------
 
-    def _begin(self, worker: Worker, jobs: list[_Job]) -> None:
-        """Let a process work."""
-        tries = jobs[0].tries
-        seconds = self._seconds(tries)
-        is_last = seconds >= self._bounds.seconds and (len(jobs) == 1 or not self._is_stacking)
-        self._sizes.add(len(jobs))
-        asked = {
-            "kinds": [job.kinds for job in jobs],
+    def _run(self, worker: Worker, requests: list[_PendingRequest]) -> None:
+        """Send requests to a worker and process its response."""
+        attempts = requests[0].attempts
+        seconds = self._time_limit(attempts)
+        is_last = seconds >= self._limits.seconds and (len(requests) == 1 or not self._is_stacking)
+        self._batch_sizes.add(len(requests))
+        header = {
+            "kinds": [request.kinds for request in requests],
             "seconds": seconds,
             "last": is_last,
-            "final": tries > 2,
+            "final": attempts > 2,
             "nice": worker.nice,
             "stack": self._is_stacking,
         }
 
-        def told(message: Message | None) -> None:
+        def on_response(message: Message | None) -> None:
             if message is None:
-                self._pool.lose(worker)
-                self._pool.ended.add()
-                self._after_an_end(jobs, is_last and len(jobs) == 1, worker.taken > seconds)
+                self._pool.discard(worker)
+                self._pool.unexpected_exits.add()
+                self._handle_exit(requests, is_last and len(requests) == 1, worker.busy_seconds > seconds)
             else:
                 try:
-                    self._after_work(worker, jobs, *message)
+                    self._handle_results(worker, requests, *message)
                 except Exception:
                     logging.getLogger("ts.serve").exception("requests failed")
-                    self._pool.lose(worker)
-            for job in jobs:
-                if job.queue is None:  # nobody is left without an answer
-                    job.refuse(Refusal(500, "internal", "the server failed at this request"))
+                    self._pool.discard(worker)
+            for request in requests:
+                if request.queue is None:  # neither answered nor queued again
+                    request.fail(HTTPError(500, "internal", "the server failed at this request"))
             self._dispatch()
 
-        worker.ask(pack(asked, [job.body for job in jobs]), told)
+        worker.request(pack(header, [request.body for request in requests]), on_response)
 
-    def _after_work(
-        self, worker: Worker, jobs: Sequence[_Job], head: dict[str, Any], parts: Sequence[bytes]
+    def _handle_results(
+        self,
+        worker: Worker,
+        requests: Sequence[_PendingRequest],
+        header: dict[str, Any],
+        bodies: Sequence[bytes],
     ) -> None:
-        if head["leaves"]:
-            self._pool.lose(worker)
+        if header["exits"]:
+            self._pool.discard(worker)
         else:
-            self._pool.give(worker)
-        answers = head["answers"]
-        if all(answer.get("status") == 200 for answer in answers):
-            self._learn(head["seconds"] if self._is_stacking else head["seconds"] / len(jobs))
-        for job, answer, part in zip(jobs, answers, parts, strict=True):
-            self._shares.charge(job.visitor.client, answer.get("seconds", head["seconds"]))
-            if "apart" in answer:
-                self._apart_from(job, answer["apart"] == "slow")
+            self._pool.release(worker)
+        results = header["results"]
+        if all(result.get("status") == 200 for result in results):
+            self._update_latency(
+                header["seconds"] if self._is_stacking else header["seconds"] / len(requests)
+            )
+        for request, result, body in zip(requests, results, bodies, strict=True):
+            self._usage.add(request.client.name, result.get("seconds", header["seconds"]))
+            if "retry" in result:
+                self._handle_timeout(request, result["retry"] == "slow")
                 continue
-            if answer["status"] == 200 and not job.tries:
-                job.visitor.praise()
-            if not job.answer.done():
-                job.answer.set_result(Answer(answer["status"], answer["type"], part))
+            if result["status"] == 200 and not request.attempts:
+                request.client.record_success()
+            if not request.response.done():
+                request.response.set_result(Response(result["status"], result["type"], body))
 
-    def _seconds(self, tries: int) -> float:
-        """So many that nobody takes the time of those beside it for long; at last all that a request has."""
-        if tries > 1:
-            return self._bounds.seconds * (_STARVED if tries > 2 else 1)
-        least = _LEAST_ALONE if tries else _LEAST
-        return min(self._bounds.seconds, max(least, _TIMES * self._usual))
+    def _time_limit(self, attempts: int) -> float:
+        """Return the time limit of the next attempt in seconds.
 
-    def _learn(self, taken: float) -> None:
-        """A few that take long, or say that they do, do not change what is usual."""
-        self._usual *= _UP if taken > self._usual else 1 / _DOWN
+        A multiple of the usual latency for the first two attempts, then the full limit of a request, at last
+        `_WALL_CLOCK_FACTOR` times that for a request that did not get the processor.
+        """
+        if attempts > 1:
+            return self._limits.seconds * (_WALL_CLOCK_FACTOR if attempts > 2 else 1)
+        min_seconds = _MIN_RETRY_SECONDS if attempts else _MIN_FIRST_ATTEMPT_SECONDS
+        return min(self._limits.seconds, max(min_seconds, _FIRST_ATTEMPT_FACTOR * self._usual_seconds))
 
-    def _after_an_end(self, jobs: Sequence[_Job], is_last: bool, is_late: bool) -> None:
-        for job in jobs:
-            if len(jobs) == 1:
-                job.visitor.blame()
+    def _update_latency(self, seconds: float) -> None:
+        """Adjust the latency estimate by a constant factor, so that single outliers have little effect."""
+        self._usual_seconds *= _LATENCY_GROWTH if seconds > self._usual_seconds else 1 / _LATENCY_DECAY
+
+    def _handle_exit(self, requests: Sequence[_PendingRequest], is_last: bool, is_late: bool) -> None:
+        """Retry requests whose worker process exited; fail them after the last attempt."""
+        for request in requests:
+            if len(requests) == 1:
+                request.client.record_slow()
             if not is_last:
-                self._try_again(job, job.tries + 1)
+                self._enqueue_retry(request, request.attempts + 1)
             elif is_late:
-                job.refuse(Refusal(504, "too_long", "the model took more time than a request may have"))
+                message = "the model took more time than a request may have"
+                request.fail(HTTPError(504, "too_long", message))
             else:
-                job.refuse(
-                    Refusal(500, "ended", "the process that ran the model has ended: out of memory, perhaps")
-                )
+                message = "the worker process exited during the request, possibly out of memory"
+                request.fail(HTTPError(500, "ended", message))
 
-    def _apart_from(self, job: _Job, is_slow: bool) -> None:
-        """It was not done in its little time."""
-        was_known = job.is_known
+    def _handle_timeout(self, request: _PendingRequest, is_slow: bool) -> None:
+        """Retry a request that exceeded a short time limit."""
+        was_trusted = request.is_trusted
         if is_slow:
-            job.visitor.blame()
-        self._try_again(job, 2 if is_slow and not was_known else job.tries + 1)
+            request.client.record_slow()
+        self._enqueue_retry(request, 2 if is_slow and not was_trusted else request.attempts + 1)
 
-    def _try_again(self, job: _Job, tries: int) -> None:
-        job.tries = tries
-        if job.answer.done():
+    def _enqueue_retry(self, request: _PendingRequest, attempts: int) -> None:
+        request.attempts = attempts
+        if request.response.done():
             return
-        self._apart.add()
+        self._retries.add()
         if self._is_closed:
-            job.refuse(_ENDING)
-        elif not job.is_slow:
-            job.wait(self._again)
-        elif self._slow.of(job.visitor.client) < max(1, self._bounds.client_queue // _SLOW_PART):
-            job.wait(self._slow)
+            request.fail(_SHUTDOWN_ERROR)
+        elif not request.is_slow:
+            request.enqueue(self._retry)
+        elif self._slow.count_items(request.client.name) < max(
+            1, self._limits.client_queue // _SLOW_QUEUE_DIVISOR
+        ):
+            request.enqueue(self._slow)
         else:
-            message = "too many requests of this client wait that need as much time as this one"
-            job.refuse(Refusal(429, "too_many", message, retry=round(self._bounds.seconds) + 1))
+            message = "too many slow requests of this client are queued"
+            retry_seconds = round(self._limits.seconds) + 1
+            request.fail(HTTPError(429, "too_many", message, retry_seconds=retry_seconds))

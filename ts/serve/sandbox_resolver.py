@@ -1,15 +1,15 @@
-"""What the names in a stranger's text mean: the scripted language, and nothing else of Python.
+"""Resolver of names in untrusted source: an allowlist of the scripted language, without access to Python.
 
-In: the functions and classes of the text itself.  Out: a `Resolver` that knows them, `torch` and `ts` by
-what scripts may use of them, `math`, `typing`, and exceptions.
+In: functions and classes that the source defines.  Out: a `Resolver` of these, of the scriptable parts of
+`torch` and `ts`, `math`, `typing`, and exception types.
 
-    names = StrangersNames({}, {})
-    names.lookup("torch").relu               the function
-    names.lookup("torch").hub                AttributeError: there is a way from it to `os`
-    names.lookup("open")                     KeyError
+    resolver = SandboxResolver({}, {})
+    resolver.lookup("torch").relu            the function
+    resolver.lookup("torch").hub             AttributeError: `hub` gives access to `os`
+    resolver.lookup("open")                  KeyError
 
-An ordinary `Resolver` sees the whole process: `torch.hub.os.environ["HOME"]` would be a default like any
-other.
+Security: the ordinary `Resolver` sees the whole process, so that a default value could read
+`torch.hub.os.environ["HOME"]`.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from ts.frontend.resolve import Resolver
 from ts.ir.graph import Graph
 from ts.module_names import own_name
 
-# Modules that scripts may name, with what of them, where that is not every function and constant.
-_MODULES: Final[dict[str, frozenset[str]]] = {
+# Modules that scripts may name, with their allowed attributes; an empty set allows every scriptable one.
+_SCRIPT_MODULES: Final[dict[str, frozenset[str]]] = {
     "ts": frozenset(),
     "ts.nn": frozenset(),
     "ts.nn.functional": frozenset(),
@@ -43,132 +43,140 @@ _MODULES: Final[dict[str, frozenset[str]]] = {
         {"fork", "_fork", "wait", "_wait", "annotate", "isinstance", "is_scripting", "is_tracing", "Future"}
     ),
 }  # fmt: skip
-# Where functions stand that are operators, or are written in the scripted language.
-_HOMES: Final = (
+# Modules whose Python functions are operators or are written in the scripted language.
+_SCRIPT_FUNCTION_MODULES: Final = (
     "ts.ops.functional", "ts.functional", "ts.nn.functional", "ts.linalg", "ts.fft", "ts.special",
     "ts.autograd.grad_mode", "ts.frontend.markers",
 )  # fmt: skip
-_CLASSES: Final = frozenset({"Tensor", "Generator", "device", "Size", "no_grad", "enable_grad"})
-_CONSTANTS: Final = (bool, int, float, str, dtype, layout, memory_format)
-_TYPES: Final = (bool, int, float, complex, str, list, dict, tuple, object)
-_TYPING: Final = ("Any", "Dict", "Final", "List", "NamedTuple", "Optional", "Tuple", "Union")
-_STANDARD: Final[dict[str, frozenset[str]]] = {
+_CLASS_NAMES: Final = frozenset({"Tensor", "Generator", "device", "Size", "no_grad", "enable_grad"})
+_CONSTANT_TYPES: Final = (bool, int, float, str, dtype, layout, memory_format)
+_BUILTIN_TYPES: Final = (bool, int, float, complex, str, list, dict, tuple, object)
+_TYPING_NAMES: Final = ("Any", "Dict", "Final", "List", "NamedTuple", "Optional", "Tuple", "Union")
+_STANDARD_MODULES: Final[dict[str, frozenset[str]]] = {
     "math": frozenset(name for name in dir(math) if not name.startswith("_")),
-    "typing": frozenset(_TYPING),
+    "typing": frozenset(_TYPING_NAMES),
 }
-_OWN: Final = frozenset({"__name__", "__class__", "__dir__"})  # attributes that doors have
-_PYTHON: Final = frozenset({"prim::PythonOp"})  # nodes that call Python
+_VISIBLE_ATTRIBUTES: Final = frozenset({"__name__", "__class__", "__dir__"})  # of a `RestrictedModule`
+_PYTHON_NODE_KINDS: Final = frozenset({"prim::PythonOp"})
 
 
-class Door(ModuleType):
-    """A module as strangers see it: what the scripted language has of it.
+class RestrictedModule(ModuleType):
+    """Proxy of a module that exposes only attributes of the scripted language.
 
-    It holds nothing, and shows nothing of its own but its name: there is no way through it.
+    It stores no reference to the module, and exposes none of its own attributes but its name, so that
+    untrusted source cannot reach the module through it.
     """
 
     def __getattribute__(self, name: str) -> Any:
-        if name in _OWN:
+        if name in _VISIBLE_ATTRIBUTES:
             return super().__getattribute__(name)
-        home = super().__getattribute__("__name__")
-        found = None if name.startswith("__") else _found(home, name)
-        if found is None:
-            raise AttributeError(f"module '{home}' has no '{name}' that scripts can use")
-        return found
+        module_name = super().__getattribute__("__name__")
+        value = None if name.startswith("__") else _find_attribute(module_name, name)
+        if value is None:
+            raise AttributeError(f"module '{module_name}' has no '{name}' that scripts can use")
+        return value
 
     def __dir__(self) -> Iterable[str]:
-        """For suggestions."""
-        names = _MODULES.get(self.__name__) or dir(import_module(self.__name__))
+        """Return candidate names for suggestions in error messages."""
+        names = _SCRIPT_MODULES.get(self.__name__) or dir(import_module(self.__name__))
         return [name for name in names if not name.startswith("_")]
 
 
-def _found(home: str, name: str) -> Any:
-    """What a module has under a name, as far as scripts may know; None if nothing."""
-    qualified = f"{home}.{name}"
-    if qualified in _MODULES or qualified == "ts.ops":
-        return Door(qualified)
-    if home == "ts.ops":
+def _find_attribute(module_name: str, name: str) -> Any:
+    """Return an attribute of a module if scripts may use it, otherwise None."""
+    qualified = f"{module_name}.{name}"
+    if qualified in _SCRIPT_MODULES or qualified == "ts.ops":
+        return RestrictedModule(qualified)
+    if module_name == "ts.ops":
         return ts.ops.aten if name == "aten" else None
-    named = _STANDARD.get(home) or _MODULES[home]
-    if (named or name.startswith("_")) and name not in named:
+    allowed = _STANDARD_MODULES.get(module_name) or _SCRIPT_MODULES[module_name]
+    if (allowed or name.startswith("_")) and name not in allowed:
         return None
-    value = getattr(import_module(home), name, None)
-    return value if home in _STANDARD or _is_of_scripts(value, name) else None
+    value = getattr(import_module(module_name), name, None)
+    return value if module_name in _STANDARD_MODULES or _is_scriptable(value, name) else None
 
 
-def _is_of_scripts(value: Any, name: str) -> bool:
-    if isinstance(value, _CONSTANTS):
+def _is_scriptable(value: Any, name: str) -> bool:
+    if isinstance(value, _CONSTANT_TYPES):
         return True
-    home = getattr(value, "__module__", None) or ""
+    module_name = getattr(value, "__module__", None) or ""
     if isinstance(value, type):
-        return name in _CLASSES or home == "ts.autograd.grad_mode" or name in ("Future", "Final")
+        return name in _CLASS_NAMES or module_name == "ts.autograd.grad_mode" or name in ("Future", "Final")
     if isinstance(value, FunctionType):
-        return home.startswith(_HOMES)
+        return module_name.startswith(_SCRIPT_FUNCTION_MODULES)
     if type(value).__module__ == "typing":
         return True
     return own_name(type(value).__module__).startswith(("ts._core.dispatch", "ts.ops"))  # operator functions
 
 
-def _standard_names() -> dict[str, Any]:
-    known: dict[str, Any] = {"torch": Door("ts"), "ts": Door("ts")}
-    known.update((name, Door(name)) for name in _STANDARD)
-    known.update((name, getattr(typing, name)) for name in _TYPING)
-    known.update((kind.__name__, kind) for kind in _TYPES)
+def _predefined_names() -> dict[str, Any]:
+    known: dict[str, Any] = {"torch": RestrictedModule("ts"), "ts": RestrictedModule("ts")}
+    known.update((name, RestrictedModule(name)) for name in _STANDARD_MODULES)
+    known.update((name, getattr(typing, name)) for name in _TYPING_NAMES)
+    known.update((kind.__name__, kind) for kind in _BUILTIN_TYPES)
     for name, value in vars(builtins).items():
         if isinstance(value, type) and issubclass(value, Exception):
             known[name] = value
     return known
 
 
-class StrangersNames(Resolver):
-    """Names of a text that anybody may have written."""
+class SandboxResolver(Resolver):
+    """Resolver that restricts untrusted source to the scripted language."""
 
     def __init__(self, *scopes: Mapping[str, object]) -> None:
-        super().__init__(*scopes, _standard_names())
+        super().__init__(*scopes, _predefined_names())
 
     def lookup(self, name: str) -> object:
-        """The object behind a name; raises KeyError for a name that is not there."""
+        """Return the object of a name; raise KeyError if no scope defines it."""
         for scope in self.scopes:
             if name in scope:
                 return scope[name]
         raise KeyError(name)
 
     def evaluate(self, node: ast.expr) -> object:
-        """As for others; but of objects only those of modules and enumerations are read."""
+        """Return the value of an expression; attribute access is limited to restricted modules.
+
+        Raises KeyError for attributes of any other object.
+        """
         if isinstance(node, ast.Attribute):
             base = self.evaluate(node.value)
-            if not isinstance(base, Door) or node.attr.startswith("__"):
+            if not isinstance(base, RestrictedModule) or node.attr.startswith("__"):
                 raise KeyError(ast.unparse(node))
             return getattr(base, node.attr)
         return super().evaluate(node)
 
     def admit(self, graph: Graph) -> None:
-        """Refuse whatever would call Python."""
-        for kind in _PYTHON:
+        """Raise CompilationError if a graph contains a node that calls Python."""
+        for kind in _PYTHON_NODE_KINDS:
             for node in graph.find_all_nodes(kind):
-                raise CompilationError("what runs in Python is not for programs of strangers", node.range)
+                raise CompilationError("untrusted programs cannot call Python", node.range)
 
 
-def imported(node: ast.Import | ast.ImportFrom) -> dict[str, object]:
-    """What an import in the text gives: names that are known anyway; KeyError, AttributeError for others."""
-    known = StrangersNames()
-    found: dict[str, object] = {}
+def resolve_import(node: ast.Import | ast.ImportFrom) -> dict[str, object]:
+    """Return the names that an import statement defines, with their objects.
+
+    Raises KeyError or AttributeError if a module or name is not part of the scripted language.
+    """
+    resolver = SandboxResolver()
+    names: dict[str, object] = {}
     for alias in node.names:
         if isinstance(node, ast.ImportFrom):
-            found[alias.asname or alias.name] = getattr(_module(known, node.module or ""), alias.name)
+            module = _find_module(resolver, node.module or "")
+            names[alias.asname or alias.name] = getattr(module, alias.name)
         elif alias.asname:
-            found[alias.asname] = _module(known, alias.name)
+            names[alias.asname] = _find_module(resolver, alias.name)
         else:
-            _module(known, alias.name)
+            _find_module(resolver, alias.name)
             root = alias.name.partition(".")[0]
-            found[root] = known.lookup(root)
-    return found
+            names[root] = resolver.lookup(root)
+    return names
 
 
-def _module(known: StrangersNames, name: str) -> object:
+def _find_module(resolver: SandboxResolver, name: str) -> object:
     root, *parts = name.split(".")
-    found = known.lookup(root)
-    if not isinstance(found, Door):
+    module = resolver.lookup(root)
+    if not isinstance(module, RestrictedModule):
         raise KeyError(name)
     for part in parts:
-        found = getattr(found, part)
-    return found
+        module = getattr(module, part)
+    return module

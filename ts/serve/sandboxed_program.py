@@ -1,12 +1,12 @@
-"""A stranger's program: compiled, shown and called.
+"""Compile, print and run an untrusted program, without executing any of it as Python.
 
-In: its text, and what is to be called, `collatz(27)`.  Out: plain data:
+In: the source, and the expression to evaluate, such as `collatz(27)`.  Out: a report of JSON types:
 
     {"functions": [{"name", "schema", "graph", "optimised", "bytecode"}], "result", "output", "error",
      "seconds"}
 
-Graphs and bytecode are rows, `[text, line]`, with the line of the program that each is from, or 0.  The
-call is text of the scripted language as well.  Nothing of either runs as Python: see `ts.serve.sandbox_resolver`.
+Graphs and bytecode are rows, `[text, line]`, with the source line of each, or 0.  The expression is compiled
+as scripted code as well.  `ts.serve.sandbox_resolver` restricts the names of both.
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ from ts.jit.scripting import CompilationUnit
 from ts.runtime.executor import runs
 from ts.runtime.function import ScriptFunction
 from ts.runtime.limits import limits
-from ts.serve.sandbox_resolver import StrangersNames, imported
+from ts.serve.sandbox_resolver import SandboxResolver, resolve_import
 
 Row = tuple[str, int]
 Report = dict[str, Any]
-LONGEST: Final = 64 << 10  # characters of a program
-_MOST_SHOWN: Final = 64 << 10  # characters of what it prints, of its result, of an error
-_MOST_ROWS: Final = 5_000  # of a graph or of bytecode
-_TRACE: Final = re.compile(r'^  File "<string>", line (\d+), in (\S+)$', re.MULTILINE)
-_PLACE: Final = re.compile(r"# <string>:(\d+):\d+ ")
+MAX_SOURCE_CHARS: Final = 64 << 10
+_MAX_OUTPUT_CHARS: Final = 64 << 10  # of the printed text, the result, and an error message, each
+_MAX_ROWS: Final = 5_000  # of a graph or of bytecode
+_MAX_ROW_CHARS: Final = 2_000
+_STACK_FRAME_PATTERN: Final = re.compile(r'^  File "<string>", line (\d+), in (\S+)$', re.MULTILINE)
+_BYTECODE_LOCATION_PATTERN: Final = re.compile(r"# <string>:(\d+):\d+ ")
 
 
-class Refused(Exception):
-    """The program cannot even be tried; the message says why, `line` where."""
+class ProgramRejectedError(Exception):
+    """Program rejected before compilation; `line` is the source line, or 0."""
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
@@ -49,93 +50,108 @@ class Refused(Exception):
 
 
 def report(text: str, call: str, *, seconds: float, bytes: int) -> Report:
-    """Compile, show and call."""
-    program = Program()
-    found: Report = {"functions": [], "result": None, "output": "", "error": None, "seconds": None}
-    output = _Output()
+    """Compile a program and evaluate `call` within the limits; return functions, result, output and error.
+
+    An empty `call` is not evaluated.  Exceptions are part of the report and never raised.
+    """
+    program = SandboxedProgram()
+    result: Report = {"functions": [], "result": None, "output": "", "error": None, "seconds": None}
+    output = _CapturedOutput()
     streams = contextlib.redirect_stdout(output), contextlib.redirect_stderr(output)
     with streams[0], streams[1], warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: output.warn(message)
         try:
             with limits(seconds=seconds, bytes=bytes):
                 program.read(text)
-                found["functions"] = [_shown(function, program.text) for function in program.get_functions()]
+                result["functions"] = [
+                    _describe_function(function, program.text) for function in program.get_functions()
+                ]
                 if call.strip():
-                    function = program.calling(call)
-                    function.bytecode  # noqa: B018 -- lowered before the clock starts
+                    function = program.compile_call(call)
+                    function.bytecode  # noqa: B018 -- compiled before the measurement
                     start = time.perf_counter()
-                    result = function()
-                    found["seconds"] = time.perf_counter() - start
-                    found["result"] = _cut(repr(result))
+                    value = function()
+                    result["seconds"] = time.perf_counter() - start
+                    result["result"] = _truncate(repr(value))
         except Exception as error:
-            found["error"] = _error(error, program)
-    found["output"] = output.getvalue()
-    return found
+            result["error"] = _describe_error(error, program)
+    result["output"] = output.getvalue()
+    return result
 
 
-class Program(CompilationUnit):
-    """Functions and classes of a text, and calls of them."""
+class SandboxedProgram(CompilationUnit):
+    """Compilation unit whose sources are untrusted."""
 
     def __init__(self) -> None:
         super().__init__()
         self.text = ""
-        self.called = ""  # what errors say the call is
+        self.call_name = ""  # name of the function that evaluates the call, as stack traces show it
         self._imported: dict[str, object] = {}
 
     def read(self, text: str) -> None:
-        """Compile the text."""
-        self.text = self._without_imports(text)
+        """Compile a source; raise ProgramRejectedError or FrontendError."""
+        self.text = self._remove_imports(text)
         self._compile(self.text)
 
-    def calling(self, call: str) -> ScriptFunction:
-        """A function that returns the value of an expression."""
+    def compile_call(self, call: str) -> ScriptFunction:
+        """Return a scripted function that evaluates an expression.
+
+        Raises ProgramRejectedError or FrontendError.
+        """
         try:
             tree = ast.parse(call.strip(), mode="eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            raise Refused("the call must be one expression, such as f(3)") from None
+            raise ProgramRejectedError("the call must be one expression, such as f(3)") from None
         name = "call"
         while name in self._functions or name in call:
             name += "_"
-        self.called = name
+        self.call_name = name
         self._compile(f"def {name}():\n    return {ast.unparse(tree)}\n")
         return self._functions.pop(name)
 
     def _compile(self, text: str) -> None:
         with my_turn():
-            self._define(text, StrangersNames(self._functions, self._classes, self._imported))
+            self._define(text, SandboxResolver(self._functions, self._classes, self._imported))
 
-    def _without_imports(self, text: str) -> str:
-        """The text with blanks for what is imported at its top, where that is known anyway."""
-        if len(text) > LONGEST:
-            raise Refused(f"the program has {len(text):,} characters; {LONGEST:,} are the most")
+    def _remove_imports(self, text: str) -> str:
+        """Return the source with its top-level imports replaced by empty lines, after resolving them.
+
+        Raises ProgramRejectedError for imports outside of the scripted language, and for `breakpoint`.
+        """
+        if len(text) > MAX_SOURCE_CHARS:
+            raise ProgramRejectedError(
+                f"the program has {len(text):,} characters; {MAX_SOURCE_CHARS:,} are allowed"
+            )
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         lines = text.split("\n")
         try:
             statements = python_syntax.module(text).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return text  # the compiler says what is wrong, and where
+            return text  # the compiler reports the error with its location
         for node in statements:
             for each in ast.walk(node):
                 if isinstance(each, ast.Name) and each.id == "breakpoint":
-                    raise Refused("there is no debugger here for breakpoint()", each.lineno)
+                    raise ProgramRejectedError(
+                        "breakpoint() is not available: there is no debugger here", each.lineno
+                    )
             if not isinstance(node, ast.Import | ast.ImportFrom):
                 continue
             try:
-                self._imported.update(imported(node))
+                self._imported.update(resolve_import(node))
             except (KeyError, AttributeError):
                 message = (
                     f"programs here import parts of torch, ts, math and typing, not: {ast.unparse(node)}"
                 )
-                raise Refused(message, node.lineno) from None
+                raise ProgramRejectedError(message, node.lineno) from None
             for number in range(node.lineno - 1, node.end_lineno or node.lineno):
                 lines[number] = ""
         return "\n".join(lines)
 
 
-# ---- what is shown -----------------------------------------------------------------------------------
+# ---- reports -----------------------------------------------------------------------------------------
 
 
-def _shown(function: ScriptFunction, text: str) -> Report:
+def _describe_function(function: ScriptFunction, text: str) -> Report:
     return {
         "name": function.name,
         "schema": str(function.schema),
@@ -147,7 +163,9 @@ def _shown(function: ScriptFunction, text: str) -> Report:
 
 def _graph_rows(graph: Graph, text: str) -> list[Row]:
     pieces = to_pieces(graph, show_ranges=False)
-    return _most((piece.rstrip("\n"), _line(node and node.range, text)) for piece, node in pieces)
+    return _limit_rows(
+        (piece.rstrip("\n"), _source_line(node and node.range, text)) for piece, node in pieces
+    )
 
 
 def _bytecode_rows(text: str) -> list[Row]:
@@ -155,80 +173,89 @@ def _bytecode_rows(text: str) -> list[Row]:
         line = 0
         for each in text.rstrip("\n").split("\n"):
             if each.startswith("# "):
-                place = _PLACE.match(each)
-                line = int(place[1]) if place else 0
+                location = _BYTECODE_LOCATION_PATTERN.match(each)
+                line = int(location[1]) if location else 0
             yield each, line if each else 0
 
-    return _most(rows())
+    return _limit_rows(rows())
 
 
-def _most(rows: Iterable[Row]) -> list[Row]:
-    found: list[Row] = []
+def _limit_rows(rows: Iterable[Row]) -> list[Row]:
+    """Return the first `_MAX_ROWS` rows, each of them truncated."""
+    limited: list[Row] = []
     for row in rows:
-        if len(found) == _MOST_ROWS:
-            found.append(("...", 0))
+        if len(limited) == _MAX_ROWS:
+            limited.append(("...", 0))
             break
-        found.append((_cut(row[0], 2_000), row[1]))
-    return found
+        limited.append((_truncate(row[0], _MAX_ROW_CHARS), row[1]))
+    return limited
 
 
-def _line(range: Any, text: str) -> int:
-    """The line of the program; 0 for a place that is not in it."""
+def _source_line(range: Any, text: str) -> int:
+    """Return the line of a source location; 0 if it is not in the source `text`."""
     return int(range.line) if range is not None and range.source.text == text else 0
 
 
-def _error(error: Exception, program: Program) -> Report:
-    found: Report = {"kind": type(error).__name__, "message": _cut(str(error)), "text": "", "line": 0}
+def _describe_error(error: Exception, program: SandboxedProgram) -> Report:
+    """Return kind, message, full text and source line of an exception."""
+    described: Report = {
+        "kind": type(error).__name__,
+        "message": _truncate(str(error)),
+        "text": "",
+        "line": 0,
+    }
     match error:
-        case Refused():
-            found.update(kind="Refused", line=error.line)
+        case ProgramRejectedError():
+            described.update(kind="Refused", line=error.line)
         case FrontendError():
-            found.update(message=error.message, text=_cut(str(error)), line=_line(error.range, program.text))
+            line = _source_line(error.range, program.text)
+            described.update(message=error.message, text=_truncate(str(error)), line=line)
         case ScriptRuntimeError() | LimitExceeded():
             message = error.message or type(error).__name__
-            found.update(message=message, text=_cut(str(error)))
-            found["line"] = next((n for _, r in reversed(error.stack) if (n := _line(r, program.text))), 0)
+            described.update(message=message, text=_truncate(str(error)))
+            lines = (_source_line(location, program.text) for _, location in reversed(error.stack))
+            described["line"] = next((line for line in lines if line), 0)
             if isinstance(error, ScriptRuntimeError):
-                found["kind"] = error.class_name.removeprefix("builtins.")
+                described["kind"] = error.class_name.removeprefix("builtins.")
         case MemoryError():
-            found.update(kind="MemoryExceeded", message="the program needs more memory than it may have")
-        case RuntimeError() if _TRACE.search(
-            str(error)
-        ):  # errors of Python's classes hold their place as text
+            described.update(kind="MemoryExceeded", message="the program needs more memory than it may have")
+        case RuntimeError() if _STACK_FRAME_PATTERN.search(str(error)):
+            # PyTorch's RuntimeError contains the interpreter's stack as text.
             text = str(error)
-            places = [int(number) for number, name in _TRACE.findall(text) if name != program.called]
-            found.update(text=_cut(text), line=places[-1] if places else 0)
-            found["kind"], _, found["message"] = text.rstrip().rpartition("\n")[2].partition(": ")
-    found["message"] = _cut(found["message"])
-    return found
+            frames = _STACK_FRAME_PATTERN.findall(text)
+            line_numbers = [int(line) for line, name in frames if name != program.call_name]
+            described.update(text=_truncate(text), line=line_numbers[-1] if line_numbers else 0)
+            described["kind"], _, described["message"] = text.rstrip().rpartition("\n")[2].partition(": ")
+    described["message"] = _truncate(described["message"])
+    return described
 
 
-def _cut(text: str, most: int = _MOST_SHOWN) -> str:
-    return text if len(text) <= most else text[:most] + " ..."
+def _truncate(text: str, max_chars: int = _MAX_OUTPUT_CHARS) -> str:
+    return text if len(text) <= max_chars else text[:max_chars] + " ..."
 
 
-class _Output(io.TextIOBase):
-    """What a program prints, as far as it is shown."""
+class _CapturedOutput(io.TextIOBase):
+    """Stream that keeps the first `_MAX_OUTPUT_CHARS` characters of a program's output."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
-        self._left = _MOST_SHOWN
+        self._remaining_chars = _MAX_OUTPUT_CHARS
 
     def writable(self) -> bool:
         return True
 
     def write(self, text: str) -> int:
-        if self._left > 0:
-            self._parts.append(text[: self._left])
-            self._left -= len(text)
-            if self._left <= 0:
+        if self._remaining_chars > 0:
+            self._parts.append(text[: self._remaining_chars])
+            self._remaining_chars -= len(text)
+            if self._remaining_chars <= 0:
                 self._parts.append(" ...\n")
         return len(text)
 
     def warn(self, message: object) -> None:
-        """Show a warning without the place in `ts` where it was given."""
+        """Write a warning without its location, which is inside of `ts`."""
         self.write(f"warning: {message}\n")
 
     def getvalue(self) -> str:
-        """All of it."""
+        """Return the captured output."""
         return "".join(self._parts)

@@ -1,10 +1,10 @@
-"""What a request may take: its size before it is read, how long its client may take, who may ask at all.
+"""Limits of HTTP requests: body size, total memory, client timeouts, and the accepted hosts and origins.
 
-    bounds = Bounds(body=1 << 20)
-    check_host(request, bounds); check_origin(request)         Refusal, with a status and a code
-    body = await read_body(request, bounds, budget)            bytes; Refusal as soon as there are too many
+    limits = ServerLimits(body=1 << 20)
+    check_host(request, limits); check_origin(request)         HTTPError with a status and a code
+    body = await read_body(request, limits, budget)            HTTPError as soon as the body exceeds its limit
 
-Time and memory of programs and models are `ts.limits`, in the process that runs them.
+`ts.limits` bounds time and memory of programs and models, in the worker process that runs them.
 """
 
 from __future__ import annotations
@@ -19,78 +19,78 @@ from aiohttp import web
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """All limits of a server."""
+class ServerLimits:
+    """Limits of a server; sizes in bytes."""
 
-    seconds: float = 10.0  # of a request's own time in the model, or of a program's
-    bytes: int = 1 << 30  # of memory of a model or program
-    body: int = 16 << 20  # bytes of a request
-    answer: int = 64 << 20  # bytes of an answer
-    bodies: int = 256 << 20  # bytes of all requests and answers that are held at one time
-    queue: int = 256  # requests that wait
-    client_queue: int = 128  # those of one client
-    client_header: str | None = None  # in which a proxy says who the client is
-    workers: int = 8  # processes
-    batch: int = 1  # requests that run as one
+    seconds: float = 10.0  # per request, in the model or program
+    bytes: int = 1 << 30  # memory of a model or program
+    body: int = 16 << 20  # one request body
+    answer: int = 64 << 20  # one response body
+    bodies: int = 256 << 20  # all request and response bodies in memory
+    queue: int = 256  # queued requests
+    client_queue: int = 128  # queued requests per client
+    client_header: str | None = None  # header in which a proxy names the client
+    workers: int = 8  # worker processes
+    batch: int = 1  # requests per call of the model
     connections: int = 1024
-    client_seconds: float = 20.0  # to send a head, to send a body, to take an answer; of an idle connection
-    grace_seconds: float = 15.0  # for what is running, at the end
-    hosts: frozenset[str] = frozenset()  # names that this server has, besides localhost and its addresses
+    client_seconds: float = 20.0  # to send a header, to send a body, to read a response; keep-alive timeout
+    grace_seconds: float = 15.0  # for requests that run at shutdown
+    hosts: frozenset[str] = frozenset()  # accepted host names, in addition to localhost and addresses
     any_host: bool = False
 
 
-class Refusal(Exception):
-    """A request that is not answered; closes the connection where its body was not read."""
+class HTTPError(Exception):
+    """Error response with a status and a code; closes the connection if the body was not read."""
 
-    def __init__(self, status: int, code: str, message: str, *, retry: int | None = None) -> None:
+    def __init__(self, status: int, code: str, message: str, *, retry_seconds: int | None = None) -> None:
         super().__init__(message)
         self.status = status
         self.code = code
         self.message = message
-        self.retry = retry  # seconds after which it may be tried again
+        self.retry_seconds = retry_seconds  # value of Retry-After
 
 
-class Budget:
-    """Bytes of bodies that are in memory at one time."""
+class RequestMemoryBudget:
+    """Limit on the total bytes of request and response bodies in memory."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self.taken = 0
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self.reserved_bytes = 0
 
-    def take(self, size: int) -> None:
-        """Refusal if there is no room for them."""
-        if self.taken + size > self._most:
-            raise Refusal(503, "busy", "the server holds as much as it can", retry=1)
-        self.taken += size
+    def reserve(self, size: int) -> None:
+        """Reserve `size` bytes; raise HTTPError if that exceeds the budget."""
+        if self.reserved_bytes + size > self._max_bytes:
+            raise HTTPError(503, "busy", "the server is out of memory for requests", retry_seconds=1)
+        self.reserved_bytes += size
 
-    def give(self, size: int) -> None:
-        """They are gone."""
-        self.taken -= size
+    def release(self, size: int) -> None:
+        """Return `size` reserved bytes to the budget."""
+        self.reserved_bytes -= size
 
 
-def check_host(request: web.BaseRequest, bounds: Bounds) -> None:
-    """Refuse requests to names that are not this server's.
+def check_host(request: web.BaseRequest, limits: ServerLimits) -> None:
+    """Raise HTTPError if the Host header does not name this server.
 
-    A page on another site could let its name point to this machine, and so read what is served here.  It
-    cannot give an address as the name.
+    This prevents DNS rebinding: a page of another site could resolve its own name to this machine and so read
+    what is served here.  It cannot use an IP address as its name.
     """
     hosts = request.headers.getall("Host", [])
     if len(hosts) != 1:
-        raise Refusal(400, "bad_host", "a request has one Host")
+        raise HTTPError(400, "bad_host", "expected one Host header")
     name = _host_name(hosts[0])
-    if bounds.any_host or name == "localhost" or name in bounds.hosts or _is_address(name):
+    if limits.any_host or name == "localhost" or name in limits.hosts or _is_address(name):
         return
-    raise Refusal(421, "bad_host", "this server does not have that name; --allow-host gives it one")
+    raise HTTPError(421, "bad_host", "unknown host name; --allow-host NAME accepts it")
 
 
 def check_origin(request: web.BaseRequest) -> None:
-    """Refuse what a page of another site sends."""
+    """Raise HTTPError if the request was sent by a page of another site."""
     origin = request.headers.get("Origin")
     host = request.headers.get("Host", "").lower()
     if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
-        raise Refusal(403, "bad_origin", "pages of other sites may not ask")
+        raise HTTPError(403, "bad_origin", "requests of other sites are rejected")
     if request.headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin"):
-        raise Refusal(403, "bad_origin", "pages of other sites may not ask")
+        raise HTTPError(403, "bad_origin", "requests of other sites are rejected")
 
 
 def _host_name(host: str) -> str:
@@ -111,38 +111,43 @@ def _is_address(name: str) -> bool:
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-async def read_body(request: web.BaseRequest, bounds: Bounds, budget: Budget) -> bytes:
-    """The body; what it takes of the budget is the caller's to give back."""
+async def read_body(request: web.BaseRequest, limits: ServerLimits, budget: RequestMemoryBudget) -> bytes:
+    """Return the body of a request, reserved in the budget; the caller releases its size.
+
+    Raises HTTPError if the body is compressed, too large, too slow, or exceeds the budget.
+    """
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise Refusal(415, "bad_type", "bodies are not compressed; what is in an npz may be")
+        raise HTTPError(
+            415, "bad_type", "the body is compressed; send it as it is, or compress the entries of an npz"
+        )
     length = request.content_length
-    if length is not None and length > bounds.body:
-        raise Refusal(413, "too_large", f"the body has {length:,} bytes; {bounds.body:,} are the most")
+    if length is not None and length > limits.body:
+        raise HTTPError(413, "too_large", f"the body has {length:,} bytes; {limits.body:,} are allowed")
     if request.headers.get("Expect", "").lower() == "100-continue" and request.transport is not None:
         request.transport.write(_CONTINUE)
-    if length is not None and request.content.is_eof():  # nearly always it came with its head
-        budget.take(length)
+    if length is not None and request.content.is_eof():  # usual case: the body arrived with the header
+        budget.reserve(length)
         return request.content.read_nowait()
-    taken = 0
+    reserved = 0
     parts = []
     try:
-        budget.take(length or 0)
-        taken = length or 0
+        budget.reserve(length or 0)
+        reserved = length or 0
         size = 0
-        async with asyncio.timeout(bounds.client_seconds):
+        async with asyncio.timeout(limits.client_seconds):
             while chunk := await request.content.readany():
                 size += len(chunk)
-                if size > bounds.body:
-                    raise Refusal(413, "too_large", f"the body has more than {bounds.body:,} bytes")
-                if size > taken:
-                    budget.take(size - taken)
-                    taken = size
+                if size > limits.body:
+                    raise HTTPError(413, "too_large", f"the body has more than {limits.body:,} bytes")
+                if size > reserved:
+                    budget.reserve(size - reserved)
+                    reserved = size
                 parts.append(chunk)
     except TimeoutError:
-        budget.give(taken)
-        raise Refusal(408, "slow", "the body took too long to come") from None
+        budget.release(reserved)
+        raise HTTPError(408, "slow", "the body was not received in time") from None
     except BaseException:
-        budget.give(taken)
+        budget.release(reserved)
         raise
-    budget.give(taken - size)
+    budget.release(reserved - size)
     return b"".join(parts)

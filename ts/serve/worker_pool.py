@@ -1,15 +1,16 @@
-"""The processes that work: how many there are, and for what.
+"""Pool of worker processes, divided into priority classes.
 
-    pool = Pool(nursery, bounds, fresh=1, freed=..., failed=...)
+    pool = WorkerPool(fork_server, limits, spare_workers=1, on_available=..., on_failure=...)
     await pool.start()
-    worker = pool.take(KNOWN, waited=0.01)                        None if there is none now
-    worker.ask(message, told); pool.give(worker)                  or pool.lose(worker)
+    worker = pool.acquire(TRUSTED, wait_seconds=0.01)             None if no worker may run the work yet
+    worker.request(message, on_response); pool.release(worker)    or pool.discard(worker)
 
-There are three lanes, and the system runs processes of the first rather than those of the others.  A process
-belongs to the lane that first takes it; a few that are fresh are always there.  A lane has one process as
-long as that keeps up, and otherwise as many as the machine has processors; the second has one more for each
-that has been busy with one thing for a while.  All together are at most `bounds.workers`, and each lane can
-always have one of these.  Where they are too few for that, every lane takes any.
+The three priority classes differ in their nice level.  A new worker has no class; its first request
+determines the class.  The pool keeps a few unassigned workers ready.  A class has one worker while that keeps
+up with the requests, otherwise as many as the machine has processors; UNTRUSTED has one more for each worker
+that has been busy with one message for `_STUCK_AFTER_SECONDS`.  The total is at most `limits.workers`, and
+one worker is reserved for each class.  With fewer than `_MIN_WORKERS_FOR_CLASSES` workers, all classes share
+all workers.
 """
 
 from __future__ import annotations
@@ -20,204 +21,207 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from ts.serve.fork_server_client import Nursery, NurseryError
-from ts.serve.ipc_protocol import Channel, Message
+from ts.serve.fork_server_client import ForkServer, ForkServerError
+from ts.serve.ipc_protocol import IpcChannel, Message
 from ts.serve.metrics import Counter, Gauge
-from ts.serve.server_limits import Bounds, Refusal
+from ts.serve.server_limits import HTTPError, ServerLimits
 
-KNOWN: Final = 0
-NEW: Final = 1
+TRUSTED: Final = 0
+UNTRUSTED: Final = 1
 SLOW: Final = 2
-_LANES: Final = (KNOWN, NEW, SLOW)
-_NICE: Final = (0, 4, 8)  # what processes of a lane leave to others
-_FEW: Final = 4  # processes, for lanes of their own
-_PROCESSORS: Final = os.cpu_count() or 1
-_STUCK: Final = 0.3  # seconds after which a process that is busy does not count as one that will be free
-_PATIENCE: Final = 0.03  # seconds that work waits before its lane has another process
-_IDLE: Final = 30.0  # seconds after which a process that is not needed ends
+_PRIORITY_CLASSES: Final = (TRUSTED, UNTRUSTED, SLOW)
+_NICE_LEVELS: Final = (0, 4, 8)  # by priority class
+_MIN_WORKERS_FOR_CLASSES: Final = 4
+_PROCESSOR_COUNT: Final = os.cpu_count() or 1
+_STUCK_AFTER_SECONDS: Final = 0.3
+_SPAWN_DELAY_SECONDS: Final = 0.03  # wait of a queue before its class gets another worker
+_IDLE_TIMEOUT_SECONDS: Final = 30.0
 
 
 class Worker:
-    """A child, and since when it has been busy, or idle."""
+    """Worker process with its channel and the time of its last change between busy and idle."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: IpcChannel) -> None:
         self._channel = channel
         self.since = time.monotonic()
-        self.lane: int | None = None
+        self.priority_class: int | None = None
 
     @property
     def nice(self) -> int:
-        """What it leaves to others."""
-        return 0 if self.lane is None else _NICE[self.lane]
+        """Nice level of the worker's priority class."""
+        return 0 if self.priority_class is None else _NICE_LEVELS[self.priority_class]
 
-    def ask(self, message: bytes, told: Callable[[Message | None], None]) -> None:
-        """`told` gets its answer, or None if it ends before that."""
+    def request(self, message: bytes, on_response: Callable[[Message | None], None]) -> None:
+        """Send a message; call `on_response` with the response, or with None if the process exits."""
         self.since = time.monotonic()
-        self._channel.ask(message, told)
+        self._channel.request(message, on_response)
 
     @property
-    def taken(self) -> float:
-        """Seconds since it was asked."""
+    def busy_seconds(self) -> float:
+        """Seconds since the last message was sent."""
         return time.monotonic() - self.since
 
     def close(self) -> None:
-        """It ends, as soon as it listens."""
+        """Close the channel; the process exits when it next reads from it."""
         self._channel.close()
 
 
-class Pool:
-    """All of them."""
+class WorkerPool:
+    """Worker processes of all priority classes."""
 
     def __init__(
         self,
-        nursery: Nursery,
-        bounds: Bounds,
+        fork_server: ForkServer,
+        limits: ServerLimits,
         *,
-        fresh: int,
-        freed: Callable[[], None],
-        failed: Callable[[Refusal], None],
+        spare_workers: int,
+        on_available: Callable[[], None],
+        on_failure: Callable[[HTTPError], None],
     ) -> None:
-        self._nursery = nursery
-        self._most = bounds.workers
-        self._has_lanes = bounds.workers >= _FEW
-        self._fresh = min(fresh, self._most)
-        self._freed, self._failed = freed, failed
+        self._fork_server = fork_server
+        self._max_workers = limits.workers
+        self._has_classes = limits.workers >= _MIN_WORKERS_FOR_CLASSES
+        self._spare_workers = min(spare_workers, self._max_workers)
+        self._on_available, self._on_failure = on_available, on_failure
         self._idle: list[Worker] = []
         self._workers: set[Worker] = set()
-        self._starting: set[asyncio.Task[None]] = set()
-        self._looking: asyncio.TimerHandle | None = None
+        self._spawn_tasks: set[asyncio.Task[None]] = set()
+        self._retry_timer: asyncio.TimerHandle | None = None
         self._is_closed = False
-        self.ended = Counter(
-            "ts_serve_processes_ended_total", "Processes that ended while they were working."
+        self.unexpected_exits = Counter(
+            "ts_serve_processes_ended_total", "Worker processes that exited during a request."
         )
 
     def metrics(self) -> list[Any]:
-        """What is counted here."""
+        """Return the metrics of the pool."""
         return [
-            self.ended,
-            Gauge("ts_serve_processes", "Processes that are there.", lambda: len(self._workers)),
+            self.unexpected_exits,
+            Gauge("ts_serve_processes", "Worker processes.", lambda: len(self._workers)),
             Gauge(
                 "ts_serve_processes_busy",
-                "Those that are busy.",
+                "Worker processes that are busy.",
                 lambda: len(self._workers) - len(self._idle),
             ),
         ]
 
     @property
     def is_ready(self) -> bool:
-        """Whether work can be done."""
-        return bool(self._workers) or self._nursery.is_alive
+        """Whether any worker process exists or the fork server is alive."""
+        return bool(self._workers) or self._fork_server.is_alive
 
     async def start(self) -> None:
-        """Have processes before the first request."""
-        await asyncio.gather(*(self._start_one() for _ in range(self._fresh)))
+        """Start the spare workers."""
+        await asyncio.gather(*(self._spawn_worker() for _ in range(self._spare_workers)))
 
     async def close(self) -> None:
-        """End all of them."""
+        """Close all workers and cancel the start of others."""
         self._is_closed = True
-        if self._looking is not None:
-            self._looking.cancel()
+        if self._retry_timer is not None:
+            self._retry_timer.cancel()
         for worker in self._workers:
             worker.close()
-        for task in self._starting:
+        for task in self._spawn_tasks:
             task.cancel()
-        await asyncio.gather(*self._starting, return_exceptions=True)
+        await asyncio.gather(*self._spawn_tasks, return_exceptions=True)
 
-    def take(self, lane: int, waited: float) -> Worker | None:
-        """One for work that has waited so long; None if it must wait longer."""
-        worker = next((each for each in self._idle if each.lane == lane), None)
+    def acquire(self, priority_class: int, wait_seconds: float) -> Worker | None:
+        """Return an idle worker for a queue that has waited for `wait_seconds`; None if it must wait longer.
+
+        `on_available` is called when another attempt may succeed.
+        """
+        worker = next((each for each in self._idle if each.priority_class == priority_class), None)
         if worker is None:
-            worker = next((each for each in self._idle if each.lane is None), None)
-            if not self._may_grow(lane, worker, waited):
+            worker = next((each for each in self._idle if each.priority_class is None), None)
+            if not self._may_grow(priority_class, worker, wait_seconds):
                 return None
         if worker is not None:
             self._idle.remove(worker)
-            worker.lane = lane if self._has_lanes else None
-            self.fill()
+            worker.priority_class = priority_class if self._has_classes else None
+            self.spawn_spares()
         return worker
 
-    def _may_grow(self, lane: int, fresh: Worker | None, waited: float) -> bool:
-        """Whether a lane may have another process, if there is one."""
-        if not self._has_lanes:
-            if fresh is None:
-                self._start(1)
+    def _may_grow(self, priority_class: int, spare: Worker | None, wait_seconds: float) -> bool:
+        """Return whether a priority class may get another worker; start one if no spare worker exists."""
+        if not self._has_classes:
+            if spare is None:
+                self._spawn(1)
             return True
-        own = [each for each in self._workers if each.lane == lane]
-        others = [self._count_busy(other) for other in _LANES if other != lane]
-        wanted = _PROCESSORS
-        if lane == NEW:
-            wanted += sum(each.taken > _STUCK for each in own)
-        most = min(wanted, self._most - sum(max(1, count) for count in others))
-        if len(own) >= most or (own and lane != SLOW and waited < _PATIENCE):
-            self._look_again()
+        own = [each for each in self._workers if each.priority_class == priority_class]
+        others = [self._count_busy(other) for other in _PRIORITY_CLASSES if other != priority_class]
+        max_own = _PROCESSOR_COUNT
+        if priority_class == UNTRUSTED:
+            max_own += sum(each.busy_seconds > _STUCK_AFTER_SECONDS for each in own)
+        max_own = min(max_own, self._max_workers - sum(max(1, count) for count in others))
+        if len(own) >= max_own or (own and priority_class != SLOW and wait_seconds < _SPAWN_DELAY_SECONDS):
+            self._schedule_retry()
             return False
-        if fresh is None and len(self._workers) + len(self._starting) >= self._most:
-            self._make_room()
-        self.fill()
+        if spare is None and len(self._workers) + len(self._spawn_tasks) >= self._max_workers:
+            self._evict_idle_worker()
+        self.spawn_spares()
         return True
 
-    def _make_room(self) -> None:
-        """End one that is idle, of a lane that has others."""
+    def _evict_idle_worker(self) -> None:
+        """Close one idle worker whose priority class has others."""
         for worker in self._idle:
-            if sum(each.lane == worker.lane for each in self._workers) > 1:
-                self.lose(worker)
+            if sum(each.priority_class == worker.priority_class for each in self._workers) > 1:
+                self.discard(worker)
                 return
 
-    def _look_again(self) -> None:
-        if self._looking is None:
-            self._looking = asyncio.get_running_loop().call_later(_PATIENCE, self._look)
+    def _schedule_retry(self) -> None:
+        if self._retry_timer is None:
+            self._retry_timer = asyncio.get_running_loop().call_later(_SPAWN_DELAY_SECONDS, self._retry)
 
-    def _look(self) -> None:
-        self._looking = None
-        self._freed()
+    def _retry(self) -> None:
+        self._retry_timer = None
+        self._on_available()
 
-    def give(self, worker: Worker) -> None:
-        """It is idle again."""
+    def release(self, worker: Worker) -> None:
+        """Return a worker to the idle ones of its priority class."""
         worker.since = time.monotonic()
         self._idle.append(worker)
 
-    def lose(self, worker: Worker) -> None:
-        """It ends, or has ended."""
+    def discard(self, worker: Worker) -> None:
+        """Close a worker that is not needed any more or has exited."""
         self._workers.discard(worker)
         if worker in self._idle:
             self._idle.remove(worker)
         worker.close()
-        self.fill()
+        self.spawn_spares()
 
-    def fill(self) -> None:
-        """Have fresh processes."""
+    def spawn_spares(self) -> None:
+        """Start workers until the number of spare ones is reached."""
         if not self._is_closed:
-            fresh = sum(each.lane is None for each in self._idle) + len(self._starting)
-            self._start(self._fresh - (fresh if self._has_lanes else len(self._workers)))
+            spare_count = sum(each.priority_class is None for each in self._idle) + len(self._spawn_tasks)
+            self._spawn(self._spare_workers - (spare_count if self._has_classes else len(self._workers)))
 
     def shrink(self) -> None:
-        """End what has not been needed for long."""
+        """Close workers that have been idle for `_IDLE_TIMEOUT_SECONDS`."""
         now = time.monotonic()
         for worker in self._idle[:]:
-            if worker.lane is not None and now - worker.since > _IDLE:
-                self.lose(worker)
+            if worker.priority_class is not None and now - worker.since > _IDLE_TIMEOUT_SECONDS:
+                self.discard(worker)
 
-    def _count_busy(self, lane: int) -> int:
+    def _count_busy(self, priority_class: int) -> int:
         busy = self._workers.difference(self._idle)
-        return sum(each.lane == lane for each in busy)
+        return sum(each.priority_class == priority_class for each in busy)
 
-    def _start(self, count: int) -> None:
-        room = self._most - len(self._workers) - len(self._starting)
-        for _ in range(min(count, room)):
-            task = asyncio.get_running_loop().create_task(self._start_one())
-            self._starting.add(task)
-            task.add_done_callback(self._starting.discard)
+    def _spawn(self, count: int) -> None:
+        capacity = self._max_workers - len(self._workers) - len(self._spawn_tasks)
+        for _ in range(min(count, capacity)):
+            task = asyncio.get_running_loop().create_task(self._spawn_worker())
+            self._spawn_tasks.add(task)
+            task.add_done_callback(self._spawn_tasks.discard)
 
-    async def _start_one(self) -> None:
+    async def _spawn_worker(self) -> None:
         try:
-            worker = Worker(await self._nursery.child())
-        except NurseryError as error:
+            worker = Worker(await self._fork_server.fork())
+        except ForkServerError as error:
             if not self._workers:
-                self._failed(Refusal(503, "no_process", str(error), retry=5))
+                self._on_failure(HTTPError(503, "no_process", str(error), retry_seconds=5))
             return
         if self._is_closed:
             worker.close()
             return
         self._workers.add(worker)
         self._idle.append(worker)
-        self._freed()
+        self._on_available()
