@@ -32,7 +32,7 @@ def test_devices(cuda):
     assert ts.cuda.current_device() == 0 and ts.zeros(1, device="cuda").device == ts.device("cuda", 0)
 
 
-def test_a_device_is_the_current_one(two):
+def test_current_device(two):
     """`device`, `set_device` and `device_of` choose where new tensors go; None changes nothing."""
     with ts.cuda.device(1):
         assert ts.cuda.current_device() == 1 and ts.zeros(2, device="cuda").get_device() == 1
@@ -59,7 +59,7 @@ def test_wrong_devices(cuda):
 @pytest.mark.parametrize(
     "dtype", ["float32", "float64", "int64", "bool", "complex64", "float16", "bfloat16", "uint8"]
 )
-def test_there_and_back(cuda, dtype):
+def test_transfers(cuda, dtype):
     """Every dtype keeps its bits, strided tensors their elements, and what is there already stays."""
     x = ts.tensor([[0, 1, 2], [3, 4, 5]]).to(getattr(ts, dtype))
     there = x.cuda()
@@ -69,7 +69,7 @@ def test_there_and_back(cuda, dtype):
     assert there.to(ts.float32).is_cuda and there.to("cpu", ts.float64).equal(x.to(ts.float64))
 
 
-def test_later_transfers(cuda):
+def test_non_blocking_transfers(cuda):
     """Copies with `non_blocking=True` are there after `synchronize`; pinned memory says that it is."""
     x = ts.arange(1000.0)
     pinned = x.pin_memory()
@@ -182,7 +182,7 @@ def test_memory_is_counted(cuda):
 # ---------------------------------------------------------------- random numbers
 
 
-def test_the_stream_is_that_of_pytorch(cuda):
+def test_random_stream_of_pytorch(cuda):
     """Numbers that users of PyTorch have published (issues 79496 and 158398, and the seed 0 of countless notebooks)."""
     ts.cuda.manual_seed(0)
     first = ts.rand(5, device="cuda").cpu().tolist()
@@ -210,7 +210,7 @@ def test_seeds_and_states(cuda):
         ts.rand(2, generator=ts.Generator(device="cuda"))
 
 
-def test_what_is_drawn(cuda):
+def test_distributions(cuda):
     """Each distribution has its range and mean, in each dtype; permutations are permutations."""
     ts.cuda.manual_seed(1)
     for dtype in (ts.float16, ts.bfloat16, ts.float32, ts.float64):
@@ -232,11 +232,13 @@ def test_what_is_drawn(cuda):
 
 def test_expressions_are_launched_once(cuda, monkeypatch):
     """A pointwise operator of floats is one kernel, strides and broadcasting included; layouts are kept."""
-    from ts.backends.cuda import pointwise
+    from ts.backends.cuda import pointwise_launch
 
     launches = []
     monkeypatch.setattr(
-        pointwise, "launch", lambda *a, real=pointwise.launch: (launches.append(a[0]), real(*a)) and None
+        pointwise_launch,
+        "launch_kernel",
+        lambda *a, real=pointwise_launch.launch_kernel: (launches.append(a[0]), real(*a)) and None,
     )
     x = ts.randn(3, 4, device="cuda")
     for y in (x.sigmoid(), x.t().sigmoid(), x[:, ::2].sigmoid(), x + x[0], x.t() * 2, x / x[:, :1], x < 0.5):
@@ -249,17 +251,17 @@ def test_expressions_are_launched_once(cuda, monkeypatch):
     )
 
 
-def test_dimensions_are_joined(cuda):
-    """Dimensions that every operand walks through as one become one; those of length 1 vanish."""
-    from ts.backends.cuda.planning import join
+def test_dimensions_are_merged(cuda):
+    """Dimensions that every operand accesses through as one become one; those of length 1 vanish."""
+    from ts.backends.cuda.kernel_specialization import merge_dimensions
 
-    assert join((2, 3, 4), [(12, 4, 1), (12, 4, 1)]) == ([24], [(1,), (1,)])
-    assert join((2, 3, 4), [(12, 4, 1), (4, 0, 1)]) == ([2, 3, 4], [(12, 4, 1), (4, 0, 1)])
-    assert join((2, 1, 4), [(8, 4, 2), (0, 0, 0)]) == ([8], [(2,), (0,)])
-    assert join((1, 1), [(7, 7)]) == ([], [()])
+    assert merge_dimensions((2, 3, 4), [(12, 4, 1), (12, 4, 1)]) == ([24], [(1,), (1,)])
+    assert merge_dimensions((2, 3, 4), [(12, 4, 1), (4, 0, 1)]) == ([2, 3, 4], [(12, 4, 1), (4, 0, 1)])
+    assert merge_dimensions((2, 1, 4), [(8, 4, 2), (0, 0, 0)]) == ([8], [(2,), (0,)])
+    assert merge_dimensions((1, 1), [(7, 7)]) == ([], [()])
 
 
-def test_forms_use_the_same_kernel(cuda):
+def test_in_place_and_out_variants_use_the_kernel(cuda):
     """In-place and out= forms compute with the backend's kernel, and check what they always check."""
     x = ts.tensor([-1.0, 0.0, 2.0], device="cuda")
     out = ts.empty(3, device="cuda")
@@ -290,11 +292,11 @@ def test_bfloat16_is_computed_in_float32(cuda):
     assert (h.cuda() + 10000).cpu().tolist() == [float("inf"), 10000.0]
 
 
-def test_the_host_takes_over_with_one_warning(cuda):
+def test_cpu_fallback_warns_once(cuda):
     """What CuPy lacks runs on the CPU, says so once, and gives the right result on the device."""
-    from ts.backends.cuda import host
+    from ts.backends.cuda import cpu_fallback
 
-    host._warned.clear()
+    cpu_fallback._warned.clear()
     x = ts.tensor([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]])
     with pytest.warns(
         UserWarning, match=r"numpy.maximum.accumulate runs on the CPU for cuda tensors: CuPy accumul"
@@ -315,7 +317,7 @@ def test_singular_matrices_are_errors(cuda):
         ts.linalg.inv(ts.zeros(2, 2, device="cuda"))
 
 
-def test_scripts_run_there(cuda):
+def test_scripts_on_cuda(cuda):
     """A compiled function follows its inputs to the device."""
 
     @ts.jit.script

@@ -29,7 +29,7 @@ def test_classes(x, call, expected):
         assert call(x).dtype is expected
 
 
-def test_devices_have_their_own(x):
+def test_autocast_per_device(x):
     """A block is for one device."""
     with ts.autocast("cuda"):
         assert (x.cpu() @ x.cpu()).dtype is ts.float32
@@ -37,7 +37,7 @@ def test_devices_have_their_own(x):
         assert (x @ x).dtype is (x.cpu() @ x.cpu()).dtype is ts.bfloat16
 
 
-def test_what_is_not_safe(x):
+def test_unsafe_operators(x):
     loss = ts.nn.functional.binary_cross_entropy
     with ts.autocast("cuda"):
         with pytest.raises(RuntimeError, match="unsafe to autocast"):

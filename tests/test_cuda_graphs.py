@@ -1,4 +1,4 @@
-"""CUDA graphs: work that is noted once and done again, on new elements of the same memory.
+"""CUDA graphs: capture once, replay on new elements of the same memory.
 
 On a GPU where there is one, else on the double of CuPy, which notes calls and makes them again.
 """
@@ -10,7 +10,7 @@ import ts
 pytestmark = pytest.mark.cuda
 
 
-def noted(function, *args, **options):
+def captured(function, *args, **options):
     """A graph of `function(*args)`, and its results."""
     made = ts.cuda.CUDAGraph()
     with ts.cuda.graph(made, **options):
@@ -18,10 +18,10 @@ def noted(function, *args, **options):
     return made, results
 
 
-def test_a_graph_computes_anew(cuda):
+def test_replay_reads_current_inputs(cuda):
     """What is replayed reads what is in its inputs then, and writes to where its results are."""
     x, w = ts.ones(4, device="cuda"), ts.full((4,), 3.0, device="cuda")
-    made, y = noted(lambda: (x * w + 1).exp().sum())
+    made, y = captured(lambda: (x * w + 1).exp().sum())
     place = y.data_ptr()
     for n in (0.0, 0.5, -1.0):
         x.fill_(n)
@@ -40,7 +40,7 @@ def f(x: Tensor, state: Tensor):
     return x
 """).f
     x, state = ts.rand(30, device="cuda"), ts.zeros(30, device="cuda")
-    made, y = noted(f, x, state)
+    made, y = captured(f, x, state)
     state.zero_()
     for k in range(3):
         assert state.cpu().tolist() == [k] * 30
@@ -56,19 +56,19 @@ def test_constants_belong_to_the_graph(cuda):
     def compute():
         return x * ts.tensor([1.0, 2.0, 3.0], device="cuda") + ts.tensor(0.5).cuda(), x.clamp(min=ts.tensor(2.0).cuda())
 
-    made, (y, z) = noted(compute)
+    made, (y, z) = captured(compute)
     junk = [ts.full((3,), 9.0).cuda() for _ in range(5)]
     x.fill_(4)
     made.replay()
     assert y.cpu().tolist() == [4.5, 8.5, 12.5] and z.cpu().tolist() == [4.0] * 3 and len(junk) == 5
 
 
-def test_random_numbers_are_new_ones(cuda):
+def test_replay_draws_new_random_numbers(cuda):
     """Each replay draws where the stream is, as the same calls would without a graph; other draws go on behind."""
     def compute():
         return ts.rand(5, device="cuda"), ts.randn(70, device="cuda")
 
-    made, drawn = noted(compute)
+    made, drawn = captured(compute)
     ts.cuda.manual_seed(3)
     plain = [[x.cpu() for x in compute()] for _ in range(3)]
     ts.cuda.manual_seed(3)
@@ -81,23 +81,23 @@ def test_random_numbers_are_new_ones(cuda):
         assert all(a.cpu().equal(b) for a, b in zip(found, plain[k], strict=True))
 
 
-def test_memory_is_the_graphs(cuda):
+def test_graph_memory_pool(cuda):
     """What is made later does not lie where a graph writes; graphs share a pool where they are told to."""
     x = ts.ones(1000, device="cuda")
-    made, y = noted(lambda: (x + 1) * 2)
+    made, y = captured(lambda: (x + 1) * 2)
     others = [ts.zeros(1000, device="cuda") for _ in range(20)]
     made.replay()
     assert all(other.sum().item() == 0 for other in others) and y.sum().item() == 4000
     pool = ts.cuda.graph_pool_handle()
-    first, a = noted(lambda: x * 3, pool=pool)
-    second, b = noted(lambda: a + 1, pool=first.pool())
+    first, a = captured(lambda: x * 3, pool=pool)
+    second, b = captured(lambda: a + 1, pool=first.pool())
     assert first.pool() is second.pool() is pool
     first.replay()
     second.replay()
     assert b.cpu().tolist() == [4.0] * 1000
 
 
-def test_the_block(cuda):
+def test_graph_context_manager(cuda):
     """Inside, the stream is the graph's, and says so; what waits for elements is refused, and afterwards all is as before."""
     before, side = ts.cuda.current_stream(), ts.cuda.Stream()
     x = ts.ones(3, device="cuda")

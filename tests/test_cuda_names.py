@@ -55,20 +55,20 @@ def test_names_in_the_backend():
 
 def test_names_in_kernels(cuda):
     """`xp.NAME` in the operators: CuPy's, corrected in the namespace, or in the table of what runs on the host."""
-    from ts.backends.cuda import host, namespace
+    from ts.backends.cuda import cpu_fallback, namespace
     from ts.backends.namespace import Namespace
 
-    elsewhere = {name for name in vars(Namespace) if not name.startswith("_")} | set(namespace.OWN)
+    elsewhere = {name for name in vars(Namespace) if not name.startswith("_")} | set(namespace.OVERRIDES)
     unknown = [
         x for x in mentioned("ts/ops", {"xp"})
-        if not known("cupy", x[2]) and x[2] not in host.FUNCTIONS and x[2].partition(".")[0] not in elsewhere
+        if not known("cupy", x[2]) and x[2] not in cpu_fallback.FUNCTIONS and x[2].partition(".")[0] not in elsewhere
     ]  # fmt: skip
     assert unknown == []
 
 
 def test_special_functions(cuda):
     """Names of scipy.special in the operators exist in cupyx, or the operator runs on the host."""
-    from ts.backends.cuda import host
+    from ts.backends.cuda import cpu_fallback
     from ts.ops import unary
 
     text = "".join(p.read_text() for p in (ROOT / "ts/ops").glob("*.py"))
@@ -83,10 +83,10 @@ def test_special_functions(cuda):
             names.add(node.attr)
     assert {"gammaln", "erf"} <= names and inspect.isfunction(unary.special)
     missing = names - set(API["modules"]["cupyx.scipy.special"])
-    assert missing <= {"airy"} and "aten::special_airy_ai" in host.OPERATORS
+    assert missing <= {"airy"} and "aten::special_airy_ai" in cpu_fallback.OPERATORS
 
 
-def test_the_list_is_that_of_the_installed_cupy():
+def test_api_list_matches_installed_cupy():
     """Where CuPy is installed, what was recorded holds for it."""
     code = "import json; from tests.cupy_double.record_api import record; print(json.dumps(record()))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
@@ -98,12 +98,12 @@ def test_the_list_is_that_of_the_installed_cupy():
     assert found["modules"]["cupy"] == API["modules"]["cupy"] and found["ndarray"] == API["ndarray"]
 
 
-def test_the_documentation_lists_what_runs_on_the_host(cuda):
+def test_documentation_lists_cpu_fallbacks(cuda):
     """The table in docs/backends.md is the one in the backend."""
-    from ts.backends.cuda import host
+    from ts.backends.cuda import cpu_fallback
 
-    rows = [f"| `numpy.{n}` | {why} |" for n, why in host.FUNCTIONS.items()]
-    rows += [f"| `{n}` | {why} |" for n, why in host.OPERATORS.items()]
+    rows = [f"| `numpy.{n}` | {why} |" for n, why in cpu_fallback.FUNCTIONS.items()]
+    rows += [f"| `{n}` | {why} |" for n, why in cpu_fallback.OPERATORS.items()]
     text = (ROOT / "docs" / "backends.md").read_text()
     table = [line for line in text.splitlines() if line.startswith(("| `numpy.", "| `aten::"))]
     assert table == rows

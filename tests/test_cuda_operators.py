@@ -142,9 +142,9 @@ def held(record, dtype):
 
 def sources_for(dtype):
     """The sources of what the records launch on the first samples of a dtype."""
-    from ts.backends.cuda import planning, pointwise
+    from ts.backends.cuda import kernel_specialization, pointwise_launch
 
-    launched = [(r, pointwise.group_of(r)) for r in registry.records()]
+    launched = [(r, pointwise_launch.group_of_record(r)) for r in registry.records()]
     for (record, group), shape in itertools.product([x for x in launched if x[1]], (*SHAPES[:3], ())):
         operator = next(o for o in registry.lookup(record.name) if o.record is record)
         try:
@@ -152,9 +152,9 @@ def sources_for(dtype):
         except KeyError:
             continue
         inputs = [moved(x).array if isinstance(x, ts.Tensor) else x for x in given[: group.outputs[0]]]
-        needed = planning.needs(group, inputs)
+        needed = kernel_specialization.specialize(group, inputs)
         if not isinstance(needed, str):
-            yield pointwise.source(needed.spec)
+            yield pointwise_launch.generate_source(needed.spec)
 
 
 @pytest.fixture(scope="module")

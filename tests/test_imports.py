@@ -132,7 +132,7 @@ EXCUSED = {
     ("ts._core.layers.dual", "ts.ops.derivatives.forward"): "the first operator on a tangent asks for its derivative",
     ("ts._core.layers.batch", "ts.ops.batching.rules"): "the first operator on a batch asks how it works on one",
     ("ts._core.autograd.graph", "ts.autodiff.plans"): "the first part of a script that is differentiated asks for its plan",
-    ("ts.backends.cuda.planning", "ts.ops.rules"): "a fused kernel is chosen by the dtype that promotion gives",
+    ("ts.backends.cuda.kernel_specialization", "ts.ops.rules"): "a fused kernel is chosen by the dtype that promotion gives",
     ("ts.library", "ts.export.operator_checks"): "who asks whether an operator keeps what it says has it exported",
     ("ts.ops", "ts._higher_order_ops"): "operators on functions are found beside the others",
     ("ts.devices", "ts.utils._device"): "the first `with device:` starts the function mode that fills in devices",

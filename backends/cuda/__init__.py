@@ -1,20 +1,27 @@
-"""CUDA: CuPy arrays and the same `xp` kernels as on the CPU.
+"""CUDA backend: CuPy arrays and the `xp` kernels that the CPU runs too.
 
-    device.py      the backend: devices, transfers, the choice of kernels
-    memory.py      pool, peaks, pinned memory         streams.py     streams and events
-    namespace.py   `xp`: CuPy, and what it lacks      host.py        operators that run on the CPU
-    sources.py     CUDA C++ as text                   fused.py       ... of rows of operators, as one kernel
-    folds.py       ... of what reads whole rows       rowwise.py     ... of rows of operators that end so
-    planning.py    what groups need on given inputs   ends.py        ... for what reads rows at their end
-    pointwise.py   operators and groups, a launch each               groups.py    groups of scripts
-    philox.py      the random stream, PyTorch's on CUDA        switches.py   what programs set and ask for
-    graphs.py      work that is noted, and done again
+    device.py                   the backend: devices, transfers, selection of kernels
+    memory.py                   memory pool, peak statistics, pinned memory
+    streams.py                  streams and events
+    namespace.py                `xp`: CuPy, corrected and completed
+    cpu_fallback.py             operators and functions that run on the CPU
+    kernel_sources.py           CUDA C++ preamble, expressions of operators, random number kernels
+    pointwise_codegen.py        CUDA source of a fused pointwise kernel
+    reduction_codegen.py        CUDA source of the reductions of a row
+    row_reduction_codegen.py    CUDA source of a fused kernel that ends in row reductions
+    kernel_specialization.py    dtypes, shapes and accesses of a fused kernel for given inputs
+    row_epilogues.py            configuration of the row reductions that end a group
+    pointwise_launch.py         launch of single operators and of groups as one kernel
+    fusion_groups.py            fusion groups of scripts
+    philox.py                   random numbers, the stream of PyTorch's CUDA generator
+    flags.py                    settings of `ts.backends.cuda`
+    cuda_graphs.py              capture and replay of CUDA graphs
 
-Importing this package needs nothing; asking for its `backend` fails, with what to install, where CuPy or a
-GPU is missing.
+Importing this package needs nothing. Access to its `backend` raises MissingCudaError with the command to
+install CuPy, or RuntimeError if no GPU is found.
 
-    >>> from ts.backends.cuda import sources
-    >>> sources.random().count("__global__")
+    >>> from ts.backends.cuda import kernel_sources
+    >>> kernel_sources.random_kernels().count("__global__")
     6
 """
 
@@ -24,7 +31,7 @@ from typing import Any
 
 from ts.errors import MissingCudaError
 
-from .switches import (
+from .flags import (
     cudnn_sdp_enabled,
     enable_cudnn_sdp,
     enable_flash_sdp,
@@ -39,12 +46,12 @@ from .switches import (
 )
 
 __all__ = [
-    "INSTALL", "cudnn_sdp_enabled", "enable_cudnn_sdp", "enable_flash_sdp", "enable_math_sdp",
+    "INSTALL_COMMAND", "cudnn_sdp_enabled", "enable_cudnn_sdp", "enable_flash_sdp", "enable_math_sdp",
     "enable_mem_efficient_sdp", "flash_sdp_enabled", "is_built", "math_sdp_enabled", "matmul",
     "mem_efficient_sdp_enabled", "sdp_kernel",
 ]  # fmt: skip
 
-INSTALL = "pip install 'torchscript-ts[cuda]'"
+INSTALL_COMMAND = "pip install 'torchscript-ts[cuda]'"
 
 
 def __getattr__(name: str) -> Any:
@@ -53,5 +60,7 @@ def __getattr__(name: str) -> Any:
     try:
         from . import device
     except ImportError as error:
-        raise MissingCudaError(f"device 'cuda' needs CuPy, which is not installed: {INSTALL}") from error
+        raise MissingCudaError(
+            f"device 'cuda' needs CuPy, which is not installed: {INSTALL_COMMAND}"
+        ) from error
     return device.backend()

@@ -1,8 +1,8 @@
-"""The cuda backend: devices, transfers, and which kernel runs for an operator.
+"""CUDA backend: devices, transfers, and the selection of the kernel of an operator.
 
-In: host arrays, shapes, operator records; out: CuPy arrays and kernels.  The kernel of a record is, in this
-order: an override, the record's on host copies (`host.OPERATORS`), one launch of its CUDA expression, its
-own with CuPy for `xp`.
+In: host arrays, shapes, operator records. Out: CuPy arrays and kernels. The kernel of a record is the first
+of: an override; for operators of `cpu_fallback.OPERATORS`, its own kernel on host copies; one launch of its
+CUDA expression; its own kernel with CuPy as `xp`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Array, Backend, Kernel
-from . import graphs, groups, host, memory, pointwise
+from . import cpu_fallback, cuda_graphs, fusion_groups, memory, pointwise_launch
 from .namespace import CudaNamespace
 from .philox import Philox
 
 
 class CudaBackend(Backend):
-    """CuPy on the devices of the CUDA runtime."""
+    """Backend for the devices of the CUDA runtime, on CuPy arrays."""
 
     name = "cuda"
     numbered = True
@@ -52,8 +52,8 @@ class CudaBackend(Backend):
         return int(cupy.cuda.runtime.getDevice())
 
     def set_device(self, device: int) -> None:
-        """Let new arrays of this thread go to a device."""
-        cupy.cuda.Device(self.checked(device)).use()
+        """Make `device` the current device of this thread."""
+        cupy.cuda.Device(self.device_ordinal(device)).use()
 
     def device_of(self, array: Array) -> int:
         return int(array.device.id)
@@ -62,41 +62,41 @@ class CudaBackend(Backend):
         with self.on(device):
             cupy.cuda.runtime.deviceSynchronize()
 
-    def checked(self, device: int) -> int:
-        """The number of a device, the current one for -1; an invalid one fails in PyTorch's words."""
+    def device_ordinal(self, device: int) -> int:
+        """Return the index of a device, the current one for -1; raise RuntimeError for an invalid index."""
         number = self.current_device() if device < 0 else device
         if number >= self._count:
             raise RuntimeError(f"CUDA error: invalid device ordinal: cuda:{number}, of {self._count} devices")
         return number
 
     def on(self, device: int) -> AbstractContextManager[Any]:
-        number = self.checked(device)
+        number = self.device_ordinal(device)
         if number == self.current_device():
             return nullcontext()
         context: AbstractContextManager[Any] = cupy.cuda.Device(number)
         return context
 
     def properties(self, device: int) -> SimpleNamespace:
-        """What the CUDA runtime says about a device, under PyTorch's names."""
-        about = cupy.cuda.runtime.getDeviceProperties(self.checked(device))
+        """Return the CUDA runtime's device properties under PyTorch's names."""
+        properties = cupy.cuda.runtime.getDeviceProperties(self.device_ordinal(device))
         return SimpleNamespace(
-            name=about["name"].decode(),
-            major=about["major"],
-            minor=about["minor"],
-            total_memory=about["totalGlobalMem"],
-            multi_processor_count=about["multiProcessorCount"],
-            max_threads_per_multi_processor=about["maxThreadsPerMultiProcessor"],
-            warp_size=about["warpSize"],
-            is_integrated=about["integrated"],
+            name=properties["name"].decode(),
+            major=properties["major"],
+            minor=properties["minor"],
+            total_memory=properties["totalGlobalMem"],
+            multi_processor_count=properties["multiProcessorCount"],
+            max_threads_per_multi_processor=properties["maxThreadsPerMultiProcessor"],
+            warp_size=properties["warpSize"],
+            is_integrated=properties["integrated"],
         )
 
     def can_access(self, device: int, peer: int) -> bool:
-        """Whether a device reads the memory of another one directly."""
-        one, other = self.checked(device), self.checked(peer)
+        """Return whether `device` can read the memory of `peer` directly."""
+        one, other = self.device_ordinal(device), self.device_ordinal(peer)
         return bool(cupy.cuda.runtime.deviceCanAccessPeer(one, other))
 
     def free_and_total(self, device: int) -> tuple[int, int]:
-        """Bytes of the device that are free, and that it has."""
+        """Return the free and the total memory of a device, in bytes."""
         return memory.free_and_total(device)
 
     # ---- arrays
@@ -107,18 +107,18 @@ class CudaBackend(Backend):
 
     def from_host(self, host: NDArray[Any], device: int = -1, non_blocking: bool = False) -> Array:
         with self.on(device):
-            kept = graphs.brought(host)
-            if kept is not None:
-                return kept
+            constant = cuda_graphs.capture_constant(host)
+            if constant is not None:
+                return constant
             return cupy.array(host, order="K", blocking=not (non_blocking and memory.is_pinned(host)))
 
     def to_host(self, array: Array, non_blocking: bool = False) -> NDArray[Any]:
-        graphs.refuse_waiting()
+        cuda_graphs.check_not_capturing()
         with self.on(self.device_of(array)):
             if not non_blocking:
-                made: NDArray[Any] = cupy.asnumpy(array, order="A")
-                return made
-            out = memory.pinned(np.empty(array.shape, array.dtype))
+                copy: NDArray[Any] = cupy.asnumpy(array, order="A")
+                return copy
+            out = memory.copy_to_pinned(np.empty(array.shape, array.dtype))
             return cupy.asnumpy(array, out=out, blocking=False)  # type: ignore[no-any-return]
 
     def move(self, array: Array, device: int) -> Array:
@@ -126,7 +126,7 @@ class CudaBackend(Backend):
             return cupy.asarray(array)
 
     def pin(self, array: NDArray[Any]) -> NDArray[Any]:
-        return array if memory.is_pinned(array) else memory.pinned(array)
+        return array if memory.is_pinned(array) else memory.copy_to_pinned(array)
 
     def is_pinned(self, array: NDArray[Any]) -> bool:
         return memory.is_pinned(array)
@@ -134,7 +134,7 @@ class CudaBackend(Backend):
     # ---- random numbers
 
     def random_stream(self) -> Philox:
-        """The stream of the current device."""
+        """Return the random stream of the current device."""
         return self.streams[self.current_device()]
 
     def new_stream(self) -> Philox:
@@ -147,14 +147,14 @@ class CudaBackend(Backend):
     # ---- kernels
 
     def group(self, program: Any) -> Callable[[Sequence[Any]], dict[int, Any] | None]:
-        return groups.Group(self, program)
+        return fusion_groups.CudaFusionGroup(self, program)
 
     def own_kernel(self, record: Any) -> Kernel | None:
-        if record.name in host.OPERATORS:
-            return host.operator(record.name, record.kernel)
-        return pointwise.launcher(record)
+        if record.name in cpu_fallback.OPERATORS:
+            return cpu_fallback.host_kernel(record.name, record.kernel)
+        return pointwise_launch.make_launcher(record)
 
 
 def backend() -> CudaBackend:
-    """The backend of this process's devices."""
+    """Return the backend of this process's CUDA devices."""
     return CudaBackend()

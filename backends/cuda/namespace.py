@@ -1,11 +1,11 @@
-"""`xp` on CUDA: the functions of CuPy, corrected where kernels rely on what NumPy does.
+"""Array namespace `xp` of CUDA: CuPy's functions, corrected where kernels rely on NumPy's behaviour.
 
-In: a name of NumPy's; out: CuPy's function of that name, or the one below.
+In: the name of a NumPy function. Out: CuPy's function of that name, or the one below.
 
     xp.add                CuPy's
-    xp.linalg.inv         CuPy's, but a matrix that has none is an error and not NaN
-    xp.where(m, x, 0)     keeps the dtype of bfloat16 arrays, which CuPy's lifts to float32
-    xp.nanquantile        of NumPy only: runs on the host, with one warning (`host.FUNCTIONS`)
+    xp.linalg.inv         CuPy's, but raises LinAlgError for a singular matrix instead of returning NaN
+    xp.where(m, x, 0)     keeps the dtype of bfloat16 arrays, which CuPy promotes to float32
+    xp.nanquantile        NumPy only: runs on the CPU, with one warning (`cpu_fallback.FUNCTIONS`)
 """
 
 from __future__ import annotations
@@ -21,60 +21,60 @@ import numpy as np
 from ts import dtypes
 
 from ..namespace import Namespace
-from . import graphs, host
+from . import cpu_fallback, cuda_graphs
 
 BFLOAT16: np.dtype[Any] = dtypes.bfloat16.numpy_dtype
 
 
-class Raising:
-    """The functions of a module of CuPy's that calls cuSOLVER, whose failures raise LinAlgError."""
+class CheckedLinalg:
+    """Module of CuPy whose cuSOLVER failures raise LinAlgError."""
 
     def __init__(self, module: str) -> None:
         self.__name__ = module
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(importlib.import_module(self.__name__), name, None)
-        if found is None:
-            found = host.function(f"{self.__name__.removeprefix('cupy.')}.{name}")
-        elif callable(found) and not isinstance(found, type):
-            found = _raising(found)
-        setattr(self, name, found)
-        return found
+        function = getattr(importlib.import_module(self.__name__), name, None)
+        if function is None:
+            function = cpu_fallback.numpy_function(f"{self.__name__.removeprefix('cupy.')}.{name}")
+        elif callable(function) and not isinstance(function, type):
+            function = _raise_on_failure(function)
+        setattr(self, name, function)
+        return function
 
 
-def _raising(function: Callable[..., Any]) -> Callable[..., Any]:
-    def called(*args: Any, **kwargs: Any) -> Any:
+def _raise_on_failure(function: Callable[..., Any]) -> Callable[..., Any]:
+    def checked(*args: Any, **kwargs: Any) -> Any:
         with cupyx.errstate(linalg="raise"):
             return function(*args, **kwargs)
 
-    called.__name__ = function.__name__
-    return called
+    checked.__name__ = function.__name__
+    return checked
 
 
 class CudaNamespace(Namespace):
-    """The array namespace that kernels get; what was asked for once is an attribute afterwards."""
+    """Array namespace that kernels receive; resolved names become attributes."""
 
     __name__ = "cupy"
     scipy_package = "cupyx.scipy"
     streams = "cuda"
 
     def __init__(self) -> None:
-        self.linalg = Raising("cupy.linalg")
+        self.linalg = CheckedLinalg("cupy.linalg")
 
     def __getattr__(self, name: str) -> Any:
-        found = OWN.get(name)
-        if found is None:
-            found = getattr(cupy, name, None)
-        if found is None:
-            found = host.function(name)
-        setattr(self, name, found)
-        return found
+        function = OVERRIDES.get(name)
+        if function is None:
+            function = getattr(cupy, name, None)
+        if function is None:
+            function = cpu_fallback.numpy_function(name)
+        setattr(self, name, function)
+        return function
 
     def to_host(self, x: Any) -> Any:
-        """The elements as a NumPy array."""
+        """Return the elements as a NumPy array."""
         if not isinstance(x, cupy.ndarray):
             return np.asarray(x)
-        graphs.refuse_waiting()
+        cuda_graphs.check_not_capturing()
         return cupy.asnumpy(x)
 
 
@@ -85,21 +85,21 @@ def _is_bfloat16(x: Any) -> bool:
     return getattr(x, "dtype", None) == BFLOAT16
 
 
-def _through_float(name: str) -> Callable[..., Any]:
-    """CuPy's function for arrays of bfloat16 too, by way of float32."""
+def _compute_in_float32(name: str) -> Callable[..., Any]:
+    """Return CuPy's function, extended to bfloat16 arrays by computing in float32."""
     function = getattr(cupy, name)
 
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def compute(*args: Any, **kwargs: Any) -> Any:
         floats = [x.dtype for x in _arrays(args) if x.dtype.kind in "fc" or x.dtype == BFLOAT16]
         if BFLOAT16 not in floats:
             return function(*args, **kwargs)
-        result = function(*map(_widened, args), **kwargs)
+        result = function(*map(_upcast, args), **kwargs)
         if any(d != BFLOAT16 for d in floats) or "dtype" in kwargs:
             return result
-        return tuple(map(_narrowed, result)) if isinstance(result, tuple) else _narrowed(result)
+        return tuple(map(_downcast, result)) if isinstance(result, tuple) else _downcast(result)
 
-    called.__name__ = name
-    return called
+    compute.__name__ = name
+    return compute
 
 
 def _arrays(xs: Any) -> Iterator[Any]:
@@ -110,25 +110,25 @@ def _arrays(xs: Any) -> Iterator[Any]:
             yield from _arrays(x)
 
 
-def _widened(x: Any) -> Any:
+def _upcast(x: Any) -> Any:
     if isinstance(x, (list, tuple)):
-        return type(x)(map(_widened, x))
+        return type(x)(map(_upcast, x))
     return x.astype(np.float32) if _is_bfloat16(x) else x
 
 
-def _narrowed(x: Any) -> Any:
+def _downcast(x: Any) -> Any:
     return x.astype(BFLOAT16) if getattr(x, "dtype", None) == np.float32 else x
 
 
 def _logical_not(x: Any) -> Any:
-    """logical_not; CuPy's is of bools, integers and the floats that NumPy has."""
+    """Return logical_not; CuPy's accepts bools, integers and NumPy's floats only."""
     return cupy.equal(x, 0)
 
 
-class Scattering:
-    """A ufunc of CuPy's whose `at` knows all dtypes, and which accumulates.
+class ScatterUfunc:
+    """CuPy ufunc whose `at` accepts all dtypes, with `accumulate` and `reduceat`.
 
-    CuPy scatters by atomic instructions of the device, which there are for 32 and 64 bits.
+    CuPy scatters by atomic instructions of the device, which exist for 32 and 64 bits only.
     """
 
     def __init__(self, name: str) -> None:
@@ -142,64 +142,64 @@ class Scattering:
         return getattr(self._ufunc, name)
 
     def at(self, a: Any, indices: Any, b: Any = None) -> None:
-        """a[indices] op= b, also where an index is there more than once."""
+        """Perform `a[indices] op= b`, with repeated indices accumulated."""
         if self.__name__ == "multiply":
-            host.function("multiply.at")(a, indices, b)
+            cpu_fallback.numpy_function("multiply.at")(a, indices, b)
             return
         if a.dtype.kind == "c":
             parts = (b.real, b.imag) if isinstance(b, (cupy.ndarray, complex)) else (b, 0)
             self.at(a.real, indices, parts[0])
             self.at(a.imag, indices, parts[1])
             return
-        small = np.dtype(np.float32 if a.dtype == BFLOAT16 or a.dtype.kind == "f" else np.int32)
-        wide = a.astype(small) if a.dtype.itemsize < small.itemsize else a
+        wide_dtype = np.dtype(np.float32 if a.dtype == BFLOAT16 or a.dtype.kind == "f" else np.int32)
+        wide = a.astype(wide_dtype) if a.dtype.itemsize < wide_dtype.itemsize else a
         terms = b.astype(wide.dtype) if isinstance(b, cupy.ndarray) else wide.dtype.type(b)
         self._ufunc.at(wide, indices, terms)
         if wide is not a:
             a[...] = wide.astype(a.dtype)
 
     def accumulate(self, a: Any, axis: int = 0, dtype: Any = None) -> Any:
-        """The results so far along an axis."""
-        return host.function(f"{self.__name__}.accumulate")(a, axis=axis, dtype=dtype)
+        """Return the accumulated results along an axis."""
+        return cpu_fallback.numpy_function(f"{self.__name__}.accumulate")(a, axis=axis, dtype=dtype)
 
     def reduceat(self, a: Any, indices: Any, axis: int = 0) -> Any:
-        """The results of the parts of an axis that begin at `indices`."""
+        """Return the reductions of the segments of an axis that start at `indices`."""
         if self.__name__ != "add":
-            return host.function(f"{self.__name__}.reduceat")(a, indices, axis=axis)
-        made = self._ufunc.reduceat(_widened(a), indices, axis=axis)
-        return made.astype(a.dtype) if _is_bfloat16(a) else made
+            return cpu_fallback.numpy_function(f"{self.__name__}.reduceat")(a, indices, axis=axis)
+        sums = self._ufunc.reduceat(_upcast(a), indices, axis=axis)
+        return sums.astype(a.dtype) if _is_bfloat16(a) else sums
 
 
 def _asarray(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
-    """asarray; while a graph is made, what comes from the host belongs to the graph."""
-    kept = graphs.brought(a, dtype)
-    return cupy.asarray(a, dtype, **kwargs) if kept is None else kept
+    """Convert to a device array; during capture, values from the host belong to the graph."""
+    constant = cuda_graphs.capture_constant(a, dtype)
+    return cupy.asarray(a, dtype, **kwargs) if constant is None else constant
 
 
 def _array(a: Any, dtype: Any = None, **kwargs: Any) -> Any:
-    kept = graphs.brought(a, dtype)
-    return cupy.array(a, dtype, **kwargs) if kept is None else kept
+    constant = cuda_graphs.capture_constant(a, dtype)
+    return cupy.array(a, dtype, **kwargs) if constant is None else constant
 
 
 def _sorted_order(x: Any, axis: Any = -1, kind: Any = None, **unused: Any) -> Any:
-    """argsort; CuPy's is always stable, and knows no bfloat16."""
+    """Return argsort; CuPy's is always stable, and does not accept bfloat16."""
     return cupy.argsort(x.astype(np.float32) if _is_bfloat16(x) else x, axis=axis)
 
 
 def _sorted(x: Any, axis: Any = -1, kind: Any = None, **unused: Any) -> Any:
-    """sort; CuPy's is always stable, and knows no bfloat16."""
+    """Return a sorted copy; CuPy's sort is always stable, and does not accept bfloat16."""
     if _is_bfloat16(x):
         return cupy.sort(x.astype(np.float32), axis=axis).astype(BFLOAT16)
     return cupy.sort(x, axis=axis)
 
 
-OWN: dict[str, Any] = {
-    **{name: _through_float(name) for name in (
+OVERRIDES: dict[str, Any] = {
+    **{name: _compute_in_float32(name) for name in (
         "where", "matmul", "dot", "tensordot", "inner", "cumsum", "cumprod", "searchsorted", "einsum",
         "clip", "unique",
         "histogram", "isin", "kron",
     )},
-    **{name: Scattering(name) for name in ("add", "multiply", "maximum", "minimum", "logaddexp")},
+    **{name: ScatterUfunc(name) for name in ("add", "multiply", "maximum", "minimum", "logaddexp")},
     "array": _array,
     "asarray": _asarray,
     "argsort": _sorted_order,

@@ -1,13 +1,13 @@
-"""Streams and events: the queues of a device, and marks in them, as `torch.cuda` has them.
+"""CUDA streams and events with the interface of `torch.cuda`.
 
-In: a device; out: queues that run beside each other.
+In: a device. Out: streams whose work may run concurrently.
 
     s = Stream(0)
-    with current(s):            what is computed here is queued in s
+    with current(s):            work is queued in s
         y = x + 1
     current_stream(0).wait_stream(s)
 
-The streams are CuPy's, so code that uses CuPy directly and `ts` see the same current stream.
+The streams are CuPy's, so code that uses CuPy directly and `ts` share the current stream.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from ts import devices
 
 
 class Stream:
-    """A queue of work on a device; work in different streams may run at the same time."""
+    """Queue of work on a device; work in different streams may run concurrently."""
 
     def __init__(self, device: int, queue: Any = None, priority: int = 0) -> None:
         self.device = devices.device("cuda", device)
         if queue is None:
             with cupy.cuda.Device(device):
                 queue = cupy.cuda.Stream(non_blocking=True, priority=priority or None)
-        self.queue = queue  # the stream of CuPy
+        self.queue = queue  # CuPy's stream
         self.priority = priority
 
     @property
     def cuda_stream(self) -> int:
-        """The address that the CUDA runtime knows the stream by."""
+        """Address of the stream in the CUDA runtime."""
         return int(self.queue.ptr)
 
     @property
@@ -42,25 +42,25 @@ class Stream:
         return self.cuda_stream
 
     def synchronize(self) -> None:
-        """Wait until everything in the queue is done."""
+        """Wait until all queued work is done."""
         self.queue.synchronize()
 
     def query(self) -> bool:
-        """Whether everything in the queue is done."""
+        """Return whether all queued work is done."""
         return bool(self.queue.done)
 
     def record_event(self, event: Event | None = None) -> Event:
-        """Put a mark into the queue; the mark."""
+        """Record an event in the stream, and return it."""
         event = Event() if event is None else event
         event.record(self)
         return event
 
     def wait_event(self, event: Event) -> None:
-        """What is queued from now on starts when the mark is passed."""
+        """Make work queued from now on wait for an event."""
         event.wait(self)
 
     def wait_stream(self, stream: Stream) -> None:
-        """What is queued from now on starts when what is in `stream` now is done."""
+        """Make work queued from now on wait for the work that `stream` holds now."""
         self.wait_event(stream.record_event())
 
     def __eq__(self, other: object) -> bool:
@@ -76,7 +76,7 @@ class Stream:
 
 
 class Event:
-    """A mark in a queue: it can be waited for, and the time between two be taken."""
+    """Marker in a stream that can be waited for, and that measures time between two events."""
 
     def __init__(
         self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
@@ -84,10 +84,10 @@ class Event:
         self.enable_timing = enable_timing
         self._blocking = blocking
         self._interprocess = interprocess
-        self._mark: Any = None  # made when it is first recorded, on the device of that stream
+        self._mark: Any = None  # created by the first `record`, on the device of that stream
 
     def record(self, stream: Stream | None = None) -> None:
-        """Put the mark into a queue, the current one by default; an earlier place of it is forgotten."""
+        """Record the event in a stream, by default the current one; replaces an earlier recording."""
         stream = current_stream(int(cupy.cuda.runtime.getDevice())) if stream is None else stream
         with cupy.cuda.Device(stream.device.index):
             if self._mark is None:
@@ -99,22 +99,22 @@ class Event:
             self._mark.record(stream.queue)
 
     def wait(self, stream: Stream | None = None) -> None:
-        """What is queued in the stream from now on starts when the mark is passed."""
-        if self._mark is not None:  # a mark that was never recorded counts as passed
+        """Make work queued in the stream from now on wait for this event."""
+        if self._mark is not None:  # an event that was never recorded counts as passed
             stream = current_stream(int(cupy.cuda.runtime.getDevice())) if stream is None else stream
             stream.queue.wait_event(self._mark)
 
     def query(self) -> bool:
-        """Whether the mark is passed."""
+        """Return whether the event has passed."""
         return self._mark is None or bool(self._mark.done)
 
     def synchronize(self) -> None:
-        """Wait until the mark is passed."""
+        """Wait until the event has passed."""
         if self._mark is not None:
             self._mark.synchronize()
 
     def elapsed_time(self, end_event: Event) -> float:
-        """Milliseconds between two marks, both passed and made with `enable_timing`."""
+        """Return the milliseconds between two passed events that were created with `enable_timing`."""
         if not (self.enable_timing and end_event.enable_timing):
             raise ValueError("Both events must be created with argument 'enable_timing=True'.")
         if self._mark is None or end_event._mark is None:
@@ -128,38 +128,40 @@ class Event:
 
 
 def current_stream(device: int) -> Stream:
-    """The stream that work on a device goes to."""
+    """Return the current stream of a device."""
     with cupy.cuda.Device(device):
         return Stream(device, cupy.cuda.get_current_stream())
 
 
 def default_stream(device: int) -> Stream:
-    """The stream that every device has."""
+    """Return the default stream of a device."""
     return Stream(device, cupy.cuda.Stream.null)
 
 
 def external_stream(address: int, device: int) -> Stream:
-    """A stream that another library made."""
+    """Wrap a stream of another library, given its address."""
     return Stream(device, cupy.cuda.ExternalStream(address, device))
 
 
 def set_stream(stream: Stream) -> None:
-    """Let work on the stream's device go to it from now on."""
+    """Make `stream` the current stream of its device."""
     with cupy.cuda.Device(stream.device.index):
         stream.queue.use()
 
 
 @contextmanager
 def current(stream: Stream | None) -> Iterator[Stream | None]:
-    """The block in which work goes to `stream`, on its device; nothing changes where it is None."""
+    """Make `stream` the current stream of its device within a `with` block; None changes nothing."""
     if stream is None:
         yield None
         return
     with cupy.cuda.Device(stream.device.index):
-        before = cupy.cuda.get_current_stream()  # CuPy's own blocks end with the stream of the block around
+        before = (
+            cupy.cuda.get_current_stream()
+        )  # CuPy's own context managers restore the stream of the enclosing block
         stream.queue.use()
         try:
             yield stream
         finally:
-            with cupy.cuda.Device(stream.device.index):  # the block may have chosen another
+            with cupy.cuda.Device(stream.device.index):  # the block may have selected another device
                 before.use()

@@ -37,4 +37,4 @@ def number(device: Device) -> int:
 
 def checked(device: Device) -> int:
     """The number of a device that exists, the current one by default."""
-    return int(backend().checked(number(device)))
+    return int(backend().device_ordinal(number(device)))

@@ -28,7 +28,7 @@ __all__ = ["CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturi
 
 def _graphs() -> Any:
     backend()  # says what is missing where there is no device
-    return import_module("ts.backends.cuda.graphs")
+    return import_module("ts.backends.cuda.cuda_graphs")
 
 
 def is_current_stream_capturing() -> bool:
@@ -38,7 +38,7 @@ def is_current_stream_capturing() -> bool:
 
 def graph_pool_handle() -> Any:
     """Memory that several graphs may have in common, where they do not run at the same time."""
-    return _graphs().Pool()
+    return _graphs().GraphPool()
 
 
 class CUDAGraph:

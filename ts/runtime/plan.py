@@ -246,11 +246,12 @@ def _group_lines(record: Any, group: _Group | None) -> Iterator[str]:
     for other in filter(None, record.elsewhere.values()):
         for plan in other.plans:
             yield _plan_line(plan, [f"on {other.device}: {plan.inputs[0]}", *plan.inputs[1:]])
-            for value, reason in plan.left.items():
+            for value, reason in plan.unfused.items():
                 end = program.ends[value - len(program.inputs) - len(program.rows)]
                 yield f"      {_short(end.operator.name)} by itself, as {reason}"
-        if other.left:
-            yield f"    {other.left} calls on {other.device} one by one: devices, numbers, replaced operators"
+        if other.unfused_calls:
+            count = other.unfused_calls
+            yield f"    {count} calls on {other.device} one by one: devices, numbers, replaced operators"
     if on_cpu is None:
         return
     for plan in on_cpu.plans:

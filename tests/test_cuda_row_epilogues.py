@@ -1,4 +1,4 @@
-"""What reads rows at the end of fused groups on CUDA: the bits of the operator alone, the numbers of the CPU.
+"""Row epilogues of CUDA fusion groups: same bits as the single operator, close to the CPU's results.
 
 On a GPU where there is one, else on the double of CuPy, where each kernel is compiled for the host.
 """
@@ -10,7 +10,7 @@ import pytest
 
 import ts
 from tests.fuzz.groups import GroupWriter, arguments
-from tests.test_cuda_groups import CLOSE, all_compare, groups, moved, one_by_one, prepare, refused, results, runs, script  # noqa: F401
+from tests.test_cuda_fusion_groups import CLOSE, all_compare, groups, moved, one_by_one, prepare, refused, results, runs, script  # noqa: F401
 from tests.test_fusion_ends import ENDS, LAYOUTS
 from tests.shares import some
 from ts.ops import registry
@@ -18,7 +18,7 @@ from ts.ops import registry
 pytestmark = pytest.mark.cuda
 
 
-def ended(expression):
+def script_with_epilogue(expression):
     return script(f"""
 def f(x: Tensor, y: Tensor, w: Tensor, b: Tensor) -> Tensor:
     h = x * y + 0.5
@@ -26,9 +26,9 @@ def f(x: Tensor, y: Tensor, w: Tensor, b: Tensor) -> Tensor:
 """)
 
 
-def left(f):
-    """Why ends ran by themselves."""
-    return [reason for group in groups(f) for plan in group.plans for reason in plan.left.values()]
+def unfused_reasons(f):
+    """Return the reasons why epilogues ran separately."""
+    return [reason for group in groups(f) for plan in group.plans for reason in plan.unfused.values()]
 
 
 def inputs(shape, dtype=ts.float32):
@@ -38,10 +38,10 @@ def inputs(shape, dtype=ts.float32):
 @pytest.fixture
 def launches(cuda, monkeypatch):
     """The kernels that are started, with their sizes."""
-    from ts.backends.cuda import pointwise
+    from ts.backends.cuda import pointwise_launch
 
     found = []
-    monkeypatch.setattr(pointwise, "launch", lambda *a, real=pointwise.launch: (found.append(a[:2]), real(*a)) and None)
+    monkeypatch.setattr(pointwise_launch, "launch_kernel", lambda *a, real=pointwise_launch.launch_kernel: (found.append(a[:2]), real(*a)) and None)
     return found
 
 
@@ -50,49 +50,49 @@ SHAPES = [(3, 4), (300, 5), (70, 37), (5,), (7, 130), (2, 3, 333), (3, 5000), (2
 
 
 @pytest.mark.parametrize("expression", some(*list(ENDS.values())[::2], of=ENDS.values()))
-def test_the_bits_of_the_operator_alone(prepare, expression):
+def test_epilogues_have_the_bits_of_single_operators(prepare, expression):
     """In the group's kernel or in one of its own, rows of every length."""
-    f = ended(expression)
+    f = script_with_epilogue(expression)
     ts.manual_seed(1)
     all_compare(prepare, [(f, *inputs(shape)) for shape in SHAPES], tolerance=3e-5)
-    assert runs(f) >= len(SHAPES) and not refused(f) and not left(f)
+    assert runs(f) >= len(SHAPES) and not refused(f) and not unfused_reasons(f)
 
 
 @pytest.mark.parametrize("dtype", some(ts.float16, of=(ts.float16, ts.bfloat16, ts.float64)), ids=str)
 def test_dtypes(prepare, dtype):
     """16-bit floats are folded in 32 bits; parameters may have these."""
     ts.manual_seed(2)
-    calls = [(ended(text), *inputs(shape, dtype)) for text in ENDS.values() for shape in [(3, 30), (2, 1101)]]
+    calls = [(script_with_epilogue(text), *inputs(shape, dtype)) for text in ENDS.values() for shape in [(3, 30), (2, 1101)]]
     if dtype.itemsize == 2:
-        f = ended(ENDS["layer_norm"])
+        f = script_with_epilogue(ENDS["layer_norm"])
         calls += [(f, *inputs(shape, dtype)[:2], *inputs(shape)[2:]) for shape in [(3, 30), (2, 1101)]]
     all_compare(prepare, calls, tolerance=8 * CLOSE[dtype.name])
-    assert all(runs(f) >= 2 and not left(f) for f, *_ in calls)
+    assert all(runs(f) >= 2 and not unfused_reasons(f) for f, *_ in calls)
 
 
-def test_long_rows_are_read_in_parts(prepare, launches):
+def test_long_rows_are_reduced_in_chunks(prepare, launches):
     """Many blocks read one row where the text allows it: two kernels, and the second is the same for any length."""
     ts.manual_seed(3)
-    functions = [ended(text) for text in ("h.sum()", "h.mean(-1)", "h.amax()", "h.norm()", "h.norm(3)")]
+    functions = [script_with_epilogue(text) for text in ("h.sum()", "h.mean(-1)", "h.amax()", "h.norm()", "h.norm(3)")]
     shapes = [(40_000,), (2, 16_385), (70_001,)]
     all_compare(prepare, [(f, *inputs(shape)) for f in functions for shape in shapes], tolerance=1e-4)
-    assert not any(map(left, functions))
+    assert not any(map(unfused_reasons, functions))
     launches.clear()
     x = inputs((50_001,))
-    ended("h.mean()")(*map(moved, x))
+    script_with_epilogue("h.mean()")(*map(moved, x))
     assert [sizes[0] for _, sizes in launches] == [4, 1]
 
 
-def test_few_rows_that_are_too_long(prepare):
+def test_few_long_rows_are_not_fused(prepare):
     """One block would be busy with each, and the device idle."""
-    f = ended("torch.softmax(h, -1)")
+    f = script_with_epilogue("torch.softmax(h, -1)")
     all_compare(prepare, [(f, *inputs((140_000,)))])
-    assert left(f) == ["its rows are too few and too long"]
+    assert unfused_reasons(f) == ["its rows are too few and too long"]
 
 
-def test_what_does_not_fit_in_shared_memory_is_computed_again(prepare, launches):
+def test_rows_beyond_shared_memory_are_recomputed(prepare, launches):
     """Rows of 9000 fit, rows of 13000 do not: the same numbers, and no more memory than there is."""
-    f = ended("torch.softmax(h, -1)")
+    f = script_with_epilogue("torch.softmax(h, -1)")
     all_compare(prepare, [(f, *inputs((2, n))) for n in (9000, 13_000)])
     launches.clear()
     for n in (9000, 13_000):
@@ -106,7 +106,7 @@ def test_layouts(prepare, layout):
     make = LAYOUTS[layout]
     calls = []
     for text in ("torch.softmax(h, -1)", "h.sum(-1)", "h.sum()", "h.amax(-1)"):
-        f = ended(text)
+        f = script_with_epilogue(text)
         args = [make[0](), make[1](), ts.randn(5), ts.randn(5)]
         try:
             f(*args)
@@ -130,7 +130,7 @@ def test_integers_and_bools(prepare):
     assert runs(f) >= len(calls)
 
 
-def test_no_numbers_and_infinities(prepare):
+def test_nan_and_infinities(prepare):
     """NaN wins in extremes; a row of -inf has no softmax, and -inf as logsumexp."""
     nan, inf = float("nan"), float("inf")
     rows = [[1, nan, 3], [nan, nan, nan], [-inf, -inf, -inf], [inf, 1, -inf], [-0.0, 0.0, -0.0]]
@@ -143,7 +143,7 @@ def test_no_numbers_and_infinities(prepare):
     all_compare(prepare, [(f, wide, ts.ones(2000))])
 
 
-def test_several_ends_and_results(prepare, launches):
+def test_several_epilogues_and_results(prepare, launches):
     """All that reads rows of the same length is in the kernel, which also gives what others read."""
     f = script("""
 def f(x: Tensor, y: Tensor, w: Tensor):
@@ -155,17 +155,17 @@ def f(x: Tensor, y: Tensor, w: Tensor):
     all_compare(prepare, calls, tolerance=2e-5)
     launches.clear()
     f(*map(moved, calls[0][1:]))
-    assert len(launches) == 1 and not left(f)
+    assert len(launches) == 1 and not unfused_reasons(f)
 
 
-def test_ends_that_are_left_run_behind_the_kernel(prepare):
+def test_unfused_epilogues_run_after_the_kernel(prepare):
     """Of other dimensions, of rows of another length, with arguments without a text."""
     f = script("def f(x, y):\n    h = x * y\n    return h.sum(-1), h.sum(), h.mean(0), h.var(-1, False)\n")
     g = script("def g(x, y):\n    h = x * y\n    return torch.softmax(h, 0), h + 1\n", "g")
     x = ts.randn(6, 40)
     all_compare(prepare, [(f, x, x), (g, x, x)])
-    assert left(f) == ["another end reads other rows", "it reads other dimensions than the last ones"]
-    assert left(g) == ["it reads other dimensions than the last ones"] and not refused(f) and not refused(g)
+    assert unfused_reasons(f) == ["another epilogue reads other rows", "it reads other dimensions than the last ones"]
+    assert unfused_reasons(g) == ["it reads other dimensions than the last ones"] and not refused(f) and not refused(g)
 
 
 def test_dtypes_of_results(prepare):
@@ -173,10 +173,10 @@ def test_dtypes_of_results(prepare):
     f = script("def f(x, y):\n    h = x * y\n    return h.sum(-1, dtype=torch.float64), torch.softmax(h, -1, dtype=torch.float32)\n")
     calls = [(f, *(ts.randn(3, 50).to(dtype) for _ in "xy")) for dtype in (ts.float32, ts.float16)]
     all_compare(prepare, calls)
-    assert runs(f) >= 2 and not left(f)
+    assert runs(f) >= 2 and not unfused_reasons(f)
 
 
-def test_arguments_decide_by_value(prepare):
+def test_epilogue_arguments_by_value(prepare):
     """Dimensions, corrections and orders of norms of one script, one after the other."""
     f = script("def f(x, y, d: int, p: float, keep: bool):\n    h = x * y\n    return h.norm(p, d, keep), h.sum(d, keep)\n")
     g = script("def g(x, y, c: int):\n    return (x * y).var([-1], correction=c)\n", "g")
@@ -185,7 +185,7 @@ def test_arguments_decide_by_value(prepare):
     all_compare(prepare, [*calls, *((g, x, x, c) for c in (0, 1, 2))], tolerance=2e-5)
 
 
-def test_warnings_and_errors_are_the_operators(cuda):
+def test_warnings_and_errors_of_the_operators(cuda):
     """What warns or fails is left to the operator."""
     f = script("def f(x, y):\n    return (x * y).var(-1)\n")
     x = ts.randn(5, 1).cuda()
@@ -206,27 +206,27 @@ def test_warnings_and_errors_are_the_operators(cuda):
     assert "return a.sum(3)\n           ~~~~~ <--- HERE" in str(info.value)
 
 
-def test_rows_beside_those_that_are_read(prepare):
+def test_weight_and_bias_rows(prepare):
     """Weights that are parts of others, or none."""
     f = script("def f(x, y, w: Optional[Tensor]):\n    return torch.layer_norm(x + y, [30], w, w)\n")
     x, w = ts.randn(5, 30), ts.randn(60)
     all_compare(prepare, [(f, x, x, w[30:]), (f, x, x, None)], tolerance=2e-5)
-    assert not left(f)
+    assert not unfused_reasons(f)
     found = f(x.cuda(), x.cuda(), w.cuda()[::2])
     assert found.cpu().allclose(f(x, x, w[::2]), atol=1e-6)
-    assert left(f) == ["it takes something else than numbers and rows"]
+    assert unfused_reasons(f) == ["it takes something else than numbers and rows"]
 
 
-def test_places_are_counted_in_64_bits(prepare, monkeypatch):
+def test_64_bit_offsets(prepare, monkeypatch):
     """As those of large tensors are."""
-    from ts.backends.cuda import planning
+    from ts.backends.cuda import kernel_specialization
 
-    monkeypatch.setattr(planning, "SMALL", 0)
-    calls = [(ended(ENDS[name]), *inputs(shape)) for name in ("softmax", "layer_norm", "sum") for shape in [(7, 130), (3, 2501)]]
-    all_compare(prepare, [*calls, (ended("h.sum()"), *inputs((20_000,)))], tolerance=2e-5)
+    monkeypatch.setattr(kernel_specialization, "INT32_INDEX_LIMIT", 0)
+    calls = [(script_with_epilogue(ENDS[name]), *inputs(shape)) for name in ("softmax", "layer_norm", "sum") for shape in [(7, 130), (3, 2501)]]
+    all_compare(prepare, [*calls, (script_with_epilogue("h.sum()"), *inputs((20_000,)))], tolerance=2e-5)
 
 
-def test_a_replaced_end_is_called(cuda):
+def test_overridden_epilogue_is_called(cuda):
     """As any operator of a group."""
     f = script("def f(x):\n    return (x * 2).sum()\n")
     x = ts.ones(3, device="cuda")
@@ -238,7 +238,7 @@ def test_a_replaced_end_is_called(cuda):
     assert f(x).item() == 6 and runs(f) == 1
 
 
-def test_what_a_plan_says(cuda):
+def test_execution_report(cuda):
     """`fn.plan` names ends that ran by themselves."""
     f = script("def f(x):\n    h = x * 2\n    return h.sum(-1), torch.softmax(h, 0)\n")
     f(ts.rand(3, 4, device="cuda"))
@@ -247,7 +247,7 @@ def test_what_a_plan_says(cuda):
 
 def test_graphs(cuda):
     """Kernels with shared memory and of parts are noted with their graph."""
-    f = ended("torch.softmax(h, -1)")
+    f = script_with_epilogue("torch.softmax(h, -1)")
     x = [t.cuda() for t in inputs((4, 50))]
     wide = ts.rand(40_000, device="cuda")
     made = ts.cuda.CUDAGraph()
@@ -265,7 +265,7 @@ READS = (*(text for text in ENDS.values() if " if " not in text), "torch.softmax
 
 
 @pytest.mark.parametrize("seed", some(0, of=range(3)))
-def test_random_ends(prepare, seed):
+def test_random_epilogues(prepare, seed):
     """Some ends of two values, over rows of random lengths, in dtypes that meet."""
     rng = random.Random(seed)
     ts.manual_seed(seed)
@@ -280,7 +280,7 @@ def test_random_ends(prepare, seed):
         args[1] = rng.choice([args[1], args[1][..., :1], args[1][:1], args[1].double().to(dtype)])
         calls.append((f, *args))
     prepare(calls)
-    from tests.test_cuda_groups import compare
+    from tests.test_cuda_fusion_groups import compare
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of degrees of freedom
@@ -318,6 +318,6 @@ def test_programs_of_the_fuzzer(prepare, first):
             assert got.cpu().nan_to_num(77).equal(alone.cpu().nan_to_num(77))
     assert sum(runs(f) > 0 for f, *_ in fine) > 10
 
-def test_all_ends_have_a_text(cuda):
+def test_all_epilogues_have_a_row_expression(cuda):
     """What may end a group on the CPU may do so on CUDA."""
     assert [r.key for r in registry.records() if r.ends and r.cuda_rows is None] == []

@@ -1,10 +1,10 @@
-"""What runs on the CPU because CuPy has nothing for it: functions and whole operators, with one warning each.
+"""CPU fallback of functions and operators that CuPy lacks, with one warning each.
 
-In: arrays of the device; out: arrays of the device.  Each costs two transfers and waits for the device, so
-it is named: the first use of a name warns, and `docs/backends.md` lists the names from the tables here.
+In: device arrays. Out: device arrays. Every call costs two transfers and synchronizes with the device. The
+first use of a name warns, and `docs/backends.md` lists the tables of this module.
 
-    FUNCTIONS    names of NumPy's that CuPy lacks, for kernels that call xp.NAME
-    OPERATORS    operators whose whole kernel runs on copies in host memory
+    FUNCTIONS    NumPy functions that CuPy lacks, for kernels that call xp.NAME
+    OPERATORS    operators whose kernel runs on copies in host memory
 """
 
 from __future__ import annotations
@@ -44,44 +44,44 @@ def _warn(name: str, reason: str) -> None:
 
 
 def to_host(x: Any) -> Any:
-    """Arrays of the device, also in lists and tuples, as NumPy arrays."""
+    """Convert device arrays, also in lists and tuples, to NumPy arrays."""
     if isinstance(x, cupy.ndarray):
         return cupy.asnumpy(x)
     return type(x)(map(to_host, x)) if type(x) in (list, tuple) else x
 
 
 def to_device(x: Any) -> Any:
-    """NumPy arrays, also in lists and tuples, as arrays of the current device."""
+    """Convert NumPy arrays, also in lists and tuples, to arrays of the current device."""
     if isinstance(x, (np.ndarray, np.generic)):
         return cupy.asarray(x)
     return type(x)(map(to_device, x)) if type(x) in (list, tuple) else x
 
 
-def function(name: str) -> Callable[..., Any]:
-    """NumPy's function `name` for arrays of the device; AttributeError where it is not in the table."""
+def numpy_function(name: str) -> Callable[..., Any]:
+    """Return a NumPy function of FUNCTIONS for device arrays; raise AttributeError for other names."""
     if name not in FUNCTIONS:
         raise AttributeError(f"module 'cupy' has no attribute '{name}'")
-    found: Any = np
+    target: Any = np
     for part in name.split("."):
-        found = getattr(found, part)
+        target = getattr(target, part)
 
-    def called(*args: Any, **kwargs: Any) -> Any:
+    def call_on_host(*args: Any, **kwargs: Any) -> Any:
         _warn(f"numpy.{name}", FUNCTIONS[name])
         hosts = [to_host(x) for x in args]
-        result = found(*hosts, **{k: to_host(v) for k, v in kwargs.items()})
-        if result is None:  # it wrote into its first argument
+        result = target(*hosts, **{k: to_host(v) for k, v in kwargs.items()})
+        if result is None:  # in-place functions write to their first argument
             args[0][...] = cupy.asarray(hosts[0])
         return to_device(result)
 
-    return called
+    return call_on_host
 
 
-def operator(name: str, kernel: Kernel) -> Kernel:
-    """An operator's kernel on copies in host memory."""
+def host_kernel(name: str, kernel: Kernel) -> Kernel:
+    """Return a kernel that runs `kernel` on copies in host memory."""
 
-    def called(xp: Any, *args: Any) -> Any:
+    def call_on_host(xp: Any, *args: Any) -> Any:
         _warn(name, OPERATORS[name])
         with np.errstate(all="ignore"):
             return to_device(kernel(get("cpu").xp, *map(to_host, args)))
 
-    return called
+    return call_on_host

@@ -1,15 +1,16 @@
-"""CUDA C++ from text: what each kernel of the backend is compiled from.
+"""CUDA C++ sources: preamble, expressions of operator records, and random number kernels.
 
-In: the CUDA expressions of operator records; out: what they mean, and in which dtypes they hold.  Sources are
-without includes, so that NVRTC compiles them on machines without a GPU too (`tests/test_cuda_sources.py`).
+In: the CUDA expressions of operator records. Out: their operands, and the dtypes that they support. The
+sources include no headers, so NVRTC compiles them on machines without a GPU too
+(`tests/test_cuda_sources.py`).
 
-    "a * b"               two operands, by the letters a, b, c, d; they have the type that is computed in
+    "a * b"               two operands, named a, b, c, d; they have the compute type
     "a ? b : c"           a is a mask
-    "gelu(a, b)"          b is a text: which function it is, is found by its type, `word_none` or `word_tanh`
-    "min(max(a, b), c)"   ... as it is where b or c is None
+    "gelu(a, b)"          b is a string argument, whose C++ type (`word_none` ...) selects the overload
+    "min(max(a, b), c)"   ... as does None for b or c
 
-float16 and bfloat16 are words of 16 bits here, converted to float when loaded and rounded to nearest even
-when stored.  `fused.py` makes kernels of expressions.
+float16 and bfloat16 are stored as 16-bit structs, converted to float when loaded and rounded to nearest even
+when stored. `pointwise_codegen.py` generates kernels from expressions.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ import re
 from functools import cache
 from typing import Any
 
-OPTIONS = ("--std=c++17", "--fmad=false")  # what is computed in one kernel has the bits of two
+OPTIONS = (
+    "--std=c++17",
+    "--fmad=false",
+)  # without FMA, a fused kernel computes the same bits as separate ones
 
 C_TYPES = {
     "bool": "bool", "uint8": "unsigned char", "int8": "signed char", "int16": "short",
@@ -26,13 +30,13 @@ C_TYPES = {
     "uint64": "unsigned long long", "float16": "half_bits", "bfloat16": "bfloat_bits",
     "float32": "float", "float64": "double",
 }  # fmt: skip
-CHARACTERS = {  # those of `Record.types`
+CHARACTERS = {  # the dtype characters of `Record.types`
     "bool": "?", "uint8": "B", "int8": "b", "int16": "h", "uint16": "H", "int32": "i", "uint32": "I",
     "int64": "l", "uint64": "L", "float16": "e", "bfloat16": "e", "float32": "f", "float64": "d",
 }  # fmt: skip
 
-# `ts::` holds the functions that CUDA has with other rules (NaN in min and max) or not for every type, so
-# that an expression means the same in each dtype.
+# `ts::` holds functions that CUDA defines with other rules (NaN in min and max) or not for every type, so
+# that an expression has the same meaning in each dtype.
 PREAMBLE = r"""
 struct half_bits { unsigned short bits; };
 struct bfloat_bits { unsigned short bits; };
@@ -107,56 +111,60 @@ template <class T> __device__ inline T floor_divide(T x, T y) {
 """
 
 
-SHORT = ("float16", "bfloat16")
-FLOATS = (*SHORT, "float32", "float64")
-LETTERS = "abcd"  # the operands of an expression: the tensors and numbers among the parameters, in order
-WORDS = re.findall(r"struct word_(\w+)", PREAMBLE)  # None and texts among them, which functions are chosen by
+HALF_FLOATS = ("float16", "bfloat16")
+FLOATS = (*HALF_FLOATS, "float32", "float64")
+LETTERS = "abcd"  # names of the operands of an expression, in the order of the parameters
+STRING_ARGUMENTS = re.findall(
+    r"struct word_(\w+)", PREAMBLE
+)  # None and the string arguments that select a function
 
-# Expressions that mean in integers what they say: no division, no function that goes through floats.
-_WHOLE = re.compile(r"(?:[abcd0-9 ()+\-*&|^~!=?:]|<(?!<)|>(?!>)|max|min|isnan|isinf)*")
-_BITS = re.compile(r"[abcd &|^?:]*")  # ... and in bools
+# Expressions that are exact in integers: no division, no function that computes in floats.
+_INTEGER_EXACT = re.compile(r"(?:[abcd0-9 ()+\-*&|^~!=?:]|<(?!<)|>(?!>)|max|min|isnan|isinf)*")
+_BOOL_EXACT = re.compile(r"[abcd &|^?:]*")  # expressions that are exact in bools
 
 
 @cache
 def arity(record: Any) -> int:
-    """How many operands a record's expression has; 0 where none is launched."""
+    """Count the operands of a record's expression; 0 without a launchable expression."""
     if record.cuda is None or record.variant:
         return 0
-    kinds = [p.split()[0] for p in _parameters(record) if not p.startswith(ALPHA)]
+    kinds = [p.split()[0] for p in _parameters(record) if not p.startswith(ALPHA_PARAMETER)]
     known = all(kind in ("Tensor", "Scalar", "Scalar?", "str") for kind in kinds)
     return len(kinds) if known and 1 <= len(kinds) <= len(LETTERS) else 0
 
 
-ALPHA = "Scalar alpha=1"  # what the second operand is multiplied by, which is no letter: it has to be 1
+ALPHA_PARAMETER = (
+    "Scalar alpha=1"  # factor of the second operand; not an operand of expressions, so it must be 1
+)
 
 
-def scaled(record: Any) -> bool:
-    """Whether a record has an `alpha`, its last parameter."""
-    return any(p.startswith(ALPHA) for p in _parameters(record))
+def has_alpha(record: Any) -> bool:
+    """Return whether a record has the trailing parameter `alpha`."""
+    return any(p.startswith(ALPHA_PARAMETER) for p in _parameters(record))
 
 
-def mask(record: Any) -> int:
-    """Which operand chooses between the others, and is no number; -1: none."""
+def mask_operand(record: Any) -> int:
+    """Return the index of the mask operand, or -1."""
     return LETTERS.index(record.cuda[0]) if record.cuda[1:4] == " ? " else -1
 
 
-def fits(record: Any, compute: str) -> bool:
-    """Whether a record's expression holds in a dtype, and the operator is defined for it."""
+def supports_dtype(record: Any, compute: str) -> bool:
+    """Return whether a record's expression and operator support the compute dtype `compute`."""
     character = CHARACTERS.get(compute)
     if character is None or (record.types is not None and character not in record.types):
         return False
     if compute in FLOATS:
         return True
-    if record.promotion is None and mask(record) < 0:
+    if record.promotion is None and mask_operand(record) < 0:
         return False
     if compute == "bool" and record.promotion != "bool":
-        return _BITS.fullmatch(record.cuda) is not None
-    return _WHOLE.fullmatch(record.cuda) is not None
+        return _BOOL_EXACT.fullmatch(record.cuda) is not None
+    return _INTEGER_EXACT.fullmatch(record.cuda) is not None
 
 
 def value_type(dtype: str) -> str:
-    """What an element is computed with: 16-bit floats are computed in 32 bits."""
-    return "float" if dtype in SHORT else C_TYPES[dtype]
+    """Return the C++ type in which elements of a dtype are computed: float for 16-bit floats."""
+    return "float" if dtype in HALF_FLOATS else C_TYPES[dtype]
 
 
 def _parameters(record: Any) -> list[str]:
@@ -166,11 +174,10 @@ def _parameters(record: Any) -> list[str]:
 
 # ---------------------------------------------------------------------------------------- random numbers
 
-# Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) as cuRAND counts with
-# it: the
-# thread is the subsequence, the offset counts numbers.  The order of the elements is PyTorch's: thread t
-# of T takes
-# the elements t, t + T, t + 2T ... and each draw of four numbers serves four of them (two in 64 bits).
+# Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011) with cuRAND's counters:
+# the thread is the subsequence, the offset counts numbers. The order of the elements is PyTorch's: thread t
+# of T computes the elements t, t + T, t + 2T ..., and each draw of four 32-bit words serves four of them (two
+# in 64 bits).
 PHILOX = r"""
 struct four { unsigned int x[4]; };
 __device__ inline four philox(unsigned long long seed, unsigned long long thread, unsigned long long block) {
@@ -217,7 +224,7 @@ __device__ inline void put_words(const four &d, unsigned long long *v) {
 }
 """
 
-_DRAW = r"""
+_RANDOM_KERNEL = r"""
 extern "C" __global__ void philox_%(name)s(
     %(type)s *out, long long n, unsigned long long seed, unsigned long long offset,
     const unsigned long long *start
@@ -236,18 +243,19 @@ extern "C" __global__ void philox_%(name)s(
 }
 """
 
-# name of the draw: the NumPy dtype of its result, and how many results four words make
-DRAWS = {
+# name of the kernel: NumPy dtype of its result, and the number of results per draw of four words
+RANDOM_KERNELS = {
     "uniform_float": ("float32", 4), "uniform_double": ("float64", 2),
     "normal_float": ("float32", 4), "normal_double": ("float64", 2),
     "words_32": ("uint32", 4), "words_64": ("uint64", 2),
 }  # fmt: skip
 
 
-def random() -> str:
-    """One translation unit with a kernel `philox_NAME` for each name in DRAWS."""
+def random_kernels() -> str:
+    """Return the source of one kernel `philox_NAME` for each name in DRAWS."""
     kernels = [
-        _DRAW % {"name": name, "type": C_TYPES[dtype], "per_draw": each, "kind": name.partition("_")[0]}
-        for name, (dtype, each) in DRAWS.items()
+        _RANDOM_KERNEL
+        % {"name": name, "type": C_TYPES[dtype], "per_draw": each, "kind": name.partition("_")[0]}
+        for name, (dtype, each) in RANDOM_KERNELS.items()
     ]
     return PHILOX + "".join(kernels)

@@ -67,16 +67,16 @@ def compare(f, *args, tolerance=None):
 @pytest.fixture
 def prepare(cuda, monkeypatch):
     """Compile the kernels of calls at once, which is much faster for the double than one by one."""
-    from ts.backends.cuda import pointwise
+    from ts.backends.cuda import pointwise_launch
 
-    if hasattr(pointwise.cupy, "__version__"):  # CuPy itself
+    if hasattr(pointwise_launch.cupy, "__version__"):  # CuPy itself
         return lambda calls: None
     from tests.cupy_double import kernels
 
     def compile_for(calls):
         wanted = []
         with monkeypatch.context() as patch:
-            patch.setattr(pointwise, "launch", lambda function, sizes, arguments: wanted.append(function._code))
+            patch.setattr(pointwise_launch, "launch_kernel", lambda function, sizes, arguments: wanted.append(function._code))
             for f, *args in calls:
                 there = [moved(x) for x in args]
                 f(*there)
@@ -127,7 +127,7 @@ def test_layouts(prepare, dtype):
     assert runs(f) >= len(LAYOUTS) and not refused(f)
 
 
-def test_views_of_what_is_given(prepare):
+def test_view_inputs(prepare):
     """A group reads them as tensors that were made before."""
     f = script("""
 def f(gates: Tensor, c: Tensor):
@@ -139,14 +139,14 @@ def f(gates: Tensor, c: Tensor):
     assert runs(f) >= 2 and not refused(f)
 
 
-def test_places_are_counted_in_64_bits(prepare, monkeypatch):
+def test_64_bit_offsets(prepare, monkeypatch):
     """As those of large tensors are: the same on every way over the elements."""
-    from ts.backends.cuda import fused, planning
+    from ts.backends.cuda import kernel_specialization, pointwise_codegen
 
-    monkeypatch.setattr(planning, "SMALL", 0)
+    monkeypatch.setattr(kernel_specialization, "INT32_INDEX_LIMIT", 0)
     counted = []
-    spec = fused.Spec
-    monkeypatch.setattr(fused, "Spec", lambda *fields: counted.append(fields[-1]) or spec(*fields))
+    spec = pointwise_codegen.KernelSpec
+    monkeypatch.setattr(pointwise_codegen, "KernelSpec", lambda *fields: counted.append(fields[-1]) or spec(*fields))
     f = script(EXPRESSION.replace("0.5", "0.75"))
     all_compare(prepare, [(f, *make()) for make in LAYOUTS.values()])
     assert runs(f) >= len(LAYOUTS) and not refused(f) and set(counted) == {"long long"}
@@ -168,17 +168,17 @@ def test_dimensions_of_one_element(cuda, shape, steps):
     assert (found := f(x)).stride() == one_by_one(f, x).stride() and found.equal(one_by_one(f, x))
 
 
-ELSEWHERE = {
+UNSUPPORTED = {
     "transposed and not": lambda: (ts.randn(30, 40).t(), ts.randn(40, 30)),
     "complex numbers": lambda: (ts.randn(30, dtype=ts.complex64), ts.randn(30, dtype=ts.complex64)),
 }
 
 
-@pytest.mark.parametrize("name", ELSEWHERE)
-def test_what_runs_one_by_one(prepare, name):
+@pytest.mark.parametrize("name", UNSUPPORTED)
+def test_unsupported_inputs_run_one_by_one(prepare, name):
     """Other orders of dimensions, and dtypes without kernels; the reason is kept."""
     f = script("def f(x, y):\n    return torch.neg(x) * y + x\n")
-    x, y = (moved(x) for x in ELSEWHERE[name]())
+    x, y = (moved(x) for x in UNSUPPORTED[name]())
     assert (f(x, y) - (-x * y + x)).abs().max().item() < 1e-6
     assert runs(f) == 0 and len(refused(f)) == 1
     assert refused(f)[0] in str(f.plan)
@@ -195,12 +195,12 @@ def test_errors_are_those_of_the_operators(cuda):
     assert f(ts.ones(3, device="cuda"), ts.ones(())).is_cuda  # an element of the CPU's goes along, one by one
 
 
-def test_a_group_is_one_launch(cuda, monkeypatch):
-    """One kernel for the group, and the same for other lengths, numbers and strides that are walked over alike."""
-    from ts.backends.cuda import pointwise
+def test_group_is_one_launch(cuda, monkeypatch):
+    """One kernel for the group, and the same for other lengths, numbers and strides with the same accesses."""
+    from ts.backends.cuda import pointwise_launch
 
     launches = []
-    monkeypatch.setattr(pointwise, "launch", lambda *a, real=pointwise.launch: (launches.append(a[0]), real(*a)) and None)
+    monkeypatch.setattr(pointwise_launch, "launch_kernel", lambda *a, real=pointwise_launch.launch_kernel: (launches.append(a[0]), real(*a)) and None)
     f = script("def f(x, y, n: float):\n    return torch.exp(x * n) + y, x * n > y\n")
     for size, n in ((64, 0.5), (64, 2.0), (65, -1.0), (4096, float("inf"))):
         f(ts.rand(size, device="cuda"), ts.rand(size, device="cuda"), n)
@@ -233,7 +233,7 @@ def test_integers_and_masks(prepare):
     assert not refused(f) and not refused(h)
 
 
-def test_dtypes_that_meet(prepare):
+def test_type_promotion(prepare):
     """A row is computed in the dtype that its operands meet in."""
     f = script("def f(x, y):\n    a = x * y\n    return a + x, torch.maximum(a, y), a * (x > y)\n")
     dtypes = (ts.float32, ts.float16, ts.bfloat16, ts.float64, ts.int32, ts.uint8)
@@ -243,7 +243,7 @@ def test_dtypes_that_meet(prepare):
     assert not refused(f)
 
 
-def test_an_element_is_rounded_where_it_meets_others(prepare):
+def test_elements_are_rounded_before_comparison(prepare):
     """6.0827 is 6.09375 in bfloat16, and so not less than that."""
     f = script("def f(x, y):\n    a = x * y\n    return a, a * (x > y)\n")
     x = ts.full((24,), 6.09375, dtype=ts.bfloat16)
@@ -251,7 +251,7 @@ def test_an_element_is_rounded_where_it_meets_others(prepare):
     assert f(x, ts.tensor(6.082742214202881))[1].count_nonzero() == 0
 
 
-def test_replaced_operators_are_called(cuda):
+def test_overridden_operators_are_called(cuda):
     """An operator that somebody replaced on the backend is not part of a group."""
     f = script("def f(x):\n    return torch.exp(x) * 2\n")
     x = ts.zeros(3, device="cuda")
@@ -265,9 +265,9 @@ def test_replaced_operators_are_called(cuda):
 
 def test_plans_are_bounded(cuda, monkeypatch):
     """As many plans as the bound says, however many shapes come; the oldest goes first."""
-    from ts.backends.cuda import pointwise
+    from ts.backends.cuda import pointwise_launch
 
-    monkeypatch.setattr(pointwise, "MOST_PLANS", 5)
+    monkeypatch.setattr(pointwise_launch, "MAX_PLANS", 5)
     f = script("def f(x):\n    return torch.exp(x) * 2\n")
     for n in range(1, 30):
         f(ts.zeros(4 * n, device="cuda"))

@@ -1,0 +1,88 @@
+"""Flags of CUDA libraries under PyTorch's names, stored without effect (`ts.backends.cuda`).
+
+    ts.backends.cuda.matmul.allow_tf32 = True
+    with ts.backends.cuda.sdp_kernel(enable_flash=False): ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+
+
+class Matmul:
+    """Precision flags of matrix products."""
+
+    allow_tf32 = False
+    allow_fp16_reduced_precision_reduction = True
+    allow_bf16_reduced_precision_reduction = True
+    allow_fp16_accumulation = False
+    fp32_precision = "none"
+
+
+matmul = Matmul()
+_sdp_flags = {"flash": True, "mem_efficient": True, "math": True, "cudnn": True}
+
+
+def is_built() -> bool:
+    """Return whether CuPy, which the CUDA backend needs, is installed."""
+    return find_spec("cupy") is not None
+
+
+def flash_sdp_enabled() -> bool:
+    """Return the flag set by `enable_flash_sdp`."""
+    return _sdp_flags["flash"]
+
+
+def enable_flash_sdp(enabled: bool) -> None:
+    """Set the flag of flash attention; `ts` has one implementation of attention, whatever the flags are."""
+    _sdp_flags["flash"] = enabled
+
+
+def mem_efficient_sdp_enabled() -> bool:
+    """Return the flag set by `enable_mem_efficient_sdp`."""
+    return _sdp_flags["mem_efficient"]
+
+
+def enable_mem_efficient_sdp(enabled: bool) -> None:
+    """Set the flag of memory-efficient attention; `ts` has one implementation of attention."""
+    _sdp_flags["mem_efficient"] = enabled
+
+
+def math_sdp_enabled() -> bool:
+    """Return the flag set by `enable_math_sdp`."""
+    return _sdp_flags["math"]
+
+
+def enable_math_sdp(enabled: bool) -> None:
+    """Set the flag of attention by matrix products and softmax."""
+    _sdp_flags["math"] = enabled
+
+
+def cudnn_sdp_enabled() -> bool:
+    """Return the flag set by `enable_cudnn_sdp`."""
+    return _sdp_flags["cudnn"]
+
+
+def enable_cudnn_sdp(enabled: bool) -> None:
+    """Set the flag of cuDNN's attention; `ts` has one implementation of attention."""
+    _sdp_flags["cudnn"] = enabled
+
+
+@contextmanager
+def sdp_kernel(
+    enable_flash: bool = True,
+    enable_math: bool = True,
+    enable_mem_efficient: bool = True,
+    enable_cudnn: bool = True,
+) -> Iterator[None]:
+    """Set the flags of attention implementations within a `with` block."""
+    before = dict(_sdp_flags)
+    _sdp_flags.update(
+        flash=enable_flash, math=enable_math, mem_efficient=enable_mem_efficient, cudnn=enable_cudnn
+    )
+    try:
+        yield
+    finally:
+        _sdp_flags.update(before)

@@ -1,0 +1,51 @@
+"""Fusion groups on CUDA devices: one kernel per group.
+
+In: a group's program (`ts.fusion.program`), then its tensors and numbers. Out: arrays by value number; for an
+epilogue that cannot be fused, the value that it reads. None if the operators of the group have to run one by
+one: for inputs on several devices, for dtypes or shapes without a kernel, or if an operator is overridden.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ts._core.tensor.tensor import Tensor
+
+from .kernel_specialization import OperatorGroup
+from .pointwise_launch import FusedGroupLauncher, LaunchPlan
+
+
+class CudaFusionGroup:
+    """Fused program, and its launch plans by inputs."""
+
+    device = "cuda"
+
+    def __init__(self, backend: Any, program: Any) -> None:
+        self._backend = backend
+        rows, ends = (
+            [(row.operator.record, row.operands) for row in rows] for rows in (program.rows, program.ends)
+        )
+        self._records = [record for record, _ in (*rows, *ends)]
+        self._launcher = FusedGroupLauncher(OperatorGroup(rows, program.outputs, ends))
+        self.unfused_calls = 0  # calls that ran one by one for devices, numbers or overridden operators
+
+    @property
+    def plans(self) -> list[LaunchPlan]:
+        """Launch plans by input types, including rejected ones."""
+        return list(self._launcher.plans.values())
+
+    def __call__(self, args: Sequence[Any]) -> dict[int, Any] | None:
+        tensors = [x for x in args if isinstance(x, Tensor)]
+        devices = {(x.backend, x.device_index) for x in tensors}
+        if len(devices) > 1 or (
+            self._backend.overrides and any(map(self._backend.overridden, self._records))
+        ):
+            self.unfused_calls += 1
+            return None
+        with self._backend.on(tensors[0].device_index):
+            values = [x.array if isinstance(x, Tensor) else x for x in args]
+            plan = self._launcher.find_plan(values)
+            results = plan.run(values)
+        self.unfused_calls += results is None and not plan.refused
+        return None if results is None else dict(zip(plan.result_values, results, strict=True))

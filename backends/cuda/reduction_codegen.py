@@ -1,0 +1,200 @@
+"""CUDA C++ for row reductions, generated from the row expressions of operator records (`Record.cuda_rows`).
+
+    sum(a) / n                                      mean: a is an element of the row, n the number of elements
+    m = largest(a); exp(a - m) / sum(exp(a - m))    softmax
+
+An expression is a list of statements. Every statement except the last assigns a scalar of the row. Each
+statement contains at most one reduction (`REDUCTIONS`) of its argument over the elements of the row. The last
+statement is the result: one per row, or one per element if it reads `a` outside its reduction. The compute
+dtype is that of the result; 16-bit floats are computed in 32 bits.
+
+Other names are the operator's arguments: numbers, None (`ts::word_None`), and tensors with one element per
+element of a row, which only the last statement may read.
+
+The order of the reduction depends on the length of the row alone (`row_reduction_codegen.py`), so a row gives
+the same bits in every kernel.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+REDUCTIONS: Final = ("sum", "product", "largest", "smallest")
+WARP_THREADS: Final = 32
+_REDUCTION_CALL = re.compile(rf"\b({'|'.join(REDUCTIONS)})\(")
+_INTEGER_EXACT = re.compile(rf"(?:{'|'.join(REDUCTIONS)})\(a\)")  # no functions that compute in floats
+
+# Each thread reduces its own elements, then the threads of a warp that share a row, then the warps of the
+# block.
+REDUCTION_PREAMBLE: Final = r"""
+namespace ts {
+template <class T> __device__ inline T limit_of_type(bool highest) {
+    const T infinity = (T)bits_to_float(0x7f800000u), minus = (T)-1;
+    if ((T)0.5f != 0) return highest ? infinity : -infinity;
+    const unsigned long long lowest = minus < 0 ? 1ull << (8 * sizeof(T) - 1) : 0;
+    return (T)(highest ? ~lowest : lowest);
+}
+struct sum {
+    template <class T> static __device__ inline T identity() { return 0; }
+    template <class T> static __device__ inline T combine(T x, T y) { return x + y; }
+};
+struct product {
+    template <class T> static __device__ inline T identity() { return 1; }
+    template <class T> static __device__ inline T combine(T x, T y) { return x * y; }
+};
+struct largest {
+    template <class T> static __device__ inline T identity() { return limit_of_type<T>(false); }
+    template <class T> static __device__ inline T combine(T x, T y) { return max(x, y); }
+};
+struct smallest {
+    template <class T> static __device__ inline T identity() { return limit_of_type<T>(true); }
+    template <class T> static __device__ inline T combine(T x, T y) { return min(x, y); }
+};
+template <class F, int lanes, class T> __device__ inline T reduce_warp(T x) {
+    for (int k = lanes / 2; k > 0; k /= 2) x = F::combine(x, (T)__shfl_xor_sync(0xffffffffu, x, k));
+    return x;
+}
+template <class F, int threads, class T> __device__ inline T reduce_threads(T x) {
+    x = reduce_warp<F, threads < 32 ? threads : 32>(x);
+    if (threads > 32) {
+        __shared__ T partial[threads / 32 + 1];  // an array of 0 elements does not compile
+        __syncthreads();
+        if (threadIdx.x % 32 == 0) partial[threadIdx.x / 32] = x;
+        __syncthreads();
+        const int lane = threadIdx.x % 32;
+        x = reduce_warp<F, 32>(lane < threads / 32 ? partial[lane] : F::template identity<T>());
+    }
+    return x;
+}
+template <class T> __device__ inline T finite_or_0(T x) { return isfinite(x) ? x : 0; }
+template <class T> __device__ inline T or_epsilon(T x, T) { return x; }
+template <class T> __device__ inline T or_epsilon(word_None, T) {
+    return sizeof(T) == 8 ? (T)2.220446049250313e-16 : (T)1.1920928955078125e-07f;
+}
+template <class T> __device__ inline T times(T x, T y) { return x * y; }
+template <class T> __device__ inline T times(T x, word_None) { return x; }
+template <class T> __device__ inline T plus(T x, T y) { return x + y; }
+template <class T> __device__ inline T plus(T x, word_None) { return x; }
+}
+"""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """Statement `name = value`; `reduction_K` in the value is the K-th reduction, of `each` over the row."""
+
+    name: str  # "" for the result
+    reduction: str  # "" if it has none
+    each: str
+    value: str
+
+
+@dataclass(frozen=True)
+class ParsedReduction:
+    """Row expression split into statements and reductions."""
+
+    statements: tuple[Statement, ...]
+    reductions: tuple[str, ...]  # in order of evaluation
+    is_elementwise: bool  # whether the result has one value per element of the row
+
+
+@cache
+def parse_row_expression(text: str) -> ParsedReduction:
+    """Parse a row expression; raise ValueError if it is malformed."""
+    statements: list[Statement] = []
+    reductions: list[str] = []
+    texts = [text_of_statement.strip() for text_of_statement in text.split(";")]
+    for text_of_statement in texts:
+        assignment = re.fullmatch(r"(\w+) = (.+)", text_of_statement)
+        name, value = (assignment[1], assignment[2]) if assignment else ("", text_of_statement)
+        reduction, each = "", ""
+        if start := _REDUCTION_CALL.search(value):
+            reduction, end = start[1], _closing_parenthesis(value, start.end())
+            each = value[start.end() : end]
+            value = f"{value[: start.start()]}reduction_{len(reductions)}{value[end + 1 :]}"
+            reductions.append(reduction)
+        is_last = len(statements) == len(texts) - 1
+        if (
+            bool(name) == is_last
+            or _REDUCTION_CALL.search(each + value)
+            or (name and contains_name("a", value))
+        ):
+            raise ValueError(f"not a statement of a row expression: {text_of_statement!r} in {text!r}")
+        statements.append(Statement(name, reduction, each, value))
+    if not reductions:
+        raise ValueError(f"row expression without a reduction: {text!r}")
+    return ParsedReduction(tuple(statements), tuple(reductions), contains_name("a", statements[-1].value))
+
+
+def contains_name(name: str, text: str) -> bool:
+    """Return whether `name` occurs in an expression."""
+    return re.search(rf"\b{name}\b", text) is not None
+
+
+def is_integer_exact(text: str) -> bool:
+    """Return whether an expression is exact in integer arithmetic."""
+    return _INTEGER_EXACT.fullmatch(text) is not None
+
+
+def _closing_parenthesis(text: str, at: int) -> int:
+    """Return the index of the parenthesis that closes the one before `at`."""
+    depth = 1
+    while depth:
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        at += 1
+    return at - 1
+
+
+def split_reduction(text: str) -> tuple[str, str] | None:
+    """Split an expression into one for a chunk of a row and one that combines its results; else None.
+
+    >>> split_reduction("sqrt(sum(a * a) / n)")
+    ('sum(a * a)', 'sqrt(sum(a) / n)')
+    """
+    parsed = parse_row_expression(text)
+    if parsed.is_elementwise or len(parsed.reductions) > 1:
+        return None
+    first = next(s for s in parsed.statements if s.reduction)
+    whole = f"{first.reduction}({first.each})"
+    return whole, text.replace(whole, f"{first.reduction}(a)")
+
+
+def emit_struct(
+    name: str, expression: str, compute: str, fields: dict[str, str], columns: dict[str, str]
+) -> Iterator[str]:
+    """Yield the lines of a struct that evaluates a row expression.
+
+    `each_K(a)` computes the argument of the K-th reduction for an element, `set_reduction_K(x)` stores its
+    value and evaluates the statements up to the next reduction, `result(a, j)` returns the result. `compute`
+    is the compute type, `fields` the types of scalar arguments, `columns` the element types of tensor
+    arguments.
+    """
+    parsed = parse_row_expression(expression)
+    members = [s.name for s in parsed.statements if s.name] + [
+        f"reduction_{k}" for k in range(len(parsed.reductions))
+    ]
+    yield f"struct {name} {{"
+    yield f"    {compute} n, {', '.join(members)};"
+    yield from (f"    {kind} {field};" for field, kind in fields.items())
+    yield from (f"    const {kind} *of_{field};" for field, kind in columns.items())
+    count, updates = 0, [""]
+    for statement in parsed.statements:
+        if statement.reduction:
+            signature = f"__device__ inline {compute} each_{count}(const {compute} a) const"
+            yield f"    {signature} {{ return {statement.each}; }}"
+            updates.append(f"reduction_{count} = x;")
+            count += 1
+        if statement.name:
+            updates[count] += f" {statement.name} = {statement.value};"
+    updates[1] = updates[0] + updates[1]
+    for k in range(count):
+        yield f"    __device__ inline void set_reduction_{k}(const {compute} x) {{ {updates[k + 1]} }}"
+    yield f"    __device__ inline {compute} result(const {compute} a, const long long j) const {{"
+    yield from (f"        const {compute} {field} = ({compute})loaded(of_{field}[j]);" for field in columns)
+    yield f"        return {parsed.statements[-1].value};"
+    yield "    }"
+    yield "};"
