@@ -87,7 +87,7 @@ def theirs() -> float:
 
 def connections() -> float:
     """Memory of the process that is connected to, for each connection."""
-    peer, how = current().members.peers[1], current().members.security.get_connection_args("worker")
+    peer, how = current().directory.peers[1], current().directory.security.get_connection_args("worker")
     before = rpc.rpc_sync("worker1", memory)
     made = [Channel(peer.address, **how) for _ in range(CONNECTIONS)]
     for channel in made:

@@ -121,7 +121,7 @@ def look_up(name):
 
 def begun():
     """How many calls of others this process has begun."""
-    return current().running.tally["begun"]
+    return current().executor.tally["begun"]
 
 
 def sleep(seconds):

@@ -71,10 +71,12 @@ def ends():
 def nursery(monkeypatch):
     """Starts workers at once; neither they nor this process wait for long in vain."""
     from tests.distributed import nursery as it
-    from ts.distributed.rpc import agent, table
+    from ts.distributed.rpc import agent, rref_context
 
-    monkeypatch.setattr(table, "LEASE", it.LEASE)
-    monkeypatch.setattr(agent, "RETURN", it.RETURN)
+    monkeypatch.setattr(
+        rref_context, "FORK_CONFIRMATION_TIMEOUT_SECONDS", it.FORK_CONFIRMATION_TIMEOUT_SECONDS
+    )
+    monkeypatch.setattr(agent, "RECONNECT_TIMEOUT_SECONDS", it.RECONNECT_TIMEOUT_SECONDS)
     made = it.Nursery()
     yield made
     made.close()

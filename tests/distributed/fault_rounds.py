@@ -46,13 +46,13 @@ def scripted(x: ts.Tensor, n: int) -> ts.Tensor:
 
 def reroute(rank, address):
     """Reach a process by another address."""
-    current().members.peers[rank].address = address
+    current().directory.peers[rank].address = address
 
 
 def resources():
     """Threads, files and references of this process."""
     process = psutil.Process()
-    return process.num_threads(), process.num_fds(), len(current().references)
+    return process.num_threads(), process.num_fds(), len(current().rref_context)
 
 
 def length(ref):
@@ -190,7 +190,7 @@ class World:
         self.pids = {name: nursery.start(port, rank, 3) for rank, name in enumerate(OTHERS, 1)}
         self.killed = set()
         rpc.init_rpc("worker0", rank=0, world_size=3, rpc_backend_options=there.options(port))
-        peers = current().members.peers
+        peers = current().directory.peers
         self.proxies = {name: Proxy(peers[rank].address) for rank, name in enumerate(OTHERS, 1)}
         for rank, name in enumerate(OTHERS, 1):
             peers[rank].address = self.proxies[name].address
@@ -245,8 +245,8 @@ class World:
         for name in self.alive:
             for k, ask in enumerate((rpc.rpc_sync, lambda *a, **k: rpc.rpc_async(*a, **k).wait())):
                 assert ask(name, there.add, args=(k, 1), timeout=60) == k + 1
-        references = current().references
-        eventually(lambda: not len(references) and not references._kept, "references are kept here")
+        references = current().rref_context
+        eventually(lambda: not len(references) and not references._pending_forks, "references are kept here")
         for name in self.alive:
             eventually(lambda name=name: self.ask(name)[2] == 0, f"references are kept in {name}")
 

@@ -16,6 +16,6 @@ if __name__ == "__main__":
     given = there.options(free_port(), secret=None)
     given.security = Security(secret=bytes.fromhex(sys.argv[1]))
     rpc.init_rpc("worker0", rank=0, world_size=1, rpc_backend_options=given)
-    print(current().members.peers[0].address, flush=True)
+    print(current().directory.peers[0].address, flush=True)
     sys.stdin.read()
     rpc.shutdown()

@@ -15,8 +15,8 @@ import time
 import traceback
 
 PATIENCE = 30  # seconds that a process may take to end
-LEASE = 2.0  # seconds that handles on their way are kept, which are 120 otherwise
-RETURN = 2.0  # seconds after which a process without connections has gone, which are 30 otherwise
+FORK_CONFIRMATION_TIMEOUT_SECONDS = 2.0  # instead of 120
+RECONNECT_TIMEOUT_SECONDS = 2.0  # instead of 30
 
 
 class Nursery:
@@ -51,9 +51,12 @@ class Nursery:
 
 def be_quick():
     """Let what this process waits for in vain be over soon."""
-    from ts.distributed.rpc import agent, table
+    from ts.distributed.rpc import agent, rref_context
 
-    table.LEASE, agent.RETURN = LEASE, RETURN
+    rref_context.FORK_CONFIRMATION_TIMEOUT_SECONDS, agent.RECONNECT_TIMEOUT_SECONDS = (
+        FORK_CONFIRMATION_TIMEOUT_SECONDS,
+        RECONNECT_TIMEOUT_SECONDS,
+    )
 
 
 def work(port, rank, world_size):

@@ -147,7 +147,7 @@ def limit_memory(more):
 
 def owned():
     """How many values of this process others refer to."""
-    return len(current().references)
+    return len(current().rref_context)
 
 
 def call_on(to, x):

@@ -187,6 +187,6 @@ def test_handles_that_go_while_locks_are_held(world):
     kept = rpc.remote("worker1", there.add, args=(1, 2))
     assert kept.to_here() == 3
     peer = kept._peer
-    with peer._lock, peer.posts._lock, current()._quiet:
+    with peer._lock, peer.outbox._lock, current()._idle_condition:
         del kept
     world.unharmed()

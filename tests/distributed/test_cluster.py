@@ -60,9 +60,9 @@ def test_handles_go_from_process_to_process(me):
 
 def test_cards_of_processes(me):
     """One of a process that has gone takes nobody's name; one of another wire is none."""
-    members = current().members
+    members = current().directory
     address = members.peer("worker0").address
-    assert members.of_card([77, "worker0", address]).info == ("worker0", 77)
+    assert members.peer_from_card([77, "worker0", address]).info == ("worker0", 77)
     assert members.peer("worker0").info.id == 0
     for wrong in (
         [77, "worker0"],
@@ -71,14 +71,14 @@ def test_cards_of_processes(me):
         [78, "a", "tcp://127.0.0.1:1"],
         [78, "a", "x"],
     ):
-        with pytest.raises(ValueError, match=r"no card of a process|is no address of this cluster"):
-            members.of_card(wrong)
+        with pytest.raises(ValueError, match=r"expected a card|is no address of this cluster"):
+            members.peer_from_card(wrong)
     assert 78 not in members.peers
 
 
 def test_cards_that_lie(me):
     """Who is asked for by name is who the scheduler says, whatever a card has said of that number before."""
-    current().members.of_card((1, "worker1", "ts://127.0.0.1:1"))
+    current().directory.peer_from_card((1, "worker1", "ts://127.0.0.1:1"))
     assert rpc.rpc_sync("worker1", there.who) == ("worker1", 1)
 
 
@@ -89,7 +89,7 @@ def test_map_gives_batches_to_the_workers(me):
         env=there.HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     ) as program:  # fmt: skip
         assert program.stdout.readline() == "joined\n"
-        assert [info.name for info in current().members.workers()] == ["worker0", "worker1"]
+        assert [info.name for info in current().directory.workers()] == ["worker0", "worker1"]
         pids = {pid for pid in distributed_map(there.pid, [()] * 12)}
         assert pids == {m["pid"] for m in me.members() if m["kind"] == "worker"}
         batches = [ts.arange(float(k)) for k in range(6)]
@@ -114,7 +114,7 @@ def test_names_are_taken_while_their_process_lives(me):
         env=there.HERE, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=there.PATIENCE,
     )  # fmt: skip
     assert done.returncode == 1
-    assert "Refusal: there is a process named worker0 already" in done.stderr
+    assert "JoinError: there is a process named worker0 already" in done.stderr
 
 
 def test_a_process_that_leaves_waits_for_its_own_calls(cluster):

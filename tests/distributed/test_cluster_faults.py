@@ -45,7 +45,7 @@ def test_a_worker_that_dies_is_started_again():
             rpc.rpc_sync(old, ts.add, args=(ts.ones(1), 1))
         with pytest.raises(RuntimeError, match="could not find destination id 1"):
             rpc.rpc_sync("worker1", there.look_up, args=(1,))  # which has not known it
-        assert {info.id for info in current().members.workers()} == {0, new.id}
+        assert {info.id for info in current().directory.workers()} == {0, new.id}
 
 
 def test_a_process_that_listens_where_another_did_is_not_taken_for_it():
@@ -54,7 +54,7 @@ def test_a_process_that_listens_where_another_did_is_not_taken_for_it():
 
         agent = current()
         right = agent.peer("worker0")
-        wrong = Peer(WorkerInfo("worker0", 77), right.address, agent.info.id, right._how)
+        wrong = Peer(WorkerInfo("worker0", 77), right.address, agent.info.id, right._connection_arguments)
         for ask in (agent.ask, lambda *a: agent.submit(*a).wait()):
             with pytest.raises(RuntimeError, match=r"id=77, name=worker0\) is gone"):
                 ask(wrong, ["call", ["operator", "aten::add"], *values.pack(((1, 2), {})), None], 20.0)
@@ -94,12 +94,12 @@ def test_a_scheduler_that_is_killed():
         assert there.answers("worker0") == 14.0
         cluster.kill()
         cluster.wait()
-        there.until(lambda: current().members._lost)
+        there.until(lambda: current().directory._scheduler_failure)
         for _ in range(3):
             assert there.answers("worker0") == 14.0
         with pytest.raises(RuntimeError, match=r"worker1 cannot be looked up: the scheduler at .* is gone"):
             rpc.rpc_sync("worker1", there.number)
-        with pytest.raises(RuntimeError, match=r"nobody knows the workers: the scheduler at .* is gone"):
+        with pytest.raises(RuntimeError, match=r"the workers cannot be listed: the scheduler at .* is gone"):
             distributed_map(there.number, [()]).__next__()
         there.until(lambda: not any(map(there.is_alive, pids)))
         with pytest.raises(RuntimeError, match="no way into the cluster"):
@@ -124,7 +124,7 @@ def test_a_scheduler_that_comes_back():
                 assert second.address == address
                 there.until(lambda: {m["name"] for m in members(address)} == {"a", "me"})
                 assert {m["number"] for m in members(address)} == {number, mine.id}
-                there.until(lambda: current().members._lost is None)
+                there.until(lambda: current().directory._scheduler_failure is None)
                 assert there.answers("a") == 14.0
                 assert rpc.rpc_sync("a", there.ask, args=("me",)) == mine.id
                 with there.command("worker", address, "--name", "b", "--allow-python", stderr=None):

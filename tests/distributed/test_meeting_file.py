@@ -61,7 +61,9 @@ def test_what_is_missing(tmp_path):
     assert meeting_place("file:///tmp/a%20b?rank=1&world_size=2").file == "/tmp/a b"
     with pytest.raises(FileNotFoundError):
         Meeting(meeting_place(f"file://{tmp_path}/none/x", 0, 1), "w0", "nowhere")
-    with pytest.raises(RendezvousError, match=r"the first process is not at .*: it has not written to .* yet"):
+    with pytest.raises(
+        RendezvousError, match=r"the first process is not at .*: it has not written to .* yet"
+    ):
         Meeting(meeting_place(f"file://{tmp_path}/x", 1, 2), "w1", "nowhere", timeout=0.2)
 
 

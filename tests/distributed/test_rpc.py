@@ -11,7 +11,7 @@ from tests.distributed import rpc_worker as there
 from tests.distributed.rpc_worker import eventually, start
 from tests.distributed.worlds import free_port
 from ts.distributed import rpc
-from ts.distributed.rpc import callees
+from ts.distributed.rpc import callable_registry
 from ts.distributed.rpc.api import current
 
 COUNT = 4
@@ -98,7 +98,7 @@ def test_code_travels_once():
 
     for k in range(3):
         assert rpc.rpc_sync("worker2", once, args=(k,)) == 3 * k
-    (digest,) = [d for d in peer.codes if d == current()._sent.name(once)[1]]
+    (digest,) = [d for d in peer.codes if d == current()._sent_code.name(once)[1]]
     for ask in (
         rpc.rpc_sync,
         lambda *a, **k: rpc.rpc_async(*a, **k).wait(),
@@ -109,7 +109,7 @@ def test_code_travels_once():
 
 
 def forget_code(digest):
-    current().running.known._loaded.pop(digest, None)
+    current().executor.received_code._loaded.pop(digest, None)
 
 
 @pytest.mark.parametrize(
@@ -206,11 +206,11 @@ def test_errors():
 
 def test_errors_name_the_function():
     """Not the digest of its code."""
-    name = current()._sent.name
-    assert callees.told(name(endless)) == "endless"
-    assert callees.told(name(ts.jit.script(there.Scaled()).plus)) == "Scaled.plus"
-    assert callees.told(name(there.add)) == "tests.distributed.rpc_worker.add"
-    assert callees.told(name(ts.ops.aten.mul.Tensor)) == "aten::mul.Tensor"
+    name = current()._sent_code.name
+    assert callable_registry.describe_callee(name(endless)) == "endless"
+    assert callable_registry.describe_callee(name(ts.jit.script(there.Scaled()).plus)) == "Scaled.plus"
+    assert callable_registry.describe_callee(name(there.add)) == "tests.distributed.rpc_worker.add"
+    assert callable_registry.describe_callee(name(ts.ops.aten.mul.Tensor)) == "aten::mul.Tensor"
 
 
 def test_time_limits():
@@ -295,12 +295,12 @@ def test_values_live_as_long_as_somebody_needs_them():
     assert rpc.rpc_sync("worker1", there.owned) == 1  # worker2 needs it
     rpc.rpc_sync("worker2", there.let_go)
     assert eventually(lambda: rpc.rpc_sync("worker1", there.owned) == 0)
-    assert eventually(lambda: not current().references._kept)
-    before = len(current().references)
+    assert eventually(lambda: not current().rref_context._pending_forks)
+    before = len(current().rref_context)
     own = rpc.RRef(1)
-    assert len(current().references) == before + 1
+    assert len(current().rref_context) == before + 1
     del own
-    assert eventually(lambda: len(current().references) == before)
+    assert eventually(lambda: len(current().rref_context) == before)
 
 
 def test_methods_of_values():
@@ -333,12 +333,12 @@ def test_a_process_that_allows_little():
     with pytest.raises(PermissionError, match="operator aten::repeat is not allowed"):
         rpc.remote("worker3", ts.add, args=(ts.ones(1), 1)).rpc_sync().repeat(2)
     own = current().options
-    own.allow_python, current()._sent.allow_python = False, False
+    own.allow_python, current()._sent_code.allow_python = False, False
     try:
         with pytest.raises(PermissionError, match=r"rpc_worker\.add is a function of Python: script it"):
             rpc.rpc_sync("worker1", there.add, args=(1, 2))
     finally:
-        own.allow_python, current()._sent.allow_python = True, True
+        own.allow_python, current()._sent_code.allow_python = True, True
 
 
 def test_methods_of_modules_that_are_not_compiled(tmp_path):

@@ -28,7 +28,7 @@ def test_a_process_that_dies_in_the_middle(together):
     assert ref.to_here() == 3
     own = rpc.RRef(5)
     rpc.rpc_sync("worker1", there.keep, args=(own,))
-    assert eventually(lambda: not current().references._kept)
+    assert eventually(lambda: not current().rref_context._pending_forks)
     began = time.monotonic()
     with pytest.raises(
         RuntimeError,
@@ -47,10 +47,10 @@ def test_a_process_that_dies_in_the_middle(together):
     assert time.monotonic() - began < 30
     assert rpc.rpc_sync("worker2", there.add, args=(1, 2)) == 3  # the others go on
     agent = current()
-    assert agent._connections[1] == 0
+    assert agent._connection_counts[1] == 0
     agent._forget(1)
     del own
-    assert not len(agent.references)
+    assert not len(agent.rref_context)
     assert together[0].wait(10) == -signal.SIGKILL
 
 
@@ -76,7 +76,7 @@ def test_strangers(together):
             stranger.sendall(data)
     with pytest.raises(ConnectionError):
         Channel(address, secret=b"x" * 32)
-    how = current().members.security.get_connection_args("worker")
+    how = current().directory.security.get_connection_args("worker")
     nonsense = [
         1, None, [], ["call"], ["call", 1, 2, 3, 4], ["call", ["operator", "aten::nothing"], [1], [], None],
         ["call", ["operator", "aten::add"], 3, [], None], ["call", ["operator", "aten::add"], [3, 0, 9], [], None],

@@ -10,7 +10,7 @@ from ts import Tensor
 
 pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 from ts.distributed import rpc, values
-from ts.distributed.rpc.signatures import Signature
+from ts.distributed.rpc.type_signatures import Signature
 
 pytestmark = pytest.mark.usefixtures("together")
 

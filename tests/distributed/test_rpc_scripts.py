@@ -415,4 +415,4 @@ def test_archives_whose_operators_are_restricted():
 
 
 def test_nothing_is_left():
-    assert eventually(lambda: len(current().references) == 0)
+    assert eventually(lambda: len(current().rref_context) == 0)

@@ -41,7 +41,7 @@ _HOMES: Final = {
         send_object_list
     """,
     "reduce_op": "ReduceOp",
-    "rpc.mapping": "map",
+    "rpc.distributed_map": "map",
     "cluster.local": "LocalCluster",
     "cluster.on_dask": "on_dask",
     "work": "Work",

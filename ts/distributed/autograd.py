@@ -18,7 +18,7 @@ from ts.distributed.gradients import engine
 from ts.distributed.gradients.contexts import Context as DistAutogradContext
 from ts.distributed.gradients.contexts import Contexts, current_id, enter
 from ts.distributed.rpc import state
-from ts.distributed.rpc.agent import Agent
+from ts.distributed.rpc.agent import RpcAgent
 
 __all__ = ["DistAutogradContext", "backward", "context", "get_gradients", "is_available"]
 
@@ -60,7 +60,7 @@ def get_gradients(context_id: int) -> dict[Tensor, Tensor]:
     return _contexts().find(context_id).found()
 
 
-def _agent() -> Agent:
+def _agent() -> RpcAgent:
     if state.agent is None:
         raise RuntimeError("Need to initialize distributed autograd using torch.distributed.autograd.init()")
     return state.agent

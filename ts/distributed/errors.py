@@ -19,7 +19,7 @@ class DistStoreError(DistError):
     """The processes did not come together."""
 
 
-class Gone(RuntimeError):
+class WorkerUnavailableError(RuntimeError):
     """A process that was called is no longer there, or cannot be reached."""
 
     refused = False  # whether nobody listens there

@@ -45,9 +45,7 @@ def require_initialized(function: Callable[..., Any]) -> Callable[..., Any]:
     def checked(*args: Any, **kwargs: Any) -> Any:
         api = sys.modules.get("ts.distributed.rpc.api")
         if api is None or not api._is_current_rpc_agent_set():
-            raise RuntimeError(
-                "RPC has not been initialized. Call torch.distributed.rpc.init_rpc first."
-            )
+            raise RuntimeError("RPC has not been initialized. Call torch.distributed.rpc.init_rpc first.")
         return function(*args, **kwargs)
 
     return checked

@@ -16,7 +16,7 @@ from typing import Any
 from ts._core.vm.future import Future
 from ts.absent import names_for
 from ts.distributed.gradients.optimizers import named
-from ts.distributed.rpc.agent import Agent
+from ts.distributed.rpc.agent import RpcAgent
 from ts.distributed.rpc.rref import RRef
 from ts.distributed.rpc.state import current
 from ts.optim import Optimizer
@@ -56,9 +56,9 @@ class DistributedOptimizer:
         _wait_for_all([_ask(agent, o.owner().id, "step", o, context_id) for o in self.remote_optimizers])
 
 
-def _ask(agent: Agent, process: int, what: str, *values: Any) -> Future[Any]:
+def _ask(agent: RpcAgent, process: int, what: str, *values: Any) -> Future[Any]:
     peer = agent.peer(process)
-    return agent.submit(peer, ["optimizer", what, *agent.packed(peer, values)], agent.timeout(-1.0))
+    return agent.submit(peer, ["optimizer", what, *agent.serialize(peer, values)], agent.timeout(-1.0))
 
 
 def _wait_for_all(futures: list[Future[Any]]) -> list[Any]:

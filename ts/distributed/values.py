@@ -66,7 +66,7 @@ class Nominal(Protocol):
     def parts(self, x: Any) -> tuple[int, list[Any]] | None:
         """Both of a value; None for one of another type."""
 
-    def made(self, number: Any, parts: list[Any]) -> Any:
+    def build(self, number: Any, parts: list[Any]) -> Any:
         """The value; raises what says that it is none."""
 
 
@@ -265,7 +265,7 @@ class _Unpacking:
                 return self.travel.unpack(parts[0])
             case Tag.NOMINAL if self.travel is not None and self.travel.signature is not None:
                 number, *inside = parts
-                return self.travel.signature.made(number, [*map(self.unpack, inside)])
+                return self.travel.signature.build(number, [*map(self.unpack, inside)])
             case Tag.DTYPE | Tag.LAYOUT | Tag.MEMORY_FORMAT:
                 return _BY_CODE[tag][parts[0]]
         raise MalformedValue(f"tag {tag!r}")

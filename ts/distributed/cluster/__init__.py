@@ -11,6 +11,6 @@
     on_dask        one in the processes of a cluster of dask
     certificates   for TLS
 
-A process's side of it is `ts.distributed.rpc.membership`.  What goes over a connection to the scheduler is
+A process joins by `ts.distributed.rpc.cluster_membership`.  What goes over a connection to the scheduler is
 data, as on all others here.  Calls go from process to process and do not pass it.
 """

@@ -105,7 +105,7 @@ class LocalCluster:
 
     def close(self) -> None:
         """End it, with all of its processes."""
-        if state.agent is not None and getattr(state.agent.members, "address", None) == self.address:
+        if state.agent is not None and getattr(state.agent.directory, "address", None) == self.address:
             api.shutdown(graceful=False)
         process = self._process
         assert process.stdin is not None and process.stdout is not None

@@ -109,7 +109,7 @@ async def _start(
 
 async def _stop(address: str) -> None:
     """In a worker of dask: be none any more."""
-    if state.agent is not None and getattr(state.agent.members, "address", None) == address:
+    if state.agent is not None and getattr(state.agent.directory, "address", None) == address:
         await asyncio.to_thread(api.shutdown, graceful=False)
 
 

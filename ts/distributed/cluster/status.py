@@ -10,7 +10,11 @@ from typing import Any
 
 from ts.distributed.comm import Security
 from ts.distributed.comm.backend import connect
-from ts.distributed.rpc.membership import ANSWERS, security_for, within
+from ts.distributed.rpc.cluster_membership import (
+    SCHEDULER_RESPONSE_TIMEOUT_SECONDS,
+    run_with_scheduler,
+    security_for,
+)
 
 
 def members(
@@ -20,7 +24,7 @@ def members(
     how = security_for(address, secret, security).get_connection_args("client")
 
     async def ask() -> Any:
-        async with asyncio.timeout(ANSWERS):
+        async with asyncio.timeout(SCHEDULER_RESPONSE_TIMEOUT_SECONDS):
             comm = await connect(address, **how)
             try:
                 await comm.write({"op": "members"})
@@ -28,4 +32,4 @@ def members(
             finally:
                 comm.abort()
 
-    return sorted(within(address, ask()), key=lambda member: member["number"])
+    return sorted(run_with_scheduler(address, ask()), key=lambda member: member["number"])

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ts.distributed.rpc import api, state
-from ts.distributed.rpc.membership import Joined
+from ts.distributed.rpc.cluster_membership import ClusterWorkerDirectory
 from ts.distributed.rpc.options import RpcBackendOptions
 from ts.runtime.limits import limits as Limits
 
@@ -23,11 +23,15 @@ def bounded(**bounds: float | str | None) -> Limits | None:
     return Limits(**given) if given else None
 
 
-def join(address: str, name: str, options: RpcBackendOptions, patience: float = PATIENCE) -> Joined:
+def join(
+    address: str, name: str, options: RpcBackendOptions, patience: float = PATIENCE
+) -> ClusterWorkerDirectory:
     """Make this process a worker; what is then known of it and others."""
-    meet = functools.partial(Joined, address, name, options, kind="worker", patience=patience)
-    members = api.become(meet, options).members
-    assert isinstance(members, Joined)
+    meet = functools.partial(
+        ClusterWorkerDirectory, address, name, options, kind="worker", rejoin_timeout=patience
+    )
+    members = api.start_agent(meet, options).directory
+    assert isinstance(members, ClusterWorkerDirectory)
     return members
 
 

@@ -1,10 +1,10 @@
 """Who may connect, and what a message may announce: dask's `Security`, and what connections of `ts` need.
 
-    Security(secret=token_bytes(32))                for ts://
-    Security(secret=None, tls_ca_file=..., ...)     for ts+tls://: certificates of both ends, a secret or none
+Security(secret=token_bytes(32))                for ts://
+Security(secret=None, tls_ca_file=..., ...)     for ts+tls://: certificates of both ends, a secret or none
 
-    Server.listen("ts://", **security.get_listen_args("worker"))
-    Client("ts://127.0.0.1:8786", security=security)
+Server.listen("ts://", **security.get_listen_args("worker"))
+Client("ts://127.0.0.1:8786", security=security)
 """
 
 from __future__ import annotations
@@ -55,4 +55,6 @@ def check_means(scheme: str, secret: bytes | None, context: ssl.SSLContext | Non
     if scheme == TLS and context is None:
         raise ValueError(f"{TLS}:// needs certificates: Security(tls_ca_file=..., tls_worker_cert=..., ...)")
     if scheme == PLAIN and not secret:
-        raise ValueError(f"{PLAIN}:// needs a shared secret: Security(secret=...), or certificates and {TLS}://")
+        raise ValueError(
+            f"{PLAIN}:// needs a shared secret: Security(secret=...), or certificates and {TLS}://"
+        )

@@ -24,7 +24,7 @@ from ts.autograd.graph import GradientEdge
 from ts.distributed.gradients.passes import Pass
 
 if TYPE_CHECKING:
-    from ts.distributed.rpc.agent import Agent
+    from ts.distributed.rpc.agent import RpcAgent
 
 _BITS: Final = 32  # of a context's number; above them that of its process, of as many: 64 travel
 _REMEMBERED: Final = 4096  # contexts that have ended
@@ -55,7 +55,7 @@ def inside(context_id: int | None) -> Iterator[None]:
 class Context:
     """A context, as much of it as is in this process."""
 
-    def __init__(self, agent: Agent, number: int) -> None:
+    def __init__(self, agent: RpcAgent, number: int) -> None:
         self.id = number
         self.known: set[int] = set()  # other processes that this one called or was called by
         self.sends: dict[int, list[GradientEdge]] = {}  # the tensors of each message
@@ -115,7 +115,7 @@ class Context:
 class Contexts:
     """All contexts that this process takes part in."""
 
-    def __init__(self, agent: Agent) -> None:
+    def __init__(self, agent: RpcAgent) -> None:
         self._agent = agent
         self._here = agent.info.id
         self._numbers = itertools.count()
@@ -160,7 +160,7 @@ class Contexts:
         RuntimeError where it has ended; ValueError where these are no numbers of context and process.
         """
         numbers = type(context_id) is int and type(process) is int
-        if not numbers or not all(map(self._agent.members.may_be, (context_id >> _BITS, process))):
+        if not numbers or not all(map(self._agent.directory.can_have_id, (context_id >> _BITS, process))):
             raise ValueError(f"no autograd context: {context_id!r} of {process!r}")
         with self._lock:
             known = context_id in self._open
@@ -179,7 +179,7 @@ class Contexts:
             self._remember(context_id)
         found.close()
         for process in found.known:
-            self._agent.post(self._agent.peer(process), ["backward", "end", context_id])
+            self._agent.send_reliably(self._agent.peer(process), ["backward", "end", context_id])
 
     def ended(self, context_id: Any) -> None:
         """Another process says that a context has ended."""

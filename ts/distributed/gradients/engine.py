@@ -21,10 +21,10 @@ from ts.distributed.loop import at_once
 
 if TYPE_CHECKING:
     from ts.distributed.gradients.contexts import Context
-    from ts.distributed.rpc.agent import Agent
+    from ts.distributed.rpc.agent import RpcAgent
 
 
-def backward(agent: Agent, context: Context, roots: list[Tensor], retain_graph: bool) -> None:
+def backward(agent: RpcAgent, context: Context, roots: list[Tensor], retain_graph: bool) -> None:
     """Add the gradients of the sum of `roots` to those of the context, in all processes that took part."""
     edges = _edges(roots)
     by_process = messages(agent, context, edges)
@@ -45,7 +45,7 @@ def backward(agent: Agent, context: Context, roots: list[Tensor], retain_graph: 
         raise _told(error, here) from None
 
 
-def backward_of(agent: Agent, value: Any, context_id: int, retain_graph: bool) -> None:
+def backward_of(agent: RpcAgent, value: Any, context_id: int, retain_graph: bool) -> None:
     """The same of a value that handles refer to; -1: no context, but `grad` of the leaves here."""
     if not isinstance(value, Tensor):
         raise RuntimeError("RRef should contain a tensor for .backward()")
@@ -79,11 +79,11 @@ def _wait(parts: list[Future[Any]]) -> None:
         done.get().value()
 
 
-def _give_up(agent: Agent, context: Context, number: int, processes: list[int]) -> None:
+def _give_up(agent: RpcAgent, context: Context, number: int, processes: list[int]) -> None:
     """Let no process wait for gradients that will not come."""
     context.pass_of(number).fail(RuntimeError("the pass was given up"))
     for process in processes:
-        agent.post(agent.peer(process), ["backward", "give_up", context.id, number])
+        agent.send_reliably(agent.peer(process), ["backward", "give_up", context.id, number])
 
 
 def _told(error: BaseException, here: int) -> BaseException:

@@ -16,28 +16,28 @@ import ts.optim
 from ts.optim import Optimizer
 
 if TYPE_CHECKING:
-    from ts.distributed.rpc.agent import Agent
+    from ts.distributed.rpc.agent import RpcAgent
     from ts.distributed.rpc.rref import RRef
 
 _one_at_a_time = threading.Lock()  # parameters may be those of several optimizers
 
 
-def named(optimizer_class: type[Any], agent: Agent) -> list[str]:
+def named(optimizer_class: type[Any], agent: RpcAgent) -> list[str]:
     """How a class of optimizers is named. TypeError for what is none, PermissionError for a program's own."""
     if not isinstance(optimizer_class, type) or not issubclass(optimizer_class, Optimizer):
         raise TypeError(f"a class of optimizers is wanted, got {optimizer_class!r}")
     name = optimizer_class.__name__
     if getattr(ts.optim, name, None) is optimizer_class:
         return ["optim", name]
-    return list(agent.name_of(optimizer_class))
+    return list(agent.name_callee(optimizer_class))
 
 
-def _class_of(name: Any, agent: Agent) -> type[Optimizer]:
+def _class_of(name: Any, agent: RpcAgent) -> type[Optimizer]:
     match name:
         case ("optim", str(text)) if text in ts.optim.__all__:
             found = getattr(ts.optim, text)
         case ("python", *_):
-            found = agent.callee_of(name)
+            found = agent.find_callee(name)
         case _:
             found = None
     if not isinstance(found, type) or not issubclass(found, Optimizer):
@@ -48,7 +48,7 @@ def _class_of(name: Any, agent: Agent) -> type[Optimizer]:
 class LocalOptimizer:
     """An optimizer, and the parameters that it changes."""
 
-    def __init__(self, agent: Agent, kind: type[Optimizer], handles: Any, args: Any, kwargs: Any) -> None:
+    def __init__(self, agent: RpcAgent, kind: type[Optimizer], handles: Any, args: Any, kwargs: Any) -> None:
         self._agent = agent
         self._params = [handle.local_value() for handle in handles]
         self._optimizer = kind(self._params, *args, **kwargs)
@@ -67,9 +67,9 @@ class LocalOptimizer:
                     param.grad = gradient
 
 
-def make(agent: Agent, name: Any, handles: Any, args: Any, kwargs: Any) -> RRef:
+def make(agent: RpcAgent, name: Any, handles: Any, args: Any, kwargs: Any) -> RRef:
     """An optimizer over values of this process; a handle on it."""
-    return agent.references.own(LocalOptimizer(agent, _class_of(name, agent), handles, args, kwargs))
+    return agent.rref_context.own(LocalOptimizer(agent, _class_of(name, agent), handles, args, kwargs))
 
 
 def step(handle: RRef, context_id: int) -> None:

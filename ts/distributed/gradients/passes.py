@@ -27,7 +27,7 @@ from ts.distributed.loop import at_once
 if TYPE_CHECKING:
     from ts.distributed.gradients.contexts import Context
     from ts.distributed.gradients.recording import Origin
-    from ts.distributed.rpc.agent import Agent
+    from ts.distributed.rpc.agent import RpcAgent
 
 _thread = threading.local()  # `part`: the pass that the thread is busy with
 
@@ -35,7 +35,7 @@ _thread = threading.local()  # `part`: the pass that the thread is busy with
 class Pass:
     """See the file."""
 
-    def __init__(self, agent: Agent, context: Context, number: int) -> None:
+    def __init__(self, agent: RpcAgent, context: Context, number: int) -> None:
         self.done: Future[None] = Future()
         self._agent, self._context, self._number = agent, context, number
         self._run: StagedRun | None = None
@@ -69,7 +69,7 @@ class Pass:
             self._places = {number: place for place, number in enumerate(roots)}
             self._edges = list(roots.values())
             self._open += len(roots)
-            self._limits = nullcontext if own else self._agent.running.within
+            self._limits = nullcontext if own else self._agent.executor.within
             self._run = StagedRun(self._edges, keep, self._context.add)
 
     def deliver(self, number: int, gradients: list[Any]) -> None:
@@ -114,7 +114,7 @@ class Pass:
         if origin.context_id != self._context.id:
             raise RuntimeError(_ENDED)
         agent = self._agent
-        parcel = values.pack(list(gradients), agent.references.travel)
+        parcel = values.pack(list(gradients), agent.rref_context.travel)
         message = ["backward", "gradients", self._context.id, self._number, origin.number, *parcel]
         with self._lock:
             self._open += 1

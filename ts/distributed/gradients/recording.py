@@ -25,7 +25,7 @@ from ts.distributed.gradients.contexts import current_id
 from ts.distributed.values import Parcel, Tag, Travel
 
 if TYPE_CHECKING:
-    from ts.distributed.rpc.agent import Agent
+    from ts.distributed.rpc.agent import RpcAgent
     from ts.distributed.rpc.peers import Peer
 
 
@@ -64,7 +64,7 @@ def _anchor() -> Tensor:
 
 def pack(
     value: Any,
-    agent: Agent,
+    agent: RpcAgent,
     context_id: int | None,
     peer: Peer | None = None,
     travel: Travel | None = None,
@@ -75,7 +75,7 @@ def pack(
 
     RuntimeError where the context has ended; TypeError for what cannot travel.
     """
-    travel = travel or agent.references.travel
+    travel = travel or agent.rref_context.travel
     if context_id is None:
         return values.pack(value, travel)
     context = agent.contexts.find(context_id)
@@ -89,9 +89,9 @@ def pack(
     return (Tag.RECORDED, context_id, agent.info.id, number, data), memory
 
 
-def unpack(parcel: Any, agent: Agent, travel: Travel | None = None) -> tuple[Any, int | None]:
+def unpack(parcel: Any, agent: RpcAgent, travel: Travel | None = None) -> tuple[Any, int | None]:
     """The value of a parcel, and its context if it has one; MalformedValue or ValueError where it is none."""
-    travel = travel or agent.references.travel
+    travel = travel or agent.rref_context.travel
     data, memory = parcel
     if not isinstance(data, tuple) or len(data) != 5 or data[0] != Tag.RECORDED:
         return values.unpack(parcel, travel), None
@@ -107,7 +107,7 @@ def unpack(parcel: Any, agent: Agent, travel: Travel | None = None) -> tuple[Any
     return value, context_id
 
 
-def context_for(peer: Peer, agent: Agent) -> list[int] | None:
+def context_for(peer: Peer, agent: RpcAgent) -> list[int] | None:
     """What a message without a parcel says of the context that this thread is inside of."""
     context_id = current_id()
     if context_id is None:
@@ -116,7 +116,7 @@ def context_for(peer: Peer, agent: Agent) -> list[int] | None:
     return [context_id, agent.info.id]
 
 
-def joined(said: Any, agent: Agent) -> int | None:
+def joined(said: Any, agent: RpcAgent) -> int | None:
     """The context of such a message. ValueError where there is none."""
     if said is None:
         return None

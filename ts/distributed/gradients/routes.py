@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ts._core.autograd.staged import reach
 from ts.autograd.graph import GradientEdge
-from ts.distributed.errors import Gone
+from ts.distributed.errors import WorkerUnavailableError
 from ts.distributed.gradients.recording import Received
 
 if TYPE_CHECKING:
     from ts.distributed.gradients.contexts import Context
-    from ts.distributed.rpc.agent import Agent
+    from ts.distributed.rpc.agent import RpcAgent
 
 START: Final = -1  # stands for the message that the roots would have come with
 
@@ -48,7 +48,7 @@ def _places(bits: int) -> Iterator[int]:
         yield place
 
 
-def messages(agent: Agent, context: Context, roots: list[GradientEdge]) -> dict[int, list[int]]:
+def messages(agent: RpcAgent, context: Context, roots: list[GradientEdge]) -> dict[int, list[int]]:
     """The messages that have gradients in a pass, by the number of their sender."""
     here = agent.info.id
     links: dict[int, Links | Exception] = {here: links_of(context, roots)}
@@ -70,7 +70,7 @@ def messages(agent: Agent, context: Context, roots: list[GradientEdge]) -> dict[
     return found
 
 
-def _ask(agent: Agent, context: Context, links: dict[int, Any]) -> None:
+def _ask(agent: RpcAgent, context: Context, links: dict[int, Any]) -> None:
     """Ask all processes of a context for their links; one that has gone matters only where it is needed."""
     known = set(context.known)
     while known - set(links):
@@ -80,5 +80,5 @@ def _ask(agent: Agent, context: Context, links: dict[int, Any]) -> None:
             try:
                 links[process], others = future.wait()
                 known |= set(others)
-            except Gone as error:
+            except WorkerUnavailableError as error:
                 links[process] = error

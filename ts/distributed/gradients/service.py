@@ -19,11 +19,11 @@ from ts.distributed.gradients import engine, recording
 from ts.distributed.gradients.routes import links_of
 
 if TYPE_CHECKING:
-    from ts.distributed.rpc.agent import Agent
-    from ts.distributed.rpc.answers import Answer
+    from ts.distributed.rpc.agent import RpcAgent
+    from ts.distributed.rpc.responses import ResponseWriter
 
 
-def handle(agent: Agent, about: str, kind: str, rest: tuple[Any, ...], asked: Answer) -> None:
+def handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], asked: ResponseWriter) -> None:
     """Do what a message asks for, and answer it."""
     try:
         _handle(agent, about, kind, rest, asked)
@@ -31,7 +31,9 @@ def handle(agent: Agent, about: str, kind: str, rest: tuple[Any, ...], asked: An
         asked.failed(error)
 
 
-def backward_of(agent: Agent, value: Future[Any], context_id: int, keep: bool, asked: Answer) -> None:
+def backward_of(
+    agent: RpcAgent, value: Future[Any], context_id: int, keep: bool, asked: ResponseWriter
+) -> None:
     """Begin a pass for another process, in a thread that may wait for the others'."""
     try:
         if context_id == -1:
@@ -43,7 +45,7 @@ def backward_of(agent: Agent, value: Future[Any], context_id: int, keep: bool, a
         asked.result(None)
 
 
-def _handle(agent: Agent, about: str, kind: str, rest: tuple[Any, ...], asked: Answer) -> None:
+def _handle(agent: RpcAgent, about: str, kind: str, rest: tuple[Any, ...], asked: ResponseWriter) -> None:
     contexts = agent.contexts
     match about, kind, rest:
         case "backward", "links", (context_id,):
@@ -70,7 +72,7 @@ def _handle(agent: Agent, about: str, kind: str, rest: tuple[Any, ...], asked: A
             raise ValueError(f"no message: {about} {kind}")
 
 
-def _optimizer(agent: Agent, kind: str, given: Any) -> Any:
+def _optimizer(agent: RpcAgent, kind: str, given: Any) -> Any:
     from ts.distributed.gradients import optimizers  # which not everybody needs
 
     match kind:

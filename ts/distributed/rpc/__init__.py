@@ -1,4 +1,4 @@
-"""`torch.distributed.rpc`: functions that run in other processes, and values that stay there.
+"""`torch.distributed.rpc`: remote procedure calls and remote references.
 
     rpc.init_rpc("worker0", rank=0, world_size=2)
     rpc.rpc_sync("worker1", torch.add, args=(x, 1))            a tensor
@@ -6,25 +6,28 @@
     ref = rpc.remote("worker1", scripted, args=(x,));  ref.to_here()
     rpc.shutdown()
 
-    api           what programs call
-    agent         this process: it asks, and is asked
-    peers         the others, and connections to them
-    members       whom one may call: all who met, or (membership) those of a cluster
-    callees       what runs, by name; code travels as archives
-    running       the calls of others, as they run here
-    answers       results and errors
-    signatures    objects of scripted classes, by the types that a callee's signature names
-    rref, table   handles on values of other processes, and who needs what; posts: what has to be told of them
-    functions     results that come later
-    scripts       the same calls, made by scripts
-    timing        the same calls in profiles
-    retries       calls that may be made again
-    figures       what a process has to do with others just now, in numbers
-    kinds         types of values of other processes
-    waiting       calls that a block waits for at its end
-    gathering     values of several processes, which each of them gets
-    serving       threads for threads of others that wait
-    options       time limits, threads, secret, and what others may have run here
+    api                   public functions
+    agent                 this process: outgoing and incoming requests
+    peers                 other workers and the connections to them
+    reliable_delivery     one-way messages to a peer
+    worker_directory      workers by name and id: a fixed set
+    cluster_membership    workers by name and id: a cluster
+    callable_registry     names of callees; code is sent as archives
+    call_executor         execution of incoming calls
+    connection_threads    server threads for blocking callers
+    responses             encoding of results and errors
+    type_signatures       serialization of objects of scripted classes
+    rref, rref_context    remote references and their reference counting
+    rref_types            types of remote values
+    rpc_future            futures of results
+    functions             `async_execution`
+    wait_all, all_gather  `_wait_all`; `_all_gather`, `_barrier`
+    distributed_map       `ts.distributed.map`
+    retries               repetition of idempotent calls
+    script_bindings       calls made by scripts
+    call_profiling        events of calls in profiles and on dashboards
+    debug_info            `_get_debug_info`
+    options               timeouts, threads, secret, permissions
 
 Needs the extra `rpc`; without it, all names exist and raise ImportError when they are called.
 """
@@ -38,7 +41,7 @@ from ts.distributed.missing_extra import has_rpc_extra, missing_module, placehol
 
 if TYPE_CHECKING or has_rpc_extra():
     from ts.distributed.rpc import functions
-    from ts.distributed.rpc import scripts as scripts
+    from ts.distributed.rpc import script_bindings as script_bindings
     from ts.distributed.rpc.api import _get_current_rpc_agent as _get_current_rpc_agent
     from ts.distributed.rpc.api import (
         _is_current_rpc_agent_set as _is_current_rpc_agent_set,
@@ -55,8 +58,8 @@ if TYPE_CHECKING or has_rpc_extra():
         rpc_sync,
         shutdown,
     )
-    from ts.distributed.rpc.figures import _get_debug_info as _get_debug_info
-    from ts.distributed.rpc.figures import _rref_context_get_debug_info as _rref_context_get_debug_info
+    from ts.distributed.rpc.debug_info import _get_debug_info as _get_debug_info
+    from ts.distributed.rpc.debug_info import _rref_context_get_debug_info as _rref_context_get_debug_info
     from ts.distributed.rpc.options import BackendType, RpcBackendOptions, TensorPipeRpcBackendOptions
     from ts.distributed.rpc.rref import PyRRef, RRef
     from ts.ops.rref import WorkerInfo

@@ -1,4 +1,4 @@
-"""`init_rpc`, calls, and the end: what programs say; the agent of this process does it."""
+"""Public RPC API (`init_rpc`, calls, `shutdown`); delegates to the agent of this process."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from ts.distributed.gradients.contexts import inside as inside_of
 from ts.distributed.missing_extra import require_initialized as _require_initialized  # noqa: F401
 from ts.distributed.rendezvous import meeting_place
 from ts.distributed.rpc import state
-from ts.distributed.rpc.agent import Agent
-from ts.distributed.rpc.gathering import _all_gather as _all_gather
-from ts.distributed.rpc.gathering import _barrier as _barrier
-from ts.distributed.rpc.members import Fixed, Members
-from ts.distributed.rpc.membership import Joined
+from ts.distributed.rpc.agent import RpcAgent
+from ts.distributed.rpc.all_gather import _all_gather as _all_gather
+from ts.distributed.rpc.all_gather import _barrier as _barrier
+from ts.distributed.rpc.cluster_membership import ClusterWorkerDirectory
 from ts.distributed.rpc.options import (
     DEFAULT_RPC_TIMEOUT_SEC,
     UNSET_RPC_TIMEOUT,
@@ -27,11 +26,12 @@ from ts.distributed.rpc.options import (
     RpcBackendOptions,
     seconds,
 )
-from ts.distributed.rpc.retries import Retried
+from ts.distributed.rpc.retries import RetryingCall
 from ts.distributed.rpc.rref import RRef
 from ts.distributed.rpc.state import current
-from ts.distributed.rpc.waiting import _wait_all as _wait_all
-from ts.distributed.rpc.waiting import noted
+from ts.distributed.rpc.wait_all import _wait_all as _wait_all
+from ts.distributed.rpc.wait_all import add_to_wait_all
+from ts.distributed.rpc.worker_directory import StaticWorkerDirectory, WorkerDirectory
 from ts.frontend.markers import special_form
 from ts.ops.rref import WorkerInfo
 
@@ -50,15 +50,16 @@ def init_rpc(
     world_size: int | None = None,
     rpc_backend_options: RpcBackendOptions | None = None,
 ) -> None:
-    """Become one of the processes that call each other; returns when all have come, or in a cluster at once.
+    """Initialize RPC in this process; block until all workers have joined (in a cluster: this process).
 
-    name                  by which others call this one; one of a kind
-    rank, world_size      which of how many; without them, RANK and WORLD_SIZE of the environment; none in a
-                          cluster (`init_method="ts://host:port"`), whose processes come and go
+    name                  unique name of this worker
+    rank, world_size      rank of this worker and number of workers; default: RANK and WORLD_SIZE of the
+                          environment; must be omitted in a cluster (`init_method="ts://host:port"`), whose
+                          size varies
     rpc_backend_options   see `RpcBackendOptions`
 
-    RuntimeError where this process is one already, or where the others do not come in `rpc_timeout` (at least
-    60) seconds.
+    RuntimeError if RPC is already initialized, or if not all workers join within `rpc_timeout` (at least 60)
+    seconds.
     """
     if backend is not None and not isinstance(backend, BackendType):
         raise TypeError("Argument backend must be a member of BackendType")
@@ -66,47 +67,50 @@ def init_rpc(
     if not isinstance(options, RpcBackendOptions):
         raise TypeError("Argument rpc_backend_options must be an instance of RpcBackendOptions")
     check_name(name)
-    if state.agent is not None:  # before it is asked where to meet
+    if state.agent is not None:  # before the init method is resolved, which may raise other errors
         raise RuntimeError("RPC is already initialized")
-    become(_way_to_meet(name, rank, -1 if world_size is None else world_size, options), options)
+    start_agent(
+        _worker_directory_factory(name, rank, -1 if world_size is None else world_size, options), options
+    )
 
 
-def become(meet: Callable[[Agent], Members], options: RpcBackendOptions) -> Agent:
-    """Become one of the processes that call each other, in a way to meet them."""
+def start_agent(meet: Callable[[RpcAgent], WorkerDirectory], options: RpcBackendOptions) -> RpcAgent:
+    """Create the agent of this process; `meet` makes its worker directory. RuntimeError if one exists."""
     with state.lock:
         if state.agent is not None:
             raise RuntimeError("RPC is already initialized")
-        state.agent = Agent(meet, options)
+        state.agent = RpcAgent(meet, options)
         return state.agent
 
 
-def _way_to_meet(
+def _worker_directory_factory(
     name: str, rank: int, world_size: int, options: RpcBackendOptions
-) -> Callable[[Agent], Members]:
+) -> Callable[[RpcAgent], WorkerDirectory]:
     if urlsplit(options.init_method).scheme in (PLAIN, TLS):
         if rank >= 0 or world_size >= 0:
-            raise ValueError("a cluster gives out the numbers itself: leave out rank and world_size")
-        return functools.partial(Joined, options.init_method, name, options)
+            raise ValueError("a cluster assigns ranks itself: leave out rank and world_size")
+        return functools.partial(ClusterWorkerDirectory, options.init_method, name, options)
     place = meeting_place(options.init_method, rank, world_size)
     security = options.security or (Security(secret=options.secret) if options.secret else None)
     timeout = max(options.rpc_timeout, DEFAULT_RPC_TIMEOUT_SEC)
-    return functools.partial(Fixed, place, name, security, timeout)
+    return functools.partial(StaticWorkerDirectory, place, name, security, timeout)
 
 
 def check_name(name: str) -> None:
-    """RuntimeError for what is no name of a process."""
-    usual = isinstance(name, str) and 0 < len(name) < 128
-    if not usual or not all(c.isalnum() or c in "-_:" for c in name):
+    """Raise RuntimeError if `name` is not a valid worker name."""
+    has_valid_length = isinstance(name, str) and 0 < len(name) < 128
+    if not has_valid_length or not all(c.isalnum() or c in "-_:" for c in name):
         raise RuntimeError(
             f"Worker name must match ^[A-Za-z0-9-_:]+$ and be shorter than 128 characters, but got {name!r}"
         )
 
 
 def shutdown(graceful: bool = True, timeout: float = 0) -> None:
-    """Leave; gracefully when all processes have called this, and all calls are over. Of a cluster one goes
-    when one's own calls are over.
+    """Shut RPC down in this process.
 
-    `timeout` is the most seconds to wait for that; 0: any number.
+    graceful    wait until all workers have called `shutdown` and all calls have finished; in a cluster, until
+                the calls of this process have finished
+    timeout     maximum wait in seconds; 0: no limit
     """
     agent = current()
     try:
@@ -119,13 +123,13 @@ def shutdown(graceful: bool = True, timeout: float = 0) -> None:
 
 
 def get_worker_info(worker_name: str | None = None) -> WorkerInfo:
-    """A process by its name; this one without."""
+    """Return the WorkerInfo of a worker by name; without a name, that of this process."""
     agent = current()
     return agent.info if worker_name is None else agent.peer(worker_name).info
 
 
 def get_rpc_timeout() -> float:
-    """Seconds that a call may take, if it is not given others."""
+    """Return the default timeout of calls in seconds."""
     return current().options.rpc_timeout
 
 
@@ -143,16 +147,17 @@ def rpc_sync(
     *,
     retryable: bool = False,
 ) -> Any:
-    """Have another process run a function, and wait for its result.
+    """Call a function in another process and return its result.
 
-    to            its name, number or WorkerInfo
-    func          a scripted function or module, an operator, or, where both allow it, a function of Python
-    timeout       seconds; 0: any number
-    retryable     whether the function may run twice: then it is called again, until the time is over, where
-                  the connection broke or the process is started again
+    to            name, id or WorkerInfo of the worker
+    func          a scripted function or module, an operator, or, if both sides set `allow_python`, a Python
+                  function
+    timeout       seconds; 0: no timeout
+    retryable     whether the function is idempotent: the call is then repeated until the timeout if the
+                  connection breaks or the worker restarts
 
-    What the function raises is raised here.  RuntimeError after `timeout` seconds, and at once when the other
-    process is gone.
+    Exceptions of the function are raised here.  RuntimeError after `timeout` seconds, and immediately when
+    the worker becomes unavailable.
     """
     if retryable:
         return rpc_async(to, func, args, kwargs, timeout, retryable=True).wait()
@@ -169,17 +174,17 @@ def rpc_async(
     *,
     retryable: bool = False,
 ) -> Future[Any]:
-    """As `rpc_sync`, but returns at once: the future has the result."""
+    """Call a function in another process without blocking; return a future of the result. See `rpc_sync`."""
     agent = current()
     if not retryable:
-        return noted(agent.call(to, func, args, kwargs, timeout))
+        return add_to_wait_all(agent.call(to, func, args, kwargs, timeout))
     context_id = current_id()
 
-    def begin(left: float) -> Future[Any]:
+    def begin(remaining: float) -> Future[Any]:
         with inside_of(context_id):
-            return agent.call(to, func, args, kwargs, left)
+            return agent.call(to, func, args, kwargs, remaining)
 
-    return noted(Retried(agent, begin, agent.timeout(timeout)).future)
+    return add_to_wait_all(RetryingCall(agent, begin, agent.timeout(timeout)).future)
 
 
 @special_form("rpc_remote")
@@ -190,5 +195,5 @@ def remote(
     kwargs: dict[str, Any] | None = None,
     timeout: float = UNSET_RPC_TIMEOUT,
 ) -> RRef:
-    """Have another process run a function and keep the result: the `RRef` refers to it. Returns at once."""
+    """Call a function in another process, which keeps the result; return an `RRef` to it without blocking."""
     return current().remote(to, func, args, kwargs, timeout)

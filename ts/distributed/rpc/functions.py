@@ -1,4 +1,4 @@
-"""Functions whose results come later: `torch.distributed.rpc.functions`."""
+"""Asynchronous RPC functions: `torch.distributed.rpc.functions`."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ts.distributed.rpc.callees import ASYNCHRONOUS
+from ts.distributed.rpc.callable_registry import ASYNC_FUNCTION_ATTRIBUTE
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def async_execution(fn: F) -> F:
-    """Mark a function that returns a `Future`: who calls it from another process gets what the future holds,
-    and no thread waits for it meanwhile."""
+    """Mark a function that returns a `Future` as asynchronous.
+
+    A remote caller receives the future's value; no thread of the callee blocks until it is set.
+    """
 
     @functools.wraps(fn)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         return fn(*args, **kwargs)
 
-    setattr(wrapper, ASYNCHRONOUS, fn)
+    setattr(wrapper, ASYNC_FUNCTION_ATTRIBUTE, fn)
     return wrapper  # type: ignore[return-value]

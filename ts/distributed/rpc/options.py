@@ -1,4 +1,4 @@
-"""What a process says of its calls: time limits, threads, and what it runs for others."""
+"""Options of `init_rpc`: timeouts, threads, security, and limits of calls from other workers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_TIMEOUT: Final = 0.0
 
 
 class BackendType(Enum):
-    """PyTorch's name of a transport; it is that of `ts.distributed.comm` here."""
+    """RPC backends by PyTorch's names; the transport is `ts.distributed.comm`."""
 
     TENSORPIPE = "TENSORPIPE"
 
@@ -28,19 +28,20 @@ class BackendType(Enum):
 class RpcBackendOptions:
     """Options of `init_rpc`.
 
-    rpc_timeout           seconds until a call fails, if it is not given others; 0: never
-    init_method           where the processes meet: "env://" (MASTER_ADDR, MASTER_PORT), "tcp://host:port",
-                          or on one machine "file:///path"; the address of a cluster, "ts://host:port" or "ts+tls://host:port"
-    num_worker_threads    threads that run calls of others; if several, as many of others' threads that wait
-                          have one of their own
-    secret                what all processes know; without it TS_RPC_SECRET, or, on one machine, what is in a
-                          file that their user alone may read
+    rpc_timeout           default timeout of a call in seconds; 0: no timeout
+    init_method           rendezvous address: "env://" (MASTER_ADDR, MASTER_PORT), "tcp://host:port",
+                          or on one machine "file:///path"; or the address of a cluster, "ts://host:port" or
+                          "ts+tls://host:port"
+    num_worker_threads    size of the thread pool that executes incoming calls; if above 1, also the maximum
+                          number of blocked caller threads that are served by a thread of their own
+    secret                shared secret of all processes; default: TS_RPC_SECRET, or, on one machine, the
+                          contents of a file that only their user may read
     security              certificates and secret together: `ts.distributed.comm.Security`
-    host                  where this process listens: 127.0.0.1, unless all meet elsewhere; in a cluster on
-                          other machines, the address by which this machine is known there
-    allow_python          whether functions of Python are called by name; both sides have to say so
-    limits                `ts.limits(...)` of every call that others have this process run
-    allowed_ops           the operators that they may use, as `ts.jit.load` takes them
+    host                  address that this process listens on: 127.0.0.1 by default if the rendezvous is
+                          local; in a cluster of several machines, the address of this machine
+    allow_python          whether Python functions may be called by name; caller and callee must both set it
+    limits                `ts.limits(...)` of each incoming call
+    allowed_ops           operators that incoming calls may use, in the form that `ts.jit.load` accepts
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class RpcBackendOptions:
         if num_worker_threads < 1:
             raise ValueError(f"num_worker_threads must be positive, got {num_worker_threads}")
         if device_maps or devices:
-            raise NotImplementedError("tensors travel from the CPU only: device_maps and devices have no use")
+            raise NotImplementedError("RPC sends CPU tensors only: device_maps and devices are unsupported")
         self.rpc_timeout = seconds(rpc_timeout)
         self.init_method = init_method
         self.num_worker_threads = num_worker_threads
@@ -76,12 +77,12 @@ class RpcBackendOptions:
 
 
 class TensorPipeRpcBackendOptions(RpcBackendOptions):
-    """The same under the name that programs use."""
+    """Options of `init_rpc` under the name of PyTorch's TensorPipe backend."""
 
 
 def seconds(timeout: float | timedelta) -> float:
-    """A time-out as a number; ValueError where it is below 0."""
-    found = timeout.total_seconds() if isinstance(timeout, timedelta) else float(timeout)
-    if found < 0:
+    """Convert a timeout to seconds; ValueError if it is negative."""
+    value = timeout.total_seconds() if isinstance(timeout, timedelta) else float(timeout)
+    if value < 0:
         raise ValueError("RPC timeout should not be negative")
-    return found
+    return value

@@ -1,10 +1,11 @@
-"""The other processes, and the connections to them.
+"""Peer workers and the connections to them.
 
-    peer.send(message, done)              from any thread, at once; the loop calls done(answer, error)
-    peer.channel(1.0).call(...)           this thread's own connection, which it waits on
+    peer.send(message, done)              non-blocking, any thread; the event loop calls done(response, error)
+    peer.channel(1.0).call(...)           blocking connection of the calling thread
 
-Messages to a process that there is no connection to yet wait for one, in order.  A connection that breaks is
-made again, if the process is there: else the other one would take this one for gone, and forget its handles.
+Messages that are sent before the connection is established are queued in order.  A broken connection is
+re-established if the peer is reachable; otherwise the peer would take this process for dead and drop its
+RRefs.
 """
 
 from __future__ import annotations
@@ -19,35 +20,43 @@ from ts.distributed.comm import Channel
 from ts.distributed.comm.backend import connect
 from ts.distributed.comm.calls import Calls, Done
 from ts.distributed.loop import loop
-from ts.distributed.rpc.posts import Posts
+from ts.distributed.rpc.reliable_delivery import ReliableOutbox
 from ts.ops.rref import WorkerInfo
 
-_PATIENCE: Final = 10.0  # seconds in which another process accepts a connection
-_AGAIN: Final = (0.2, 1.0, 4.0, 8.0, 12.0)  # seconds until a connection that broke is made again
+_CONNECT_TIMEOUT_SECONDS: Final = 10.0
+_RECONNECT_BACKOFF_SECONDS: Final = (
+    0.2,
+    1.0,
+    4.0,
+    8.0,
+    12.0,
+)
 
-How = Callable[[], dict[str, Any]]  # what a connection is made with
+ConnectionArguments = Callable[[], dict[str, Any]]  # returns the keyword arguments of `connect`
 
 
 class Peer:
-    """Another process, or this one: where it listens, and what it has been sent."""
+    """A worker of this RPC group, which may be this process: its address, connections and outbox."""
 
-    def __init__(self, info: WorkerInfo, address: str, here: int, how: How) -> None:
+    def __init__(
+        self, info: WorkerInfo, address: str, own_id: int, connection_arguments: ConnectionArguments
+    ) -> None:
         self.info = info
-        self.codes: set[str] = set()  # digests of the code that it has
+        self.codes: set[str] = set()  # digests of the code that it has received
         self.address = address
-        self._hello = ["hello", here, info.id]  # another that listens there by now hangs up
-        self._how = how
+        self._hello = ["hello", own_id, info.id]  # a different process at this address closes the connection
+        self._connection_arguments = connection_arguments
         self._calls: Calls | None = None
-        self.posts = Posts(self.send)
-        self._lock = threading.Lock()  # of what follows
-        self._waiting: list[tuple[Any, Done]] = []
+        self.outbox = ReliableOutbox(self.send)
+        self._lock = threading.Lock()  # guards the fields below
+        self._unsent: list[tuple[Any, Done]] = []
         self._connecting = False
         self._closed = False
         self._channels = threading.local()
         self._all_channels: WeakSet[Channel] = WeakSet()
 
     def send(self, message: Any, done: Done) -> None:
-        """Send a message, as soon as there is a connection."""
+        """Send a message once the connection is established; the event loop runs `done(response, error)`."""
         calls = self._calls
         if calls is None or calls.closed:
             with self._lock:
@@ -56,7 +65,7 @@ class Peer:
                     loop().call_soon_threadsafe(done, None, ConnectionAbortedError("this process has left"))
                     return
                 if calls is None or calls.closed:
-                    self._waiting.append((message, done))
+                    self._unsent.append((message, done))
                     if not self._connecting:
                         self._connecting = True
                         asyncio.run_coroutine_threadsafe(self._connect(), loop())
@@ -67,16 +76,19 @@ class Peer:
         calls: Calls | None = None
         error: Exception | None = None
         try:
-            async with asyncio.timeout(_PATIENCE):
-                calls = Calls(await connect(self.address, **self._how()), self._broken)
+            async with asyncio.timeout(_CONNECT_TIMEOUT_SECONDS):
+                calls = Calls(
+                    await connect(self.address, **self._connection_arguments()), self._on_connection_lost
+                )
             calls.submit(self._hello, _ignore)
-        except Exception as failure:  # for whoever waits
-            error = failure if str(failure) else TimeoutError(f"it does not answer in {_PATIENCE:.0f} s")
+        except Exception as failure:
+            timed_out = TimeoutError(f"it does not answer in {_CONNECT_TIMEOUT_SECONDS:.0f} s")
+            error = failure if str(failure) else timed_out
         with self._lock:
             self._calls, self._connecting = calls, False
             if calls is not None and self._closed:
                 calls.close()
-            waiting, self._waiting = self._waiting, []
+            waiting, self._unsent = self._unsent, []
             if calls is not None:
                 for message, done in waiting:
                     _submit(calls, message, done)
@@ -84,33 +96,39 @@ class Peer:
             for _, done in waiting:
                 done(None, error)
 
-    def _broken(self) -> None:
-        loop().call_later(_AGAIN[0], self._connect_again, 0)
+    def _on_connection_lost(self) -> None:
+        loop().call_later(_RECONNECT_BACKOFF_SECONDS[0], self._reconnect, 0)
 
-    def _connect_again(self, turn: int) -> None:
-        """Make a connection that broke once more, unless somebody has, or the process is gone."""
+    def _reconnect(self, attempt: int) -> None:
+        """Re-establish a broken connection unless that has happened, or the connection was refused."""
 
         def done(answered: Any, error: Exception | None) -> None:
-            if error is not None and not isinstance(error, ConnectionRefusedError) and turn + 1 < len(_AGAIN):
-                loop().call_later(_AGAIN[turn + 1], self._connect_again, turn + 1)
+            if (
+                error is not None
+                and not isinstance(error, ConnectionRefusedError)
+                and attempt + 1 < len(_RECONNECT_BACKOFF_SECONDS)
+            ):
+                loop().call_later(_RECONNECT_BACKOFF_SECONDS[attempt + 1], self._reconnect, attempt + 1)
 
         if not self._closed and (self._calls is None or self._calls.closed):
             self.send(self._hello, done)
 
     def channel(self, timeout: float | None) -> Channel:
-        """This thread's connection. OSError where there is none in `timeout` seconds."""
+        """Return this thread's blocking connection; OSError if none is established in `timeout` seconds."""
         channel = getattr(self._channels, "channel", None)
         if channel is None or channel.closed or channel.stale:
-            patience = _PATIENCE if timeout is None else min(timeout, _PATIENCE)
-            channel = self._channels.channel = Channel(self.address, timeout=patience, **self._how())
+            patience = _CONNECT_TIMEOUT_SECONDS if timeout is None else min(timeout, _CONNECT_TIMEOUT_SECONDS)
+            channel = self._channels.channel = Channel(
+                self.address, timeout=patience, **self._connection_arguments()
+            )
             with self._lock:
                 self._all_channels.add(channel)
             channel.call([0, [*self._hello, "waits"]], patience)
         return channel  # type: ignore[no-any-return]
 
     def close(self) -> None:
-        """Let go of all connections; who waits on one gets an error."""
-        self.posts.closed = True
+        """Close all connections; blocked calls on them raise an error."""
+        self.outbox.closed = True
         with self._lock:
             self._closed = True
             if self._calls is not None:
@@ -130,4 +148,4 @@ def _submit(calls: Calls, message: Any, done: Done) -> None:
 
 
 def _ignore(answered: Any, error: Exception | None) -> None:
-    """Nobody waits for this answer."""
+    """Ignore a response."""

@@ -1,9 +1,9 @@
-"""Calls that may be made again: while their process cannot be reached, until their time is over.
+"""Retries of idempotent calls while their worker is unavailable, until the timeout of the call.
 
     rpc_sync("worker1", f, args=(x,), retryable=True)
 
-A call that failed because a connection broke may have run, so only what may run twice is to be declared so.
-The process is looked up again each time: in a cluster, one that was started again under the name gets the
+A call that failed because a connection broke may have run, so `retryable` is for functions that may run
+twice.  Each attempt looks up the worker again: in a cluster, a restarted worker of the same name gets the
 call.
 """
 
@@ -14,52 +14,60 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from ts._core.vm.future import Future
-from ts.distributed.errors import Gone
+from ts.distributed.errors import WorkerUnavailableError
 from ts.distributed.loop import loop
-from ts.distributed.rpc.futures import RpcFuture, pass_on
 from ts.distributed.rpc.options import NO_TIMEOUT
+from ts.distributed.rpc.rpc_future import RpcFuture, copy_outcome
 
 if TYPE_CHECKING:
-    from ts.distributed.rpc.agent import Agent
+    from ts.distributed.rpc.agent import RpcAgent
 
-_PAUSES: Final = (0.05, 0.1, 0.2, 0.5, 1.0)  # seconds before each further try; the last for all that follow
+_RETRY_BACKOFF_SECONDS: Final = (
+    0.05,
+    0.1,
+    0.2,
+    0.5,
+    1.0,
+)  # the last one repeats
 
-Try = Callable[[float], Future[Any]]  # one call, which may take so many seconds
+StartCall = Callable[[float], Future[Any]]  # (timeout in seconds) -> future of the attempt
 
 
-class Retried:
-    """A call, until it has been answered."""
+class RetryingCall:
+    """A call that is repeated until it receives a response or times out; `future` has its result."""
 
-    def __init__(self, agent: Agent, begin: Try, timeout: float) -> None:
+    def __init__(self, agent: RpcAgent, start_call: StartCall, timeout: float) -> None:
         self.future = RpcFuture(agent)
         self._agent = agent
-        self._begin = begin
-        self._until = None if timeout == NO_TIMEOUT else time.monotonic() + timeout
-        self._tries = 0
-        self._try()
+        self._start_call = start_call
+        self._deadline = None if timeout == NO_TIMEOUT else time.monotonic() + timeout
+        self._attempt_count = 0
+        self._start_attempt()
 
-    def _left(self) -> float:
-        return NO_TIMEOUT if self._until is None else max(self._until - time.monotonic(), 1e-3)
+    def _remaining_seconds(self) -> float:
+        return NO_TIMEOUT if self._deadline is None else max(self._deadline - time.monotonic(), 1e-3)
 
-    def _try(self) -> None:
-        self._tries += 1
+    def _start_attempt(self) -> None:
+        self._attempt_count += 1
         try:
-            call = self._begin(self._left())
-        except Exception as error:  # of a process that is looked for, or of arguments
+            call = self._start_call(self._remaining_seconds())
+        except Exception as error:  # the lookup of the worker or the encoding of arguments failed
             call = RpcFuture(self._agent)
             call.set_exception(error)
-        call.add_done_callback(self._over)
+        call.add_done_callback(self._on_attempt_done)
 
-    def _over(self, call: Future[Any]) -> None:
-        pause = _PAUSES[min(self._tries, len(_PAUSES)) - 1]
-        late = self._until is not None and time.monotonic() + pause >= self._until
-        if not isinstance(call.exception(), Gone) or late or self._agent.closed:
-            pass_on(call, self.future)
+    def _on_attempt_done(self, call: Future[Any]) -> None:
+        pause = _RETRY_BACKOFF_SECONDS[min(self._attempt_count, len(_RETRY_BACKOFF_SECONDS)) - 1]
+        late = self._deadline is not None and time.monotonic() + pause >= self._deadline
+        if not isinstance(call.exception(), WorkerUnavailableError) or late or self._agent.closed:
+            copy_outcome(call, self.future)
             return
-        loop().call_soon_threadsafe(loop().call_later, pause, self._again)
+        loop().call_soon_threadsafe(loop().call_later, pause, self._retry)
 
-    def _again(self) -> None:
+    def _retry(self) -> None:
         if self._agent.closed:
-            self.future.set_exception(Gone("this process left the others before its call was answered"))
+            self.future.set_exception(
+                WorkerUnavailableError("this process shut RPC down before its call received a response")
+            )
         else:
-            self._agent.pool.submit(self._try)  # who looks for a process may wait
+            self._agent.pool.submit(self._start_attempt)  # the lookup of a worker may block

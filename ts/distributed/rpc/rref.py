@@ -1,4 +1,4 @@
-"""`RRef`: a handle on a value that stays in the process that owns it."""
+"""`RRef`: a remote reference to a value in the worker that owns it."""
 
 from __future__ import annotations
 
@@ -8,75 +8,75 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from ts._core.vm.future import Future
 from ts.distributed.gradients import engine, recording
-from ts.distributed.rpc.futures import RpcFuture, mapped, pass_on
 from ts.distributed.rpc.options import UNSET_RPC_TIMEOUT
+from ts.distributed.rpc.rpc_future import RpcFuture, copy_outcome, map_future
 from ts.distributed.rpc.state import current
-from ts.distributed.rpc.waiting import noted
+from ts.distributed.rpc.wait_all import add_to_wait_all
 from ts.ops.rref import Reference, WorkerInfo
 
 if TYPE_CHECKING:
-    from ts.distributed.rpc.agent import Agent
+    from ts.distributed.rpc.agent import RpcAgent
     from ts.distributed.rpc.peers import Peer
     from ts.distributed.values import Travel
 
 
 class RRef(Reference):
-    """A handle on a value of this process, which can be passed to others.
+    """Remote reference to a value; the constructor makes one to a value of this process.
 
     value       the value
-    type_hint   its type, which is kept for who reads it
+    type_hint   its type, stored as an attribute only
     """
 
     __class_getitem__: Any = classmethod(GenericAlias)  # RRef[T] is a type of scripts
-    _agent: Agent
+    _agent: RpcAgent
     _peer: Peer
     _identity: tuple[int, int]
     _fork: tuple[int, int]
-    _travel: Travel | None = None  # of the callee that makes the value
-    _type: Future[Any] | None = None  # of the value, once it was asked for
-    _created: Future[Any] | None = None  # finished when the owner has begun to make the value
+    _travel: Travel | None = None  # serialization of the callee's types
+    _type: Future[Any] | None = None  # of the value, once requested
+    _created: Future[Any] | None = None  # finished when the owner has started to compute the value
 
     def __init__(self, value: Any, type_hint: Any = None) -> None:
-        made = current().references.own(value)
-        self.__dict__.update(made.__dict__, type_hint=type_hint)
-        made.__dict__.clear()
+        rref = current().rref_context.own(value)
+        self.__dict__.update(rref.__dict__, type_hint=type_hint)
+        rref.__dict__.clear()  # so that its finalizer does not drop the fork
 
     @classmethod
-    def _handle(cls, agent: Agent, peer: Peer, identity: tuple[int, int], fork: tuple[int, int]) -> Self:
-        made = cls.__new__(cls)
-        made._agent, made._peer, made._identity, made._fork = agent, peer, identity, fork
-        return made
+    def _handle(cls, agent: RpcAgent, peer: Peer, identity: tuple[int, int], fork: tuple[int, int]) -> Self:
+        rref = cls.__new__(cls)
+        rref._agent, rref._peer, rref._identity, rref._fork = agent, peer, identity, fork
+        return rref
 
     def __del__(self) -> None:
         agent = self.__dict__.get("_agent")
         if agent is None or agent.closed:
             return
         if self.is_owner():
-            agent.references.drop(self._identity, self._fork)
+            agent.rref_context.drop(self._identity, self._fork)
         else:
-            agent.post_later(self._peer, ["drop", list(self._identity), list(self._fork)])
+            agent.send_reliably_later(self._peer, ["drop", list(self._identity), list(self._fork)])
 
-    # ---- where the value is
+    # ---- the owner
 
     def is_owner(self) -> bool:
-        """Whether the value is in this process."""
+        """Return whether this process owns the value."""
         return self._peer.info == self._agent.info
 
     def owner(self) -> WorkerInfo:
-        """The process that has the value."""
+        """Return the WorkerInfo of the owner."""
         return self._peer.info
 
     def confirmed_by_owner(self) -> bool:
-        """Whether the owner is known to have the value, or to make it."""
+        """Return whether the owner has confirmed the creation of the value."""
         return self.is_owner() or self._created is None or self._created.done()
 
     # ---- the value
 
     def to_here(self, timeout: float = UNSET_RPC_TIMEOUT) -> Any:
-        """The value, or a copy of it where another process owns it.
+        """Return the value, copied from the owner unless this process owns it.
 
-        Raises what was raised where it was made; RuntimeError after `timeout` seconds, and where the owner is
-        gone.
+        Raises the exception of the call that computed it; RuntimeError after `timeout` seconds, and if the
+        owner is unavailable.
         """
         if self.is_owner():
             return self.local_value()
@@ -88,21 +88,21 @@ class RRef(Reference):
         return ["fetch", list(self._identity), recording.context_for(self._peer, self._agent)]
 
     def local_value(self) -> Any:
-        """The value itself; RuntimeError in a process that does not own it."""
+        """Return the value without a copy; RuntimeError if another worker owns it."""
         return self.own_value().wait()
 
     def own_value(self) -> Future[Any]:
-        """A future of it."""
+        """Return a future of the value; RuntimeError if another worker owns it."""
         if not self.is_owner():
             raise RuntimeError(
                 f"For {self!r}, can't call localValue() on user {self._agent.info}. Call it on owner "
                 f"{self.owner()}"
             )
         self._check_created()
-        return self._agent.references.owner_of(self._identity).value
+        return self._agent.rref_context.owner_of(self._identity).value
 
     def fetching(self, timeout: float = UNSET_RPC_TIMEOUT) -> Future[Any]:
-        """A future of what `to_here` gives."""
+        """Return a future of the result of `to_here`."""
         if self.is_owner():
             return self.own_value()
         agent, fetched, message = self._agent, RpcFuture(self._agent), self._fetch()
@@ -112,16 +112,16 @@ class RRef(Reference):
             if error is not None:
                 fetched.set_exception(error)
                 return
-            asked = agent.submit(self._peer, message, agent.timeout(timeout), self._travel)
-            asked.add_done_callback(lambda future: pass_on(future, fetched))
+            response = agent.submit(self._peer, message, agent.timeout(timeout), self._travel)
+            response.add_done_callback(lambda future: copy_outcome(future, fetched))
 
         self._get_future().add_done_callback(fetch)
         return fetched
 
     def backward(self, dist_autograd_ctx_id: int = -1, retain_graph: bool = False) -> None:
-        """Find the gradients of the value, a number, as `dist_autograd.backward` does from where it is.
+        """Run `dist_autograd.backward` from the value, a scalar tensor, in its owner.
 
-        Without a context, which only the owner may leave out, as `value.backward()`.
+        Only the owner may omit the context; then this is `value.backward()`.
         """
         agent, context_id = self._agent, dist_autograd_ctx_id
         if self.is_owner():
@@ -134,43 +134,43 @@ class RRef(Reference):
         agent.ask(self._peer, message, agent.timeout(UNSET_RPC_TIMEOUT))
 
     def _check_created(self) -> None:
-        """Raise what kept the owner from beginning to make the value."""
+        """Wait until the owner has started to compute the value; raise the error if it could not."""
         if self._created is not None:
             self._created.wait()
 
     def _get_future(self) -> Future[Any]:
-        """Finished when the owner has begun to make the value."""
+        """Return a future that finishes when the owner has started to compute the value."""
         if self._created is None:
             self._created = Future()
             self._created.set_result(None)
         return self._created
 
     def _get_type(self, timeout: float = UNSET_RPC_TIMEOUT, blocking: bool = True) -> Any:
-        """The class of the value, or, in a process that does not own it, a future of it if not `blocking`."""
+        """Return the value's class, or, if not `blocking`, a future of the class."""
         if self._type is None:
             self._type = self._ask_type(timeout)
         return self._type.wait() if blocking else self._type
 
     def _ask_type(self, timeout: float) -> Future[Any]:
         if self.is_owner():
-            return mapped(self._agent, self.own_value(), type)
+            return map_future(self._agent, self.own_value(), type)
         self._check_created()
         agent = self._agent
         name = agent.submit(self._peer, ["type", list(self._identity)], agent.timeout(timeout))
-        return mapped(agent, name, agent.running.known.type_of)
+        return map_future(agent, name, agent.executor.received_code.type_of)
 
-    # ---- calls of its methods
+    # ---- method calls
 
     def rpc_sync(self, timeout: float = UNSET_RPC_TIMEOUT) -> Proxy:
-        """`ref.rpc_sync().method(x)` calls a method of the value where it is, and waits for the result."""
+        """Return a proxy: `ref.rpc_sync().method(x)` calls a method in the owner and returns its result."""
         return Proxy(self, lambda future: future.wait(), timeout)
 
     def rpc_async(self, timeout: float = UNSET_RPC_TIMEOUT) -> Proxy:
-        """As `rpc_sync`; the result is a future."""
-        return Proxy(self, noted, timeout)
+        """Return a proxy whose method calls return futures."""
+        return Proxy(self, add_to_wait_all, timeout)
 
     def remote(self, timeout: float = UNSET_RPC_TIMEOUT) -> Proxy:
-        """As `rpc_sync`; the result stays where it is, and is an `RRef`."""
+        """Return a proxy whose method calls return an `RRef` to a result that the owner keeps."""
         return Proxy(self, None, timeout)
 
     def __repr__(self) -> str:
@@ -185,7 +185,7 @@ class RRef(Reference):
 
 
 class Proxy:
-    """The methods of a value that is elsewhere."""
+    """Proxy of an RRef's value: its attributes are remote methods."""
 
     def __init__(self, handle: RRef, then: Callable[[Future[Any]], Any] | None, timeout: float) -> None:
         self._handle, self._then, self._timeout = handle, then, timeout

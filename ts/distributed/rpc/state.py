@@ -1,4 +1,4 @@
-"""The agent of this process, while there is one."""
+"""Global state of RPC: the current agent of this process."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING
 from ts.ops.rref import NOT_INITIALIZED
 
 if TYPE_CHECKING:
-    from ts.distributed.rpc.agent import Agent
+    from ts.distributed.rpc.agent import RpcAgent
 
-lock = threading.Lock()  # of what follows
-agent: Agent | None = None
+lock = threading.Lock()  # guards `agent`
+agent: RpcAgent | None = None
 
 
-def current() -> Agent:
-    """The agent of this process; RuntimeError where there is none."""
+def current() -> RpcAgent:
+    """Return the agent of this process; RuntimeError if RPC is not initialized."""
     if agent is None:
         raise RuntimeError(NOT_INITIALIZED)
     return agent
 
 
-def _forget() -> None:
-    """A forked process is none of those that call each other: the connections are its parent's."""
+def _reset_after_fork() -> None:
+    """Discard the agent in a forked child process: its connections belong to the parent."""
     global agent, lock
     lock = threading.Lock()
     if agent is not None:
@@ -31,4 +31,4 @@ def _forget() -> None:
         agent = None
 
 
-os.register_at_fork(after_in_child=_forget)
+os.register_at_fork(after_in_child=_reset_after_fork)

@@ -73,9 +73,9 @@ def test_types(standing):
 
 def test_types_of_strangers():
     """What an owner says of a type imports nothing where Python is not allowed."""
-    from ts.distributed.rpc.callees import Known
+    from ts.distributed.rpc.callable_registry import ReceivedCode
 
-    known = Known(allow_python=False)
+    known = ReceivedCode(allow_python=False)
     assert known.type_of(("builtins", "int")) is int
     with pytest.raises(PermissionError, match="runs no functions of Python"):
         known.type_of(("subprocess", "Popen"))

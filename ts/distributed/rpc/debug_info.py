@@ -1,4 +1,4 @@
-"""What a process has to do with others just now, in numbers, under PyTorch's names.
+"""Debug counters of RPC under PyTorch's names: active calls, threads, RRefs.
 
 rpc._get_debug_info()       {"agent.client_active_calls": "2", "num_owner_rrefs": "1", ...}
 """
@@ -10,32 +10,32 @@ from typing import TYPE_CHECKING
 from ts.distributed.rpc.state import current
 
 if TYPE_CHECKING:
-    from ts.distributed.rpc.agent import Agent
+    from ts.distributed.rpc.agent import RpcAgent
 
 
-def of_agent(agent: Agent) -> dict[str, str]:
-    """Calls of this process and of others. A script that waits is a call without a thread."""
-    tally, threads = agent.running.tally, agent.options.num_worker_threads
+def agent_counts(agent: RpcAgent) -> dict[str, str]:
+    """Return counts of active calls and idle threads; a suspended script is a call that holds no thread."""
+    tally, threads = agent.executor.tally, agent.options.num_worker_threads
     active = tally["begun"] - tally["done"]
-    found = {
+    counts = {
         "client_active_calls": agent.active_calls(),
         "server_active_calls": active,
         "server_active_async_calls": tally["parked"] - tally["resumed"],
         "thread_pool_size": threads,
         "num_idle_threads": max(threads - active + tally["parked"] - tally["resumed"], 0),
     }
-    return {f"agent.{name}": str(number) for name, number in found.items()}
+    return {f"agent.{name}": str(number) for name, number in counts.items()}
 
 
 def _rref_context_get_debug_info() -> dict[str, str]:
-    """Values that others refer to, and who refers to them."""
-    return {name: str(number) for name, number in current().references.figures().items()}
+    """Return counts of owned values and of their forks."""
+    return {name: str(number) for name, number in current().rref_context.figures().items()}
 
 
 def _get_debug_info() -> dict[str, str | int]:
-    """All there is to tell."""
+    """Return the counters of the RRef context, the agent and distributed autograd."""
     return {
         **_rref_context_get_debug_info(),
-        **of_agent(current()),
+        **agent_counts(current()),
         **current().contexts.figures(),
     }

@@ -10,7 +10,7 @@ pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 from tests.distributed import rpc_worker as there
 from ts.distributed import rpc
 from ts.distributed.rpc.api import current
-from ts.distributed.rpc.callees import Unknown
+from ts.distributed.rpc.callable_registry import UnknownCodeError
 
 
 @pytest.mark.parametrize("how", ["exit", "interrupt", "silent", "group", "surrogate"])
@@ -37,9 +37,9 @@ def test_code_that_never_arrives(standing, monkeypatch):
 
     def find(name):
         asked.append(name)
-        raise Unknown(name)
+        raise UnknownCodeError(name)
 
-    monkeypatch.setattr(current().running.known, "find", find)
+    monkeypatch.setattr(current().executor.received_code, "find", find)
     with pytest.raises(RuntimeError, match="ran for more than set timeout"):
         rpc.rpc_sync("worker0", doubled, args=(ts.ones(1),), timeout=0.3)
     with pytest.raises(RuntimeError, match="ran for more than set timeout"):

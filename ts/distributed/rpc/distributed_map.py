@@ -1,10 +1,10 @@
-"""One function over many batches, by the processes that call each other.
+"""`distributed.map`: apply one function to many batches on the RPC workers.
 
     for result in distributed.map(scripted, batches):          results in the order of the batches
 
-Each process has `in_flight` batches at once, and no more are taken from `batches` than twice as many as all
-have: who reads results slowly, or whose batches come slowly, holds the others back.  A batch of a process
-that goes is given to another one, where the function may be called twice (`retryable=True`).
+Each worker has up to `in_flight` batches, and at most twice as many as all workers have are read ahead from
+`batches`, so a slow consumer or a slow source applies backpressure.  If `retryable=True`, a batch of a lost
+worker is sent to another one.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ts._core.vm.future import Future
-from ts.distributed.errors import Gone
+from ts.distributed.errors import WorkerUnavailableError
 from ts.distributed.rpc.state import current
 from ts.ops.rref import WorkerInfo
 
-_FAILURES: Final = 8  # connections to one process that break, with no result between them
+_MAX_CONSECUTIVE_FAILURES: Final = 8  # broken connections of one worker without a result in between
 
 
 @dataclass(eq=False)
 class _Batch:
-    """A batch on its way."""
+    """Batch in flight on a worker."""
 
     arguments: tuple[Any, ...]
     worker: WorkerInfo
     future: Future[Any]
 
 
-class _Map:
+class _DistributedMap:
     def __init__(
         self, f: Any, workers: Iterable[Any] | None, in_flight: int, retryable: bool, timeout: float
     ) -> None:
@@ -44,24 +44,24 @@ class _Map:
         self.retryable = retryable
         self.timeout = timeout
         if workers is None:
-            chosen = self.agent.members.workers() or [self.agent.info]
+            chosen = self.agent.directory.workers() or [self.agent.info]
         else:
             chosen = [self.agent.peer(worker).info for worker in workers]
         if not chosen:
             raise ValueError("map has no workers")
         self.workers: list[WorkerInfo] = chosen
         self.busy: Counter[WorkerInfo] = Counter()
-        self.failures: Counter[WorkerInfo] = Counter()  # one after the other, of connections
+        self.failures: Counter[WorkerInfo] = Counter()  # consecutive connection failures
         self.waiting: deque[_Batch] = deque()  # in the order of the batches
         self.changed = threading.Condition()
 
     def run(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The results in order."""
+        """Yield the results in the order of the batches."""
         source = iter(batches)
         more = True
         while more or self.waiting:
             while more and len(self.waiting) < 2 * self.in_flight * len(self.workers):
-                worker = self._free()
+                worker = self._least_busy_worker()
                 if worker is None:
                     break
                 try:
@@ -76,15 +76,17 @@ class _Map:
                 self.waiting.popleft()
             elif more or self.waiting:
                 with self.changed:
-                    while not self._may_go_on(more):
+                    while not self._can_proceed(more):
                         self.changed.wait()
 
-    def _may_go_on(self, more: bool) -> bool:
+    def _can_proceed(self, more: bool) -> bool:
         room = more and len(self.waiting) < 2 * self.in_flight * len(self.workers)
-        return (room and self._free() is not None) or (bool(self.waiting) and self.waiting[0].future.done())
+        return (room and self._least_busy_worker() is not None) or (
+            bool(self.waiting) and self.waiting[0].future.done()
+        )
 
-    def _free(self) -> WorkerInfo | None:
-        """The process with the fewest batches, if it takes another one."""
+    def _least_busy_worker(self) -> WorkerInfo | None:
+        """Return the worker with the fewest batches in flight; None if all workers are full."""
         best = min(self.workers, key=self.busy.__getitem__)
         return best if self.busy[best] < self.in_flight else None
 
@@ -104,22 +106,21 @@ class _Map:
         return future
 
     def _result(self, batch: _Batch) -> Any:
-        """The result of a batch; if its process has gone, or the connection broke, it is given to another, or
-        to the same again, where it may."""
+        """Wait for the result of a batch; after a connection failure, send it again if `retryable`."""
         while True:
             try:
                 return batch.future.wait()
-            except Gone as gone:
-                self._failed(batch.worker, gone)
+            except WorkerUnavailableError as gone:
+                self._record_failure(batch.worker, gone)
                 if not self.retryable or not self.workers:
                     raise
                 batch.worker = min(self.workers, key=lambda each: (self.failures[each], self.busy[each]))
                 batch.future = self._call(batch.worker, batch.arguments)
 
-    def _failed(self, worker: WorkerInfo, gone: Gone) -> None:
-        """Give no more to a process where nobody listens, or whose connection breaks again and again."""
+    def _record_failure(self, worker: WorkerInfo, gone: WorkerUnavailableError) -> None:
+        """Count a connection failure; remove a worker that refused the connection or failed too often."""
         self.failures[worker] += 1
-        if worker in self.workers and (gone.refused or self.failures[worker] >= _FAILURES):
+        if worker in self.workers and (gone.refused or self.failures[worker] >= _MAX_CONSECUTIVE_FAILURES):
             self.workers.remove(worker)
 
 
@@ -133,28 +134,27 @@ def map(
     progress: bool | None = None,
     timeout: float = -1.0,
 ) -> Iterator[Any]:
-    """The results of `f(*batch)`, or `f(batch)` of what is no tuple, in the order of the batches.
+    """Yield `f(*batch)` for tuples and `f(batch)` for other batches, in the order of the batches.
 
-    f           what `rpc_sync` takes: a scripted function or module, an operator
-    workers     the processes, by name, number or WorkerInfo; without them all but this one, or a cluster's
-                workers
-    in_flight   batches that a process has at once
-    retryable   whether a batch may be given to another process when its own has gone
-    progress    a count on standard error; without it, where that is a terminal
-    timeout     seconds that a batch may take; 0: any number, -1: as `init_rpc` was told
+    f           any callee of `rpc_sync`: a scripted function or module, an operator
+    workers     names, ids or WorkerInfos; default: all other workers, or the workers of the cluster
+    in_flight   maximum number of batches per worker
+    retryable   whether a batch of a lost worker may be sent to another one
+    progress    whether to print a count to standard error; default: if that is a terminal
+    timeout     seconds per batch; 0: no timeout, -1: the default of `init_rpc`
 
-    What `f` raises is raised in the place of its result.  RuntimeError where a process goes and may not be
-    replaced.
+    An exception of `f` is raised in place of its result.  RuntimeError if a worker is lost and its batch may
+    not be retried.
     """
     if in_flight < 1:
         raise ValueError(f"in_flight must be positive, got {in_flight}")
-    results = _Map(f, workers, in_flight, retryable, timeout).run(batches)
-    shown = sys.stderr.isatty() if progress is None else progress
-    return _counted(results, operator.length_hint(batches)) if shown else results
+    results = _DistributedMap(f, workers, in_flight, retryable, timeout).run(batches)
+    show_progress = sys.stderr.isatty() if progress is None else progress
+    return _with_progress(results, operator.length_hint(batches)) if show_progress else results
 
 
-def _counted(results: Iterator[Any], total: int) -> Iterator[Any]:
-    """The results, with a line that says how many there are."""
+def _with_progress(results: Iterator[Any], total: int) -> Iterator[Any]:
+    """Yield the results and print their count to standard error."""
     of = f"/{total}" if total else ""
     for count, result in enumerate(results, 1):
         print(f"\rmap: {count}{of}", end="", file=sys.stderr, flush=True)

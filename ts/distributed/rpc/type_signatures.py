@@ -1,11 +1,11 @@
-"""Objects, enums and named tuples on their way: by the number of their type in a callee's signature.
+"""Serialization of script objects, enums and named tuples by the index of their type in a callee's signature.
 
-    def join(p: Point, c: Color) -> Line           Point, Color, Line, and what their attributes are of
+    def join(p: Point, c: Color) -> Line           types: Point, Color, Line, and those of their attributes
     signature = Signature(join.schema)
-    signature.parts(Point(1, 2))                   0, [1, 2]
-    signature.made(0, [1, 2])                      Point(1, 2)
+    signature.parts(Point(1, 2))                   (0, [1, 2])
+    signature.build(0, [1, 2])                     Point(1, 2)
 
-Both sides have the callee, and so its types, each its own: nothing that travels names a class.
+Caller and callee each have the callee's types, so messages contain no class names.
 """
 
 from __future__ import annotations
@@ -26,37 +26,40 @@ Nominal = ClassType | EnumType | TupleType
 
 
 class Signature:
-    """The types of a callee's arguments and results that have names."""
+    """Class, enum and named tuple types of a callee's arguments and results, and of their attributes."""
 
     def __init__(self, schema: FunctionSchema) -> None:
         self.types: list[Nominal] = []
         for part in (*schema.arguments, *schema.returns):
-            self._note(part.type)
+            self._add_type(part.type)
 
-    def _note(self, type: Type) -> None:
+    def _add_type(self, type: Type) -> None:
         if isinstance(type, ClassType) and type.is_module():
-            return  # modules stay where they are
+            return  # modules are not serialized
         if isinstance(type, ClassType | EnumType) or (isinstance(type, TupleType) and type.name):
-            if any(_is_same(type, known) for known in self.types):
+            if any(_is_same(type, other) for other in self.types):
                 return
             self.types.append(type)
         inside = type.attributes.values() if isinstance(type, ClassType) else type.contained_types()
         for each in inside:
-            self._note(each)
+            self._add_type(each)
 
     def parts(self, x: Any) -> tuple[int, list[Any]] | None:
-        """The number of a value's type, and what the value consists of; None for one of another type."""
+        """Return a value's type index and components; None for types outside the signature."""
         if isinstance(x, RecursiveScriptClass):
             x = x._c
         for number, type in enumerate(self.types):
-            found = _parts(x, type)
-            if found is not None:
-                return number, found
+            components = _decompose(x, type)
+            if components is not None:
+                return number, components
         return None
 
-    def made(self, number: Any, parts: list[Any]) -> Any:
-        """The value of a type by its number; raises what says that it is none."""
-        type = self.types[_index(number)]
+    def build(self, number: Any, parts: list[Any]) -> Any:
+        """Build a value of the type with index `number` from its components.
+
+        ValueError, KeyError or IndexError if the index or the components do not fit the signature.
+        """
+        type = self.types[_check_index(number)]
         if isinstance(type, EnumType):
             (name,) = parts
             members: Any = type.python_class
@@ -65,41 +68,41 @@ class Signature:
             if len(parts) != len(type.elems):
                 raise ValueError(f"{len(parts)} elements for a {type.name}")
             return type.python_class(*parts) if type.python_class is not None else tuple(parts)
-        made = new_object(object_class(type))
-        if len(parts) != len(made.cls.names):
-            raise ValueError(f"{len(parts)} attributes for a {made.cls.name}")
+        instance = new_object(object_class(type))
+        if len(parts) != len(instance.cls.names):
+            raise ValueError(f"{len(parts)} attributes for a {instance.cls.name}")
         for slot, part in enumerate(parts):
-            object_set(made, slot, part)
-        return instance_of(made)
+            object_set(instance, slot, part)
+        return instance_of(instance)
 
 
 def _is_same(a: Type, b: Type) -> bool:
-    """Whether two types are one: of a named tuple there may be several objects, on one side or the other."""
+    """Return whether two types are the same; equal named tuple types may be distinct objects."""
     return a is b or (isinstance(a, TupleType) and a == b)
 
 
-def _index(number: Any) -> int:
+def _check_index(number: Any) -> int:
     if type(number) is not int or number < 0:
-        raise ValueError(f"no type {number!r}")
+        raise ValueError(f"expected the index of a type, got {number!r}")
     return number
 
 
-def _parts(x: Any, type: Nominal) -> list[Any] | None:
-    """What a value of a type consists of; None for one of another type."""
+def _decompose(x: Any, type: Nominal) -> list[Any] | None:
+    """Return the components of a value of type `type`; None for a value of another type."""
     if isinstance(type, EnumType):
         return [x.name] if isinstance(x, Enum) and x.__class__ is type.python_class else None
     if isinstance(type, TupleType):
         return [*x] if _is_named_tuple(x, type) else None
     if isinstance(x, Object):
         return [object_get(x, slot) for slot in range(len(x.cls.names))] if x.cls.type is type else None
-    return [getattr(x, name) for name in type.attributes] if _is_of(x.__class__, type) else None
+    return [getattr(x, name) for name in type.attributes] if _is_class_of(x.__class__, type) else None
 
 
-def _is_of(cls: Any, type: ClassType) -> bool:
-    """Whether a class of Python is a type's; that of a type that was read from an archive has its name."""
+def _is_class_of(cls: Any, type: ClassType) -> bool:
+    """Return whether a Python class is that of `type`; for a type read from an archive, compare names."""
     if type.python_class is not None:
         return cls is type.python_class
-    own = vars(cls).get(ATTRIBUTE)  # several classes of one name have types of different ones
+    own = vars(cls).get(ATTRIBUTE)  # classes of the same name have types with different names
     name = own.qualified_name() if isinstance(own, ClassType) else qualified_name(cls)
     return name == type.qualified_name()
 

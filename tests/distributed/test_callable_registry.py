@@ -6,7 +6,7 @@ import ts
 
 pytest.importorskip("distributed", reason="rpc needs dask.distributed")
 from tests.distributed.rpc_worker import Scaled
-from ts.distributed.rpc.callees import Known, Sent, told
+from ts.distributed.rpc.callable_registry import ReceivedCode, SentCode, describe_callee
 
 
 def scripted(name, body="return x + 1"):
@@ -15,7 +15,7 @@ def scripted(name, body="return x + 1"):
 
 def arrived(callee):
     """Its name, and who knows the code."""
-    sent, known = Sent(allow_python=False), Known(allow_python=False)
+    sent, known = SentCode(allow_python=False), ReceivedCode(allow_python=False)
     name = sent.name(callee)
     known.add(name[1], sent.archive(name[1]))
     return name, known
@@ -25,7 +25,7 @@ def arrived(callee):
 def test_functions_have_their_names(word):
     """Also those that modules of Python have for something else."""
     name, known = arrived(scripted(word))
-    assert (name[2], told(name)) == (word, word)
+    assert (name[2], describe_callee(name)) == (word, word)
     assert known.find(name)(2) == 3
     assert known.find(name).schema.name == word
 
@@ -33,7 +33,7 @@ def test_functions_have_their_names(word):
 @pytest.mark.parametrize("word", ["training", "__setstate__", "__init__"])
 def test_names_with_a_meaning_in_archives(word):
     name, known = arrived(scripted(word))
-    assert (name[2], told(name)) == ("forward", word)
+    assert (name[2], describe_callee(name)) == ("forward", word)
     assert known.find(name)(2) == 3
 
 
@@ -46,6 +46,6 @@ def test_methods_of_python_are_no_code(tmp_path):
             known.find((kind, digest, method))
     for method in (module.save, module.eval, module.stays):
         with pytest.raises(PermissionError, match="is a function of Python"):
-            Sent(allow_python=False).name(method)
+            SentCode(allow_python=False).name(method)
         with pytest.raises(TypeError, match="is a method of an object, and the object cannot travel"):
-            Sent(allow_python=True).name(method)
+            SentCode(allow_python=True).name(method)

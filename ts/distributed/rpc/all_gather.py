@@ -1,0 +1,104 @@
+"""All-gather and barrier over RPC workers: `_all_gather`, `_barrier`.
+
+    _all_gather(3)           {"worker0": 3, "worker1": 5} in both workers once both have called it
+
+The workers send their values to a coordinator, the first worker by name; it responds when it has all values.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ts.distributed.rpc.options import UNSET_RPC_TIMEOUT
+from ts.distributed.rpc.responses import ResponseWriter
+from ts.distributed.rpc.state import current
+from ts.distributed.values import Parcel
+
+if TYPE_CHECKING:
+    from ts.distributed.rpc.agent import RpcAgent
+
+Names = tuple[str, ...]
+
+
+class AllGatherState:
+    """Values received so far by this process as the coordinator (first worker by name)."""
+
+    def __init__(self, agent: RpcAgent) -> None:
+        self._agent = agent
+        self._sequence_numbers: Counter[Names] = Counter()  # last number used by this process, by group
+        self._received: dict[tuple[Names, int], dict[str, tuple[Any, ResponseWriter, int]]] = {}
+        self._lock = threading.Lock()
+
+    def sequence_number(self, names: Names) -> int:
+        """Return the sequence number of this process's next all-gather among the workers `names`."""
+        with self._lock:
+            self._sequence_numbers[names] += 1
+            return self._sequence_numbers[names]
+
+    def receive(
+        self, names: Any, sequence_number: int, parcel: Parcel, response: ResponseWriter, caller: int
+    ) -> None:
+        """Store a worker's value; respond to all workers of the group after the last value.
+
+        ValueError if `names` is not a sorted group that contains the caller.
+        """
+        members = self._agent.directory
+        key, name = (tuple(names), sequence_number), members.peer(caller).info.name
+        if sorted({*key[0]}) != [*key[0]]:
+            raise ValueError(f"expected sorted, distinct names of workers, got {key[0]!r:.100}")
+        if name not in key[0]:
+            raise ValueError(f"{name} is not in the group of this all-gather: {', '.join(key[0])}")
+        value = self._agent.deserialize(parcel)
+        with self._lock:
+            received = self._received.setdefault(key, {})
+            received[name] = value, response, caller
+            if len(received) < len(key[0]):
+                return
+            del self._received[key]
+        values = {each: received[each][0] for each in key[0]}
+        for _, writer, _ in received.values():
+            writer.result(values)
+
+    def forget(self, process: int) -> None:
+        """Discard the pending values of a process that has left."""
+        with self._lock:
+            for key, received in list(self._received.items()):
+                for name in [name for name, (*_, caller) in received.items() if caller == process]:
+                    del received[name]
+                if not received:
+                    del self._received[key]
+
+
+def _all_gather(
+    obj: Any, worker_names: Iterable[str] | None = None, timeout: float = UNSET_RPC_TIMEOUT
+) -> dict[str, Any]:
+    """Gather one value from each worker of a group; return them by worker name.
+
+    All workers of the group must call this function, in the same order.
+
+    worker_names    the group; default: all workers
+    timeout         seconds; RuntimeError if a value is missing by then
+    """
+    agent = current()
+    if worker_names is None:
+        worker_names = [agent.info.name, *(info.name for info in agent.directory.workers())]
+    names = tuple(sorted(set(worker_names)))
+    peers = [agent.peer(name) for name in names]  # RuntimeError for an unknown name
+    if agent.info.name not in names:
+        raise AssertionError(f"{agent.info.name} is not contained by {set(names)}.")
+    message = [
+        "gather",
+        list(names),
+        agent.all_gather_state.sequence_number(names),
+        *agent.serialize(peers[0], obj),
+    ]
+    values: dict[str, Any] = agent.submit(peers[0], message, agent.timeout(timeout)).wait()
+    return values
+
+
+def _barrier(worker_names: Iterable[str]) -> None:
+    """Block until all workers of a group have called this function."""
+    _all_gather(None, worker_names)

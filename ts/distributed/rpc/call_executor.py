@@ -1,0 +1,183 @@
+"""Executor of incoming calls: in a thread pool, within the limits of this process.
+
+    executor.begin(executor.run, name, parcel, code, response)    find the callee in a thread, and call it
+    executor.keep(response, identity, fork, process, ...)         call, and own the result in this process
+
+A suspended script releases its thread; its call stays active until its future is finished.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import Future as ConcurrentFuture
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+from ts._core.vm.future import Future
+from ts.distributed.gradients import recording
+from ts.distributed.gradients.contexts import inside as inside_of
+from ts.distributed.rpc.callable_registry import ASYNC_FUNCTION_ATTRIBUTE, ReceivedCode, UnknownCodeError
+from ts.distributed.rpc.connection_threads import is_server_thread
+from ts.distributed.rpc.options import RpcBackendOptions
+from ts.distributed.rpc.responses import ResponseWriter, send_outcome, send_result
+from ts.distributed.rpc.rref_context import OwnerRRef, parse_id
+from ts.frontend.terms import Terms
+from ts.ops.rref import WorkerInfo
+from ts.runtime.function import ScriptFunction
+from ts.runtime.script_method import ScriptMethod
+
+if TYPE_CHECKING:
+    from ts.distributed.rpc.agent import RpcAgent
+
+
+class CallExecutor:
+    """Thread pool and permission checks for calls from other workers, with counters of their states."""
+
+    def __init__(self, agent: RpcAgent, options: RpcBackendOptions) -> None:
+        self._agent = agent
+        self._options = options
+        self._terms = Terms(options.limits, options.allowed_ops)
+        self._lock = threading.Lock()
+        self.pool = ThreadPoolExecutor(options.num_worker_threads, "ts.rpc")
+        self.received_code = ReceivedCode(options.allow_python, self._terms)
+        self.tally: Counter[str] = Counter()  # calls begun, done, failed; scripts parked, resumed
+
+    def keep(
+        self, response: ResponseWriter, identity: Any, fork: Any, process: int, work: Any, *arguments: Any
+    ) -> None:
+        """Start the call that computes an owned value, and respond immediately."""
+        if work == self.run and arguments[2] is None and not self.received_code.has(arguments[0]):
+            response.unknown()
+            return
+        owner = self._agent.rref_context.begin(parse_id(identity), parse_id(fork), process)
+        response.goes_on(owner.value)
+        self.begin(work, *arguments, owner)
+        response.result(None)
+
+    def begin(self, work: Callable[..., Future[Any] | None], *arguments: Any) -> None:
+        """Run `work(*arguments)` for another worker, in the current server thread or else in the pool.
+
+        If `work` returns a future, that of a suspended script, the call is active until it is finished.
+        """
+        self._agent.began()
+        self.count("begun")
+
+        def on_pool_done(pool_future: ConcurrentFuture[Future[Any] | None]) -> None:
+            failed = pool_future.cancelled() or pool_future.exception() is not None
+            self._on_work_done(None if failed else pool_future.result())
+
+        try:
+            if is_server_thread():
+                self._on_work_done(work(*arguments))
+            else:
+                self.pool.submit(work, *arguments).add_done_callback(on_pool_done)
+        except BaseException:
+            self._done()
+            raise
+
+    def _on_work_done(self, goes_on: Future[Any] | None) -> None:
+        if goes_on is None:
+            self._done()
+        else:
+            self.count("parked")
+            goes_on.add_done_callback(self._resumed)
+
+    def _resumed(self, future: Future[Any]) -> None:
+        self.count("resumed")
+        self._done()
+
+    def _done(self) -> None:
+        self.count("done")
+        self._agent.ended()
+
+    def count(self, what: str) -> None:
+        """Increment a counter of incoming calls."""
+        with self._lock:
+            self.tally[what] += 1
+
+    def run(self, name: Any, parcel: Any, code: Any, response: Any) -> Future[Any] | None:
+        """Run a callee for another worker and send its result; return the future of a suspended script."""
+        try:
+            if code is not None:
+                self.received_code.add(name[1], code)
+            callee = self.received_code.find(name)
+            response.begins()
+            response.travel = self._agent.rref_context.wire_context_for(callee)
+            (args, kwargs), response.context_id = recording.unpack(parcel, self._agent, response.travel)
+        except UnknownCodeError:
+            response.unknown()
+        except Exception as error:
+            response.failed(error)
+        else:
+            info = self._agent.info if name[0] == "python" else None
+            return self._give(callee, args, kwargs, response, info, name[-1] == ASYNC_FUNCTION_ATTRIBUTE)
+        return None
+
+    def run_method(self, owned: OwnerRRef, name: str, parcel: Any, response: Any) -> Future[Any] | None:
+        """Call a method of an owned value and send its result; return the future of a suspended script."""
+        try:
+            value = owned.value.wait()
+            response.begins()
+            self._check_method(value, name)
+            (args, kwargs), response.context_id = recording.unpack(parcel, self._agent)
+            method = getattr(value, name)
+        except Exception as error:
+            response.failed(error)
+        else:
+            return self._give(method, args, kwargs, response, self._agent.info)
+        return None
+
+    def _give(
+        self,
+        callee: Any,
+        args: Any,
+        kwargs: Any,
+        response: Any,
+        info: WorkerInfo | None,
+        asynchronous: bool = False,
+    ) -> Future[Any] | None:
+        """Call `callee` within the limits and send its result or exception.
+
+        A script runs in this thread until it returns or suspends; a suspended one holds no thread.
+        """
+        try:
+            with self.within(), inside_of(response.context_id):
+                if not isinstance(callee, ScriptFunction | ScriptMethod):
+                    send_result(callee(*args, **kwargs), callee, response)
+                    return None
+                program = callee.start(*args, **kwargs)
+        except BaseException as error:  # sent to the caller: a callee's `sys.exit()`, too
+            response.failed(error, info)
+            return None
+        program.future.add_done_callback(lambda future: send_outcome(future, response, asynchronous))
+        program.go()
+        return program.future
+
+    def within(self) -> AbstractContextManager[Any]:
+        """Return a context manager that applies the limits of incoming calls."""
+        return self._terms.within()
+
+    def _check_method(self, value: Any, name: str) -> None:
+        """Raise PermissionError if other workers may not call a method of an owned value."""
+        from ts._core.tensor.tensor import Tensor
+
+        if isinstance(value, Tensor) and not name.startswith("_"):
+            self.received_code.check_allowed(f"aten::{name}")
+        elif not _is_scripted(value, name) and not self._options.allow_python:
+            method = f"{type(value).__module__}.{type(value).__qualname__}.{name}"
+            raise PermissionError(
+                f"{method} is a method of Python, which this process runs none of: allow_python=True"
+            )
+
+
+def _is_scripted(value: Any, name: str) -> bool:
+    """Return whether `name` is a compiled method or a submodule of a scripted value; `save` is neither."""
+    from ts.runtime.module import ScriptModule
+    from ts.runtime.objects import BoundMethod, RecursiveScriptClass
+
+    if not isinstance(value, ScriptModule | RecursiveScriptClass) or name.startswith("_"):
+        return False
+    return isinstance(getattr(value, name, None), ScriptMethod | ScriptModule | BoundMethod)

@@ -1,0 +1,89 @@
+"""Profiler events of RPC calls, and their tasks on the dashboard of a cluster.
+
+    rpc_sync#aten::add(worker0 -> worker1)           103 us     64 bytes there, 64 back, 12.5 us in its queue
+    rpc_async_jit#__torch__.f(worker0 -> worker1)    PyTorch's event name for calls of scripts
+
+Only profiled calls measure the queueing time: their message is wrapped as ("timed", message).
+If the cluster has a dask dashboard, finished calls are appended to a trail, which heartbeats report to the
+scheduler.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ts._core.dispatch.recorder import Event, begin_call, end_call, is_watched
+from ts.distributed.rpc.callable_registry import profile_name
+
+if TYPE_CHECKING:
+    from ts.distributed.rpc.peers import Peer
+    from ts.distributed.rpc.worker_directory import WorkerDirectory
+
+TIMED: Final = "timed"
+_BUFFERS_INDEX: Final = {
+    "call": 3,
+    "remote": 3,
+    "method": 4,
+    "remote_method": 4,
+}  # index of the tensor buffers in a message
+
+
+class DashboardTask(NamedTuple):
+    """Dashboard entry of a running call; `begun` is its start time in seconds."""
+
+    trail: deque[list[Any]]
+    name: str
+    address: str
+    begun: float
+
+
+class Timing:
+    """Measurement of one call, for the profiler, the dashboard or both."""
+
+    def __init__(self, event: Event | None, message: list[Any], task: DashboardTask | None) -> None:
+        self._event = event
+        self._request_bytes = _total_bytes(message[_BUFFERS_INDEX[message[0]]])
+        self._task = task
+
+    def wrap_request(self, message: list[Any]) -> list[Any]:
+        """Return the message to send: wrapped to request the queueing time, if a profiler is active."""
+        return message if self._event is None else [TIMED, message]
+
+    def finish(self, answered: Any) -> None:
+        """Record the end of the call; `answered` is the response message, None if the connection failed."""
+        if self._task is not None:
+            trail, name, address, begun = self._task
+            trail.append([name, address, begun, time.time(), answered is None or answered[0] == "failed"])
+        if self._event is not None:
+            end_call(self._event, self._describe_response(answered))
+
+    def _describe_response(self, answered: Any) -> str:
+        text = f"{self._request_bytes} bytes there"
+        match answered:
+            case ("value", _, memory, int(waited)):
+                text += f", {_total_bytes(memory)} back, {waited / 1e3:.1f} us in its queue"
+            case ("failed", str(kind), _):
+                text += f", {kind}"
+            case None:
+                text += ", no answer"
+        return text
+
+
+def start_timing(
+    form: str, callee: Any, members: WorkerDirectory, to: Peer, message: list[Any]
+) -> Timing | None:
+    """Start measuring a call; None if neither a profiler nor a dashboard is active."""
+    trail = members.trail
+    if trail is None and not is_watched():
+        return None
+    script, name = profile_name(callee)
+    event_name = f"{form}{'_jit' if script else ''}#{name}({members.info.name} -> {to.info.name})"
+    display_name = name.removeprefix("__torch__.")
+    task = None if trail is None else DashboardTask(trail, display_name, to.address, time.time())
+    return Timing(begin_call(event_name), message, task)
+
+
+def _total_bytes(memory: Any) -> int:
+    return sum(map(len, memory))

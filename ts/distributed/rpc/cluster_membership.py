@@ -1,0 +1,339 @@
+"""Membership of this process in a cluster: a connection to the scheduler, and lookup of unknown workers.
+
+    directory = ClusterWorkerDirectory("ts://127.0.0.1:4711", "me", options, agent)
+    directory.peer("worker1")         from the table, or looked up; RuntimeError if there is none
+    directory.over.wait()             until membership ends; directory.error is the cause, None on shutdown
+
+    membership connection        "join", heartbeats ──►                 ◄── removed workers, cluster shutdown
+    query connection             "find", "members" ──►                  ◄── responses
+
+If the scheduler fails, calls between workers that know each other continue, and this process tries to rejoin
+with its name and id for `rejoin_timeout` seconds.  The name of a removed worker is forgotten: another worker
+may take it, with a new id.  Names of known workers that the scheduler has lost remain valid.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+import psutil
+from distributed.comm.addressing import parse_address
+from distributed.comm.core import FatalCommClosedError
+from distributed.utils import get_ip
+
+from ts.distributed import secret as secrets
+from ts.distributed.comm import Comm, Security
+from ts.distributed.comm.backend import connect
+from ts.distributed.comm.security import PLAIN, TLS
+from ts.distributed.errors import WorkerUnavailableError
+from ts.distributed.loop import inside, run
+from ts.distributed.rpc.peers import Peer
+from ts.distributed.rpc.worker_directory import LOCAL, RemainingSeconds, WorkerDirectory
+from ts.ops.rref import WorkerInfo
+
+if TYPE_CHECKING:
+    from ts.distributed.rpc.agent import RpcAgent
+    from ts.distributed.rpc.options import RpcBackendOptions
+
+SCHEDULER_RESPONSE_TIMEOUT_SECONDS: Final = 10.0
+HEARTBEAT_INTERVAL_SECONDS: Final = 1.0
+MAX_REPORTED_CALLS: Final = 500  # per heartbeat; older ones are discarded
+_LEAVE_TIMEOUT_SECONDS: Final = 1.0  # wait for the scheduler to acknowledge a leave
+SCHEDULER_RETRY_INTERVAL_SECONDS: Final = 0.25
+
+log = logging.getLogger(__name__)
+
+Message = dict[str, Any]
+
+
+class JoinError(RuntimeError):
+    """The scheduler rejected this process, or could not be reached in time."""
+
+
+class ClusterShutdownError(Exception):
+    """The scheduler has shut the cluster down."""
+
+
+class ClusterWorkerDirectory(WorkerDirectory):
+    """Worker directory of a cluster: known workers, and lookup of others at the scheduler."""
+
+    def __init__(
+        self,
+        address: str,
+        name: str,
+        options: RpcBackendOptions,
+        agent: RpcAgent,
+        *,
+        kind: str = "program",
+        rejoin_timeout: float = math.inf,
+    ) -> None:
+        """Join the cluster at `address`; for an empty `name` the scheduler assigns one.
+
+        rejoin_timeout   seconds to retry after the scheduler is lost; unlimited for programs
+        """
+        self.address = address
+        self.error: Exception | None = None
+        self.over = threading.Event()
+        self.rejoin_timeout = rejoin_timeout
+        self._kind = kind
+        self._scheduler_failure: str | None = None  # why the scheduler is unavailable
+        self._query_comm: Comm | None = None
+        self._membership_comm: Comm | None = None
+        self._leaving = False
+        self._query_lock = asyncio.Lock()
+        self._membership_task: asyncio.Task[None] | None = None
+        security = security_for(address, options.secret, options.security)
+        self._to_scheduler = security.get_connection_args("client")
+        self._listen_address = agent.listen(security, host_for(address))
+        super().__init__(agent, WorkerInfo(name, -1), security)
+        comm = run_with_scheduler(address, self._join())
+        self.add(self.info.id, self.info.name, self._listen_address)
+        run(self._start_membership(comm))
+
+    # ---- worker directory
+
+    def can_have_id(self, number: int) -> bool:
+        """Return whether `number` is a valid id: workers may have joined after this process."""
+        return number >= 0
+
+    def unknown(self, to: Any) -> Peer:
+        """Look up a worker by name or id at the scheduler.
+
+        WorkerUnavailableError for an unknown name, which may join later; RuntimeError for an unknown id, or
+        if the scheduler is unavailable.
+        """
+        row = self._query_scheduler({"op": "find", "who": to}, f"{to} cannot be looked up")
+        if row is None:
+            kind = WorkerUnavailableError if isinstance(to, str) else RuntimeError
+            raise kind(self.unknown_worker_message(to))
+        return self.add(*row)
+
+    def peer_from_card(self, card: Any) -> Peer:
+        """Return the peer that a card describes, registering it by id; ValueError for a malformed card."""
+        match card:
+            case (int(number), str(name), str(address)):
+                if parse_address(address)[0] != parse_address(self.address)[0]:
+                    raise ValueError(f"{address} is no address of this cluster")
+                return self.numbered(number, name, address)
+        return super().peer_from_card(card)
+
+    def workers(self) -> list[WorkerInfo]:
+        """Return the workers of the cluster except this one, ordered by id."""
+        rows = self._query_scheduler({"op": "members"}, "the workers cannot be listed")
+        workers = [row for row in rows if row["kind"] == "worker" and row["number"] != self.info.id]
+        workers.sort(key=lambda row: row["number"])
+        return [self.add(row["number"], row["name"], row["address"]).info for row in workers]
+
+    def leave(self, remaining: RemainingSeconds) -> None:
+        """Wait until the outgoing calls of this process have finished; other workers remain."""
+        self.agent.wait_until_idle(remaining(), own=True)
+
+    def close(self) -> None:
+        """Leave the cluster and close all connections."""
+        super().close()
+        if inside():
+            self._stop()
+        elif self._membership_task is not None:
+            run(self._announce_leave())
+        self.over.set()
+
+    # ---- queries
+
+    def _query_scheduler(self, message: Message, otherwise: str) -> Any:
+        """Return the scheduler's response; RuntimeError that begins with `otherwise` if it is unavailable."""
+        if self._scheduler_failure is not None:
+            raise RuntimeError(
+                f"{otherwise}: the scheduler at {self.address} is gone ({self._scheduler_failure})"
+            )
+        try:
+            return run(self._exchange_query(message))
+        except (OSError, TimeoutError) as error:
+            reason = str(error) or f"it does not answer in {SCHEDULER_RESPONSE_TIMEOUT_SECONDS:.0f} s"
+            raise RuntimeError(f"{otherwise}: the scheduler at {self.address} is gone ({reason})") from None
+
+    async def _exchange_query(self, message: Message) -> Any:
+        async with self._query_lock, asyncio.timeout(SCHEDULER_RESPONSE_TIMEOUT_SECONDS):
+            if self._query_comm is None or self._query_comm.closed():
+                self._query_comm = await connect(self.address, **self._to_scheduler)
+            try:
+                await self._query_comm.write(message)
+                return await self._query_comm.read()
+            except BaseException:
+                self._query_comm.abort()  # its response would be read as that of the next query
+                raise
+
+    # ---- membership
+
+    async def _join(self, number: int | None = None) -> Comm:
+        """Open the membership connection and join. JoinError if rejected, OSError if unreachable."""
+        async with asyncio.timeout(SCHEDULER_RESPONSE_TIMEOUT_SECONDS):
+            comm = await connect(self.address, **self._to_scheduler)
+            try:
+                await comm.write(
+                    {
+                        "op": "join", "name": self.info.name, "address": self._listen_address,
+                        "kind": self._kind, "number": number, "pid": os.getpid(),
+                    }
+                )  # fmt: skip
+                answered = await comm.read()
+                if answered["status"] != "OK":
+                    raise JoinError(answered.get("message") or answered.get("text"))
+                await comm.read()  # dask's scheduler greets its workers
+            except BaseException:
+                comm.abort()
+                raise
+        self.info = WorkerInfo(answered["name"], answered["number"])
+        self._reports_calls = answered["shows"]
+        return comm
+
+    async def _start_membership(self, comm: Comm) -> None:
+        self._membership_comm = comm
+        if self._reports_calls:
+            self.trail = deque(maxlen=MAX_REPORTED_CALLS)
+        self._membership_task = asyncio.create_task(self._maintain_membership(comm))
+
+    async def _maintain_membership(self, comm: Comm) -> None:
+        """Send heartbeats, read notifications and rejoin, until this process or the cluster ends."""
+        try:
+            while True:
+                beating = asyncio.create_task(self._send_heartbeats(comm))
+                try:
+                    self._scheduler_failure = await self._read_notifications(comm)
+                finally:
+                    beating.cancel()
+                    comm.abort()
+                if self._leaving:
+                    return
+                comm = self._membership_comm = await self._rejoin()
+                self._scheduler_failure = self._query_comm = None
+                self._by_name = {
+                    self.info.name: self.peers[self.info.id]
+                }  # other workers may have these names now
+        except ClusterShutdownError:
+            self._scheduler_failure = "it has ended"
+        except Exception as error:  # reported by `error`
+            self._scheduler_failure, self.error = str(error), error
+        finally:
+            self.over.set()
+
+    async def _read_notifications(self, comm: Comm) -> str:
+        """Handle notifications; return why the connection ended. ClusterShutdownError on shutdown."""
+        try:
+            while True:
+                for message in await comm.read():
+                    match message:
+                        case {"op": "remove-worker", "worker": address}:
+                            self._forget_address(address)
+                        case {"op": "close", "reason": "scheduler-close"}:
+                            raise ClusterShutdownError
+                        case {"op": "close"}:
+                            return "it has given this process up"
+        except OSError as error:
+            return str(error)
+
+    async def _rejoin(self) -> Comm:
+        """Retry to join with the same name and id; JoinError after `rejoin_timeout` seconds."""
+        until = time.monotonic() + self.rejoin_timeout
+        while True:
+            try:
+                return await self._join(self.info.id)
+            except FatalCommClosedError as error:
+                # Another cluster uses the address, or the secret has changed.
+                self._scheduler_failure = str(error)
+            except (OSError, TimeoutError) as error:
+                self._scheduler_failure = str(error) or "it does not answer"
+            if time.monotonic() > until:
+                raise JoinError(f"the scheduler at {self.address} is gone: {self._scheduler_failure}")
+            await asyncio.sleep(SCHEDULER_RETRY_INTERVAL_SECONDS)
+
+    async def _send_heartbeats(self, comm: Comm) -> None:
+        process = psutil.Process()
+        try:
+            while True:
+                counts = self.agent.executor.tally
+                done = counts["done"]
+                status: Message = {
+                    "running": counts["begun"] - done,
+                    "done": done,
+                    "failed": counts["failed"],
+                }
+                status |= {"memory": process.memory_info().rss, "calls": self._take_finished_calls()}
+                await comm.write([{"op": "beat", **status}])
+                await asyncio.sleep(HEARTBEAT_INTERVAL_SECONDS)
+        except OSError:
+            return  # `_read_notifications` sees the failure, too
+
+    def _take_finished_calls(self) -> list[Any]:
+        """Return and remove the calls that have finished since the last heartbeat."""
+        trail = self.trail
+        return [] if trail is None else [trail.popleft() for _ in range(len(trail))]
+
+    def _forget_address(self, address: str) -> None:
+        """Forget the name of the worker at an address; its id stays, as ids are not reused."""
+        for name, peer in list(self._by_name.items()):
+            if peer.address == address and peer.info != self.info:
+                self._by_name.pop(name, None)
+
+    async def _announce_leave(self) -> None:
+        """Notify the scheduler that this process leaves; its acknowledgement frees the name."""
+        assert self._membership_comm is not None and self._membership_task is not None
+        self._leaving = True
+        try:
+            await self._membership_comm.write([{"op": "close-stream"}])
+            await asyncio.wait({self._membership_task}, timeout=_LEAVE_TIMEOUT_SECONDS)
+        except OSError:
+            log.debug("the scheduler at %s is unreachable while %s leaves", self.address, self.info)
+        finally:
+            self._stop()
+
+    def _stop(self) -> None:
+        if self._membership_task is not None:
+            self._membership_task.cancel()
+        if self._query_comm is not None:
+            self._query_comm.abort()
+
+
+def security_for(address: str, secret: bytes | None, security: Security | None) -> Security:
+    """Return the security settings for a scheduler's address; RuntimeError if none are available."""
+    parsed = urlsplit(address)
+    if parsed.scheme not in (PLAIN, TLS) or not parsed.hostname or not parsed.port:
+        raise ValueError(f"no address of a cluster: {address} ({PLAIN}://host:port, {TLS}://host:port)")
+    if security is not None:
+        scheme = security.scheme("worker")
+        if scheme != parsed.scheme:
+            raise RuntimeError(f"{address} does not fit security=, which is for {scheme}://")
+        return security
+    if parsed.scheme == TLS:
+        raise RuntimeError(
+            f"{address} needs certificates: security=ts.distributed.cluster.certificates.security(FOLDER), "
+            "or --tls-dir FOLDER on a command line"
+        )
+    resolved_secret = secret or secrets.shared(parsed.hostname, parsed.port)
+    if resolved_secret is None:
+        raise RuntimeError(f"no cluster of this user is known at {address}")
+    return Security(secret=resolved_secret)
+
+
+def host_for(address: str) -> str:
+    """Return the default listen address of a worker: one that the scheduler's machine can reach."""
+    host = urlsplit(address).hostname
+    assert host is not None
+    return LOCAL if secrets.is_local(host) else get_ip(host)
+
+
+def run_with_scheduler(address: str, work: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine that uses the scheduler; RuntimeError if that is unavailable."""
+    try:
+        return run(work)
+    except (OSError, TimeoutError) as error:
+        reason = str(error) or f"it does not answer in {SCHEDULER_RESPONSE_TIMEOUT_SECONDS:.0f} s"
+        raise RuntimeError(f"no way into the cluster at {address}: {reason}") from None

@@ -1,0 +1,128 @@
+"""Dedicated server threads for blocking callers: each blocked caller thread has one thread in the callee.
+
+    caller's thread                           callee
+    ("hello", process, "waits")    ──►        the event loop hands the connection to a thread, which responds
+    call                           ──►        that thread reads the call, executes it, and writes the response
+
+On a connection of the event loop, one thread reads a call and another executes it; the hand-over costs a
+fifth of a small call.  The number of server threads is bounded; further connections stay with the event loop.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, Final
+
+from ts.distributed.comm.calls import Reply
+from ts.distributed.comm.channel import Channel
+from ts.distributed.comm.messages import TooLarge
+
+_LIVENESS_POLL_INTERVAL_SECONDS: Final = 1.0
+
+_thread_state = threading.local()
+
+Handle = Callable[[Any, Reply], None]
+
+
+def is_server_thread() -> bool:
+    """Return whether this thread is a server thread, which executes the calls that it reads."""
+    return getattr(_thread_state, "is_server_thread", False)
+
+
+class ConnectionThreads:
+    """Server threads of this process, at most `max_threads`."""
+
+    def __init__(self, max_threads: int) -> None:
+        self._max_threads = max_threads
+        self._channels: set[Channel] = set()
+
+    @property
+    def full(self) -> bool:
+        """Whether the maximum number of server threads is reached."""
+        return len(self._channels) >= self._max_threads
+
+    def start(self, channel: Channel, greeting: Any, handle: Handle) -> Future[None]:
+        """Send `greeting`, then serve the connection in a new thread; the future finishes when it closes."""
+        over: Future[None] = Future()
+        self._channels.add(channel)
+
+        def run() -> None:
+            _thread_state.is_server_thread = True
+            try:
+                channel.send(greeting)
+                while True:
+                    _serve(channel, handle)
+            except (OSError, ValueError, TypeError):
+                channel.close()  # the peer has disconnected, or sent a malformed call
+            finally:
+                self._channels.discard(channel)
+                over.set_result(None)
+
+        threading.Thread(target=run, name="ts.rpc serves", daemon=True).start()
+        return over
+
+    def close(self) -> None:
+        """Close all connections."""
+        for channel in list(self._channels):
+            channel.hang_up()
+
+
+def _serve(channel: Channel, handle: Handle) -> None:
+    """Read one call, handle it, and write its response."""
+    message = channel.next()
+    if type(message) is TooLarge:
+        (number, _), call = message.message, message
+    else:
+        number, call = message
+    reply = _PendingReply(channel, number)
+    handle(call, reply)
+    reply.finish()
+
+
+class _PendingReply(Reply):
+    """Response to a call: any thread may provide it, the server thread writes it."""
+
+    def __init__(self, channel: Channel, number: Any) -> None:
+        self._channel, self._number = channel, number
+        self._open = [number]
+        self._server = threading.get_ident()
+        self._sent = False
+        self._result: Any = None
+        self._reply_ready = threading.Lock()  # released when another thread has set `_result`
+        self._reply_ready.acquire()
+
+    def __call__(self, result: Any) -> None:
+        """Provide the response; later ones are ignored."""
+        try:
+            self._open.pop()
+        except IndexError:
+            return
+        if threading.get_ident() == self._server:
+            self._send(result)
+        else:
+            self._result = result
+            self._reply_ready.release()
+
+    def finish(self) -> None:
+        """Wait until the response is provided and write it; ConnectionError if the caller left."""
+        if self._sent:
+            return
+        while not self._reply_ready.acquire(timeout=_LIVENESS_POLL_INTERVAL_SECONDS):
+            if self._channel.ended:
+                raise ConnectionError("the caller disconnected before its response was ready")
+        self._send(self._result)
+
+    def began(self) -> None:
+        """Do nothing: a blocking connection carries one call at a time."""
+
+    def ended(self) -> None:
+        """Do nothing, as in `began`."""
+
+    def _send(self, result: Any) -> None:
+        try:
+            self._channel.send([self._number, result])
+        except ValueError as error:  # the result exceeds a limit of messages
+            self._channel.send([self._number, ["failed", "ValueError", str(error)]])
+        self._sent = True

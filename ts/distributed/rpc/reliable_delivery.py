@@ -1,0 +1,87 @@
+"""One-way messages, delivered in order and at least once, across reconnects.
+
+    outbox = ReliableOutbox(peer.send)
+    outbox.send(["drop", [0, 7], [1, 3]])
+
+Messages are transmitted immediately.  After a connection failure, unacknowledged messages are sent again,
+oldest first, before newer ones; so handlers must be idempotent.  All are discarded if the connection is
+refused, or after DELIVERY_TIMEOUT_SECONDS without any acknowledgement.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Final
+
+from ts.distributed.comm.calls import Done
+from ts.distributed.loop import loop
+
+DELIVERY_TIMEOUT_SECONDS: Final = 30.0
+_RESEND_INTERVAL_SECONDS: Final = 0.2
+
+OnDelivered = Callable[[], None] | None
+
+
+class ReliableOutbox:
+    """Unacknowledged one-way messages to one worker."""
+
+    def __init__(self, send: Callable[[Any, Done], None]) -> None:
+        self._send_message = send
+        self._numbers = itertools.count()
+        self._lock = threading.Lock()  # guards the fields below
+        self._unanswered: dict[int, tuple[Any, OnDelivered]] = {}
+        self._in_flight = 0
+        self._resend_scheduled = False
+        self._failing_since: float | None = None  # time of the first failure since the last acknowledgement
+        self.closed = False
+
+    def send(self, message: Any, on_delivered: OnDelivered = None) -> None:
+        """Send a message, from any thread; `then` is called when it was answered."""
+        with self._lock:
+            number = next(self._numbers)
+            self._unanswered[number] = message, on_delivered
+            if self._resend_scheduled:
+                return
+            self._in_flight += 1
+        self._transmit(number, message, on_delivered)
+
+    def _transmit(self, number: int, message: Any, on_delivered: OnDelivered) -> None:
+        def done(answered: Any, error: Exception | None) -> None:
+            self._on_response(number, error)
+            if error is None and on_delivered is not None and not self.closed:
+                on_delivered()
+
+        self._send_message(message, done)
+
+    def _on_response(self, number: int, error: Exception | None) -> None:
+        with self._lock:
+            self._in_flight -= 1
+            if error is None:
+                self._unanswered.pop(number, None)
+                self._failing_since = None
+            else:
+                self._resend_scheduled = True
+                now = time.monotonic()
+                self._failing_since = self._failing_since or now
+                if (
+                    self.closed
+                    or isinstance(error, ConnectionRefusedError)
+                    or now > self._failing_since + DELIVERY_TIMEOUT_SECONDS
+                ):
+                    self._unanswered.clear()
+            if self._in_flight or not self._resend_scheduled:
+                return
+        loop().call_soon_threadsafe(loop().call_later, _RESEND_INTERVAL_SECONDS, self._resend)
+
+    def _resend(self) -> None:
+        with self._lock:
+            self._resend_scheduled = False
+            if self.closed:
+                self._unanswered.clear()
+            again = list(self._unanswered.items())
+            self._in_flight += len(again)
+        for number, (message, on_delivered) in again:
+            self._transmit(number, message, on_delivered)

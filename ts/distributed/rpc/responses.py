@@ -1,0 +1,166 @@
+"""Responses to requests of other processes: encoding and decoding of values and exceptions.
+
+response.result(3)                       ("value", 3, [])
+response.failed(ValueError("bad"))       ("failed", "ValueError", "bad")
+response.unknown()                       ("unknown",): the caller must send the code
+
+decode_response(message, agent)          return 3, or raise ValueError("bad")
+"""
+
+from __future__ import annotations
+
+import builtins
+import time
+import traceback
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+import ts.errors
+from ts._core.vm.future import Future
+from ts.distributed.comm.calls import Reply
+from ts.distributed.gradients import recording
+from ts.distributed.rpc.callable_registry import ASYNC_FUNCTION_ATTRIBUTE
+from ts.distributed.values import Travel
+
+if TYPE_CHECKING:
+    from ts.distributed.rpc.agent import RpcAgent
+    from ts.distributed.rpc.rref_context import OwnerRRef
+
+UNKNOWN_CODE: Final = "unknown"
+
+
+class ResponseWriter:
+    """Writer of the single response to a request."""
+
+    context_id: int | None = None  # distributed autograd context of the call
+
+    def __init__(self, agent: RpcAgent, reply: Reply) -> None:
+        self._agent = agent
+        self._reply = reply
+        self.travel: Travel | None = None  # how the callee's types are serialized
+        self.arrived: int | None = None  # arrival time of a profiled call in nanoseconds
+        self._queued_ns = 0
+
+    def result(self, value: Any) -> None:
+        """Send a value; if it cannot be serialized, send that error."""
+        try:
+            parcel = recording.pack(value, self._agent, self.context_id, travel=self.travel)
+            self._reply(["value", *parcel] if self.arrived is None else ["value", *parcel, self._queued_ns])
+        except Exception as error:
+            self.failed(error)
+
+    def begins(self) -> None:
+        """Record the queueing time of a profiled call, whose execution starts now."""
+        if self.arrived is not None:
+            self._queued_ns = time.perf_counter_ns() - self.arrived
+
+    def failed(self, error: BaseException, info: Any = None) -> None:
+        """Send an exception; `info` is this worker if a Python function raised it, to add its traceback."""
+        error = with_remote_traceback(error, info)
+        self._agent.executor.count("failed")
+        self._reply(["failed", type(error).__name__, _error_text(error)])
+
+    def unknown(self) -> None:
+        """Request the callee's code from the caller: this process lacks it."""
+        self._reply([UNKNOWN_CODE])
+
+    def outcome(self, future: Future[Any]) -> None:
+        """Send the value or exception of a finished future."""
+        send_outcome(future, self)
+
+    def owned(self, owned: OwnerRRef) -> None:
+        """Send a value that this process owns once it is available."""
+
+        def send(future: Future[Any]) -> None:
+            self.travel = owned.travel
+            self.outcome(future)
+
+        owned.value.add_done_callback(send)
+
+    def goes_on(self, future: Future[Any]) -> None:
+        """Count the request as active until `future` finishes, although the response is sent before."""
+        self._reply.began()
+        future.add_done_callback(lambda _: self._reply.ended())
+
+
+def with_remote_traceback(error: BaseException, info: Any) -> Exception:
+    """Return the exception with the worker and traceback in its message, if `info` is given.
+
+    BaseExceptions such as SystemExit become RuntimeError, so that they do not end the caller.
+    """
+    if info is None:
+        return error if isinstance(error, Exception) else RuntimeError(_error_text(error, repr))
+    lines = "".join(traceback.format_exception(error))
+    kind: Any = _error_class(type(error).__name__)
+    kind = kind if kind is type(error) else RuntimeError
+    return kind(f"On {info}:\n{_error_text(error, repr)}\n{lines}")
+
+
+def _error_message(error: BaseException) -> str:
+    """Return the argument that recreates the error: `str(KeyError(...))` would add quotes."""
+    match error:
+        case KeyError(args=(str(text),)):
+            return text
+    return str(error)
+
+
+def _error_text(error: BaseException, format_error: Callable[[Any], str] = _error_message) -> str:
+    """Return the error's message as valid UTF-8; a fallback if a user-defined `__str__` raises."""
+    try:
+        return format_error(error).encode("utf-8", "backslashreplace").decode()
+    except Exception:
+        return f"{type(error).__name__}, whose message cannot be formatted"
+
+
+def send_result(result: Any, callee: Any, writer: Any) -> None:
+    """Send the result of `callee`; of an async function, the value of the future that it returned."""
+    if getattr(callee, ASYNC_FUNCTION_ATTRIBUTE, None) is None:
+        writer.result(result)
+        return
+    if not isinstance(result, Future):
+        kind = type(result)
+        raise RuntimeError(
+            "Functions decorated with @rpc.async_function must return a torch.futures.Future object, but got "
+            f"{kind.__module__}.{kind.__qualname__}"
+        )
+
+    result.add_done_callback(lambda future: send_outcome(future, writer))
+
+
+def send_outcome(future: Future[Any], writer: Any, asynchronous: bool = False) -> None:
+    """Send the outcome of a finished future; for an asynchronous script, that of the future in it."""
+    error = future.exception()
+    if error is not None:
+        writer.failed(error)
+    elif asynchronous:
+        send_future_result(future.value(), writer)
+    else:
+        writer.result(future.value())
+
+
+def send_future_result(result: Any, writer: Any) -> None:
+    """Send the outcome of the future that an async script returned; RuntimeError if it returned no future."""
+    if isinstance(result, Future):
+        result.add_done_callback(lambda future: send_outcome(future, writer))
+    else:
+        kind = type(result).__name__
+        text = f"Expected Future but got {kind}: an asynchronous function returns a Future"
+        writer.failed(RuntimeError(text))
+
+
+def decode_response(message: Any, agent: RpcAgent, travel: Travel | None = None) -> Any:
+    """Return the value in a response message, or raise the exception in it; RuntimeError if malformed."""
+    match message:
+        case ("value", data, memory, *_):
+            return recording.unpack((data, memory), agent, travel)[0]
+        case ("failed", str(kind), str(text)):
+            raise _error_class(kind)(text)
+    raise RuntimeError(f"malformed response: {message!r:.100}")
+
+
+def _error_class(name: str) -> Any:
+    """Return the exception class of a name if its constructor takes one string; else RuntimeError."""
+    kind = getattr(builtins, name, None) or getattr(ts.errors, name, None)
+    if not isinstance(kind, type) or not issubclass(kind, Exception):
+        return RuntimeError
+    return RuntimeError if issubclass(kind, UnicodeError | ExceptionGroup) else kind

@@ -1,0 +1,55 @@
+"""Futures of RPC results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ts._core.vm.execution import Execution
+from ts._core.vm.future import Future
+from ts.distributed.loop import at_once, inside
+
+if TYPE_CHECKING:
+    from ts.distributed.rpc.agent import RpcAgent
+
+
+class RpcFuture(Future[Any]):
+    """Future of an RPC result; callbacks run in a pool thread, where they may block and make RPC calls."""
+
+    def __init__(self, agent: RpcAgent) -> None:
+        super().__init__()
+        self.agent = agent
+        self.limit = 0.0  # timeout of the call in seconds
+
+    def call(self, callback: Callable[[Any], Any]) -> None:
+        """Run a callback, in the pool if this is the event loop's thread and the callback may block."""
+        wakes = isinstance(getattr(callback, "__self__", None), Execution)
+        if inside() and not wakes and not isinstance(callback, at_once):
+            self.agent.pool.submit(super().call, callback)
+        else:
+            super().call(callback)
+
+
+def copy_outcome(finished: Future[Any], to: Future[Any]) -> None:
+    """Set the value or exception of a finished future on another future."""
+    error = finished.exception()
+    if error is None:
+        to.set_result(finished.value())
+    else:
+        to.set_exception(error)
+
+
+def map_future(agent: RpcAgent, future: Future[Any], convert: Callable[[Any], Any]) -> RpcFuture:
+    """Return a future of `convert(value of future)`; exceptions are propagated unchanged."""
+    result = RpcFuture(agent)
+
+    def set_converted(finished: Future[Any]) -> None:
+        try:
+            value = convert(finished.value())
+        except Exception as error:
+            result.set_exception(error)
+        else:
+            result.set_result(value)
+
+    future.add_done_callback(set_converted)
+    return result

@@ -1,0 +1,255 @@
+"""RRef context: distributed reference counting of the values that this process owns or refers to.
+
+    owner                                          user
+        OwnerRRef(value, forks={...})                  RRef(identity, fork)
+                                        ◄── ("drop", identity, fork)       the user's RRef was deleted
+
+An identity names a value, a fork names an RRef of one process to it; the owner's own RRefs are forks, too.  A
+process that sends an RRef creates a fork and retains its own RRef until the receiver reports that the owner
+has registered the fork ("confirmed"), or for FORK_CONFIRMATION_TIMEOUT_SECONDS.  The owner discards the forks
+of workers that have left.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, Final
+
+from ts.distributed.gradients import recording
+from ts.distributed.loop import loop
+from ts.distributed.rpc import rref_types
+from ts.distributed.rpc.callable_registry import signature_of
+from ts.distributed.rpc.responses import ResponseWriter, with_remote_traceback
+from ts.distributed.rpc.rpc_future import RpcFuture
+from ts.distributed.rpc.rref import RRef
+from ts.distributed.values import Travel
+
+if TYPE_CHECKING:
+    from ts.distributed.rpc.agent import RpcAgent
+
+FORK_CONFIRMATION_TIMEOUT_SECONDS = 120.0
+_MAX_EARLY_DROPS: Final = 1024  # forks whose "drop" arrived before their "need"
+
+GloballyUniqueId = tuple[int, int]  # (id of the worker that created it, counter of that worker)
+
+
+class OwnerRRef:
+    """A value that this process owns, with the forks that keep it alive."""
+
+    context_id: int | None = None  # distributed autograd context of the call that computes it
+
+    def __init__(self, agent: RpcAgent) -> None:
+        self.value = RpcFuture(agent)
+        self.forks: dict[GloballyUniqueId, int] = {}  # fork -> id of the worker that holds it
+        self.travel: Travel | None = None  # serialization of the callee's types
+
+    def begins(self) -> None:
+        """Ignore the start of the computation, which `ResponseWriter` records."""
+
+    def result(self, value: Any) -> None:
+        """Set the value."""
+        self.value.set_result(value)
+
+    def failed(self, error: BaseException, info: Any = None) -> None:
+        """Set the exception of the computation and count the failure."""
+        self.value.agent.executor.count("failed")
+        self.value.set_exception(with_remote_traceback(error, info))
+
+    def unknown(self) -> None:
+        """Set an error: the code was evicted before the computation."""
+        self.value.set_exception(RuntimeError("the code that computes this value was evicted from the cache"))
+
+
+class RRefContext:
+    """Tables of the values that this process owns and of the unconfirmed forks that it has sent."""
+
+    def __init__(self, agent: RpcAgent) -> None:
+        self.agent = agent
+        self.here = agent.info.id
+        self.travel = Travel(RRef, self.pack, self.unpack)
+        self._next_local_id = itertools.count()
+        self._owners: dict[GloballyUniqueId, OwnerRRef] = {}
+        # Fork -> the RRef that it was created from, and the time until which that is retained.
+        self._pending_forks: dict[GloballyUniqueId, tuple[RRef, float]] = {}
+        self._expiring = False
+        # (identity, fork) of drops that arrived before the fork: messages may overtake on a new connection.
+        self._early_drops: OrderedDict[tuple[GloballyUniqueId, GloballyUniqueId], None] = OrderedDict()
+        self._lock = threading.RLock()  # reentrant: a finalizer of an RRef may run under it
+
+    def __len__(self) -> int:
+        return len(self._owners)
+
+    def figures(self) -> dict[str, int]:
+        """Return the counts of owned and pending values, other workers' forks, and unconfirmed forks."""
+        with self._lock:
+            owned = [*self._owners.values()]
+            return {
+                "num_owner_rrefs": len(owned),
+                "num_pending_futures": sum(not each.value.done() for each in owned),
+                "num_forks": sum(holder != self.here for each in owned for holder in each.forks.values()),
+                "num_pending_users": len(self._pending_forks),
+            }
+
+    def wire_context_for(self, callee: Any) -> Travel:
+        """Return the context for serializing a callee's arguments and results."""
+        signature = signature_of(callee)
+        return self.travel if signature is None else self.travel._replace(signature=signature)
+
+    def new(self) -> GloballyUniqueId:
+        """Return a new globally unique id."""
+        return self.here, next(self._next_local_id)
+
+    # ---- this process as owner
+
+    def owned(self, identity: GloballyUniqueId, fork: GloballyUniqueId, process: int) -> OwnerRRef:
+        """Register a fork of a worker with the value of an identity, which is created if missing."""
+        with self._lock:
+            if (identity, fork) in self._early_drops:
+                return OwnerRRef(self.agent)  # not stored: its only fork was dropped before
+            owner = self._owners.setdefault(identity, OwnerRRef(self.agent))
+            owner.forks[fork] = process
+            return owner
+
+    def begin(self, identity: GloballyUniqueId, fork: GloballyUniqueId, process: int) -> OwnerRRef:
+        """Create an owned value for another worker's call.
+
+        ValueError if its ids are not those of that worker, or the identity exists.
+        """
+        if identity[0] != process or fork[0] != process or identity in self._owners:
+            raise ValueError(f"process {process} may not create the value {identity}: foreign or existing id")
+        return self.owned(identity, fork, process)
+
+    def owner_of(self, identity: GloballyUniqueId) -> OwnerRRef:
+        """Return the owned value of an identity; RuntimeError if it was deleted."""
+        owner = self._owners.get(identity)
+        if owner is None:
+            raise RuntimeError(f"{self.agent.info} has no value {identity}: its last reference was dropped")
+        return owner
+
+    def drop(self, identity: GloballyUniqueId, fork: GloballyUniqueId, process: int | None = None) -> None:
+        """Drop a fork; the last one deletes the value. ValueError if `process` does not hold the fork."""
+        with self._lock:
+            owner = self._owners.get(identity)
+            holder = None if owner is None else owner.forks.get(fork)
+            if owner is None or holder is None:
+                if process is not None and fork[0] == process:
+                    self._early_drops[identity, fork] = None
+                    if len(self._early_drops) > _MAX_EARLY_DROPS:
+                        self._early_drops.popitem(last=False)
+                return
+            if process is not None and holder != process:
+                raise ValueError(f"process {process} may not drop what process {holder} needs")
+            del owner.forks[fork]
+            if not owner.forks:
+                del self._owners[identity]
+
+    def forget(self, process: int) -> None:
+        """Drop all forks of a worker that has left."""
+        with self._lock:
+            for identity, owner in list(self._owners.items()):
+                for fork in [fork for fork, holder in owner.forks.items() if holder == process]:
+                    self.drop(identity, fork)
+
+    def own(self, value: Any) -> RRef:
+        """Return a new RRef to a value of this process."""
+        identity, fork = self.new(), self.new()
+        self.owned(identity, fork, self.here).result(value)
+        return RRef._handle(self.agent, self.agent.peer(self.here), identity, fork)
+
+    # ---- serialization of RRefs
+
+    def pack(self, handle: RRef) -> Any:
+        """Serialize an RRef as a new fork, and retain the RRef until the fork is confirmed."""
+        handle._check_created()  # otherwise the receiver might query the owner before the value exists
+        fork, now = self.new(), time.monotonic()
+        with self._lock:
+            self._pending_forks[fork] = handle, now + FORK_CONFIRMATION_TIMEOUT_SECONDS
+            if not self._expiring:
+                self._expiring = True
+                loop().call_soon_threadsafe(
+                    loop().call_later, FORK_CONFIRMATION_TIMEOUT_SECONDS, self._expire
+                )
+        members = self.agent.directory
+        here = members.peer(self.here)
+        return [
+            members.card(handle._peer),
+            list(handle._identity),
+            list(fork),
+            members.card(here),
+        ]
+
+    def _expire(self) -> None:
+        """Release the RRefs of forks that were not confirmed in time."""
+        now = time.monotonic()
+        with self._lock:
+            old = {
+                fork: self._pending_forks.pop(fork)
+                for fork, (_, until) in [*self._pending_forks.items()]
+                if until <= now
+            }
+            self._expiring = bool(self._pending_forks) and not self.agent.closed
+            if self._expiring:
+                first = min(until for _, until in self._pending_forks.values())
+                loop().call_later(max(first - now, 0.1), self._expire)
+        old.clear()
+
+    def unpack(self, data: Any) -> RRef:
+        """Deserialize an RRef: register its fork with the owner, then confirm it to the sender."""
+        owner, identity, fork, parent = data
+        identity, fork = parse_id(identity), parse_id(fork)
+        peer, sender = map(self.agent.directory.peer_from_card, (owner, parent))
+        handle = RRef._handle(self.agent, peer, identity, fork)
+        if peer.info.id == self.here:
+            self.owner_of(identity)
+            self.owned(identity, fork, self.here)
+            self._confirm(sender, fork)
+        else:
+            need = ["need", list(identity), list(fork), self.here]
+            self.agent.send_reliably(peer, need, lambda: self._confirm(sender, fork))
+        return handle
+
+    def _confirm(self, sender: Any, fork: GloballyUniqueId) -> None:
+        if sender.info.id == self.here:
+            self.confirmed(fork)
+        else:
+            self.agent.send_reliably(sender, ["confirmed", list(fork)])
+
+    def confirmed(self, fork: GloballyUniqueId) -> None:
+        """Release the RRef that was retained for a fork, which the owner has registered."""
+        with self._lock:
+            self._pending_forks.pop(fork, None)
+
+    # ---- requests of other workers
+
+    def handle_message(self, kind: str, rest: Any, response: ResponseWriter, caller: int) -> None:
+        """Handle a request about owned values or forks; ValueError for another kind."""
+        match kind, [*rest]:
+            case "fetch", [identity, context]:
+                response.context_id = recording.joined(context, self.agent)
+                response.owned(self.owner_of(parse_id(identity)))
+                return
+            case "type", [identity]:
+                rref_types.send_type_name(self.owner_of(parse_id(identity)).value, response)
+                return
+            case "need", [identity, fork, int(process)] if process == caller:
+                identity = parse_id(identity)
+                self.owner_of(identity)
+                self.owned(identity, parse_id(fork), process)
+            case "drop", [identity, fork]:
+                self.drop(parse_id(identity), parse_id(fork), caller)
+            case "confirmed", [fork]:
+                self.confirmed(parse_id(fork))
+            case _:
+                raise ValueError(f"unknown or malformed request: {kind}")
+        response.result(None)
+
+
+def parse_id(data: Any) -> GloballyUniqueId:
+    """Parse the globally unique id in a message; ValueError if it is not a pair of integers."""
+    process, number = data
+    if type(process) is not int or type(number) is not int:
+        raise ValueError(f"expected an id (worker, counter), got {data!r}")
+    return process, number

@@ -1,0 +1,51 @@
+"""Types of remote values by name: `RRef._get_type`.
+
+    send_type_name(future, response)                 respond with (module, name) of the type of the value
+    type_named(("ts._core.tensor.tensor", "Tensor"))     the class, if it is one of Python's own or of `ts`
+
+Other classes are user-defined; `ReceivedCode.type_of` imports them if `allow_python` is set.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+from ts._core.vm.future import Future
+
+if TYPE_CHECKING:
+    from ts.distributed.rpc.responses import ResponseWriter
+
+_TRUSTED_PACKAGES: Final = ("builtins", "ts")  # classes are looked up in loaded modules; nothing is imported
+
+
+def send_type_name(value: Future[Any], response: ResponseWriter) -> None:
+    """Respond with (module, qualified name) of the value's type once the value is available."""
+
+    def send(finished: Future[Any]) -> None:
+        error = finished.exception()
+        if error is None:
+            kind = type(finished.value())
+            response.result((kind.__module__, kind.__qualname__))
+        else:
+            response.failed(error)
+
+    value.add_done_callback(send)
+
+
+def type_named(name: Any) -> type | None:
+    """Return a builtin class or a class of `ts` by (module, name); None for other modules.
+
+    ValueError if `name` is not a pair of strings, or the module has no such class.
+    """
+    module, path = name
+    if not isinstance(module, str) or not isinstance(path, str):
+        raise ValueError(f"expected the name of a type as (module, name), got {name!r:.100}")
+    if module.partition(".")[0] not in _TRUSTED_PACKAGES:
+        return None
+    value = getattr(sys.modules.get(module), path, None)
+    if path == "NoneType":
+        return type(None)
+    if not isinstance(value, type):
+        raise ValueError(f"{module}.{path} is not a type in this process")
+    return value

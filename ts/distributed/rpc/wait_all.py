@@ -1,0 +1,55 @@
+"""`_wait_all`: a context manager that waits for all asynchronous calls made within it.
+
+with rpc.api._wait_all():
+    rpc.rpc_async("worker1", torch.add, args=(x, 1))
+    rpc.rpc_async("worker2", torch.add, args=(x, 1))  # on exit, both have finished; raises the first error
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ts._core.vm.future import Future
+from ts.distributed.loop import at_once
+
+
+class _PendingCalls(threading.local):
+    """Futures of the calls of each active `_wait_all` block of a thread."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[Future[Any]]] = []
+
+
+_thread_state = _PendingCalls()
+
+
+def add_to_wait_all(future: Future[Any]) -> Future[Any]:
+    """Register a future with the innermost `_wait_all` block of this thread, if any, and return it."""
+    if _thread_state.calls:
+        _thread_state.calls[-1].append(future)
+    return future
+
+
+@contextmanager
+def _wait_all() -> Iterator[None]:
+    """Wait on exit for all futures that `rpc_async` returned to this thread in the block; blocks may nest."""
+    _thread_state.calls.append([])
+    try:
+        yield
+    finally:
+        _wait(_thread_state.calls.pop())
+
+
+def _wait(calls: list[Future[Any]]) -> None:
+    """Wait until all calls have finished, then raise the exception of the first failed one, in call order."""
+    done: queue.SimpleQueue[None] = queue.SimpleQueue()
+    for call in calls:
+        call.add_done_callback(at_once(lambda _: done.put(None)))
+    for _ in calls:
+        done.get()
+    for call in calls:
+        call.wait()
