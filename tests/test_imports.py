@@ -56,13 +56,15 @@ MAY_IMPORT = {
     "compiler": "_core frontend",
     "distributed.comm": "_core.shared_memory",
     "distributed": "_core futures",
-    "nn": "ts _core ops frontend autograd linalg compiler distributed",
+    # mixed precision and CUDA devices
+    "amp": "_core backends autograd ts",
+    "cuda": "_core backends ops amp functions",
+    # layers, training
+    "nn": "ts _core ops frontend autograd linalg compiler distributed cuda",
     "optim": "ts _core nn ops autograd functions sparse",
     "distributions": "ts _core nn autograd linalg special",
     "testing": "ts _core",
-    # devices under PyTorch's names
-    "amp": "_core backends autograd ts",
-    "cuda": "_core backends ops amp functions",
+    # other devices under PyTorch's names
     "accelerator": "cuda",
     "cpu": "amp",
     "mps": "",

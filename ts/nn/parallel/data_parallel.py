@@ -1,0 +1,58 @@
+"""Split batches among the GPUs of one process: `DataParallel`, `data_parallel`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ts
+from ts.cuda._devices import usable
+from ts.cuda._utils import gpu_index
+from ts.nn.modules.module import Module
+from ts.nn.parallel.parallel_apply import parallel_apply
+from ts.nn.parallel.replicate import replicate
+from ts.nn.parallel.scatter_gather import gather, scatter_kwargs
+
+__all__ = ["DataParallel", "data_parallel"]
+
+
+class DataParallel(Module):
+    """A module whose batches could be split among GPUs; the whole batch goes to one device."""
+
+    def __init__(
+        self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0
+    ) -> None:
+        super().__init__()
+        self.module = module
+        self.device_ids: list[Any] = []
+        self.output_device = output_device
+        self.dim = dim
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """Return the module's result."""
+        return self.module(*inputs, **kwargs)
+
+
+def data_parallel(
+    module: Module,
+    inputs: Any,
+    device_ids: Any = None,
+    output_device: Any = None,
+    dim: int = 0,
+    module_kwargs: Any = None,
+) -> Any:
+    """Call copies of a module on parts of a batch, one on each GPU, and concatenate the results.
+
+    RuntimeError without a GPU, as in PyTorch.
+    """
+    inputs = inputs if isinstance(inputs, tuple) else () if inputs is None else (inputs,)
+    if not usable():
+        raise RuntimeError("device type could not be determined")
+    indices = [gpu_index(d) for d in (device_ids or range(ts.cuda.device_count()))]
+    output = indices[0] if output_device is None else gpu_index(output_device)
+    parts, kwargs = scatter_kwargs(inputs, module_kwargs, indices, dim)
+    if not parts and not kwargs:
+        parts, kwargs = ((),), ({},)
+    used = indices[: len(parts)]
+    if len(used) == 1:
+        return module(*parts[0], **kwargs[0])
+    return gather(parallel_apply(replicate(module, used), parts, kwargs, used), output, dim)

@@ -1,0 +1,71 @@
+"""Split nested arguments among GPUs and concatenate nested results: `scatter`, `scatter_kwargs`, `gather`."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ts._core.tensor.tensor import Tensor
+from ts.nn.parallel._functions import Gather, Scatter
+
+__all__ = ["gather", "scatter", "scatter_kwargs"]
+
+
+def is_namedtuple(obj: Any) -> bool:
+    """Return whether an object is a named tuple (deprecated)."""
+    warnings.warn(
+        "`is_namedtuple` is deprecated, please use the python checks instead", FutureWarning, stacklevel=2
+    )
+    return _is_namedtuple(obj)
+
+
+def _is_namedtuple(obj: Any) -> bool:
+    return isinstance(obj, tuple) and hasattr(obj, "_asdict") and hasattr(obj, "_fields")
+
+
+def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> Any:
+    """Split nested tensors among GPUs and repeat other objects: one container for each GPU."""
+
+    def split(value: Any) -> Any:
+        if isinstance(value, Tensor):
+            return Scatter.apply(target_gpus, None, dim, value)
+        if _is_namedtuple(value):
+            return [type(value)(*args) for args in zip(*map(split, value), strict=False)]
+        if isinstance(value, tuple) and value:
+            return list(zip(*map(split, value), strict=False))
+        if isinstance(value, list) and value:
+            return [list(parts) for parts in zip(*map(split, value), strict=False)]
+        if isinstance(value, dict) and value:
+            return [type(value)(items) for items in zip(*map(split, value.items()), strict=False)]
+        return [value for _ in target_gpus]
+
+    return split(inputs)
+
+
+def scatter_kwargs(inputs: Any, kwargs: Any, target_gpus: Any, dim: int = 0) -> tuple[Any, Any]:
+    """Split arguments among GPUs; the shorter tuple is filled with empty containers."""
+    scattered = scatter(inputs, target_gpus, dim) if inputs else []
+    scattered_kwargs = scatter(kwargs, target_gpus, dim) if kwargs else []
+    scattered.extend(() for _ in range(len(scattered_kwargs) - len(scattered)))
+    scattered_kwargs.extend({} for _ in range(len(scattered) - len(scattered_kwargs)))
+    return tuple(scattered), tuple(scattered_kwargs)
+
+
+def gather(outputs: Any, target_device: Any, dim: int = 0) -> Any:
+    """Concatenate the tensors at each position of nested results on one device."""
+
+    def join(values: Any) -> Any:
+        first = values[0]
+        if isinstance(first, Tensor):
+            return Gather.apply(target_device, dim, *values)
+        if first is None:
+            return None
+        if isinstance(first, dict):
+            if not all(len(first) == len(each) for each in values):
+                raise ValueError("All dicts must have the same number of keys")
+            return type(first)((key, join([each[key] for each in values])) for key in first)
+        if _is_namedtuple(first):
+            return type(first)._make(map(join, zip(*values, strict=True)))
+        return type(first)(map(join, zip(*values, strict=True)))
+
+    return join(outputs)
