@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ts.absent import names_for
 
-_MODULES: Final = frozenset({"_device", "_pytree", "checkpoint", "data", "dlpack", "hooks", "model_zoo"})
+_MODULES: Final = frozenset({
+    "_device", "_pytree", "checkpoint", "data", "dlpack", "hooks", "model_zoo", "weak",
+})  # fmt: skip
 
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from ts.utils import dlpack as dlpack
     from ts.utils import hooks as hooks
     from ts.utils import model_zoo as model_zoo
+    from ts.utils import weak as weak
 
 
 def _find(name: str) -> Any:

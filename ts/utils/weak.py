@@ -1,0 +1,233 @@
+"""Weak references to tensors and mappings with weak keys, both by the identity of objects.
+
+    cache = WeakTensorKeyDictionary()
+    cache[tensor] = "value"         the entry is removed when the tensor is freed
+
+`==` of tensors compares elements, so that tensors cannot be keys of `weakref.WeakKeyDictionary`.
+"""
+
+from __future__ import annotations
+
+import copy
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from typing import Any
+from weakref import ref
+
+from ts._core.tensor.tensor import Tensor
+from ts.absent import names_for
+
+__all__ = ["TensorWeakRef", "WeakIdKeyDictionary", "WeakIdRef", "WeakTensorKeyDictionary"]
+WeakRef = ref
+__getattr__ = names_for(__name__)
+
+
+class WeakIdRef(weakref.ref):  # type: ignore[type-arg]
+    """Weak reference that is hashed and compared by the identity of its object."""
+
+    __slots__ = ["_id"]
+
+    def __init__(self, key: Any, callback: Any = None) -> None:
+        super().__init__(key, callback)
+        self._id = id(key)
+
+    def __hash__(self) -> int:
+        return self._id
+
+    def __eq__(self, other: Any) -> bool:
+        own = self()
+        if own is None or (theirs := other()) is None:
+            return self is other
+        return own is theirs
+
+    def __ne__(self, other: Any) -> bool:  # that of `weakref.ref` compares the objects by value
+        return not self == other
+
+
+class _WeakHashRef(weakref.ref):  # type: ignore[type-arg]
+    """Weak reference that has the hash and equality of its object, and keeps the hash when that is freed."""
+
+    __slots__ = ["_id"]
+
+    def __init__(self, key: Any, callback: Any = None) -> None:
+        super().__init__(key, callback)
+        self._id = hash(key)
+
+    def __hash__(self) -> int:
+        return self._id
+
+    def __eq__(self, other: Any) -> bool:
+        own = self()
+        if own is None or (theirs := other()) is None:
+            return self is other
+        return bool(own == theirs)
+
+
+class WeakIdKeyDictionary(MutableMapping[Any, Any]):
+    """Mapping with weak keys; `ref_type` creates the references, which decide hash and equality of keys.
+
+    Entries of objects that are freed during an iteration over the mapping are removed after it.
+    """
+
+    def __init__(self, dict: Any = None, ref_type: Any = WeakIdRef) -> None:
+        self.data: Any = {}
+        self.ref_type = ref_type
+        self._freed: list[Any] = []
+        self._iteration_count = 0
+        own = ref(self)
+
+        def remove(reference: Any) -> None:
+            mapping = own()
+            if mapping is None:
+                return
+            if mapping._iteration_count:
+                mapping._freed.append(reference)
+            else:
+                mapping.data.pop(reference, None)
+
+        self._remove = remove
+        if dict is not None:
+            self.update(dict)
+
+    @contextmanager
+    def _deferred_removals(self) -> Iterator[None]:
+        self._iteration_count += 1
+        try:
+            yield
+        finally:
+            self._iteration_count -= 1
+            if not self._iteration_count:
+                self._remove_freed()
+
+    def _remove_freed(self) -> None:
+        while self._freed:
+            self.data.pop(self._freed.pop(), None)
+
+    def __delitem__(self, key: Any) -> None:
+        del self.data[self.ref_type(key)]
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.data[self.ref_type(key)]
+
+    def __len__(self) -> int:
+        return len(self.data) - len(self._freed)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} at {id(self):#x}>"
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self.data[self.ref_type(key, self._remove)] = value
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            reference = self.ref_type(key)
+        except TypeError:  # object of a type without weak references
+            return False
+        return reference in self.data
+
+    def copy(self) -> WeakIdKeyDictionary:
+        """Return a mapping with the same keys and values."""
+        return type(self)(self)
+
+    __copy__ = copy
+
+    def __deepcopy__(self, memo: Any) -> WeakIdKeyDictionary:
+        copied = type(self)()
+        for key, value in self.items():
+            copied[key] = copy.deepcopy(value, memo)
+        return copied
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Return the value of a key, or a default."""
+        return self.data.get(self.ref_type(key), default)
+
+    def items(self) -> Iterator[tuple[Any, Any]]:  # type: ignore[override]
+        """Iterate over the objects that are alive and their values."""
+        with self._deferred_removals():
+            for reference, value in self.data.items():
+                key = reference()
+                if key is not None:
+                    yield key, value
+
+    def keys(self) -> Iterator[Any]:  # type: ignore[override]
+        """Iterate over the objects that are alive."""
+        for key, _ in self.items():
+            yield key
+
+    __iter__ = keys
+
+    def values(self) -> Iterator[Any]:  # type: ignore[override]
+        """Iterate over the values of objects that are alive."""
+        for _, value in self.items():
+            yield value
+
+    def keyrefs(self) -> list[Any]:
+        """Return the weak references of the keys; some may be of objects that are freed by then."""
+        return list(self.data)
+
+    def popitem(self) -> tuple[Any, Any]:
+        """Remove the newest entry of an object that is alive; return the object and its value."""
+        self._remove_freed()
+        while True:
+            reference, value = self.data.popitem()
+            key = reference()
+            if key is not None:
+                return key, value
+
+    def pop(self, key: Any, *args: Any) -> Any:
+        """Remove a key and return its value, or a default."""
+        return self.data.pop(self.ref_type(key), *args)
+
+    def setdefault(self, key: Any, default: Any = None) -> Any:
+        """Return the value of a key, which is set to the default if it is missing."""
+        return self.data.setdefault(self.ref_type(key, self._remove), default)
+
+    def update(self, dict: Any = None, **kwargs: Any) -> None:  # type: ignore[override]
+        """Set entries from a mapping or from pairs of key and value."""
+        if dict is not None:
+            pairs: Iterable[Any] = dict.items() if hasattr(dict, "items") else dict
+            for key, value in pairs:
+                self[key] = value
+        if kwargs:
+            self.update(kwargs)
+
+    def __ior__(self, other: Any) -> WeakIdKeyDictionary:
+        self.update(other)
+        return self
+
+    def __or__(self, other: Any) -> Any:
+        return self._merged(self, other) if isinstance(other, Mapping) else NotImplemented
+
+    def __ror__(self, other: Any) -> Any:
+        return self._merged(other, self) if isinstance(other, Mapping) else NotImplemented
+
+    def _merged(self, first: Any, second: Any) -> WeakIdKeyDictionary:
+        merged = type(self)()
+        merged.update(first)
+        merged.update(second)
+        return merged
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mapping):
+            return NotImplemented
+        return {id(key): value for key, value in self.items()} == {id(k): v for k, v in other.items()}
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+WeakTensorKeyDictionary = WeakIdKeyDictionary
+
+
+class TensorWeakRef:
+    """Weak reference to a tensor: a call returns the tensor, or None after it was freed."""
+
+    ref: WeakRef[Tensor]
+
+    def __init__(self, tensor: Tensor) -> None:
+        if not isinstance(tensor, Tensor):
+            raise AssertionError(f"expected torch.Tensor, got {type(tensor)}.")
+        self.ref = weakref.ref(tensor)
+
+    def __call__(self) -> Tensor | None:
+        return self.ref()
