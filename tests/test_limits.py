@@ -1,8 +1,11 @@
 """`ts.limits`: what a program may use, and what is refused before it happens."""
 
+import io
 import os
+import re
 import subprocess
 import sys
+import threading
 import time
 from functools import wraps
 from typing import Any, Dict, List
@@ -13,7 +16,7 @@ import pytest
 import ts
 from ts._core.dispatch.operator import Operator
 from ts.cli import bounds
-from ts.errors import FuelExceeded, MemoryExceeded, TimeExceeded
+from ts.errors import FuelExceeded, LimitExceeded, MemoryExceeded, StackExceeded, TimeExceeded
 from ts.ops.registry import Record
 from ts.runtime.limits import bytes_in
 
@@ -385,3 +388,171 @@ def test_the_last_operator_ends_in_time_or_fails():
         assert operator(ts.zeros(2)).tolist() == [1, 1]
     with pytest.raises(TimeExceeded, match="took more time"), ts.limits(seconds=0.1):
         operator(ts.zeros(2))
+
+
+# ---------------------------------------------------------------- what the errors say
+
+
+@ts.jit.script
+def count(n: int) -> int:
+    total = 0
+    for i in range(n):
+        total += i
+    return total
+
+
+@ts.jit.script
+def recurse(n: int) -> int:
+    if n == 0:
+        return 0
+    return recurse(n - 1) + 1
+
+
+@ts.jit.script
+def forked_count(n: int) -> int:
+    first = ts.jit.fork(count, n)
+    second = ts.jit.fork(count, n)
+    return ts.jit.wait(first) + ts.jit.wait(second)
+
+
+class Counter(ts.nn.Module):
+    def forward(self, n: int) -> int:
+        total = 0
+        for i in range(n):
+            total += i * 3  # only the original source has this comment
+        return total
+
+
+def fuel_figures(message):
+    """Return (limit, used) in the message of a FuelExceeded."""
+    found = re.match(r"the program used more fuel than ts.limits\(fuel=(\d+)\) allows: (\d+) units were used", message)
+    assert found, message
+    return int(found[1]), int(found[2])
+
+
+def time_figures(message):
+    """Return (limit, used) in seconds in the message of a TimeExceeded."""
+    pattern = r"the program took more time than ts.limits\(seconds=([\d.e+-]+)\) allows: ([\d.e+-]+) seconds have passed"
+    found = re.match(pattern, message)
+    assert found, message
+    return float(found[1]), float(found[2])
+
+
+def memory_figures(message):
+    """Return (limit, in use, requested) in bytes in the message of a MemoryExceeded."""
+    found = re.match(
+        r"the program used more memory than ts.limits\(bytes=(\d+)\) allows: (\d+) bytes were in use"
+        r"(?: and (\d+) more were requested)?$",
+        message,
+    )
+    assert found, message
+    return int(found[1]), int(found[2]), int(found[3] or 0)
+
+
+def limit_error(call, **limits):
+    """Return the error of a call within limits."""
+    with pytest.raises(LimitExceeded) as caught, ts.limits(**limits):
+        call()
+    return caught.value
+
+
+def test_errors_give_the_limit_and_what_was_used():
+    limit, used = fuel_figures(limit_error(lambda: count(10**9), fuel=5000).message)
+    assert limit == 5000 and 5000 <= used < 5100
+    limit, used = fuel_figures(limit_error(lambda: texts(10**6), fuel=5000).message)
+    assert limit == 5000 and 5000 <= used < 5100  # an operator costs 16
+    assert fuel_figures(limit_error(lambda: recurse(1), fuel=0).message)[0] == 0
+    limit, used = time_figures(limit_error(lambda: count(10**12), seconds=0.05).message)
+    assert limit == 0.05 and used >= 0.05
+    for call in (lambda: appended(10**6), lambda: one_tensor(3000), lambda: ts.zeros(3_000_000)):
+        limit, used, requested = memory_figures(limit_error(call, bytes=MEGABYTE).message)
+        assert limit == MEGABYTE and used <= MEGABYTE < used + requested
+    error = limit_error(lambda: ts.zeros(3_000_000), bytes="1M")
+    limit, used, requested = memory_figures(error.message)
+    assert limit == MEGABYTE and used < 1000 and requested == 12_000_000
+    error = limit_error(lambda: recurse(1000), depth=100)
+    assert isinstance(error, StackExceeded)
+    assert error.message.startswith("more than the 100 nested calls that ts.limits(depth=100) allows: ")
+    with pytest.raises(StackExceeded, match=r"the 65536 nested calls that the interpreter allows"):
+        recurse(10**6)
+
+
+def test_an_estimate_that_does_not_fit_gives_what_is_left():
+    x = ts.zeros(1, 1).expand(10**6, 10**6)
+    message = limit_error(lambda: x @ x, seconds=5).message
+    pattern = r"takes \d+ seconds or more: ts.limits\(seconds=5\) leaves ([\d.]+) seconds after ([\d.e-]+) seconds$"
+    left, used = map(float, re.search(pattern, message).groups())
+    assert abs(left + used - 5) < 0.01
+
+
+@pytest.mark.parametrize("inner, outer", [(10**12, 3000), (3000, 10**12)], ids=["outer", "inner"])
+def test_errors_name_the_limit_that_was_reached_first(inner, outer):
+    with ts.limits(fuel=outer):
+        assert fuel_figures(limit_error(lambda: count(10**9), fuel=inner).message)[0] == 3000
+    with ts.limits(bytes=outer):
+        assert memory_figures(limit_error(lambda: ts.zeros(10**6), bytes=inner).message)[0] == 3000
+    with ts.limits(seconds=outer / 60_000):
+        assert time_figures(limit_error(lambda: count(10**13), seconds=inner / 60_000).message)[0] == 0.05
+    with ts.limits(depth=outer):
+        assert "ts.limits(depth=3000)" in limit_error(lambda: recurse(10**6), depth=inner).message
+
+
+def test_what_an_inner_block_used_counts_in_the_outer_one():
+    with ts.limits(fuel=5000):
+        with ts.limits(fuel=4000):
+            count(3000)
+        limit, used = fuel_figures(limit_error(lambda: count(3000), fuel=4000).message)
+    assert limit == 5000 and 5000 <= used < 5100
+
+
+def test_each_thread_reports_its_own_limit():
+    errors = {}
+
+    def run(i):
+        errors[i] = limit_error(lambda: count(10**9), fuel=1000 * i), limit_error(lambda: appended(10**6), bytes=i << 16)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(1, 9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for i, (fuel, memory) in errors.items():
+        assert fuel_figures(fuel.message)[0] == 1000 * i
+        assert memory_figures(memory.message)[0] == i << 16
+
+
+def test_forked_tasks_report_the_limit_that_they_share():
+    limit, used = fuel_figures(limit_error(lambda: forked_count(10**9), fuel=20_000).message)
+    assert limit == 20_000 and 20_000 <= used < 40_000
+    assert time_figures(limit_error(lambda: forked_count(10**12), seconds=0.05).message)[0] == 0.05
+    assert memory_figures(limit_error(lambda: forked(3000), bytes=MEGABYTE).message)[0] == MEGABYTE
+    assert memory_figures(limit_error(lambda: programs(100_000), bytes=MEGABYTE).message)[0] == MEGABYTE
+
+
+@pytest.mark.parametrize("limits", [{"fuel": 1000}, {"seconds": 0.05}], ids=["fuel", "seconds"])
+def test_errors_of_archives_show_the_original_source(limits):
+    file = io.BytesIO()
+    ts.jit.save(ts.jit.script(Counter()), file)
+    loaded = ts.jit.load(io.BytesIO(file.getvalue()))
+    text = str(limit_error(lambda: loaded(10**12), **limits))
+    assert "test_limits.py" in text and "# only the original source has this comment" in text
+    assert "code/__torch__" not in text and "torch.mul" not in text
+
+
+def test_archives_load_within_limits_with_figures():
+    file = io.BytesIO()
+    ts.jit.save(ts.jit.script(ts.nn.Linear(1000, 1000)), file)
+    with pytest.raises(MemoryExceeded) as caught:
+        ts.jit.load(io.BytesIO(file.getvalue()), limits=ts.limits(bytes=MEGABYTE))
+    assert memory_figures(caught.value.message)[0] == MEGABYTE
+
+
+def test_a_limits_object_can_be_entered_again():
+    """Figures are those of the block, not of the object."""
+    limits = ts.limits(fuel=3000)
+    for _ in range(2):
+        with limits:
+            count(2000)
+    with pytest.raises(FuelExceeded) as caught, limits:
+        count(10**9)
+    assert fuel_figures(caught.value.message)[1] < 3100

@@ -161,9 +161,7 @@ class ScriptRuntimeError(TsError):
     def __str__(self) -> str:
         if not self.stack:
             return self.message
-        origins = [
-            (function, None if range is None else range.origin() or range) for function, range in self.stack
-        ]
+        origins = _original_stack(self.stack)
         if origins == self.stack:
             traceback = _traceback("", self.stack)
         else:
@@ -171,6 +169,11 @@ class ScriptRuntimeError(TsError):
                 f"{_traceback(', serialized code', self.stack)}\n{_traceback(', original code', origins)}"
             )
         return f"{_FAILED}\n{traceback}{self.class_name}: {self.message}\n"
+
+
+def _original_stack(stack: Sequence[tuple[str, Located | None]]) -> list[tuple[str, Located | None]]:
+    """Return the stack with ranges in the source that an archive was made from, if they are known."""
+    return [(function, None if range is None else range.origin() or range) for function, range in stack]
 
 
 def without_stack(text: str) -> str:
@@ -191,7 +194,11 @@ def _lines(stack: Sequence[tuple[str, Located | None]]) -> str:
 
 
 class LimitExceeded(TsError):
-    """A running program used up what `ts.limits` allows it; `stack` says where it was."""
+    """A program used more than `ts.limits` allows. `message` holds the limit and the amount used.
+
+    `stack` holds (function name, source range) pairs, outermost first; the text shows them in the original
+    source if the program came from an archive that records it.
+    """
 
     _SHOWN = 10  # calls at either end of a long stack
 
@@ -203,10 +210,11 @@ class LimitExceeded(TsError):
     def __str__(self) -> str:
         if not self.stack:
             return self.message
-        hidden = len(self.stack) - 2 * self._SHOWN
+        stack = _original_stack(self.stack)
+        hidden = len(stack) - 2 * self._SHOWN
         if hidden <= 0:
-            return f"{self.message}\n{_traceback('', self.stack)}"
-        first, last = self.stack[: self._SHOWN], self.stack[-self._SHOWN :]
+            return f"{self.message}\n{_traceback('', stack)}"
+        first, last = stack[: self._SHOWN], stack[-self._SHOWN :]
         return f"{self.message}\n{_traceback('', first)}  ... {hidden} more calls ...\n{_lines(last)}"
 
 

@@ -33,6 +33,14 @@ cdef extern from *:
     static _Thread_local Allowance *allowance_here = NULL;
     static _Thread_local PyObject *handler_before = NULL;
     static _Thread_local Allowance *watching = NULL;
+    /* What this thread was refused last, for the message of the error; a size below 0: nothing. */
+    static _Thread_local struct { long long size, used, requested; } refusal = {-1, 0, 0};
+
+    static void note_refusal(long long size, long long used, long long requested) {
+        refusal.size = size;
+        refusal.used = used;
+        refusal.requested = requested;
+    }
 
     static void allowance_give(long long n) {
         for (Allowance *a = allowance_here; a != NULL; a = a->outer)
@@ -49,6 +57,7 @@ cdef extern from *:
                     a->most = used;
                 continue;
             }
+            note_refusal(a->size, used - n, n);
             for (b = allowance_here; b != a->outer; b = b->outer)
                 __atomic_sub_fetch(&b->used, n, __ATOMIC_RELAXED);
             return -1;
@@ -105,6 +114,12 @@ cdef extern from *:
     """
     Allowance *allowance_here
     Allowance *watching
+    struct Refusal "":
+        long long size
+        long long used
+        long long requested
+    Refusal refusal
+    void note_refusal(long long size, long long used, long long requested) noexcept
     PyObject *handler_before
     int allowance_take(long long n) noexcept nogil
     void trim_memory() noexcept nogil
@@ -112,8 +127,6 @@ cdef extern from *:
     void allowance_give(long long n) noexcept nogil
     object PyDataMem_SetHandler(object handler)
     void *counting_handler_address "&counting_handler"
-
-_MESSAGE = "the program used more memory than ts.limits(bytes=...) allows"
 
 limited = 0
 keep_free_blocks()
@@ -137,12 +150,27 @@ cdef void give_bytes(Py_ssize_t size) noexcept nogil:
 
 
 cdef int refuse() except -1:
-    raise MemoryExceeded(_MESSAGE)
+    raise refused_memory()
+
+
+cdef object refused_memory():
+    """Return the error for what this thread was refused last."""
+    cdef Allowance *a = allowance_here
+    if refusal.size < 0:        # another thread was refused
+        note_refusal(0 if a == NULL else a.size, 0 if a == NULL else a.used, 0)
+    more = f" and {refusal.requested} more were requested" if refusal.requested > 0 else ""
+    text = (
+        f"the program used more memory than ts.limits(bytes={refusal.size}) allows: "
+        f"{refusal.used} bytes were in use{more}"
+    )
+    note_refusal(-1, 0, 0)
+    return MemoryExceeded(text)
 
 
 cdef int take_program(Py_ssize_t size) except -1:
     cdef Allowance *a = allowance_here
     if a != NULL and a.forks_end:
+        note_refusal(a.size, a.used, size)
         refuse()
     if allowance_take(size) < 0:
         a.forks_end = a.forked > 0
@@ -172,6 +200,7 @@ cdef int take_text(Py_ssize_t size) except -1:
                 trim_memory()
                 growth = resident_bytes() - a.resident
             if size > a.size or growth + size > a.size:
+                note_refusal(a.size, max(growth, 0), size)
                 refuse()
             a.texts = max(growth - a.used, 0) + size
         a = a.outer
@@ -188,7 +217,7 @@ cdef object as_limit(error):
     if cause is None:
         return error
     a.refused = False
-    return MemoryExceeded(_MESSAGE)
+    return refused_memory()
 
 
 cdef long long resident_bytes():

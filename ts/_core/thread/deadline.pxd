@@ -14,7 +14,7 @@ cdef int worked(Py_ssize_t items) except -1
 cdef int check_time() except -1
 # Seconds until the deadline; -1 when there is none.
 cdef double seconds_left() noexcept
-# Make it the one of this thread, until it is set again; NO_DEADLINE for none.
-cdef void set_deadline(double deadline) noexcept
+# Make `deadline` the one of this thread until it is set again; NO_DEADLINE for none. `seconds` is the limit that it is the end of.
+cdef void set_deadline(double deadline, double seconds) noexcept
 
 cdef double now_seconds() noexcept nogil

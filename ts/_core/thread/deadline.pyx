@@ -3,7 +3,7 @@
     take_time(n)                   work of n nanoseconds at least is about to be done, or was; fails past the deadline
     spend(n, bytes)                the same for Python: compiling, loading and printing say here what they do
     worked(n)                      n items of a conversion or a text are done: also Ctrl-C is heeded
-    set_deadline(now + 2)          the meter's, when limits begin and end
+    set_deadline(now + 2, 2)       the meter's, when limits begin and end
 
 Nothing interrupts what runs in C or in NumPy, so whoever starts something long asks before: what would not be done
 by the deadline even at the best speed is refused.  Everything else is made of pieces, and asks between them.
@@ -20,6 +20,7 @@ cdef extern from *:
     """
     #include <time.h>
     static _Thread_local double deadline_here = 1e300;
+    static _Thread_local double seconds_here = 0;     /* the limit whose end `deadline_here` is */
     static _Thread_local double unseen = 0;      /* nanoseconds of work since the clock was read */
 
     static double monotonic_seconds(void) {
@@ -32,6 +33,7 @@ cdef extern from *:
     }
     """
     double deadline_here
+    double seconds_here
     double unseen
     double monotonic_seconds() noexcept nogil
 
@@ -53,10 +55,11 @@ cdef double seconds_left() noexcept:
     return -1 if deadline_here == NO_DEADLINE else max(deadline_here - monotonic_seconds(), 0.0)
 
 
-cdef void set_deadline(double deadline) noexcept:
-    global timed, deadline_here, unseen
+cdef void set_deadline(double deadline, double seconds) noexcept:
+    global timed, deadline_here, seconds_here, unseen
     timed += (deadline != NO_DEADLINE) - (deadline_here != NO_DEADLINE)
     deadline_here = deadline
+    seconds_here = seconds
     unseen = 0
 
 
@@ -69,8 +72,8 @@ cdef int take_time(double nanoseconds) except -1:
     check_time()
     if monotonic_seconds() + 1e-9 * nanoseconds > deadline_here:
         raise TimeExceeded(
-            f"the program wants to do what takes {seconds_text(1e-9 * nanoseconds)} or more: "
-            "ts.limits(seconds=...) does not leave so much"
+            f"the program wants to do what takes {estimate_text(1e-9 * nanoseconds)} or more: "
+            f"{limit_text()} leaves {seconds_text(seconds_left())} after {seconds_text(used_seconds())}"
         )
     return 0
 
@@ -78,7 +81,9 @@ cdef int take_time(double nanoseconds) except -1:
 cdef int check_time() except -1:
     PyErr_CheckSignals()
     if monotonic_seconds() > deadline_here:
-        raise TimeExceeded("the program took more time than ts.limits(seconds=...) allows")
+        raise TimeExceeded(
+            f"the program took more time than {limit_text()} allows: {seconds_text(used_seconds())} have passed"
+        )
     return 0
 
 
@@ -91,7 +96,20 @@ cdef int worked(Py_ssize_t items) except -1:
     return 0
 
 
+cdef double used_seconds() noexcept:
+    """Seconds since the limit began whose end is this thread's deadline."""
+    return monotonic_seconds() - (deadline_here - seconds_here)
+
+
+cdef str limit_text():
+    return f"ts.limits(seconds={seconds_here:.10g})"
+
+
 cdef str seconds_text(double seconds):
+    return f"{seconds:.6g} seconds"
+
+
+cdef str estimate_text(double seconds):
     return f"{seconds:.1g} seconds" if seconds < 10 else f"{seconds:.0f} seconds"
 
 

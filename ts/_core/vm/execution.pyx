@@ -69,7 +69,7 @@ from ts._core.vm.leave cimport (
 )
 from ts._core.value.ivalue cimport IValue, TAG_OBJECT, box, box_shallow, release, retain, set_object
 from ts._core.vm.inherited cimport Inherited
-from ts._core.vm.meter cimport charge, check, exchange_limits, look_up, start_meter
+from ts._core.vm.meter cimport charge, check, exchange_limits, look_up, stack_message, start_meter
 from ts._core.vm.native cimport FEW_JUMPS, offer, warmed
 from ts._core.vm.opcodes cimport CAST_TO, ENTER_PLAN, STORE_FLOAT, STORE_INT, STR_GET
 from ts._core.vm.operand cimport O, R
@@ -253,7 +253,7 @@ cdef int call_slowly(State *state) except -1:
     cdef Callee callee = callee_of(state, <object>code.function_at[state.frame.pc.b])
     cdef int status
     if state.depth >= state.depth_limit:
-        raise StackExceeded(f"more than {state.depth_limit} nested calls: endless recursion? (calls of {callee.name})")
+        raise StackExceeded(stack_message(state.depth_limit, callee.name))
     if callee.ready == NULL:
         callee.prepare()
     if state.budget <= 0:

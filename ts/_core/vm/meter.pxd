@@ -18,5 +18,7 @@ cdef void *hold_limits() noexcept
 cdef void drop_limits(void *limits) noexcept
 # Make `limits` those of this thread; the result are those that it had.
 cdef void *exchange_limits(void *limits) noexcept
+# The message of StackExceeded where a call of the function `name` would be nested more than `depth` deep.
+cdef str stack_message(int depth, str name)
 # Raise what stops the program: a signal's handler did, or a limit is passed.
 cdef int check() except -1

@@ -43,8 +43,10 @@ cdef struct Limits:
     # One `with ts.limits(...)`; what is not limited has the largest value.
     Limits *outer                     # a reference
     int users                         # references: its thread's, inner limits', forked programs'
-    int64_t fuel
-    double deadline
+    int64_t fuel                      # left; may be negative, as operators cost more than one unit
+    int64_t initial_fuel
+    double deadline                   # the earliest of these and the outer limits
+    double seconds                    # of the limits that set the deadline
     Allowance *memory                 # a reference, or NULL
     int depth
 
@@ -83,11 +85,13 @@ cdef int push_limits(fuel, seconds, bytes, depth) except -1:
     cdef Limits limits
     limits.outer = outer
     limits.users = 1
-    limits.fuel = INT64_MAX if fuel is None else min(fuel, INT64_MAX)
-    limits.deadline = NO_DEADLINE if seconds is None else now_seconds() + seconds
+    limits.fuel = limits.initial_fuel = INT64_MAX if fuel is None else min(fuel, INT64_MAX)
+    limits.seconds = 0 if seconds is None else seconds
+    limits.deadline = NO_DEADLINE if seconds is None else now_seconds() + limits.seconds
     limits.depth = DEPTH_LIMIT if depth is None else min(depth, DEPTH_LIMIT)
     if outer != NULL:
-        limits.deadline = min(limits.deadline, outer.deadline)
+        if outer.deadline < limits.deadline:
+            limits.deadline, limits.seconds = outer.deadline, outer.seconds
         limits.depth = min(limits.depth, outer.depth)
     cdef Limits *place = <Limits *>malloc(sizeof(Limits))
     if place == NULL:
@@ -143,7 +147,10 @@ cdef void *exchange_limits(void *limits) noexcept:
         context().limits = limits
         set_flag(LIMITED, limits != NULL)
         set_allowance(NULL if limits == NULL else (<Limits *>limits).memory)
-        set_deadline(NO_DEADLINE if limits == NULL else (<Limits *>limits).deadline)
+        if limits == NULL:
+            set_deadline(NO_DEADLINE, 0)
+        else:
+            set_deadline((<Limits *>limits).deadline, (<Limits *>limits).seconds)
     return before
 
 
@@ -195,12 +202,20 @@ cdef int look_up(State *state, bint may_release) noexcept nogil:
     return status
 
 
+cdef str stack_message(int depth, str name):
+    allowed = f"ts.limits(depth={depth}) allows" if depth < DEPTH_LIMIT else "the interpreter allows"
+    return f"more than the {depth} nested calls that {allowed}: endless recursion? (calls of {name})"
+
+
 cdef int check() except -1:
     """Raise what stops the program, if something does."""
     cdef Limits *limits = innermost()
     check_time()
     while limits != NULL:
         if limits.fuel <= 0:
-            raise FuelExceeded("the program used up its fuel: ts.limits(fuel=...)")
+            raise FuelExceeded(
+                f"the program used more fuel than ts.limits(fuel={limits.initial_fuel}) allows: "
+                f"{limits.initial_fuel - limits.fuel} units were used"
+            )
         limits = limits.outer
     return 0
