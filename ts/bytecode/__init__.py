@@ -1,1 +1,1 @@
-"""Graph to register bytecode."""
+"""Lowering of graphs to register bytecode."""

@@ -1,12 +1,12 @@
-"""What stands for a value that is never read (`prim::Uninitialized`).
+"""Placeholder values for `prim::Uninitialized`.
 
-In: a type.  Out: something of that type, as the core holds it, that is harmless to read; KeyError for the
-types of which only the program's surroundings have values:
+In: a type.  Out: a value of that type in the core's representation, harmless to read; KeyError for types
+whose values the compiler cannot construct:
 
     blank(TupleType([INT, ListType(INT)]))      (0, [])
-    blank(FutureType(INT))                      one that has failed
+    blank(FutureType(INT))                      a future that has failed
 
-The compiler's own blanks are indeed never read; a text that somebody wrote may read them.
+Placeholders that the compiler inserts are never read; graphs parsed from text may read theirs.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _NO_METHODS: Final = ClassType("__torch__.Uninitialized")
 
 
 def blank(type: Type) -> Any:
-    """Something of this type; None where it may be that."""
+    """Return a placeholder value of the given type; None if the type admits None."""
     if type is NONE or type is ANY or type.can_hold(NONE):
         return None
     if isinstance(type, UnionType):
@@ -65,7 +65,7 @@ def _blank(type: Type) -> Any:
         case TensorType():
             return from_numpy(np.empty(0, np.float32))
         case ClassType():
-            return new_object(object_class(type))  # whose attributes have no values
+            return new_object(object_class(type))  # attributes are unset
         case InterfaceType():
             return new_object(object_class(_NO_METHODS))
         case EnumType():

@@ -1,4 +1,4 @@
-"""Branches on conditions, without computing the condition as a bool where that can be avoided.
+"""Lowering of branches: comparisons and boolean chains become conditional jumps.
 
     %c : bool = aten::lt(%a, %b)
      = prim::If(%c)                         JUMP_LE_I64 else, %b, %a
@@ -11,8 +11,8 @@
         -> (%false)
      = prim::If(%c)
 
-A node is deferred to the branch when nothing else reads its output and nothing in between can change what
-it reads.
+A node is deferred to the branch, and its bool never computed, if the branch is its only use and no node in
+between can change its inputs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ts.ir.graph import Block, Graph, Node, Value
 
 
 def operator_of(node: Node) -> Any:
-    """The operator of a node, which must have one."""
+    """Return the operator of a node; raise InternalError if its schema is not registered."""
     operator = node.operator()
     if operator is None:
         inputs = ", ".join(str(value.type()) for value in node.inputs())
@@ -38,12 +38,12 @@ def operator_of(node: Node) -> Any:
 
 
 def line_of(node: Node) -> Any:
-    """(stack of inlined calls, range) of a node."""
+    """Return the source of a node: (stack of inlined calls, source range), or None."""
     return (node.callstack, node.range) if node.range is not None or node.callstack else None
 
 
 class Branches(Emission):
-    """The part of the lowering that jumps. `loops.Loops` and `lower.Lowering` build on it."""
+    """Lowering of branches, a base class of `loops.Loops` and `lower.Lowering`."""
 
     def __init__(self, graph: Graph, name: str) -> None:
         super().__init__(graph, name)
@@ -51,16 +51,16 @@ class Branches(Emission):
         self._computed: set[Node] = set()
 
     def lower_nodes(self, block: Block) -> None:
-        """The nodes of a block: by the class that knows them all."""
+        """Lower the nodes of a block. Implemented by `lower.Lowering`."""
         raise NotImplementedError
 
-    # ---- what is deferred ------------------------------------------------------------------------------
+    # ---- deferred conditions ---------------------------------------------------------------------------
 
     def is_deferred_value(self, value: Value) -> bool:
         return self.is_deferred(value.node())
 
     def is_deferred(self, node: Node) -> bool:
-        """Is the node left to the branch or loop that uses it?"""
+        """Return whether the branch or loop that uses the node lowers it."""
         if node in self._computed:
             return False
         found = self._deferred.get(node)
@@ -82,7 +82,7 @@ class Branches(Emission):
         return kind != "prim::If" or self._nothing_between(node, use.user)
 
     def _is_condition(self, user: Node, offset: int, block: Block) -> bool:
-        """Is this input what a branch in the same block depends on?"""
+        """Return whether the input is the condition of a branch, loop or deferred node of `block`."""
         if user.kind() == "prim::If":
             return user.owning_block() is block
         if user.kind() == "prim::Loop":
@@ -97,7 +97,7 @@ class Branches(Emission):
         return False
 
     def _nothing_between(self, node: Node, user: Node) -> bool:
-        """Do only constants and deferred nodes stand between?"""
+        """Return whether only constants and deferred nodes stand between `node` and `user`."""
         node = node.next()
         while node is not user:
             if node.kind() != "prim::Constant" and not self.is_deferred(node):
@@ -106,7 +106,7 @@ class Branches(Emission):
         return True
 
     def comparison(self, node: Node) -> str | None:
-        """The name of the comparison's opcode, if there are branches for it."""
+        """Return the name of the comparison's opcode if it has conditional jumps, else None."""
         if node.kind() not in _COMPARISONS:
             return None
         operator = operator_of(node)
@@ -124,7 +124,7 @@ class Branches(Emission):
         return row.name
 
     def _range_is_counted(self, node: Node) -> bool:
-        """Does a loop count in the numbers of `range(start, stop)` itself?"""
+        """Return whether a loop can count from `start` to `stop` of `range(start, stop)` directly."""
         use = node.output().uses()[0]
         if use.user.kind() != "prim::Loop" or use.offset != 0 or self.number(node.input(2)) != 1:
             return False
@@ -133,7 +133,7 @@ class Branches(Emission):
         return derive is not None and derive.input(1) is node.input(0) and self.number(derive.input(2)) == 1
 
     def derived_index(self, index: Value, body: Block) -> Node | None:
-        """The only use of a loop's index, if it is a `__derive_index` with operands from outside."""
+        """Return the only use of a loop's index if it is a `__derive_index` of loop-invariant operands."""
         uses = index.uses()
         if len(uses) != 1 or uses[0].user.kind() != "aten::__derive_index" or uses[0].offset != 0:
             return None
@@ -153,7 +153,7 @@ class Branches(Emission):
         return node
 
     def reads_any(self, condition: Value, values: set[Value]) -> bool:
-        """Does a deferred condition read one of the values?"""
+        """Return whether a deferred condition reads one of the values."""
         if condition in values:
             return True
         node = condition.node()
@@ -169,7 +169,7 @@ class Branches(Emission):
         return bool(reads & values) or self.reads_any(node.input(), values)
 
     def compute(self, condition: Value) -> None:
-        """Compute a deferred condition as a bool after all."""
+        """Emit code that computes a deferred condition as a bool."""
         target = self.define(condition)
         false, end = Label(), Label()
         self.depth += 1
@@ -185,7 +185,7 @@ class Branches(Emission):
     # ---- jumps -----------------------------------------------------------------------------------------
 
     def branch(self, condition: Value, label: Label, when: bool) -> None:
-        """Go forwards to `label` if the condition is `when`, else on."""
+        """Emit a forward jump to `label`, taken if the condition equals `when`."""
         if self.is_constant(condition):
             if bool(self.number(condition)) == when:
                 self.emit("JUMP", label)
@@ -239,17 +239,17 @@ class Branches(Emission):
         self.depth -= 1
 
     def _is_bare(self, block: Block) -> bool:
-        """A block that computes nothing and gives a constant."""
+        """Return whether a block has only constants and returns one."""
         bare = all(n.kind() == "prim::Constant" for n in block.nodes())
         return bare and self.is_constant(block.outputs()[0])
 
     def _is_and(self, node: Node) -> bool:
-        """Is the value False when the condition of this prim::If is?"""
+        """Return whether the `prim::If` is an `and`: its value is False if its condition is False."""
         otherwise = node.blocks()[1]
         return self._is_bare(otherwise) and not self.number(otherwise.outputs()[0])
 
     def loop_branch(self, condition: Value, head: Label, end: Label) -> None:
-        """Go back to `head` if the condition holds, else on to `end`, which is next."""
+        """Emit a jump back to `head`, taken if the condition holds; `end` is the next label."""
         node = condition.node()
         if self.is_constant(condition):
             if self.number(condition):

@@ -1,11 +1,12 @@
-"""Lists and dicts: what they are asked for becomes instructions, by what they hold.
+"""Lowering of list and dict operators to instructions specialized by element type.
 
     %x : int = aten::__getitem__(%list, %i)           LIST_GET_SCALAR  %x, %list, %i     a number
     %y : Tensor = aten::__getitem__(%list, %i)        LIST_GET         %y, %list, %i
     %n : int = aten::get(%dict, %key, %zero)          MOVE             %n, %zero
                                                       DICT_FIND        %n, %dict, %key
 
-A method that gives False leaves its node to the operator: the container is of no kind that has instructions.
+A method that returns False emitted nothing: no instruction fits the container's type, and the operator is
+called.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ts.ir.types import DictType, ListType
 
 
 class Containers(Loops):
-    """The part of the lowering that works on lists and dicts. `lower.Lowering` builds on it."""
+    """Lowering of lists and dicts, a base class of `lower.Lowering`."""
 
     def lower_list_construct(self, node: Node) -> None:
         pool = [self.use(v) for v in node.inputs()]
@@ -39,7 +40,7 @@ class Containers(Loops):
                 self.emit_get("LIST_GET", output, source, self.constant(i, "i"))
 
     def emit_get(self, name: str, output: Value, container: int, key: int) -> None:
-        """The instruction of that name for objects, or its like for numbers."""
+        """Emit the instruction `name`, or its `_SCALAR` variant if the result is an int, float or bool."""
         scalar = register_class(output.type()) in SCALARS
         self.emit(f"{name}_SCALAR" if scalar else name, self.define(output), container, key)
 
@@ -67,7 +68,7 @@ class Containers(Loops):
         return True
 
     def lower_get(self, node: Node) -> bool:
-        """`d.get(key, default)`: the default first, and then what the dict has instead."""
+        """Lower `d.get(key, default)`: move the default, then overwrite it if the dict has the key."""
         container, key, *default = node.inputs()
         type, kind = container.type(), register_class(node.output().type())
         if not isinstance(type, DictType) or kind not in (register_class(type.value), "x"):
@@ -105,7 +106,7 @@ class Containers(Loops):
         return True
 
     def as_float(self, value: Value) -> int:
-        """The register of a number as a float."""
+        """Return a float register with the value of a number, converting an int."""
         register = self.use(value)
         if self.classes[register] != "i":
             return register
@@ -116,7 +117,7 @@ class Containers(Loops):
         return converted
 
     def pass_on(self, node: Node) -> None:
-        """The output, if somebody reads it, is the first input."""
+        """Make the node's output, if it has uses, a copy of its first input."""
         for output in node.outputs():
             if output.has_uses():
                 self.move(self.define(output), self.use(node.input()))

@@ -1,7 +1,6 @@
-"""How often each instruction of a program runs: the program once more, with a BREAK before each run of
-instructions that nothing jumps into.
+"""Execution counts of instructions: each basic block of a program gets a BREAK that counts.
 
-In: the arguments of a `Code`.  Out: one that counts, and afterwards how often each instruction ran.
+In: the arguments of a `Code`.  Out: an instrumented `Code`, and after it ran the count of each instruction.
 
     0  ADD_I64                    BREAK  place 0                 place 0    0 .. 1
     1  LOOP_STEP  to 0            0  ADD_I64                     place 1    2
@@ -9,8 +8,9 @@ In: the arguments of a `Code`.  Out: one that counts, and afterwards how often e
                                   BREAK  place 1
                                   2  RETURN
 
-The loop is as it was: what nobody counts pays nothing.  A program that counts computes what the first does,
-at a hundredth of the speed; functions that it calls count if they are made by the same `Counter`.
+Programs that are not counted run the unchanged interpreter loop at full speed.  An instrumented program
+computes the same results, about a hundred times slower; functions that it calls count if the same `Counter`
+instrumented them.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ _CALLS = frozenset(NUMBER[name] for name in ("CALL", "CALL_METHOD"))
 
 
 class Counter:
-    """Counts the instructions of the programs that it makes."""
+    """Instruments programs and collects the execution counts of their instructions."""
 
     def __init__(self) -> None:
         self._breaks = Breaks(self._reached, self._failed)
         self._breaks.go(None)
-        self._places: list[tuple[Program, int, int]] = []  # from the first instruction to behind the last
-        self._times: list[int] = []
-        self._steps: Bag[tuple[int, int]] = Bag()  # from place to place
+        self._places: list[tuple[Program, int, int]] = []  # (program, first instruction, end) of each block
+        self._times: list[int] = []  # executions of each block
+        self._steps: Bag[tuple[int, int]] = Bag()  # executions by (previous block, block)
         self._last = -1
 
-    def counted(self, program: Program) -> Code:
-        """The code that counts what a program does."""
+    def instrument(self, program: Program) -> Code:
+        """Return an instrumented `Code` of the program."""
         starts = leaders(program.rows)
-        moved = {}  # instructions of the program, with their breaks
+        blocks = {}  # the block of each leader
         for number, start in enumerate(starts):
             end = starts[number + 1] if number + 1 < len(starts) else len(program.rows)
             place = self._breaks.new_place()
             assert place == len(self._places)
             self._places.append((program, start, end))
             self._times.append(0)
-            moved[start] = place
-        return _with_breaks(program, moved, self._breaks).code()
+            blocks[start] = place
+        return _with_breaks(program, blocks, self._breaks).code()
 
     def _reached(self, stopped: Stopped, place: int, armed: bool) -> None:
         self._times[place] += 1
@@ -57,10 +57,10 @@ class Counter:
         self._last = place
 
     def _failed(self, stopped: Stopped, error: BaseException) -> None:
-        """The instructions of the last run behind the one that failed are counted with it."""
+        """Accept a failure: instructions after the failing one in its block are counted as well."""
 
     def instructions(self) -> Bag[str]:
-        """How often each opcode ran, by name."""
+        """Return the number of executions of each opcode, by name."""
         found: Bag[str] = Bag()
         for (program, start, end), times in zip(self._places, self._times, strict=True):
             for row in program.rows[start:end]:
@@ -68,7 +68,7 @@ class Counter:
         return found
 
     def pairs(self) -> Bag[tuple[str, str]]:
-        """How often an opcode ran after another one, by their names."""
+        """Return the number of executions of each pair of successive opcodes, by their names."""
         found: Bag[tuple[str, str]] = Bag()
         for (program, start, end), times in zip(self._places, self._times, strict=True):
             for at in range(start, end - 1):
@@ -80,11 +80,11 @@ class Counter:
         return found
 
     def programs(self) -> list[Program]:
-        """Those that count, in the order in which they were made."""
+        """Return the instrumented programs in the order of instrumentation."""
         return list({id(program): program for program, _, _ in self._places}.values())
 
     def of(self, program: Program) -> list[int]:
-        """How often each instruction of a program ran."""
+        """Return the number of executions of each instruction of a program."""
         found = [0] * len(program.rows)
         for (owner, start, end), times in zip(self._places, self._times, strict=True):
             if owner is program:
@@ -97,8 +97,10 @@ def _name(program: Program, at: int) -> str:
 
 
 def leaders(rows: Sequence[tuple[int, ...]]) -> list[int]:
-    """The instructions at which a run begins that is left at its end only: the first, those jumped to,
-    and those behind jumps, calls and returns."""
+    """Return the indices of instructions that begin a basic block.
+
+    Leaders are the first instruction, jump targets, and instructions after jumps, calls and returns.
+    """
     found = {0}
     for at, row in enumerate(rows):
         if OPCODES[row[0]].jumps:
@@ -109,8 +111,8 @@ def leaders(rows: Sequence[tuple[int, ...]]) -> list[int]:
 
 
 def _with_breaks(program: Program, places: dict[int, int], breaks: Breaks) -> Program:
-    """The program with a BREAK before each instruction that has a place."""
-    number: dict[int, int] = {}  # of each instruction, or of the break before it
+    """Return the program with a BREAK before each instruction of `places`."""
+    number: dict[int, int] = {}  # new index of each instruction, or of the break before it
     for at in range(len(program.rows) + 1):
         number[at] = at + sum(start < at for start in places)
     rows: list[tuple[int, ...]] = []
@@ -124,7 +126,7 @@ def _with_breaks(program: Program, places: dict[int, int], breaks: Breaks) -> Pr
         lines.append(program.lines[at] if program.lines else ())
     return program._replace(
         rows=rows,
-        pool=[*program.pool, 0],  # the breaks have no variables
+        pool=[*program.pool, 0],  # breaks have no variables to report
         functions=[*program.functions, breaks],
         lines=lines if program.lines else (),
         handlers=[(number[start], number[end], *rest) for start, end, *rest in program.handlers],

@@ -1,4 +1,4 @@
-"""Code as text, with the source lines that it comes from.
+"""Disassembly of bytecode, with the source lines of the instructions.
 
 code of total: 4 registers
   parameters: r0 int        locals: r1 int, r2 int        constants: r3 = 0
@@ -19,7 +19,7 @@ _CLASS_NAMES = {"i": "int", "f": "float", "b": "bool", "o": "object", "x": "any"
 
 
 def disassemble(code: Any) -> str:
-    """The text of a `Code`."""
+    """Return the disassembly of a `Code`."""
     first = code.first_constant()
     names = [f"r{i} {_CLASS_NAMES[kind]}" for i, kind in enumerate(code.classes)]
     lines = [f"code of {code.name}"]
@@ -44,7 +44,7 @@ def disassemble(code: Any) -> str:
 
 
 def instruction_text(code: Any, row: tuple[int, int, int, int]) -> tuple[str, str, str]:
-    """Name, operands and effect of one instruction."""
+    """Return name, operands and effect of one instruction."""
     opcode = OPCODES[row[0]]
     words = []
     effect = opcode.effect
@@ -79,7 +79,7 @@ def instruction_text(code: Any, row: tuple[int, int, int, int]) -> tuple[str, st
 
 
 def source_line(stack: Any) -> str:
-    """`file.py:3    text of the line` of the innermost entry of a call stack."""
+    """Return `file.py:3    text of the line` for the innermost entry of a call stack."""
     range = in_program(stack[-1][1]) if stack else None
     if range is None:
         return ""
@@ -91,5 +91,5 @@ def source_line(stack: Any) -> str:
 
 
 def _shorten(value: Any) -> str:
-    text = repr(value).encode(errors="backslashreplace").decode()  # of halves of surrogate pairs
+    text = repr(value).encode(errors="backslashreplace").decode()  # lone surrogates cannot be printed
     return text if len(text) <= 40 else text[:37] + "..."

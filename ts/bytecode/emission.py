@@ -1,4 +1,4 @@
-"""Code while it is made: virtual registers, instructions, tables; in the end all of it becomes a `Code`.
+"""Code builder: virtual registers, instructions and tables, assembled to a `Code`.
 
 In: values of a graph and instructions, in order.  Out: `assemble()`, a verified `Code`:
 
@@ -6,8 +6,8 @@ In: values of a graph and instructions, in order.  Out: `assemble()`, a verified
     emission.emit("RETURN", emission.use(sum))
     emission.assemble([INT, INT], INT)
 
-Each value has a register of the class of its type: i(nt), f(loat), b(ool), o(bject), or x where it may be of
-any. Registers of constants are filled before the code runs.
+Each value has a register of the class of its type: i(nt), f(loat), b(ool), o(bject), or x for values of any
+class. Registers of constants are filled before the code runs.
 """
 
 from __future__ import annotations
@@ -31,20 +31,23 @@ from ts.ir.types import STR, Type
 
 
 @cache
-def _meanings(name: str) -> tuple[str, ...]:
-    """What the operands of an instruction are as long as they have no place."""
-    return tuple(map(_meaning, BY_NAME[name].operands))
+def _operand_kinds(name: str) -> tuple[str, ...]:
+    """Return the kind of each operand of an opcode: register, label, pool or "" (a plain number)."""
+    return tuple(map(_operand_kind, BY_NAME[name].operands))
 
 
-def _meaning(format: str) -> str:
-    """The same of one; "" for a number that stays as it is."""
+def _operand_kind(format: str) -> str:
+    """Return the kind of an operand format; "" for a plain number, encoded unchanged."""
     if register_format(format):
         return "register"
     return "label" if format in "<>" else "pool" if format == "P" else ""
 
 
 class Handler(NamedTuple):
-    """A `with` statement: what is called with which object if an instruction between the labels fails."""
+    """Exception region of a `with` statement: `function` is called if an instruction in it fails.
+
+    `register` holds the context object that is passed to `function`.
+    """
 
     register: int
     function: Any
@@ -53,7 +56,7 @@ class Handler(NamedTuple):
 
 
 class Emission:
-    """The code of one graph. `branches.Branches`, `loops.Loops` and `lower.Lowering` build on it."""
+    """Builder of the code of one graph, a base class of `branches.Branches` and `lower.Lowering`."""
 
     def __init__(self, graph: Graph, name: str) -> None:
         self.graph = graph
@@ -61,19 +64,19 @@ class Emission:
         self.code: list[Instruction] = []
         self.line: Any = None
         self.depth = 0
-        self.terminated = False  # nothing after this place is reached
-        self.classes: list[str] = []  # of the virtual registers
+        self.terminated = False  # the next position is unreachable
+        self.classes: list[str] = []  # of the virtual registers, by index
         self.register: dict[Value, int] = {}
         self.constants: dict[Any, int] = {}
         self.constant_values: dict[int, Any] = {}
-        self.kept: set[int] = set()
+        self.kept: set[int] = set()  # string registers, which need no DROP
         self.unset: set[int] = set()  # registers of prim::Uninitialized
         self.operators: dict[int, tuple[int, Any]] = {}
         self.functions: dict[int, tuple[int, Any]] = {}
         self.types: dict[Type, int] = {}
-        self.entered: list[Handler] = []  # the `with` statements around the next instruction
+        self.entered: list[Handler] = []  # `with` statements that enclose the next instruction
         self.handlers: list[Handler] = []
-        self.program: Program | None = None  # in the end: what the code is made from
+        self.program: Program | None = None  # set by `assemble`
 
     # ---- registers -------------------------------------------------------------------------------------
 
@@ -82,7 +85,7 @@ class Emission:
         return len(self.classes) - 1
 
     def define(self, value: Value) -> int:
-        """The register of a value that is written now."""
+        """Return the register of a value that the next instruction writes."""
         found = self.register.get(value)
         if found is None:
             found = self.register[value] = self.new_register(register_class(value.type()))
@@ -91,7 +94,7 @@ class Emission:
         return found
 
     def use(self, value: Value) -> int:
-        """The register of a value that is read."""
+        """Return the register of a value that the next instruction reads."""
         found = self.register.get(value)
         if found is None:
             node = value.node()
@@ -121,7 +124,7 @@ class Emission:
         return self.constant(value, kind)
 
     def constant(self, value: Any, kind: str) -> int:
-        """The register of a constant; equal numbers and strings share one."""
+        """Return the register of a constant; equal numbers and strings share one."""
         key = (kind, type(value), repr(value) if isinstance(value, int | float | str | None) else id(value))
         found = self.constants.get(key)
         if found is None:
@@ -133,7 +136,7 @@ class Emission:
         return value.node().kind() == "prim::Constant"
 
     def number(self, value: Value) -> Any:
-        """The value of a constant, None for anything else."""
+        """Return the value of a constant, None for any other value."""
         return value.node().get("value") if self.is_constant(value) else None
 
     # ---- instructions ----------------------------------------------------------------------------------
@@ -150,9 +153,9 @@ class Emission:
         return instruction
 
     def move(self, target: int, source: int) -> None:
-        """target := source, whatever their classes."""
+        """Emit `target := source`, with a conversion between register classes if necessary."""
         a, b = self.classes[target], self.classes[source]
-        if target == source or (source in self.unset and a in SCALARS):  # a number can always be read
+        if target == source or (source in self.unset and a in SCALARS):  # numbers are always set
             return
         if a in SCALARS and a == b:
             self.emit("MOVE", target, source)
@@ -169,7 +172,7 @@ class Emission:
             raise InternalError(message, "lowering", str(self.graph))
 
     def place(self, label: Label) -> None:
-        """The label is here."""
+        """Bind a label to the current position."""
         self.code.append(Instruction("", label, depth=self.depth))
         self.terminated = False
 
@@ -187,9 +190,9 @@ class Emission:
         return number
 
     def stack_of(self, line: Any) -> tuple[tuple[str, Any], ...]:
-        """The script's stack at a node: (function, where it is) of this function and those inlined into it.
+        """Return the script's call stack at a node: (function, source range), outermost first.
 
-        A node knows the calls that it was inlined through as (callee, place of the call).
+        A node stores the calls that it was inlined through as (callee, range of the call).
         """
         if line is None:
             return ((self.name, None),)
@@ -201,7 +204,10 @@ class Emission:
         return tuple(zip(names, places, strict=True))
 
     def assemble(self, parameters: Sequence[TypeSpec], result: TypeSpec) -> Code:
-        """Real registers, jump targets and pool offsets; parameters and result are of these types."""
+        """Allocate registers, resolve labels and pool offsets, and return the verified `Code`.
+
+        `parameters` and `result` are the types of the function's signature.
+        """
         constants = set(self.constant_values)
         allocator = Allocator(self.code, self.classes, len(parameters), constants, self.kept)
         place, real = allocator.run()
@@ -225,12 +231,12 @@ class Emission:
                 continue
             words = [NUMBER[instruction.name]]
             operands = (instruction.a, instruction.b, instruction.c)
-            for operand, means in zip(operands, _meanings(instruction.name), strict=True):
-                if means == "register":
+            for operand, kind in zip(operands, _operand_kinds(instruction.name), strict=True):
+                if kind == "register":
                     operand = place[operand] if operand >= 0 else ~operand
-                elif means == "label":
+                elif kind == "label":
                     operand = target[id(operand)]
-                elif means == "pool":
+                elif kind == "pool":
                     items = tuple([place[r] for r in instruction.pool or ()])
                     if items not in pools:
                         pools[items] = len(pool)

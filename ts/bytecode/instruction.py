@@ -1,7 +1,7 @@
-"""Instructions while code is made: operands are virtual registers, labels and numbers of tables.
+"""Instructions under construction: operands are virtual registers, labels and table indices.
 
-Instruction("ADD_I64", 7, 3, 4)          reads (3, 4), writes (7,), once it is refreshed
-Instruction("", label)                   the place of a label
+Instruction("ADD_I64", 7, 3, 4)          reads (3, 4), writes (7,), after `refresh`
+Instruction("", label)                   the position of a label
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ COPIES = ("MOVE", "COPY")
 
 
 class Label:
-    """A place in the code."""
+    """A position in the code, the target of jumps."""
 
     __slots__ = ("uses",)
 
@@ -27,8 +27,10 @@ class Label:
 
 
 class Instruction:
-    """One instruction, or a label (`name` is ""). `pool` holds the registers of a list operand; its last
-    `results` are written."""
+    """One instruction, or a label (`name` is "").
+
+    `pool` holds the registers of a list operand; its last `results` are written.
+    """
 
     __slots__ = ("a", "b", "c", "depth", "keeps", "line", "name", "pool", "reads", "results", "writes")
 
@@ -47,16 +49,16 @@ class Instruction:
         self.pool = pool
         self.results = results
         self.line = line
-        self.depth = depth  # how many blocks around it
-        self.keeps: tuple[int, ...] = ()  # registers that hold their value here, though nothing reads them
+        self.depth = depth  # number of enclosing blocks
+        self.keeps: tuple[int, ...] = ()  # registers kept alive here without being operands
         self.reads: tuple[int, ...] = ()
         self.writes: tuple[int, ...] = ()
 
     def refresh(self) -> None:
-        """Find out anew which registers are read and written."""
+        """Recompute the registers that the instruction reads and writes."""
         if not self.name:
             return
-        reads, writes, pooled = _mentions(self.name)
+        reads, writes, pooled = _register_getters(self.name)
         self.reads, self.writes = reads(self), writes(self)
         if pooled:
             assert self.pool is not None
@@ -68,16 +70,16 @@ class Instruction:
 
     @property
     def target(self) -> Label | None:
-        """Where it jumps."""
+        """Target label of a jump, None for other instructions."""
         return self.a if self.name in _JUMPS else None
 
 
-Mentioned = Callable[[Instruction], tuple[int, ...]]
+RegisterGetter = Callable[[Instruction], tuple[int, ...]]
 
 
 @cache
-def _mentions(name: str) -> tuple[Mentioned, Mentioned, bool]:
-    """The operands that are registers to read, and to write; whether one is a list of registers."""
+def _register_getters(name: str) -> tuple[RegisterGetter, RegisterGetter, bool]:
+    """Return getters of the read and written register operands, and whether there is a register list."""
     formats = BY_NAME[name].operands
     named = list(zip("abc", formats, strict=True))
     reads = [name for name, format in named if register_format(format) and format[0] != "="]
@@ -85,8 +87,8 @@ def _mentions(name: str) -> tuple[Mentioned, Mentioned, bool]:
     return _operands(reads), _operands(writes), "P" in formats
 
 
-def _operands(names: list[str]) -> Mentioned:
-    """What gives these operands of an instruction."""
+def _operands(names: list[str]) -> RegisterGetter:
+    """Return a function that returns the named operands of an instruction as a tuple."""
     if not names:
         return lambda instruction: ()
     get: Callable[[Instruction], Any] = attrgetter(*names)

@@ -1,9 +1,9 @@
-"""Files that one process leaves for the next, in a folder of the user's own, as a whole or not at all.
+"""Disk cache: files written atomically by one process and read by later ones.
 
     ~/.cache/ts/1f/9a…c3.json           $TS_CACHE_DIR, or else $XDG_CACHE_HOME/ts; TS_CACHE=0: none
 
-The first line of a file is the hash of the rest.  It tells a file that was cut short, or that a disk
-has lost; whether what a file says may be believed is for its reader to know.
+The first line of a file is the hash of the rest, which detects truncated and corrupt files; whether the
+content may be trusted is checked by the code that reads it.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import Final
 
 from ts.ir.hashing import blake2b
 
-_MOST_BYTES: Final = 8 << 20  # of one file
-_STAMP: Final = "build.txt"  # written where `ts` is installed: `setup.py`
-_MOST_FILES: Final = 4_096  # then the oldest eighth goes
+_MOST_BYTES: Final = 8 << 20  # size limit of one file
+_STAMP: Final = "build.txt"  # written by `setup.py` into the installed package
+_MOST_FILES: Final = 4_096  # above this, the oldest eighth is deleted
 
 
 def read(path: Path) -> bytes | None:
-    """What `write` has been given; None where there is no such file, or it is not as it was written."""
+    """Return the bytes that `write` stored; None if the file is missing, corrupt or not the user's own."""
     if not is_ours(path.parent):
         return None
     try:
@@ -36,23 +36,23 @@ def read(path: Path) -> bytes | None:
 
 
 def write(path: Path, body: bytes) -> None:
-    """Leave a file, unless it is too large, or the folder cannot be written to."""
+    """Store a file, unless it is too large or the folder is not writable."""
     if len(body) > _MOST_BYTES:
         return
     try:
         _write(path, digest(body).encode() + b"\n" + body)
-    except OSError:  # a disk that is full, a home that cannot be written to
+    except OSError:  # a full disk, a read-only home directory
         return
 
 
 def place(name: str, suffix: str) -> Path | None:
-    """Where the file of a digest is; None where nothing is to be kept."""
+    """Return the cache file of a digest; None if the cache is disabled."""
     folder = cache_folder()
     return None if folder is None else folder / name[:2] / f"{name[2:]}{suffix}"
 
 
 def cache_folder() -> Path | None:
-    """The folder of kept code; None where nothing is to be kept."""
+    """Return the root folder of the code cache; None if the cache is disabled."""
     if os.environ.get("TS_CACHE", "1") in ("", "0"):
         return None
     chosen = os.environ.get("TS_CACHE_DIR")
@@ -60,17 +60,17 @@ def cache_folder() -> Path | None:
         return Path(chosen)
     try:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "ts")
-    except RuntimeError:  # a user without a home
+    except RuntimeError:  # a user without a home directory
         return None
 
 
 def digest(body: bytes) -> str:
-    """The hash that files and their contents are known by."""
+    """Return the BLAKE2b digest of the bytes, in hexadecimal."""
     return blake2b(body, digest_size=32).hexdigest()
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file as a whole or not at all."""
+    """Write a file atomically, through a temporary file in the same folder."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not is_ours(path.parent):
         return
@@ -87,13 +87,13 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _content(path: Path) -> bytes:
-    """What is in a file, if it is one that `write` may have written: no pipe, no device, nothing larger."""
+    """Return the content of a regular file of at most twice the size limit; else b""."""
     found = path.stat()
     return path.read_bytes() if stat.S_ISREG(found.st_mode) and found.st_size <= 2 * _MOST_BYTES else b""
 
 
 def is_ours(folder: Path) -> bool:
-    """Whether nobody else can write to a folder."""
+    """Return whether only the current user can write to a folder."""
     try:
         found = folder.stat()
     except OSError:
@@ -104,7 +104,7 @@ def is_ours(folder: Path) -> bool:
 
 
 def _trim(folder: Path) -> None:
-    """Keep one of the 256 folders within its part of the number of files."""
+    """Delete the oldest files of one of the 256 folders if it exceeds its share of the file limit."""
     files = sorted(folder.iterdir(), key=lambda file: file.stat().st_mtime)
     most = _MOST_FILES // 256
     for file in files[: len(files) - most + most // 8] if len(files) > most else ():
@@ -113,11 +113,11 @@ def _trim(folder: Path) -> None:
 
 @cache
 def build() -> str:
-    """What tells this build of `ts` from any other: its stamp, or its files as they are now."""
+    """Return the identity of this build of `ts`: its build stamp, or a digest of its files."""
     root = Path(__file__).parents[1]
     try:
         return (root / _STAMP).read_text()
-    except FileNotFoundError:  # an editable installation, whose files change
+    except FileNotFoundError:  # an editable installation: files change without a new build
         return _of_files(root)
 
 
@@ -128,7 +128,7 @@ def _of_files(root: Path) -> str:
 
 
 def _listing(folder: str) -> Iterator[str]:
-    """A line for each module of a folder, in the order of their names, then those of the folders in it."""
+    """Yield the folder and name, modification time and size of each of its modules, recursively."""
     lines, folders = [], []
     with os.scandir(folder) as entries:
         for entry in entries:

@@ -1,22 +1,21 @@
-"""When registers hold what is still to be read.
+"""Live ranges of virtual registers, by a backward data-flow analysis over linear code.
 
-In: instructions in order, over virtual registers.  Out: a `Lifetime` for each register, and where objects
-die.
+In: instructions in order, over virtual registers.  Out: a `Lifetime` for each register, and the instructions
+after which objects are dead.
 
     0  ADD_I64   %a, %x, %x                 %x   [-1, 2)            a parameter: written before the code
-    1  JUMP_LE   else, %a, %x               %a   [0, 1)   [4, 5)    nobody reads it between 1 and the label
+    1  JUMP_LE   else, %a, %x               %a   [0, 1)   [4, 5)    not read between 1 and the label
     2  MOVE      %r, %x                     %r   [2, 6)
     3  JUMP      end
     4  else:
     5  MOVE      %r, %a
     6  end:
 
-A register is alive after the instructions of its ranges: from the one that writes it up to that which reads
-it, or from a label that is only reached by jumps.  All of it is found in one walk over the code, backwards,
-with the registers that are alive; what was alive at a label waits for the jumps to it.  At the end of a loop
-that is not known yet, and so code with loops is walked through again until nothing is added: once more for
-each level of nesting.  Memory is in proportion to what is alive at the same time, and to the mentions of
-registers.
+A range begins at the instruction that writes the register, or at a label that only jumps reach, and ends at
+the last read.  One backward walk with the set of live registers finds all ranges; the live set of a label is
+stored until all jumps to it are visited.  At a backward jump the live set of the loop head is unknown, so
+code with loops is walked until a fixed point: one more walk per level of nesting.  Memory is proportional to
+the registers live at the same time and the number of register operands.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ from typing import Final
 from ts._core.thread import deadline
 from ts.bytecode.instruction import ENDS, Instruction, Label
 
-_STEP_NS: Final = 1_000  # what `ts.limits` count for a step, at least
+_STEP_NS: Final = 1_000  # charged to `ts.limits` per instruction
 _STEP_BYTES: Final = 200
-_STEPS: Final = 64  # between two looks
-_HELD_BYTES: Final = 32  # of a register in the set of a label
+_CHECK_INTERVAL: Final = 64  # instructions between two checks of the limits
+_LIVE_SET_BYTES: Final = 32  # per register in the live set of a label
 
 
 class Lifetime:
-    """Where a register, or several that share one, are alive: ranges in order, and where they are written."""
+    """Live ranges of a register, or of several that share one, and the instructions that write it."""
 
     __slots__ = ("ends", "starts", "writes")
 
@@ -45,12 +44,12 @@ class Lifetime:
         self.writes: list[int] = []
 
     def end_at(self, place: int) -> int:
-        """Where the range ends in which it is alive after an instruction; -1 where it is not."""
+        """Return the end of the live range at instruction `place`; -1 if the register is dead after it."""
         i = bisect_right(self.starts, place) - 1
         return self.ends[i] if i >= 0 and self.ends[i] > place else -1
 
     def writes_in(self, other: Lifetime) -> list[int]:
-        """Where it is written while the other is alive, or is written as well."""
+        """Return the writes that occur while the other register is live, or is written as well."""
         found, writes = [], self.writes
         starts, ends, written = other.starts, other.ends, other.writes
         if len(writes) <= len(starts) + len(written):
@@ -68,7 +67,7 @@ class Lifetime:
         return found
 
     def absorb(self, other: Lifetime) -> None:
-        """Be alive where either is."""
+        """Become the union of both lifetimes."""
         for start, end in zip(other.starts, other.ends, strict=True):
             first, last = bisect_left(self.ends, start), bisect_right(self.starts, end)
             if first < last:
@@ -80,11 +79,11 @@ class Lifetime:
 
 
 class Lifetimes:
-    """The lifetimes of all registers of `code`; `constants` have none.
+    """Lifetimes of all registers of `code`, except `constants`.
 
     lifetimes   by register
-    dying       by instruction: the objects that it is the last to read, or writes for nobody
-    dead        by label, or place behind a jump: the objects that were alive before, and are dead there
+    dying       by instruction: object registers that it reads last, or writes although they are not read
+    dead        by label, or instruction after a jump: object registers live before it and dead after it
     """
 
     def __init__(
@@ -101,12 +100,12 @@ class Lifetimes:
         self.variable = bytearray(b"\1") * registers
         for register in constants:
             self.variable[register] = 0
-        self.jumps: dict[Label, int] = {}  # how many go forwards to a label
-        self.heads: dict[Label, frozenset[int]] = {}  # what is alive where loops begin, as far as it is known
+        self.jumps: dict[Label, int] = {}  # number of forward jumps to each label
+        self.heads: dict[Label, frozenset[int]] = {}  # registers live at loop heads, as found so far
         self.reads: list[Sequence[int]] = [()] * len(code)  # registers that each instruction reads
-        self.targets: list[Label | None] = [None] * len(code)  # where it jumps
-        self.with_objects: set[int] = set()  # instructions that read or write some
-        self.find_jumps()
+        self.targets: list[Label | None] = [None] * len(code)  # label that each instruction jumps to
+        self.with_objects: set[int] = set()  # instructions that read or write objects
+        self._find_jumps()
         if self.heads:
             self.settle_heads()
         while self.walk():
@@ -115,12 +114,12 @@ class Lifetimes:
             for places in (lifetime.starts, lifetime.ends, lifetime.writes):
                 places.reverse()
 
-    def find_jumps(self) -> None:
-        behind: set[Label] = set()
+    def _find_jumps(self) -> None:
+        passed_labels: set[Label] = set()
         variable, objects = self.variable, self.objects
         for at, instruction in enumerate(self.code):
             if not instruction.name:
-                behind.add(instruction.a)
+                passed_labels.add(instruction.a)
                 continue
             reads = instruction.reads
             if reads:
@@ -131,19 +130,19 @@ class Lifetimes:
             if target is None:
                 continue
             self.targets[at] = target
-            if target in behind:
+            if target in passed_labels:
                 self.heads[target] = frozenset()
             else:
                 self.jumps[target] = self.jumps.get(target, 0) + 1
 
     def settle_heads(self) -> None:
-        """Once through the code, for what is alive where loops begin: nothing else is kept."""
+        """Update the live sets of loop heads by one backward walk that stores no ranges."""
         alive: set[int] = set()
         labels = _Labels(self.jumps, self.heads)
         reads, targets = self.reads, self.targets
         for at in range(len(self.code) - 1, -1, -1):
-            if not at % _STEPS:
-                deadline.spend(_STEPS * _STEP_NS, _STEPS * _STEP_BYTES)
+            if not at % _CHECK_INTERVAL:
+                deadline.spend(_CHECK_INTERVAL * _STEP_NS, _CHECK_INTERVAL * _STEP_BYTES)
             instruction = self.code[at]
             if not instruction.name:
                 labels.reach(instruction.a, alive)
@@ -156,16 +155,19 @@ class Lifetimes:
             alive.update(reads[at])
 
     def walk(self) -> bool:
-        """Once through the code; whether more is alive where a loop begins than was known at its end."""
+        """Walk backwards through the code once and collect all ranges.
+
+        Returns whether the live set of a loop head grew, so that another walk is necessary.
+        """
         self.lifetimes = lifetimes = [Lifetime() for _ in range(len(self.variable))]
         self.dying: dict[int, list[int]] = {}
         self.dead: dict[int | Label, set[int]] = {}
-        self.alive = alive = dict[int, int]()  # registers, with the end of their range
+        self.alive = alive = dict[int, int]()  # live registers, with the end of their range
         labels = _Labels(self.jumps, self.heads)
         code, reads, targets = self.code, self.reads, self.targets
         for at in range(len(code) - 1, -1, -1):
-            if not at % _STEPS:
-                deadline.spend(_STEPS * _STEP_NS, _STEPS * _STEP_BYTES)
+            if not at % _CHECK_INTERVAL:
+                deadline.spend(_CHECK_INTERVAL * _STEP_NS, _CHECK_INTERVAL * _STEP_BYTES)
             instruction = code[at]
             if not instruction.name:
                 labels.reach(instruction.a, alive)
@@ -189,18 +191,18 @@ class Lifetimes:
                     alive[register] = at
         for register in range(self.parameters):
             lifetimes[register].writes.append(-1)
-        self.leave(-2, frozenset())  # a range that begins before the code begins at -1
+        self.leave(-2, frozenset())  # the range of a parameter begins at -1
         return labels.learnt
 
     def note_dying(self, at: int, instruction: Instruction) -> None:
-        """The objects that are not alive behind an instruction that reads or writes them."""
+        """Record the object registers of an instruction that are dead after it."""
         alive, objects = self.alive, self.objects
         dying = [r for r in (*instruction.writes, *instruction.reads) if r in objects and r not in alive]
         if dying:
             self.dying[at] = dying
 
     def leave(self, at: int, there: frozenset[int]) -> None:
-        """Before a jump, or what ends the frame: nothing is alive but what is alive `there`."""
+        """Process an unconditional jump or return, backwards: only the registers `there` are live before."""
         alive = self.alive
         for register in alive.keys() - there:
             end = alive.pop(register)
@@ -210,7 +212,10 @@ class Lifetimes:
             alive[register] = at + 1
 
     def branch(self, at: int, instruction: Instruction, target: Label, there: frozenset[int]) -> None:
-        """Before a jump that may go on: what is alive on either way; objects may die on one of them."""
+        """Process a conditional jump, backwards: registers live on either path are live before it.
+
+        Objects that are live on one path only die at the start of the other one.
+        """
         alive, objects = self.alive, self.objects
         if objects:
             read = objects.intersection(instruction.reads)
@@ -225,20 +230,20 @@ class Lifetimes:
 
 
 class _Labels:
-    """What is alive at labels, in one walk backwards: it waits there for the jumps from before."""
+    """Live sets of labels during one backward walk, stored until all forward jumps to them are visited."""
 
     def __init__(self, jumps: dict[Label, int], heads: dict[Label, frozenset[int]]) -> None:
-        self.jumps = dict(jumps)  # those from before that are still to come
+        self.jumps = dict(jumps)  # forward jumps to each label that are still to be visited
         self.heads = heads
         self.here: dict[Label, frozenset[int]] = {}
         self.learnt = False
 
     def reach(self, label: Label, alive: Iterable[int]) -> None:
-        """A label; where a loop begins, all that is alive there is known now."""
+        """Store the registers live at a label; update the live set of a loop head."""
         jumps, heads = self.jumps, self.heads
         if label in jumps or label in heads:
             here = frozenset(alive)
-            deadline.spend(0, _HELD_BYTES * len(here))
+            deadline.spend(0, _LIVE_SET_BYTES * len(here))
             if label in jumps:
                 self.here[label] = here
             if label in heads and heads[label] != here:
@@ -246,7 +251,10 @@ class _Labels:
                 self.learnt = True
 
     def alive_at(self, target: Label | None) -> frozenset[int]:
-        """What is alive where a jump goes; nothing for what is none. Forgotten with the first of them."""
+        """Return the registers live at a jump target, empty for None.
+
+        The set of a label is dropped after its last jump.
+        """
         if target is None:
             return frozenset()
         if target not in self.jumps:

@@ -1,4 +1,4 @@
-"""Loops: counters that count in the range's own numbers, and copies to the next iteration.
+"""Lowering of loops: counters over range values, and copies to the next iteration.
 
     %t : int = prim::Loop(%n, %true, %zero)           MOVE %s, %zero
       block0(%i : int, %s : int):                     JUMP_LE_I64 end, %n, %zero
@@ -9,7 +9,7 @@
                                                       LOOP_STEP head, %i, %n
                                                     end:
 
-The variables that a loop carries have one register each for all iterations and for the loop's results.
+Each loop-carried variable has one register for all iterations and for the loop's result.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ INT_MAX = 2**63 - 1
 
 
 class Loops(Branches):
-    """The part of the lowering that loops. `lower.Lowering` builds on it."""
+    """Lowering of loops, a base class of `lower.Lowering`."""
 
     def __init__(self, graph: Graph, name: str) -> None:
         super().__init__(graph, name)
-        self.counters: set[Value] = set()  # numbers of ranges that are counted in
+        self.counters: set[Value] = set()  # outputs of `__derive_index` that serve as counters
 
     def lower_loop(self, node: Node) -> None:
         (body,) = node.blocks()
@@ -66,21 +66,21 @@ class Loops(Branches):
         self.terminated = False
 
     def settle_condition(self, condition: Value, changing: set[Value]) -> None:
-        """Compute a condition on the loop's variables before these change."""
+        """Compute a condition that reads the loop's variables before these are overwritten."""
         if not self.reads_any(condition, changing | self.counters):
             return
         if self.is_deferred_value(condition):
             self.compute(condition)
-        else:  # a variable itself: its register will hold the next value
-            kept = self.new_register("b")
-            self.emit("MOVE", kept, self.use(condition))
-            self.register[condition] = kept
+        else:  # a loop variable itself: its register is about to receive the next value
+            saved = self.new_register("b")
+            self.emit("MOVE", saved, self.use(condition))
+            self.register[condition] = saved
 
     def start_counter(self, index: Value, trip: Value, body: Block, end: Label) -> tuple[int, int, int]:
-        """Registers of the counter, its limit and its step (0: one); the loop is skipped when it has no turn.
+        """Return registers of the counter, its limit and its step (0 for a step of one).
 
-        A loop over a range counts in the range's own numbers when only these are asked for:
-        `__derive_index(i, start, step)` is the counter then.
+        Emits a jump to `end` if the loop has no iterations. If the only use of the index is
+        `__derive_index(i, start, step)`, the counter takes the values of the range itself.
         """
         derive = self.derived_index(index, body)
         zero, one = self.constant(0, "i"), self.constant(1, "i")
@@ -98,13 +98,13 @@ class Loops(Branches):
             self.emit("JUMP_LE_I64", end, limit, start)
             self.emit("MOVE", counter, start)
             return counter, limit, 0
-        turns, start = self.use(trip), self.use(low)
-        self.emit("JUMP_LE_I64", end, turns, zero)
+        trips, start = self.use(trip), self.use(low)
+        self.emit("JUMP_LE_I64", end, trips, zero)
         limit = self.new_register("i")
         if self.number(step) == 1:
-            self.emit("ADD_I64", limit, turns, start)
+            self.emit("ADD_I64", limit, trips, start)
         else:
-            self.emit("MUL_I64", limit, turns, self.use(step))
+            self.emit("MUL_I64", limit, trips, self.use(step))
             self.emit("ADD_I64", limit, limit, start)
         self.emit("MOVE", counter, start)
         return counter, limit, 0 if self.number(step) == 1 else self.use(step) or one
@@ -117,11 +117,11 @@ class Loops(Branches):
             self.emit("LOOP_NE_I64", head, counter, limit)
 
     def copy_back(self, variables: list[int], results: list[int], first: int) -> None:
-        """The copies at the end of a loop's body, each moved up to where its target is no longer read.
+        """Emit the copies at the end of a loop's body, each as early as its target is no longer read.
 
         a, b = b, a + b                  ADD  %t, %a, %b
         ADD  %t, %a, %b          =>      MOVE %a, %b
-        (%a, %b) := (%b, %t)             MOVE %b, %t          %t and %b can be one register now
+        (%a, %b) := (%b, %t)             MOVE %b, %t          %t and %b can share a register now
         """
         pending = [pair for pair in zip(variables, results, strict=True) if pair[0] != pair[1]]
         moved = True
@@ -144,44 +144,44 @@ class Loops(Branches):
         self.copy_all(pending)
 
     def last_mention(self, target: int, source: int, first: int) -> int | None:
-        """The earliest place in the body's own code, behind its start, where `target` may become `source`."""
+        """Return the earliest position in the loop body at which `source` can be copied to `target`."""
         for at in range(len(self.code) - 1, first - 1, -1):
             instruction = self.code[at]
             if target in instruction.reads or target in instruction.writes or source in instruction.writes:
                 if instruction.depth != self.depth:
-                    # Inside of a branch or an inner loop: behind the label that ends it, the only one
-                    # of the depth here.
+                    # Inside a branch or an inner loop: go on after the label that ends it, the only one of
+                    # this depth.
                     count = len(self.code)
                     while at < count and (self.code[at].name or self.code[at].depth != self.depth):
                         at += 1
-                    return self.behind_jumps(first, at + 1) if at < len(self.code) else None
+                    return self.after_jumps(first, at + 1) if at < len(self.code) else None
                 return at + 1
         return first
 
-    def behind_jumps(self, first: int, at: int) -> int:
-        """The first place from `at` on that no jump passes over: every path goes through it."""
+    def after_jumps(self, first: int, at: int) -> int:
+        """Return the first position from `at` on that every path passes through."""
         while True:
             targets = {id(i.target) for i in self.code[first:at] if i.target is not None}
-            passed = [
+            crossed = [
                 place
                 for place in range(at, len(self.code))
                 if not self.code[place].name and id(self.code[place].a) in targets
             ]
-            if not passed:
+            if not crossed:
                 return at
-            at = passed[-1] + 1
+            at = crossed[-1] + 1
 
     def copy_all(self, pairs: Iterable[tuple[int, int]]) -> None:
-        """All copies at once: each source is read before any target is written."""
+        """Emit a parallel copy: each source is read before any target is written."""
         pending = [(target, source) for target, source in pairs if target != source]
         while pending:
             sources = {source for _, source in pending}
             ready = next((pair for pair in pending if pair[0] not in sources), None)
-            if ready is None:  # only cycles are left: one value waits aside
+            if ready is None:  # only cycles are left: break one with a temporary register
                 target, source = pending[0]
-                aside = self.new_register(self.classes[source])
-                self.move(aside, source)
-                pending[0] = (target, aside)
+                temporary = self.new_register(self.classes[source])
+                self.move(temporary, source)
+                pending[0] = (target, temporary)
             else:
                 self.move(*ready)
                 pending.remove(ready)

@@ -1,6 +1,4 @@
-"""Graphs to code: the last stage before the interpreter.
-
-In: an optimised graph.  Out: a verified `Code`.
+"""Lowering of optimized graphs to verified bytecode, the last stage before the interpreter.
 
     graph(%n : int):                                    0  MOVE         r1, r4          r1 := 0
       %t : int = prim::Loop(%n, %true, %zero)           1  MOVE         r2, r4          r2 := 0
@@ -9,10 +7,10 @@ In: an optimised graph.  Out: a verified `Code`.
           -> (%true, %u)                                4  LOOP_STEP    3, r1, r0
       return (%t)                                       5  RETURN       r2
 
-Each value has a virtual register, a loop's carried value one for all its iterations; what joins values
-(`prim::If`, `prim::Loop`) becomes copies, which the allocator (`registers.py`) makes disappear.  A comparison
-that only decides where to go is not computed but branched on, and so is a chain of `and`, `or` and `not`.
-Operators that have an instruction of their own in the opcode table get it; all others are called.
+Each value has a virtual register, and a loop-carried value has one for all iterations.  Phi-like nodes
+(`prim::If`, `prim::Loop`) become copies, which the register allocator (`registers.py`) coalesces.
+Comparisons and chains of `and`, `or` and `not` that only decide a branch become conditional jumps.  Operators
+with an opcode in the opcode table are lowered to it, all others to calls.
 """
 
 from __future__ import annotations
@@ -62,7 +60,7 @@ Twin = Callable[[Any], Any]
 
 
 def row_of(operator: Any, node: Node) -> Opcode | None:
-    """The instruction that an operator is; of one for any number, that for what it is given."""
+    """Return the opcode that implements an operator, for `Scalar` overloads by the input's type."""
     inputs = node.inputs()
     if operator.overload == "Scalar" and len(inputs) == 1:
         return BY_OPERATOR.get(f"{operator.name}.{inputs[0].type()}")
@@ -70,7 +68,7 @@ def row_of(operator: Any, node: Node) -> Opcode | None:
 
 
 def is_mixed(operator: Any, node: Node) -> bool:
-    """Whether an operator takes an int with a float, and is that of floats then."""
+    """Return whether an operator mixes an int and a float and computes in floats."""
     if operator.overload in MIXED:
         return True
     if operator.overload or {v.type() for v in node.inputs()} != {INT, FLOAT}:
@@ -79,7 +77,7 @@ def is_mixed(operator: Any, node: Node) -> bool:
 
 
 def lower(graph: Graph, name: str = "graph", prepare: Prepare | None = None) -> Code:
-    """The code of a graph; `prepare` makes that of the graphs in its nodes, once they run."""
+    """Return the code of a graph; `prepare` compiles the subgraphs of its nodes at their first run."""
     return lower_to_program(graph, name, prepare)[0]
 
 
@@ -90,10 +88,10 @@ def lower_to_program(
     twin: Twin | None = None,
     prepare_ways: Prepare | None = None,
 ) -> tuple[Code, Program]:
-    """The same with what the code is made from.
+    """Lower a graph and return its code and the `Program` that the code is built from.
 
-    twin           gives what is to be called instead of a function
-    prepare_ways   makes the code of differentiable graphs, there and back
+    twin           returns the function to call instead of a given one
+    prepare_ways   compiles the forward and backward graphs of differentiable graphs
     """
     lowering = Lowering(graph, name, prepare or lower, twin, prepare_ways)
     code = lowering.run()
@@ -102,7 +100,7 @@ def lower_to_program(
 
 
 class Lowering(Waiting):
-    """The lowering of one graph. Futures, containers, loops, branches, the code: in the base classes."""
+    """Lowering of one graph. Base classes lower futures, containers, loops and branches."""
 
     def __init__(
         self,
@@ -116,12 +114,12 @@ class Lowering(Waiting):
         self.prepare = prepare
         self.prepare_ways = prepare_ways or prepare
         self.twin = twin
-        self.warned: dict[Any, int] = {}  # the flags of warnings
+        self.warned: dict[Any, int] = {}  # register of the flag of each warning, by warning
         self.methods: dict[tuple[str, FunctionSchema], Method] = {}
         self.beginnings = {}
 
     def run(self) -> Code:
-        """Lower, allocate, assemble."""
+        """Lower the graph, allocate registers and assemble."""
         block = self.graph.block()
         for value in block.inputs():
             self.define(value)
@@ -156,11 +154,11 @@ class Lowering(Waiting):
                 method(self, node)
             else:
                 self.lower_operator(node)
-        while len(self.entered) > entered:  # the code ends before their exits
+        while len(self.entered) > entered:  # unreachable exits: the regions end here
             self.code.append(Instruction("", self.entered.pop().end, depth=self.depth))
 
     def lower_operator(self, node: Node) -> None:
-        """A node with a schema: by an instruction of its own, or by a call of its kernel."""
+        """Lower an operator node to its opcode, or to a call of its kernel."""
         operator = operator_of(node)
         if operator.record is not None and operator.record.begins is not None:
             self.lower_beginning(node, operator)
@@ -186,7 +184,7 @@ class Lowering(Waiting):
             if value is not None and (type is not ANY or value.type() is ANY):
                 results.append(self.define(value))
                 continue
-            results.append(self.new_register("x"))  # of a type that the operator's schema does not say
+            results.append(self.new_register("x"))  # the schema does not state its type
             if value is not None:
                 casts.append((value, results[-1]))
         name = "CALL_SCALAR" if operator.scalar else "CALL_OPERATOR"
@@ -195,14 +193,14 @@ class Lowering(Waiting):
             self.emit("CAST_TO", self.define(value), source, self.type_number(value.type()))
 
     def declared(self, operator: Any, inputs: Sequence[Value]) -> list[Type]:
-        """The types that a schema gives its results; Any where that depends on what only a run can tell."""
+        """Return the types of a schema's results; Any for those that are known at run time only."""
         types = [returned.type for returned in operator.schema.returns]
-        if any(isinstance(value.type(), NoneType) for value in inputs):  # says nothing about a variable
+        if any(isinstance(value.type(), NoneType) for value in inputs):  # does not bind a variable
             types = [ANY if type.has_free_variables() else type for type in types]
         return types + [ANY] * (operator.nrets - len(types))
 
     def lower_by_row(self, name: str, arguments: Sequence[int], node: Node) -> bool:
-        """One instruction, if the classes of the registers are those of its format."""
+        """Emit one instruction and return True if the register classes match its format."""
         result, *wanted = BY_NAME[name].operands
         if name.startswith("IS_"):
             return self.lower_identity(name, arguments, node)
@@ -212,12 +210,16 @@ class Lowering(Waiting):
         if result[-1] != register_class(node.output().type()):
             return False
         b, c = [*arguments, 0][:2]
-        name, c = self.cheaper(name, c)
+        name, c = self.reduce_strength(name, c)
         self.emit(name, self.define(node.output()), b, c)
         return True
 
-    def cheaper(self, name: str, c: int) -> tuple[str, int]:
-        """Division by a power of two is a shift, the remainder a mask: Python rounds down, as these do."""
+    def reduce_strength(self, name: str, c: int) -> tuple[str, int]:
+        """Return the opcode and operand `c` after strength reduction.
+
+        Floor division by a power of two becomes a shift and the remainder a mask: all of them round down, as
+        Python does.
+        """
         divisor = self.constant_values.get(c) if name in ("MOD_I64", "FLOORDIV_I64") else None
         if divisor is None or divisor <= 0 or divisor & (divisor - 1):
             return name, c
@@ -226,7 +228,7 @@ class Lowering(Waiting):
         return "SHR_I64", self.constant(divisor.bit_length() - 1, "i")
 
     def lower_identity(self, name: str, arguments: Sequence[int], node: Node) -> bool:
-        """`x is None`: the other argument is an optional."""
+        """Lower `x is None` if the other argument is an optional; return whether it was."""
         values = [v for v in node.inputs() if not isinstance(v.type(), NoneType)]
         if len(values) != 1 or register_class(values[0].type()) != "x":
             return False
@@ -234,7 +236,7 @@ class Lowering(Waiting):
         return True
 
     def lower_mixed(self, operator: Any, node: Node) -> bool:
-        """int with float: the int is converted, the instruction is that of floats."""
+        """Lower an operator of an int and a float as the opcode for floats, after converting the int."""
         row = BY_OPERATOR.get(f"{operator.name}.float")
         if row is None or len(node.inputs()) != 2:
             return False
@@ -256,13 +258,13 @@ class Lowering(Waiting):
         index = self.number(node.input(1))
         type = node.input().type()
         size = len(type.elems) if isinstance(type, TupleType) else 0
-        if not isinstance(index, int) or not -size <= index < size:  # the operator finds it, or raises
+        if not isinstance(index, int) or not -size <= index < size:  # unknown or out of range
             self.lower_operator(node)
             return
         self.emit("TUPLE_GET", self.define(node.output()), self.use(node.input()), index % size)
 
     def lower_cast(self, node: Node) -> None:
-        """A type that the compiler has proved, or one that a text claims: then the value is looked at."""
+        """Lower a cast; a type that only graph text claims is checked at run time."""
         type = node.output().type()
         if node.claimed and not node.input().type().is_subtype_of(unshaped(type)) and not _is_measured(node):
             self.emit("CAST_TO", self.define(node.output()), self.use(node.input()), self.type_number(type))
@@ -270,7 +272,7 @@ class Lowering(Waiting):
             self.lower_pass_on(node)
 
     def lower_pass_on(self, node: Node) -> None:
-        """The output is the input under another type, mostly a narrower one."""
+        """Lower a node whose output is its input under another type, usually a narrower one."""
         target, source = self.define(node.output()), self.use(node.input())
         a, b = self.classes[target], self.classes[source]
         if a == b or "x" in (a, b):
@@ -279,9 +281,9 @@ class Lowering(Waiting):
                 found = present(found) or wanted
             if a in SCALARS or b in SCALARS or fits(found, wanted) or _is_measured(node):
                 self.move(target, source)
-            else:  # which member of a union it is was asked for, in a place that the verifier does not see
+            else:  # a refined union member that the verifier cannot prove
                 self.emit("CAST_TO", target, source, self.type_number(node.output().type()))
-        else:  # `isinstance` has a branch for each member of a union, also where the value's type is known
+        else:  # `isinstance` has a branch for each member of a union, even if the static type excludes it
             message = f"a value of type {node.input().type()} is not of type {node.output().type()}"
             self.emit("RAISE", self.constant(message, "o"), self.constant(None, "x"))
 
@@ -317,7 +319,7 @@ class Lowering(Waiting):
         type: Any = node.input(0).type()
         name = node.get("name")
         if isinstance(type, InterfaceType | UnionType):
-            if isinstance(type, UnionType):  # a variable of an interface that holds one class or another
+            if isinstance(type, UnionType):  # an interface variable that holds one of several classes
                 member: Any = type.types[0]
                 schema = member.methods[name].schema
             else:
@@ -335,7 +337,7 @@ class Lowering(Waiting):
     # ---- with ------------------------------------------------------------------------------------------
 
     def lower_enter(self, node: Node) -> None:
-        """From here to the exit, the object is to be left if something fails: see `Code.handlers`."""
+        """Lower `__enter__` and begin the region in which failures call `__exit__` (`Code.handlers`)."""
         type: Any = node.input().type()
         self.call(node, type.methods["__enter__"], node.inputs())
         leave = type.methods["__exit__"]
@@ -360,7 +362,7 @@ class Lowering(Waiting):
         self.call(node, type.function, node.inputs()[1:])
 
     def call(self, node: Node, function: Any, arguments: Sequence[Value]) -> None:
-        """A call of a function that is known here."""
+        """Emit a call of a function that is known at compile time."""
         function.ensure_compiled()
         pool = self.arguments(function.schema.arguments, arguments)
         self.emit("CALL", self.define(node.output()), self.function_number(function), pool=pool)
@@ -373,12 +375,12 @@ class Lowering(Waiting):
         return super().function_number(function)
 
     def arguments(self, parameters: Sequence[Argument], values: Sequence[Value]) -> list[int]:
-        """The registers to pass, of the classes that the parameters have."""
+        """Return the registers to pass, converted to the register classes of the parameters."""
         pool = []
         for value, argument in zip(values, parameters, strict=True):
             register = self.use(value)
             kind = register_class(argument.type)
-            if self.classes[register] != kind:  # a value for an optional, None for it
+            if self.classes[register] != kind:  # a value or None for an optional parameter
                 converted = self.new_register(kind)
                 self.move(converted, register)
                 register = converted
@@ -386,21 +388,22 @@ class Lowering(Waiting):
         return pool
 
     def lower_python_call(self, node: Node) -> None:
-        """A Python callable, as an operator of its own."""
+        """Lower a call of a Python callable, wrapped as an operator."""
         if not node.has_attribute("function"):
-            raise FrontendError(f"the Python function '{node.get('name')}' is not there: the graph was text")
+            name = node.get("name")
+            raise FrontendError(f"the Python function '{name}' is unavailable: the graph was read from text")
         inputs = [self.use(v) for v in node.inputs()]
         result = node.output()
         if result.has_uses():
             target, spec = self.define(result), type_spec(result.type())
-        else:  # whatever it gives: a function without annotations is called for what it does
+        else:  # unused result: a function without annotations may return anything
             target, spec = self.new_register("x"), type_spec(ANY)
         operator = PythonOperator(node.get("function"), len(inputs), spec)
         pool = [*inputs, target]
         self.emit("CALL_OPERATOR", self.operator_number(operator), pool=pool, results=1)
 
     def lower_warn(self, node: Node) -> None:
-        """A warning with the place of the call, once in a run: a flag says whether it was given."""
+        """Lower a warning, issued once in each run of the code: a flag register records it."""
         key = node.get("warn_id", node)
         flag = self.warned.get(key)
         if flag is None:
@@ -428,10 +431,10 @@ class Lowering(Waiting):
         self.emit("PRINT", pool=[self.use(v) for v in node.inputs()])
 
     def lower_breakpoint(self, node: Node) -> None:
-        """Nothing: a function that is to stop here is lowered for the debugger."""
+        """Emit nothing: breakpoints only take effect in code lowered for the debugger."""
 
     def lower_isinstance(self, node: Node) -> None:
-        """Whether the value is of one of the types: by its tag, or by asking a container for its type."""
+        """Lower an `isinstance` test: by the register's class, or by the type tag of the value."""
         target, source = self.define(node.output()), self.use(node.input())
         types = list(node.get("types"))
         if any(node.input().type().is_subtype_of(type) for type in types):
@@ -447,7 +450,7 @@ class Lowering(Waiting):
             self.emit("OR", target, target, other)
 
     def lower_uninitialized(self, node: Node) -> None:
-        """A value that nobody reads, if the compiler made the node."""
+        """Set the register to a placeholder, which is never read if the compiler made the node."""
         type = node.output().type()
         register = self.register[node.output()] = self.new_register(register_class(type))
         if not node.claimed:
@@ -463,26 +466,26 @@ class Lowering(Waiting):
     # ---- control flow ----------------------------------------------------------------------------------
 
     def lower_fusion_group(self, node: Node) -> None:
-        """The group as one; where its operator says that it did not run, its nodes one by one."""
+        """Lower a fusion group to one call, followed by its nodes, which run if the call declines."""
         subgraph = self.enter_subgraph(node)
         program, values = program_of_graph(subgraph)
         self.lower_part(group_operator(program), values, node, subgraph)
 
     def lower_differentiable_graph(self, node: Node) -> None:
-        """The same; it runs where somebody wants a gradient."""
+        """Lower a differentiable graph to one call, which runs if a gradient is required, and its nodes."""
         subgraph = self.enter_subgraph(node)
         operator = differentiable_operator(subgraph, self.prepare_ways)
         self.lower_part(operator, subgraph.inputs(), node, subgraph)
 
     def enter_subgraph(self, node: Node) -> Graph:
-        """The graph of a node, of which the inputs are the node's."""
+        """Bind the inputs of a node's subgraph to the node's input registers and return the subgraph."""
         subgraph: Graph = node.get("Subgraph")
         for inner, outer in zip(subgraph.inputs(), node.inputs(), strict=True):
             self.register[inner] = self.use(outer)
         return subgraph
 
     def lower_part(self, operator: Any, values: Sequence[Value], node: Node, subgraph: Graph) -> None:
-        """A call of an operator that says whether it ran, and the nodes that run where it did not."""
+        """Emit a call of a subgraph's operator, and the subgraph's nodes, to run if it declined."""
         inputs = [self.use(value) for value in values]
         outputs = [self.define(value) for value in node.outputs()]
         ran = self.new_register("b")
@@ -536,7 +539,7 @@ class Lowering(Waiting):
 
 
 def _is_measured(cast: Node) -> bool:
-    """Whether it is the `List[Any]` by which a `list` of whatever elements is asked for its length only."""
+    """Return whether a cast to `List[Any]` of an untyped list only serves to compute its length."""
     measures = all(use.user.kind() == "aten::len" for use in cast.output().uses())
     return measures and isinstance(cast.input().type(), AnyListType) and cast.output().type() == ListType(ANY)
 
@@ -566,7 +569,7 @@ _LOWER: dict[str, Any] = {
     "prim::RaiseException": Lowering.lower_raise,
     "prim::Print": Lowering.lower_print,
     "prim::Breakpoint": Lowering.lower_breakpoint,
-    "prim::Line": lambda lowering, node: lowering.lower_line(node),  # of the debugger's lowering
+    "prim::Line": lambda lowering, node: lowering.lower_line(node),  # implemented by the debugger's lowering
     "prim::isinstance": Lowering.lower_isinstance,
     "prim::Uninitialized": Lowering.lower_uninitialized,
     "prim::unchecked_cast": Lowering.lower_cast,

@@ -1,8 +1,8 @@
-"""The opcode table: the one place that says what an instruction is.
+"""The opcode table, the single definition of all bytecode instructions.
 
-In: the rows below.  Out of them follow the enum that the interpreter switches over and the formats
-that the verifier checks (`cython_enum`, written to `ts/_core/vm/opcodes.pxd` by the build), the choice
-of an opcode for an operator in the lowering, and the disassembly.
+In: the rows below.  Generated from them: the enum that the interpreter switches over and the formats that the
+verifier checks (`cython_enum`, written to `ts/_core/vm/opcodes.pxd` by the build), the choice of an opcode
+for an operator in the lowering, and the disassembly.
 
 An instruction is four 32-bit words: the opcode and the operands a, b, c.
 
@@ -11,20 +11,20 @@ An instruction is four 32-bit words: the opcode and the operands a, b, c.
     +--------+--------+--------+--------+
 
 Registers have a class each: i(nt), f(loat), b(ool), o(bject), x (any value, None included).  Typed
-instructions write payloads only, so a register's tag is right from the frame's start to its end.
+instructions write payloads only, so a register's tag is correct during the whole life of the frame.
 The format of a row has one word per operand:
 
     i f b o x     read a register of the class         =i =f ...   write         +i   read and write
     list dict     read an object register that holds one; so do str, tuple, future, tensor, object (of a
                   class)
     s =s          a scalar register (i, f or b); all of one instruction have the same class
-    v             read an object or any register       r =r        a register of whatever class
+    v             read an object or any register       r =r        a register of any class
     >  <          jump forwards or backwards: only `<` jumps can loop, and those are metered
-    #             a number                             T           number of a type
-    O  F          number of an operator, a function    P           offset of a register list in the pool
+    #             a number                             T           index of a type
+    O  F          index of an operator, a function     P           offset of a register list in the pool
     -             not used
 
-This module imports the standard library only: the build runs it by itself.
+This module imports only the standard library, because the build runs it alone.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
     "register_format",
 ]  # fmt: skip
 
-# The kinds of objects that operands ask for, as the core's types call them.
+# Object formats of operands, with the names of the core's type kinds.
 OBJECTS_IN = {
     "list": "LIST", "dict": "DICT", "tuple": "TUPLE", "object": "CLASS", "future": "FUTURE", "str": "STR",
     "tensor": "TENSOR",
@@ -44,19 +44,19 @@ OBJECTS_IN = {
 
 
 def register_format(format: str) -> str:
-    """What an operand asks of its register's class: i f b o x, s v r; "" where it is no register."""
+    """Return the register class an operand format requires: i f b o x, s v r; "" if it is no register."""
     word = format.lstrip("=+")
     return "o" if word in OBJECTS_IN else word if word in "ifboxsvr" else ""
 
 
 class Opcode(NamedTuple):
-    """A row of the table. `operators` are the overloads that the instruction implements, inputs in order."""
+    """One opcode. `operators` are the overloads that it implements, with their inputs in order."""
 
     name: str
     format: str
     effect: str
     operators: tuple[str, ...] = ()
-    scalar: bool = True  # touches no Python object: may run without the GIL
+    scalar: bool = True  # touches no Python object, so it can run without the GIL
 
     @property
     def operands(self) -> tuple[str, ...]:
@@ -65,17 +65,17 @@ class Opcode(NamedTuple):
 
     @property
     def jumps(self) -> bool:
-        """Does operand a name a place in the code?"""
+        """Whether operand a is a jump target."""
         return self.format[0] in "<>"
 
 
 def op(name: str, format: str, effect: str, *operators: str) -> Opcode:
-    """A row that works on numbers only."""
+    """Return an opcode that works on numbers only."""
     return Opcode(name, format, effect, operators)
 
 
 def obj(name: str, format: str, effect: str, *operators: str) -> Opcode:
-    """A row that touches Python objects."""
+    """Return an opcode that touches Python objects."""
     return Opcode(name, format, effect, operators, scalar=False)
 
 
@@ -182,26 +182,26 @@ OBJECTS = [
 ]
 
 ELEMENTS = [
-    obj("HAS_ELEMENTS", "=b tensor #", "r[a] := whether the elements of r[b] are as c says: see `elements`"),
+    obj("HAS_ELEMENTS", "=b tensor #", "r[a] := dtype, rank and layout of r[b] match the encoded c"),
     obj("LOAD_FLOAT", "=f P #", "r[a] := the element at pool[b]: tensor and indices; its dtype is c"),
     obj("LOAD_INT", "=i P #", "r[a] := the element at pool[b]: tensor and indices; its dtype is c"),
     obj("STORE_FLOAT", "P f #", "the element at pool[a], of dtype c, := r[b]"),
     obj("STORE_INT", "P i #", "the element at pool[a], of dtype c, := r[b]"),
-    op("ROUND_F32", "=f f -", "r[a] := r[b] as 32 bits can hold it"),
+    op("ROUND_F32", "=f f -", "r[a] := r[b] rounded to float32"),
 ]
 
 CALLS = [
     obj("CALL_OPERATOR", "O P -", "operator a on pool[b]: arguments, then results"),
-    op("CALL_SCALAR", "O P -", "operator a, which takes and gives numbers, on pool[b]"),
+    op("CALL_SCALAR", "O P -", "operator a, of numbers only, on pool[b]"),
     op("CALL", "=r F P", "r[a] := function b called with pool[c]"),
     obj("CALL_METHOD", "=r F P", "r[a] := method b of the first of pool[c] called with pool[c]"),
-    obj("ENTER_PLAN", "F - -", "go on in the code that the plans of function a have for these arguments"),
+    obj("ENTER_PLAN", "F - -", "continue in the specialization of function a for these arguments"),
     op("RETURN", "r - -", "leave the function with r[a]"),
     op("RAISE", "r r -", "raise an exception with message r[a], of the class that r[b] names"),
     obj("PRINT", "P - -", "print pool[a]"),
     obj("FORK", "=o F P", "r[a] := future of function b, started with pool[c]"),
-    obj("WAIT", "=r future T", "r[a] := the value, of type c, of the future r[b], when it is there"),
-    obj("BREAK", "F # P", "the debugger a may stop at its place b, where pool[c] are the variables"),
+    obj("WAIT", "=r future T", "r[a] := the value, of type c, of the future r[b], once it is set"),
+    obj("BREAK", "F # P", "stop point b of the debugger a; pool[c] are the variables"),
 ]
 
 
@@ -249,9 +249,10 @@ BY_NAME: dict[str, Opcode] = {row.name: row for row in OPCODES}
 NUMBER: dict[str, int] = {row.name: number for number, row in enumerate(OPCODES)}
 BY_OPERATOR: dict[str, Opcode] = {operator: row for row in OPCODES for operator in row.operators}
 
-# Neighbours that run as one: where the second follows the first, the first's opcode in the finished code is
-# that of the pair, which reads the operands of both; the second may be a pair itself.  It stays, for whoever
-# jumps to it, and so the verifier, the stack of an error and the disassembly know single instructions only.
+# Superinstructions.  If the second instruction of a pair follows the first, the first's opcode in assembled
+# code becomes that of the pair, which reads the operands of both; the second may be a pair itself.  The
+# second instruction stays in place as a jump target, so the verifier, error stacks and the disassembly only
+# see single instructions.
 PAIRS: tuple[tuple[str, str], ...] = (
     ("ADD_I64", "LOOP_STEP"),
     ("ADD_I64", "LOOP_NE_I64"),
@@ -272,8 +273,8 @@ PAIRS: tuple[tuple[str, str], ...] = (
     ("LIST_SET_SCALAR", "ADD_I64__LOOP_NE_I64"),
 )
 
-# A comparison, and the branches taken when it holds and when it fails: (name, operands swapped).
-# Float comparisons fail on nan, so `not a < b` has branches of its own.
+# By comparison, the jumps to take when it holds and when it fails: (name, operands swapped).
+# Float comparisons with nan fail, so `not a < b` has jumps of its own.
 BRANCHES: dict[str, tuple[tuple[str, bool], tuple[str, bool]]] = {
     "EQ_I64": (("EQ_I64", False), ("NE_I64", False)),
     "NE_I64": (("NE_I64", False), ("EQ_I64", False)),
@@ -293,18 +294,18 @@ BRANCHES: dict[str, tuple[tuple[str, bool], tuple[str, bool]]] = {
 
 
 def cython_enum() -> str:
-    """The text of `ts/_core/vm/opcodes.pxd`: the enum, and the formats for the verifier."""
+    """Return the source of `ts/_core/vm/opcodes.pxd`: the enum, and the formats for the verifier."""
     lines = [
         '"""The opcodes, written by the build from ts/bytecode/opcodes.py: edit the table, not this."""',
         "",
         "cdef enum Opcode:",
     ]
     lines += [f"    {row.name} = {number}" for number, row in enumerate(OPCODES)]
-    lines += [f"    OPCODE_COUNT = {len(OPCODES)}"]  # an instruction of a verified row is below
+    lines += [f"    OPCODE_COUNT = {len(OPCODES)}"]  # opcodes of verified rows are smaller
     pairs = {f"{a}__{b}": number for number, (a, b) in enumerate(PAIRS, len(OPCODES))}
     lines += [f"    {name} = {number}" for name, number in pairs.items()]
     lines += [f"    PAIR_COUNT = {len(PAIRS)}"]
-    # In finished code only: in the place of the LOOP at the end of a loop that has machine code.
+    # In assembled code only: replaces the LOOP at the end of a loop that has machine code.
     lines += [f"    ENTER_NATIVE = {len(OPCODES) + len(PAIRS)}", "", "cdef extern from *:", '    """']
     lines.append("    typedef struct { const char *name, *format; int scalar; } OpcodeInfo;")
     lines.append("    static const OpcodeInfo OPCODE_INFO[] = {")

@@ -1,8 +1,8 @@
-"""Parts of a program that have code of their own.
+"""Subgraphs with code of their own: forked functions and differentiable graphs.
 
-prim::fork                   a function that another thread of control runs
-prim::DifferentiableGraph    an operator that runs the part and notes how to differentiate it, or leaves
-                             it to its nodes where nobody wants a gradient
+prim::fork                   a function that runs asynchronously
+prim::DifferentiableGraph    an operator that runs the subgraph and records its backward graph, or, if no
+                             gradient is required, returns False so that the subgraph's nodes run instead
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Prepare = Callable[[Graph, str], Code]
 
 
 class PartFunction(Function):
-    """A graph as a function; `prepare` makes its code when it is first called."""
+    """Function of a graph, compiled by `prepare` at its first call."""
 
     def __init__(self, graph: Graph, prepare: Prepare, name: str) -> None:
         arguments = [(value.debug_name(), type_spec(value.type())) for value in graph.inputs()]
@@ -36,14 +36,14 @@ class PartFunction(Function):
 
 
 class DifferentiableRecord(Record):
-    """The record of the operator that runs a differentiable graph."""
+    """Operator record of a differentiable graph."""
 
     def __init__(self, schema_text: str, make_graph: Callable[[], Graph]) -> None:
         first, count = schema_text.partition("Tensor x")[2], schema_text.rpartition(" -> ")[2].count(",")
         place = int(first.partition(",")[0].partition(")")[0])
 
         def run(*args: Any) -> tuple[Any, ...]:
-            """Leave it to the nodes."""
+            """Decline to run, so that the nodes of the subgraph run."""
             return (False, *(args[place] for _ in range(count)))
 
         super().__init__(schema_text, run, "autodiff", loop=KIND, whole=True)
@@ -51,17 +51,17 @@ class DifferentiableRecord(Record):
 
 
 def differentiable_operator(graph: Graph, prepare: Prepare) -> Operator:
-    """The operator of a differentiable graph: whether it ran, and its results."""
+    """Return the operator of a differentiable graph: it returns whether it ran, and the outputs."""
     parameters = ", ".join(
         f"{unshaped(value.type()).schema_str} x{i}" for i, value in enumerate(graph.inputs())
     )
     results = ", ".join(["bool", *("Tensor" for _ in graph.outputs())])
-    return kept_operator(f"{KIND}({parameters}) -> ({results})", lambda: graph, prepare)
+    return lazy_graph_operator(f"{KIND}({parameters}) -> ({results})", lambda: graph, prepare)
 
 
-def kept_operator(schema_text: str, make_graph: Callable[[], Graph], prepare: Prepare) -> Operator:
-    """The same, of a graph that is made when its derivative is first wanted."""
-    from ts._core.autograd.graph import GraphRule, bind  # which inference does not need
+def lazy_graph_operator(schema_text: str, make_graph: Callable[[], Graph], prepare: Prepare) -> Operator:
+    """Return the operator of a differentiable graph that `make_graph` creates at first use."""
+    from ts._core.autograd.graph import GraphRule, bind  # not needed for inference
 
     operator = Operator(schema_text, DifferentiableRecord(schema_text, make_graph))
     bind(operator, GraphRule(lambda: PartFunction(make_graph(), prepare, "<part>"), prepare))
@@ -69,7 +69,10 @@ def kept_operator(schema_text: str, make_graph: Callable[[], Graph], prepare: Pr
 
 
 def part_data(operator: Operator) -> list[str] | None:
-    """The texts of an operator of a differentiable graph; None where these do not say it all."""
+    """Return the schema and graph text of a differentiable graph's operator, for serialization.
+
+    Returns None if the graph has tensor constants, which its text does not contain.
+    """
     graph = operator.record.make_graph()
     if any(node.kind_of("value") == "t" for node in graph.all_nodes() if node.has_attribute("value")):
         return None
@@ -77,12 +80,12 @@ def part_data(operator: Operator) -> list[str] | None:
 
 
 def part_of(data: Sequence[str], prepare: Prepare) -> Operator:
-    """The operator that `part_data` gave."""
+    """Return the operator that `part_data` serialized."""
     schema_text, text = data
 
     def make_graph() -> Graph:
-        from ts.ir.read import parse_ir  # which inference does not need
+        from ts.ir.read import parse_ir  # not needed for inference
 
         return parse_ir(text)
 
-    return kept_operator(schema_text, make_graph, prepare)
+    return lazy_graph_operator(schema_text, make_graph, prepare)

@@ -1,13 +1,13 @@
-"""What a `Code` is made from, and the same as plain data that a file can keep.
+"""Serialization of bytecode: the arguments of a `Code`, and their form as JSON data.
 
-    program = Program(name, rows, classes, parameters, constants, ...)      what the lowering gives
+    program = Program(name, rows, classes, parameters, constants, ...)      the result of the lowering
     program.code()                                                          the verified Code
-    plain(program, place)                                                   numbers, texts, lists of them
+    plain(program, place)                                                   numbers, strings, lists of them
     program_of(data, place)                                                 the Program again
 
-What data cannot say stands in the `Place` that the program belongs to, an archive as a rule: types and
-functions by name, source texts, tensors.  A program that is not all data (it starts tasks, calls Python,
-holds large tensors) raises `NotPlainError`.  Data is not trusted: `Code` verifies what it says.
+References that data cannot hold are resolved by the `Place` that owns the program, usually an archive: types
+and functions by name, source texts, large tensors.  A program that cannot be represented as data (it starts
+tasks, calls Python, holds large tensors) raises `NotPlainError`.  Data is untrusted: `Code` verifies it.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ if TYPE_CHECKING:
     from ts.ir.source import Source, SourceRange
     from ts.ir.types import Type
 
-_MOST_BYTES: Final = 1 << 16  # of a tensor that stands in the data
+_MOST_BYTES: Final = 1 << 16  # size limit of a tensor stored in the data
 _SCALARS: Final = (type(None), bool, int, float, str)
 _LIST, _TUPLE, _OPTIONAL = KINDS["ListType"], KINDS["TupleType"], KINDS["OptionalType"]
-_ENUM: Final = r"Enum<([^<>]*)>"  # in texts of types
-_SIMPLE: Final = frozenset({"Tensor", "int", "float", "bool", "str", "NoneType"})  # words of `SPECS`
+_ENUM: Final = r"Enum<([^<>]*)>"  # in type texts
+_SIMPLE: Final = frozenset({"Tensor", "int", "float", "bool", "str", "NoneType"})  # keys of `SPECS`
 _CONTAINERS: Final = {"List[": _LIST, "Optional[": _OPTIONAL}
-_plain_types: dict[str, Type] = {}  # by text: those that mean the same everywhere
+_plain_types: dict[str, Type] = {}  # by text: types that do not refer to classes
 
 
 class NotPlainError(Exception):
-    """Part of a program cannot be kept as data."""
+    """Raised for a part of a program that cannot be serialized."""
 
 
 class Program(NamedTuple):
@@ -67,12 +67,12 @@ class Program(NamedTuple):
     result: TypeSpec
 
     def code(self) -> Code:
-        """The verified code."""
+        """Return the verified code."""
         return Code(*self)
 
 
 class Place:
-    """What the data of a program leaves to where the program belongs."""
+    """Owner of serialized programs, which resolves their references to types, functions and sources."""
 
     def __init__(
         self,
@@ -83,16 +83,19 @@ class Place:
         prepare: Prepare | None = None,
         plans: Callable[..., Plans] | None = None,
     ) -> None:
-        self.type_named = type_named  # from the text of a type
-        self.function_named = function_named  # from a qualified name; None if there is none
+        self.type_named = type_named  # returns the type with this text
+        self.function_named = function_named  # returns the function with this qualified name, or None
         self.sources = sources  # by file name
-        self.constants = constants  # tensors of any size
-        self.prepare = prepare  # makes the code of graphs
-        self.plans = plans  # of the function, from types of its parameters and result and guarded registers
+        self.constants = constants  # tensors that the data refers to by index
+        self.prepare = prepare  # compiles graphs
+        self.plans = plans  # returns specializations, for parameter types, result type, guarded registers
 
 
 def plain(program: Program, place: Place) -> dict[str, Any]:
-    """The program as dictionaries, lists, numbers and texts; NotPlainError where there is more to it."""
+    """Return the program as dictionaries, lists, numbers and strings.
+
+    Raises NotPlainError if a part of it cannot be serialized.
+    """
     if program.handlers:
         raise NotPlainError
     lines = _Lines(place)
@@ -114,7 +117,10 @@ def plain(program: Program, place: Place) -> dict[str, Any]:
 
 
 def program_of(data: Mapping[str, Any], place: Place) -> Program:
-    """The program that `plain` gave; LookupError, TypeError or ValueError for what it cannot have given."""
+    """Return the program that `plain` serialized.
+
+    Raises LookupError, TypeError or ValueError for malformed data.
+    """
     words = iter(data["rows"])
     stacks = _stacks(data["stacks"], data["texts"], place)
     return Program(
@@ -137,10 +143,10 @@ def program_of(data: Mapping[str, Any], place: Place) -> Program:
 
 
 def spec_text(spec: TypeSpec, place: Place, parameter: bool = False) -> str:
-    """The text of the type, or of a parameter's, that has this descriptor where the program belongs."""
+    """Return the text of a type descriptor; raise NotPlainError if `spec_of` would not restore it."""
     try:
         same = spec_of(spec.text, place, parameter) == spec
-    except Exception as error:  # whatever a text that means no type may raise
+    except Exception as error:  # parsing a text that is not a type may raise anything
         raise NotPlainError(spec.text) from error
     if not same:
         raise NotPlainError(spec.text)
@@ -148,11 +154,11 @@ def spec_text(spec: TypeSpec, place: Place, parameter: bool = False) -> str:
 
 
 def spec_of(text: str, place: Place, parameter: bool = False) -> TypeSpec:
-    """The descriptor of the type, or of a parameter's, that a text means there."""
+    """Return the type descriptor for the text of a type, or of a parameter's type."""
     simple = _simple_spec(text)
     if simple is not None:
         return simple
-    from ts.bytecode.typespec import argument_spec, type_spec  # and with it all types
+    from ts.bytecode.typespec import argument_spec, type_spec  # imports all types
 
     type = _plain_types.get(text)
     if type is None:
@@ -163,7 +169,7 @@ def spec_of(text: str, place: Place, parameter: bool = False) -> TypeSpec:
 
 
 def _simple_spec(text: str) -> TypeSpec | None:
-    """The descriptor of a type that means the same everywhere: a simple one, lists and optionals of these."""
+    """Return the descriptor of a built-in type, or list or optional of these; None for other types."""
     if text in _SIMPLE:
         return SPECS[text]
     head, bracket, rest = text.partition("[")
@@ -178,7 +184,7 @@ def _simple_spec(text: str) -> TypeSpec | None:
 
 
 def constant_data(value: Any, place: Place) -> Any:
-    """A constant as data: scalars as they are, all else as a dictionary that says what it is."""
+    """Return a constant as data: scalars unchanged, all others as a dictionary with their kind."""
     if type(value) in _SCALARS:
         return value
     if isinstance(value, List | Tuple):
@@ -193,7 +199,7 @@ def constant_data(value: Any, place: Place) -> Any:
 
 
 def constant_of(data: Any, place: Place) -> Any:
-    """The constant of such data."""
+    """Return the constant that `constant_data` serialized."""
     if not isinstance(data, dict):
         return data
     if "of" in data:
@@ -217,7 +223,7 @@ def _items(container: Any, place: Place) -> list[Any]:
 
 
 def _filled(data: Any, spec: TypeSpec, place: Place) -> Any:
-    """The items of a container, in lists and tuples as its type has them."""
+    """Return the items of a container in lists and tuples, as its type prescribes."""
     if spec.kind == _LIST:
         return [_filled(item, spec.children[0], place) for item in data]
     if spec.kind == _TUPLE:
@@ -280,7 +286,7 @@ def _operator_of(data: Any, prepare: Prepare | None) -> Any:
         filename, line = data
         return WarnOperator(filename, line)
     operator = registry.operator(data)
-    if operator is None:  # it is made by a node: which module of a dictionary a key means
+    if operator is None:  # created for a node, such as the index into a ModuleDict
         raise NotPlainError(data)
     return operator
 
@@ -310,14 +316,15 @@ def _function_of(data: Any, place: Place) -> Any:
     return Method(name, tuple(spec_of(text, place) for text in specs), spec_of(result, place))
 
 
-# ---- places in the source ----------------------------------------------------------------------------------
+# ---- source locations --------------------------------------------------------------------------------------
 
 
 class _Lines:
-    """The stacks of a program's lines, each once: function, text, start, end of each level, outermost first.
+    """Table of the distinct call stacks of a program's instructions.
 
-    A text is the name of a source file, or all of it where the program's archive does not have it.  A level
-    without a function is the call of the one before it, which is a function that the language has.
+    A stack has four words per level, outermost first: function, index of the source, start, end. A source is
+    stored by its file name if the owner has the file, else with its whole text. A level without a function is
+    the source range of the call to the preceding level, a built-in function.
     """
 
     def __init__(self, place: Place) -> None:
@@ -328,7 +335,7 @@ class _Lines:
         self.texts: list[Any] = []
 
     def number(self, stack: Any) -> int:
-        """The number of a stack, entered now if it is new."""
+        """Return the index of a stack; add the stack if it is new."""
         found = self._numbers.get(stack)
         if found is None:
             found = self._numbers[stack] = len(self.stacks)
@@ -348,14 +355,14 @@ class _Lines:
         source = range.source
         if id(source) not in self._text_numbers:
             self._text_numbers[id(source)] = len(self.texts)
-            known = self._place.sources.get(source.filename or "") is source
+            owned = self._place.sources.get(source.filename or "") is source
             whole = [source.text, source.filename, source.first_line, source.leading_whitespace_removed]
-            self.texts.append(source.filename if known else whole)
+            self.texts.append(source.filename if owned else whole)
         return self._text_numbers[id(source)], range.start, range.end
 
 
 class _Stack(Sequence[tuple[str, Any]]):
-    """A stack that is made when an error or a listing asks for it."""
+    """Call stack of an instruction, decoded when an error or a listing reads it."""
 
     __slots__ = ("_sources", "_words")
 
@@ -379,7 +386,7 @@ class _Stack(Sequence[tuple[str, Any]]):
         words = self._words
         for i in range(0, len(words), 4):
             place = self._range(i)
-            if words[i] is None:  # the call of the level before it
+            if words[i] is None:  # the call of the preceding level
                 continue
             if place is not None and words[i + 4 : i + 5] == [None]:
                 call = self._range(i + 4)
@@ -399,16 +406,16 @@ def _stacks(stacks: Iterable[list[Any]], texts: Iterable[Any], place: Place) -> 
 
 
 def _source(place: Place, data: Any) -> Callable[[], Source]:
-    """What gives the source of such data, the same each time."""
+    """Return a function that returns the source of serialized data, always the same object."""
     if isinstance(data, str):
-        found = place.sources[data]
-        return lambda: found
+        source = place.sources[data]
+        return lambda: source
     text, filename, first_line, removed = data
 
     @cache
-    def made() -> Source:
+    def make_source() -> Source:
         from ts.ir.source import Source
 
         return Source(text, filename, first_line, removed)
 
-    return made
+    return make_source

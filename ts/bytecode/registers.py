@@ -1,7 +1,7 @@
-"""Linear code over virtual registers, and the allocation of real ones.
+"""Register allocation for linear code over virtual registers.
 
-In: instructions in order, whose register operands are virtual registers, one per value.  Out: the same
-with few real registers, so that most copies are gone and objects are dropped after their last use.
+In: instructions in order, whose register operands are virtual registers, one per value.  Out: the same code
+with few real registers, most copies removed, and DROP instructions after the last uses of objects.
 
     MOVE  %total, %zero                      r3 := 0
   head:                                    head:
@@ -9,9 +9,9 @@ with few real registers, so that most copies are gone and objects are dropped af
     MOVE  %total, %total.2                   (one register: the copy is gone)
     STEP  %i, %n, head                       step r1, r0, head
 
-Two registers interfere when one is written while the other is still to be read (`lifetimes.py`), unless the
-write copies the other.  A copy between registers that do not interfere makes them one (`coalesce`); the rest
-is greedy colouring: each takes the first real register that is free as long as it needs it.
+Two registers interfere if one is written while the other is live (`lifetimes.py`), unless the write copies
+the other.  Copies between registers that do not interfere are coalesced; the rest is greedy colouring in code
+order: each group gets the first real register that is free during its live ranges.
 """
 
 from __future__ import annotations
@@ -23,14 +23,15 @@ from ts._core.thread import deadline
 from ts.bytecode.instruction import COPIES, ENDS, Instruction
 from ts.bytecode.lifetimes import Lifetime, Lifetimes
 
-_STEP_NS: Final = 1_000  # what `ts.limits` count for a step, at least
+_STEP_NS: Final = 1_000  # charged to `ts.limits` per instruction
 
 
 class Allocator:
-    """Gives real registers to the virtual ones of `code`, in place.
+    """Assigns real registers to the virtual registers of `code`, in place.
 
-    `classes` are the classes of the virtual registers; the first `parameters` of them are the parameters
-    and get the real registers of the same number; `constants` get none here.
+    `classes` are the classes of the virtual registers. The first `parameters` registers are the parameters
+    and get the real registers of the same index; `constants` get none here. `kept` are object registers
+    without DROPs.
     """
 
     def __init__(
@@ -45,20 +46,20 @@ class Allocator:
         self.classes = classes
         self.parameters = parameters
         self.constants = constants
-        # Those to drop in time; of what is kept, strings, nobody minds when it goes.
+        # Objects to release after their last use. Strings (`kept`) may live until the frame ends.
         self.objects = frozenset(
             r for r, kind in enumerate(classes) if kind in "ox" and r not in constants and r not in kept
         )
-        found = Lifetimes(code, len(classes), parameters, constants, self.objects)
-        self.dying, self.dead = found.dying, found.dead
-        self.lifetimes = found.lifetimes  # by leader: of its group
+        live_ranges = Lifetimes(code, len(classes), parameters, constants, self.objects)
+        self.dying, self.dead = live_ranges.dying, live_ranges.dead
+        self.lifetimes = live_ranges.lifetimes  # by leader: of its whole group
         self.leader = list(range(len(classes)))
         self.real = classes[:parameters]  # the classes of the real registers
-        self.holds: list[Lifetime] = []  # by real register: when it is taken
-        self.place: dict[int, int] = {}  # by register: the real one
+        self.holds: list[Lifetime] = []  # by real register: the ranges in which it is occupied
+        self.place: dict[int, int] = {}  # by virtual register: the real one
 
     def run(self) -> tuple[dict[int, int], list[str]]:
-        """The real register of each virtual one, and the classes of the real ones."""
+        """Return the real register of each virtual one, and the classes of the real ones."""
         self.coalesce()
         self.colour()
         self.insert_drops()
@@ -67,12 +68,12 @@ class Allocator:
     def find(self, register: int) -> int:
         leader = self.leader
         while leader[register] != register:
-            leader[register] = leader[leader[register]]  # the next search is shorter
+            leader[register] = leader[leader[register]]  # path halving
             register = leader[register]
         return register
 
     def coalesce(self) -> None:
-        """Make one register of both sides of a copy wherever that is possible; inner loops first."""
+        """Merge both sides of copies that do not interfere, innermost loops first."""
         copies = [i for i in self.code if i.name in COPIES and i.b not in self.constants]
         for copy in sorted(copies, key=lambda i: -i.depth):
             deadline.spend(_STEP_NS)
@@ -91,19 +92,19 @@ class Allocator:
             self.lifetimes[a] = self.lifetimes[b] = large
 
     def overwrites(self, a: int, b: int) -> bool:
-        """Whether one group is written while the other is alive, and not by a copy of it."""
+        """Return whether group `a` is written while `b` is live, other than by a copy of `b`."""
         for at in self.lifetimes[a].writes_in(self.lifetimes[b]):
             if at < 0 or self.code[at].name not in COPIES or self.find(self.code[at].b) != b:
                 return True
         return False
 
     def colour(self) -> None:
-        """Go through the code, with the real registers that are free here and those that are not."""
+        """Assign real registers in code order, with the sets of free and of occupied ones."""
         self.holds = [self.lifetimes[self.find(register)] for register in range(self.parameters)]
         colour_of = {register: register for register in range(self.parameters)}
         place, constants = self.place, self.constants
         free: dict[str, list[int]] = {}
-        taken: list[tuple[int, int]] = [(0, colour) for colour in range(self.parameters)]  # until when
+        occupied: list[tuple[int, int]] = [(0, colour) for colour in range(self.parameters)]  # (end, colour)
         for at, instruction in enumerate(self.code):
             deadline.spend(_STEP_NS)
             for register in (*instruction.writes, *instruction.reads):
@@ -112,70 +113,70 @@ class Allocator:
                 group = self.find(register)
                 colour = colour_of.get(group)
                 if colour is None:
-                    self.release(at, free, taken)
-                    colour = colour_of[group] = self.first_free(at, group, free, taken)
+                    self.release(at, free, occupied)
+                    colour = colour_of[group] = self.first_free(at, group, free, occupied)
                 place[register] = colour
 
-    def release(self, at: int, free: dict[str, list[int]], taken: list[tuple[int, int]]) -> None:
-        """Free what is not taken behind an instruction any more."""
-        while taken and taken[0][0] <= at:
-            _, colour = heappop(taken)
+    def release(self, at: int, free: dict[str, list[int]], occupied: list[tuple[int, int]]) -> None:
+        """Free the real registers whose occupied range ends at or before an instruction."""
+        while occupied and occupied[0][0] <= at:
+            _, colour = heappop(occupied)
             end = self.holds[colour].end_at(at)
             if end < 0:
                 heappush(free.setdefault(self.real[colour], []), colour)
             else:
-                heappush(taken, (end, colour))
+                heappush(occupied, (end, colour))
 
     def first_free(
-        self, at: int, group: int, free: dict[str, list[int]], taken: list[tuple[int, int]]
+        self, at: int, group: int, free: dict[str, list[int]], occupied: list[tuple[int, int]]
     ) -> int:
-        """The first real register that the group can have, of those that are free here, or a new one."""
+        """Return the first free real register that does not interfere with the group, or a new one."""
         kind, lifetime = self.classes[group], self.lifetimes[group]
         candidates = free.setdefault(kind, [])
-        passed = []
+        rejected = []
         while candidates:
             colour = heappop(candidates)
             held = self.holds[colour]
             if not lifetime.writes_in(held) and not held.writes_in(lifetime):
                 held.absorb(lifetime)
                 break
-            passed.append(colour)
+            rejected.append(colour)
         else:
             colour = len(self.real)
             self.real.append(kind)
             self.holds.append(lifetime)
-        for each in (*passed, colour):
+        for each in (*rejected, colour):
             end = self.holds[each].end_at(at)
             if end < 0:
                 heappush(candidates, each)
             else:
-                heappush(taken, (end, each))
+                heappush(occupied, (end, each))
         return colour
 
     def insert_drops(self) -> None:
-        """Give objects back after their last use, unless the register is written there or the frame ends."""
+        """Insert DROPs after the last uses of objects, except before an overwrite or the end of the frame."""
         if not self.objects:
             return
         code: list[Instruction] = []
-        waiting: list[int] = []  # what is dead since the label before
+        pending: list[int] = []  # registers dead since the label before
         for at, instruction in enumerate(self.code):
             if not instruction.name:
-                code += [_drop(register, self.code[at - 1]) for register in waiting]
+                code += [_drop(register, self.code[at - 1]) for register in pending]
                 code.append(instruction)
-                waiting = self.dead_at(at, self.dead.get(instruction.a))
+                pending = self.dead_at(at, self.dead.get(instruction.a))
                 continue
-            waiting += self.dead_at(at, self.dead.get(at))
-            code += self.drops(waiting, instruction, instruction)
-            waiting = []
+            pending += self.dead_at(at, self.dead.get(at))
+            code += self.drops(pending, instruction, instruction)
+            pending = []
             code.append(instruction)
             if at in self.dying and instruction.target is None and instruction.name not in ENDS:
                 following = self.code[min(at + 1, len(self.code) - 1)]
                 code += self.drops(self.dying_at(at, instruction), instruction, following)
-        code += [_drop(register, self.code[-1]) for register in waiting]
+        code += [_drop(register, self.code[-1]) for register in pending]
         self.code[:] = code
 
     def dead_at(self, at: int, registers: set[int] | None) -> list[int]:
-        """The real registers to drop before an instruction, or at a label: no other register needs them."""
+        """Return the real registers to drop before an instruction or at a label: those not reused there."""
         if not registers:
             return []
         read = {self.place.get(register) for register in self.code[at].reads}
@@ -183,7 +184,7 @@ class Allocator:
         return sorted(register for register in dead if self.holds[register].end_at(at) < 0)
 
     def dying_at(self, at: int, instruction: Instruction) -> list[int]:
-        """Those to drop behind an instruction; a copy of what is dying takes it."""
+        """Return the real registers to drop after an instruction; turn a last copy into a TAKE."""
         place = self.place
         dying = set(self.dying[at])
         written = {place[register] for register in instruction.writes if register not in dying}
@@ -197,7 +198,7 @@ class Allocator:
         return sorted(register for register in free if self.holds[register].end_at(at) < 0)
 
     def drops(self, registers: list[int], near: Instruction, following: Instruction) -> list[Instruction]:
-        """Drops that `following` does not make needless, by ending the frame or writing the register."""
+        """Return the DROPs of registers, except those that `following` overwrites or ends the frame of."""
         if not registers or following.name in ("RETURN", "RAISE"):
             return []
         written = {self.place[register] for register in following.writes}
@@ -206,5 +207,5 @@ class Allocator:
 
 
 def _drop(register: int, near: Instruction) -> Instruction:
-    """A DROP of a real register: marked as such by a negative number, as nothing else is real yet."""
+    """Return a DROP of a real register, encoded as `~register` because other operands are virtual."""
     return Instruction("DROP", ~register, line=near.line)

@@ -1,13 +1,13 @@
-"""Graphs to code that a debugger can stop in.
+"""Lowering for the debugger: code that can stop at each source line.
 
-In: a graph of the pipeline `STEPPING`: a `prim::Line` stands before each line and reads all variables.
-Out: a `Code` with a BREAK for each of them, and a `Place` that says which register holds which variable.
+In: a graph of the pipeline `STEPPING`, with a `prim::Line` before each line that reads all variables.  Out: a
+`Code` with a BREAK for each of them, and a `Place` that maps variables to registers.
 
     x = x + 1          prim::Line(%x.1, %n)            BREAK    0, place 7, [r2, r0]
                        %x.5 = aten::add(%x.1, %1)      ADD_I64  r3, r2, r5
 
-From a BREAK to the next, its registers keep their values, so that the callers of a function that stopped can
-be looked at as well; each entry of `Code.lines` knows the place before it.
+The registers of a BREAK keep their values until the next one, so the variables of callers can be inspected as
+well; each entry of `Code.lines` stores the number of the stop point before it.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from ts.ir.types import Type
 
 @dataclass
 class Place:
-    """Where a program may stop."""
+    """A code position at which the debugger can stop."""
 
     number: int
     function: str
     range: SourceRange
     event: str  # line, return or breakpoint
-    types: dict[str, Type]  # of the variables; the one called `return` is what a function gives
+    types: dict[str, Type]  # of the variables; `return` is the value returned by the function
     owner: Any  # the function for debugging
     is_entry: bool = False
     registers: tuple[int, ...] = ()
@@ -52,30 +52,30 @@ class Place:
 
 
 class Debugging(Protocol):
-    """What the lowering needs of a debugger."""
+    """Interface of the debugger that the lowering uses."""
 
     breaks: Breaks
     places: list[Place]
 
     def twin(self, function: Any) -> Any:
-        """What is to run instead of a function."""
+        """Return the debugged variant of a function that is called."""
 
 
 class Stack(tuple[tuple[str, Any], ...]):
-    """An entry of `Code.lines` that knows its place."""
+    """A call stack in `Code.lines`, with the number of its stop point."""
 
     place: int
 
 
 class _Line(NamedTuple):
-    """The line of an instruction, and the number of the place before it."""
+    """Source line of an instruction, with the number of the preceding stop point."""
 
     line: Any
     place: int
 
 
 class SteppingLowering(Lowering):
-    """The lowering of one graph for a debugger."""
+    """Lowering of one graph for the debugger."""
 
     def __init__(
         self, graph: Graph, name: str, prepare: Callable[[Graph, str], Code], debugging: Debugging, owner: Any
@@ -83,27 +83,27 @@ class SteppingLowering(Lowering):
         super().__init__(graph, name, prepare, debugging.twin)
         self.debugging = debugging
         self.owner = owner
-        self.here = -1  # the number of the last place
-        self.visible: tuple[int, ...] = ()  # the registers of its variables
-        self.found: list[Place] = []
+        self.here = -1  # number of the last stop point
+        self.visible: tuple[int, ...] = ()  # registers of the variables at the last stop point
+        self.stop_points: list[Place] = []
 
     def lower_line(self, node: Node) -> None:
-        """A BREAK."""
+        """Emit a BREAK and add its stop point."""
         names = node.get("names")
         registers = tuple(self.use(value) for value in node.inputs())
         event = node.get("event")
         types = {name: value.type() for name, value in zip(names, node.inputs(), strict=True)}
         number = self.debugging.breaks.new_place(event == "breakpoint", event == "return")
-        is_entry = not self.found and event != "return"
+        is_entry = not self.stop_points and event != "return"
         assert node.range is not None  # each statement has one
         place = Place(number, self.name, node.range, event, types, self.owner, is_entry)
         self.debugging.places.append(place)
-        self.found.append(place)
+        self.stop_points.append(place)
         self.here, self.visible = number, registers
         self.emit("BREAK", self.function_number(self.debugging.breaks), number, pool=list(registers))
 
     def lower_nodes(self, block: Block) -> None:
-        """What follows a block belongs to the line before it again."""
+        """Lower a block; the nodes after it belong to the stop point before it again."""
         before = self.here, self.visible
         super().lower_nodes(block)
         self.here, self.visible = before
@@ -118,7 +118,7 @@ class SteppingLowering(Lowering):
         return instruction
 
     def _may_be_deferred(self, node: Node) -> bool:
-        """Conditions are computed in the lines where they stand."""
+        """Return False for conditions: the debugger needs each computed in its own line."""
         return node.kind() == "aten::__range_length" and super()._may_be_deferred(node)
 
     def stack_of(self, line: Any) -> Stack:
@@ -136,7 +136,7 @@ class SteppingLowering(Lowering):
 
 
 def _breaks(code: Code) -> Iterator[tuple[int, int]]:
-    """(place, offset in the pool) of each BREAK."""
+    """Yield (number of the stop point, pool offset) of each BREAK."""
     for opcode, _, place, offset in code.instructions:
         if opcode == NUMBER["BREAK"]:
             yield place, offset

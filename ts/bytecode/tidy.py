@@ -1,4 +1,4 @@
-"""The last look over the code of a function: what does nothing is left out.
+"""Peephole optimization of instructions: no-ops are removed and jumps over jumps inverted.
 
   MOVE r1, r1                 (gone)
   JUMP_LT_I64 body, r0, r2                       JUMP_LE_I64 end, r2, r0
@@ -12,7 +12,7 @@ from ts.bytecode.instruction import Instruction, Label
 
 
 def tidy(code: list[Instruction], place: dict[int, int]) -> list[Instruction]:
-    """Leave out what does nothing: copies of a register to itself, jumps to the next instruction."""
+    """Remove copies of a register to itself and jumps to the next instruction; invert jumps over a JUMP."""
     code = [
         i for i in code if i.name not in ("MOVE", "COPY", "TAKE") or place.get(i.a, -1) != place.get(i.b, -2)
     ]
@@ -45,7 +45,7 @@ def tidy(code: list[Instruction], place: dict[int, int]) -> list[Instruction]:
 
 
 def _labels_here(code: list[Instruction], at: int, label: Label) -> bool:
-    """Is the label between here and the next instruction?"""
+    """Return whether the label stands between `at` and the next instruction."""
     while at < len(code) and not code[at].name:
         if code[at].a is label:
             return True

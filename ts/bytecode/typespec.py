@@ -1,4 +1,4 @@
-"""Types of the graph as the core needs them: `TypeSpec`s and register classes.
+"""Conversion of graph types to type descriptors (`TypeSpec`) and register classes.
 
 type_spec(ListType(INT))          TypeSpec(List[int])
 register_class(ListType(INT))     "o"
@@ -46,17 +46,17 @@ _CLASS_OF_KIND: dict[str, str] = {
     "OptionalType": "x",
     "UnionType": "x",
 }
-_KIND_OBJECT = 17  # passed through as it is
+_KIND_OBJECT = 17  # kind of values that are passed through unconverted
 _specs: dict[Type, TypeSpec] = {}
 
 
 def register_class(type: Type) -> str:
-    """The class of the registers that hold values of a type: i f b o x (see `opcodes`)."""
+    """Return the register class of values of a type: i f b o x (see `opcodes`)."""
     return _CLASS_OF_KIND.get(type.kind(), "o")
 
 
 def argument_spec(type: Type) -> TypeSpec:
-    """The type descriptor of a parameter: messages say where its type was not written."""
+    """Return the type descriptor of a parameter; its text says if the annotation was missing."""
     if type.repr_str == type.annotation_str:
         return type_spec(type)
     plain = type_spec(type)
@@ -64,7 +64,7 @@ def argument_spec(type: Type) -> TypeSpec:
 
 
 def type_spec(type: Type) -> TypeSpec:
-    """The type descriptor of a type; one object for equal types, but for those that mention classes."""
+    """Return the type descriptor of a type, one object for equal types unless they mention classes."""
     spec = _specs.get(type) or getattr(type, "spec", None)
     if spec is None:
         spec = _make_spec(type)
@@ -75,7 +75,7 @@ def type_spec(type: Type) -> TypeSpec:
 
 
 def sized_spec(type: Type, size: int) -> TypeSpec:
-    """The descriptor of a list parameter that takes a single value `size` times."""
+    """Return the descriptor of a list parameter that broadcasts a single value to `size` items."""
     if isinstance(type, OptionalType):
         return TypeSpec(KINDS["OptionalType"], (sized_spec(type.elem, size),), type.annotation_str)
     assert isinstance(type, ListType)
@@ -83,7 +83,7 @@ def sized_spec(type: Type, size: int) -> TypeSpec:
 
 
 def result_spec(graph: Graph) -> TypeSpec:
-    """The descriptor of what a graph gives: its output, a tuple of them, or None."""
+    """Return the descriptor of a graph's result: its output, a tuple of several outputs, or None."""
     types = [value.type() for value in graph.outputs()]
     return type_spec(types[0] if len(types) == 1 else TupleType(types) if types else NONE)
 
@@ -92,7 +92,7 @@ def _make_spec(type: Type) -> TypeSpec:
     if isinstance(type, ClassType):
         return object_class(type).spec
     if isinstance(type, CustomClassType):
-        return TypeSpec(_KIND_OBJECT, (), type.qualified_name(), _class_behind(type))
+        return TypeSpec(_KIND_OBJECT, (), type.qualified_name(), _python_class(type))
     if isinstance(type, RRefType):
         return TypeSpec(_KIND_OBJECT, (), type.annotation_str, Reference)
     children: tuple[Type, ...] = ()
@@ -121,7 +121,7 @@ def _make_spec(type: Type) -> TypeSpec:
     return TypeSpec(kind, tuple(type_spec(child) for child in children), type.annotation_str, detail)
 
 
-def _class_behind(type: CustomClassType) -> Any:
+def _python_class(type: CustomClassType) -> Any:
     if type == WORKER_INFO:
         return WorkerInfo
     if type == RECORD_FUNCTION_TYPE:
@@ -132,7 +132,7 @@ def _class_behind(type: CustomClassType) -> Any:
 
 
 def object_class(type: ClassType) -> ObjectClass:
-    """What objects of a class have in common; its attributes are looked at when the first one is made."""
+    """Return the runtime class of a script class; its attributes are read when it is first used."""
     found: ObjectClass | None = type.object_class
     if found is not None:
         return found

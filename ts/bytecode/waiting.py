@@ -1,11 +1,11 @@
-"""Futures: what a program begins, and where its frame is parked until there is a result.
+"""Lowering of futures: starting asynchronous calls and waiting for their results.
 
 %f : Future[int] = prim::fork(%x)                      FORK f, part, x
 %y : int = aten::wait(%f)                              WAIT y, f, int
 
-%y : Tensor = prim::rpc_sync(%to, %name, %args)        CALL_OPERATOR f, to, name, args       the call begins
+%y : Tensor = prim::rpc_sync(%to, %name, %args)        CALL_OPERATOR f, to, name, args       starts the call
                                                        WAIT y, f, Tensor
-%y : Tensor = aten::to_here(%r, %timeout)              the same, with the future that the operator begins with
+%y : Tensor = aten::to_here(%r, %timeout)              likewise, if the operator has an asynchronous start
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from ts.ops.rref import SYNC, CallRecord
 
 
 class Waiting(Containers):
-    """The part of the lowering that begins things, and waits for them. `lower.Lowering` builds on it."""
+    """Lowering of futures, a base class of `lower.Lowering`."""
 
     prepare: Prepare
-    beginnings: dict[str, Operator]  # by the operators that are waited for
+    beginnings: dict[str, Operator]  # asynchronous starts, by the key of the operator
 
     def lower_fork(self, node: Node) -> None:
         function = PartFunction(node.get("Subgraph"), self.prepare, "<forked function>")
@@ -36,12 +36,12 @@ class Waiting(Containers):
         self.wait(node, self.use(node.input()))
 
     def wait(self, node: Node, future: int) -> None:
-        """Park until there is a future's value, which is the output of a node."""
+        """Emit a WAIT that suspends the frame until a future has the value of a node's output."""
         output = node.output()
         self.emit("WAIT", self.define(output), future, self.type_number(output.type()))
 
     def lower_remote_call(self, node: Node) -> None:
-        """The call begins; of `rpc_sync` the program waits."""
+        """Lower an RPC: start the call, and for `rpc_sync` wait for its result."""
         kind = node.kind()
         record = CallRecord(kind, node.get("callee"), len(node.inputs()))
         operator = Operator(record.schema_text, record)
@@ -56,7 +56,7 @@ class Waiting(Containers):
             self.emit("CAST_TO", self.define(output), reference, self.type_number(output.type()))
 
     def lower_beginning(self, node: Node, operator: Any) -> None:
-        """An operator that begins with a future."""
+        """Lower an operator that starts asynchronously (`Record.begins`): start it, then wait."""
         begins = self.beginnings.get(operator.key)
         if begins is None:
             record: Record = operator.record
@@ -67,7 +67,7 @@ class Waiting(Containers):
         self.wait(node, self.begin(node, begins))
 
     def begin(self, node: Node, operator: Operator, result: int | None = None) -> int:
-        """Call an operator with the inputs of a node; the register of its result."""
+        """Emit a call of an operator with the inputs of a node; return the register of its result."""
         if result is None:
             result = self.new_register("o")
         pool = [*(self.use(v) for v in node.inputs()), result]

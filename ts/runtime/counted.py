@@ -36,7 +36,7 @@ class Counted(Function):
     def _prepare(self) -> Any:
         _, program = prepare_program(self._original.graph, self._original.name, ANY_TERMS)
         self.program = program._replace(functions=[self._counting(each) for each in program.functions])
-        return self._counter.counted(self.program)
+        return self._counter.instrument(self.program)
 
     def _counting(self, function: Any) -> Any:
         if not isinstance(function, ScriptFunction):

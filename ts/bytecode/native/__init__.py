@@ -1,1 +1,1 @@
-"""Machine code for hot loops, beside the interpreter and with its results to the bit."""
+"""JIT compilation of hot loops to machine code through LLVM, bit-identical to the interpreter."""

@@ -1,9 +1,9 @@
-"""A builder of LLVM's IR per opcode, from tables where opcodes are alike.
+"""LLVM IR code generation for each opcode.
 
-    BUILDERS["ADD_I64"](w, pc, a, b, c)         writes what the interpreter does with r[a], r[b] and r[c]
+    BUILDERS["ADD_I64"](w, pc, a, b, c)         writes the IR of the instruction at pc, for r[a], r[b] and r[c]
 
-Ints wrap, floats are never contracted or reordered, and what fails is left to the interpreter (`exits`).
-Only builders of jumps end the block that they write in.
+Ints wrap around, floating-point operations are never contracted or reordered, and operations that could raise
+exit to the interpreter instead (`exits`).  Only builders of jumps terminate the basic block.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _COMPARISONS = {
     "GT_F64": "fcmp ogt double", "GE_F64": "fcmp oge double", "EQ_BOOL": "icmp eq i64",
     "NOT_LT_F64": "fcmp uge double", "NOT_LE_F64": "fcmp ugt double",
 }  # fmt: skip
-# The first operand, if it stands in this relation to the second, else the second.
+# Select the first operand if the comparison holds, else the second.
 _CHOICES = {
     "MIN_I64": "icmp slt i64", "MAX_I64": "icmp sgt i64", "MIN_F64": "fcmp olt double",
     "MAX_F64": "fcmp ogt double",
@@ -98,7 +98,10 @@ def _move(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("FLOORDIV_I64", "MOD_I64")
 def _division(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-    """Towards minus infinity; 0 is the interpreter's, and -1 is not divided by: that could trap."""
+    """Emit floor division or its remainder.
+
+    Exits for a zero divisor. A divisor of -1 is replaced by 1 before `sdiv`, because INT64_MIN / -1 traps.
+    """
     x, y = w.value(b), w.value(c)
     remainder = w.code.instructions[pc][0] == NUMBER["MOD_I64"]
     if w.is_positive(pc, c) and w.is_natural(pc, b):
@@ -138,10 +141,10 @@ def _is_power(x: int) -> bool:
 
 
 def _quotient(w: Writer, x: str, divisor: int) -> str:
-    """Of an int that is not negative: a product's upper half, as LLVM itself has it where it knows that.
+    """Emit the quotient of a non-negative int by a constant: the upper half of a 128-bit product.
 
-    With 2**s < d < 2**(s+1) and m = 2**(64+s) // d + 1, x * m / 2**(64+s) is above x / d by less than
-    x / 2**(64+s), and that is less than 1 / d, as x < 2**63: both have the same floor.
+    With 2**s < d < 2**(s+1) and m = 2**(64+s) // d + 1, x * m / 2**(64+s) is above x / d by less than x /
+    2**(64+s), and that is less than 1 / d, as x < 2**63: both have the same floor.
     """
     shift = 64 + divisor.bit_length() - 1
     factor = (1 << shift) // divisor + 1
@@ -200,7 +203,7 @@ def _float_truth(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     w.set_truth(a, w.new(f"fcmp une double {w.value(b)}, 0.0"))
 
 
-# ---------------------------------------------------------------- what the machine does
+# ---------------------------------------------------------------- runtime objects and calls
 
 
 @builds("IS_NONE", "IS_NOT_NONE")
@@ -216,7 +219,7 @@ def _cast(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 
 def _item(w: Writer, pc: int, items: int, index: int, number: int) -> str:
-    """The place of an item of a list of such numbers as in a register; a wrong index is the interpreter's."""
+    """Return the address of a list item of the class of register `number`; exit for a bad index."""
     if w.is_known(pc):
         return w.item(w.known_items(items), w.value(index), number)
     x = w.object(items)
@@ -270,7 +273,11 @@ def _set_attribute(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     "STR_LEN", "STR_GET", "STR_EQ", "STR_NE", "OBJECT_NEW", "ATTR_GET", "ATTR_SET", "HAS_ELEMENTS",
 )  # fmt: skip
 def _part(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-    """By the loop's own function, on the frame; its status is the loop's."""
+    """Emit a call of the interpreter's C function for the opcode, which works on the frame.
+
+    Stores the numbers that it reads before the call and loads those that it writes after it; a nonzero status
+    is returned to the interpreter.
+    """
     reads, writes = reads_and_writes(w.code, pc)
     for register in dict.fromkeys(reads):
         if w.is_number(register) and not w.is_constant(register):
@@ -293,7 +300,7 @@ def _part(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("LIST_APPEND")
 def _append(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-    """A number, where such numbers stand and there is room, is written here; all else by the function."""
+    """Append a number inline if the list's storage has this item type and spare capacity, else by call."""
     if not w.is_number(b):
         _part(w, pc, a, b, c)
         return
@@ -316,7 +323,7 @@ def _append(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("CALL_SCALAR")
 def _scalar(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-    """The C function that the operator's kernel calls, where that is all; by the kernel elsewhere."""
+    """Call the C function of a scalar operator directly if there is one, else call its kernel."""
     function = c_function(w.code, a)
     if function is None:
         _part(w, pc, a, b, c)
@@ -336,7 +343,10 @@ def _scalar(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 
 def c_function(code: Code, number: int) -> tuple[int, str, str, bool] | None:
-    """What C function an operator is."""
+    """Return the C function of a scalar operator (address offset, result type, argument type, can fail).
+
+    Returns None if the operator has none.
+    """
     operator = code.operators[number]
     return of_one(operator) or of_two(operator)
 
@@ -360,7 +370,7 @@ def _operator(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 
 def _condition(w: Writer, name: str, b: int, c: int) -> str:
-    """Whether a jump is taken, by what its name says behind JUMP_ or LOOP_."""
+    """Emit the condition of a jump, by the part of its name after JUMP_ or LOOP_."""
     if name in ("IF", "IF_NOT"):
         return w.new(f"icmp {'ne' if name == 'IF' else 'eq'} i64 {w.value(b)}, 0")
     if name in ("NONE", "NOT_NONE"):
@@ -394,7 +404,7 @@ def _loop(name: str) -> Builder:
 
 
 def _count_turn(w: Writer, pc: int, a: int) -> None:
-    """The end of a loop that is known to end after so many turns, or when the budget does."""
+    """End an iteration of a loop with a separate iteration counter: one comparison covers end and budget."""
     turn = w.new(f"add i64 {w.new(f'load i64, ptr %turn.{pc}')}, 1")
     w.do(f"store i64 {turn}, ptr %turn.{pc}")
     stopped, ended = w.fresh(), w.fresh()
@@ -409,7 +419,7 @@ def _count_turn(w: Writer, pc: int, a: int) -> None:
 
 @builds("LOOP_STEP")
 def _step(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-    """One comparison a turn, where the counter says what is left of the budget, too."""
+    """End an iteration of a counted loop with one comparison, which covers the bound and the budget."""
     w.set(b, w.new(f"add i64 {w.value(b)}, 1"))
     if not w.counts(pc):
         _loop("NE_I64")(w, pc, a, b, c)
@@ -421,7 +431,7 @@ def _step(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     w.label(stopped)
     w.branch(w.new(f"icmp eq i64 {w.value(b)}, {w.value(c)}"), ended, w.leave(a, w.layout["meter_zero"]))
     w.label(ended)
-    w.spend(pc, -1)  # the last turn was no jump
+    w.spend(pc, -1)  # leaving the loop is not a backward jump
     w.go(w.at(pc + 1))
 
 

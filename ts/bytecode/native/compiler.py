@@ -1,9 +1,10 @@
-"""LLVM, by way of llvmlite: from the text of a module to machine code in memory.
+"""LLVM compiler interface through llvmlite: from module text to machine code in memory.
 
-In: what `translate` wrote.  Out: a `MachineCode`, at whose address the loop enters it, as long as it lives.
+In: the text written by `translate`.  Out: a `MachineCode` with the address of its function, valid as long as
+it lives.
 
-The object file of a text is kept for the next process (`bytecode/kept`).  Its name is the hash of all that it
-follows from: the text, LLVM's version, the processor and its features.
+Object files are stored in the disk cache (`bytecode/kept`), keyed by a hash of the text, LLVM's version, the
+processor and its features.
 """
 
 from __future__ import annotations
@@ -23,22 +24,22 @@ from ts.bytecode import kept
 _FORMAT: Final = 1
 _numbers = count()
 _lock = threading.RLock()
-_dead: deque[Any] = deque()  # trackers of code that is gone, which only who compiles gives back to LLVM
+_dead: deque[Any] = deque()  # trackers of unused code, released by the next compilation
 
 
 class MachineCode:
-    """A function in memory; it goes with the Code that it belongs to."""
+    """A compiled function in memory, owned by its Code."""
 
     def __init__(self, tracker: Any) -> None:
         self._tracker = tracker
         self.address: int = tracker["run"]
 
     def __del__(self, dead: deque[Any] = _dead) -> None:
-        dead.append(self._tracker)  # LLVM may be at work, and nobody is to wait for it here
+        dead.append(self._tracker)  # LLVM's lock may be held, and a finalizer must not wait
 
 
 def compile(text: str) -> MachineCode:
-    """The machine code of a module, from the disk if a process before has left it there."""
+    """Return the machine code of a module, from the disk cache if present."""
     with _lock:
         _dead.clear()
         path = kept.place(_name(text), ".o")
@@ -46,7 +47,7 @@ def compile(text: str) -> MachineCode:
         if image is not None:
             try:
                 return _load(image)
-            except RuntimeError:  # LLVM cannot link it: as good as none
+            except RuntimeError:  # LLVM cannot link the cached file
                 image = None
         image = _assemble(text)
         if path is not None:
@@ -55,7 +56,7 @@ def compile(text: str) -> MachineCode:
 
 
 def assembly(text: str) -> str:
-    """What the processor is given, for people."""
+    """Return the optimized assembly of a module, for display."""
     with _lock:
         written: str = _machine().emit_assembly(_optimised(text))
         return written

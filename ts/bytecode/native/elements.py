@@ -1,14 +1,14 @@
-"""Builders for the elements of tensors: loads and stores in their memory, behind the interpreter's checks.
+"""Code generation for tensor elements: loads and stores in tensor memory, guarded by checks.
 
-    %r0.6.1.ok      whether r0 holds a tensor of 32-bit floats on the CPU, with one dimension; then
-    %r0.6.1.bytes   where its memory is, its lengths and strides, and where its writes are counted
+    %r0.6.1.ok      whether r0 holds a tensor of 32-bit floats on the CPU, with one dimension; if so,
+    %r0.6.1.bytes   the address of its data; likewise its sizes, strides and version counter
 
-    %i < %r0.6.1.size0, or leave                  an index that is wrong is the interpreter's
+    %i < %r0.6.1.size0, or exit                   the interpreter handles bad indices
     %y = load float, ptr %bytes + %i * %stride0
 
-Nobody else runs while machine code does: what is known of a tensor is asked for where the code is entered,
-and again behind each call of the machine's functions.  Where all tensors are as they should be, and their
-last dimensions are dense, a copy of the instructions runs that knows it, and asks for indices only.
+Machine code holds the GIL, so tensor headers only change in calls: they are read at the entry and after each
+call.  If all tensors match and their last dimensions are contiguous, a second version of the instructions
+runs that only checks indices.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from ts._core.vm.code import Code
     from ts.bytecode.native.writer import Writer
 
-DENSE: Final = ".dense"  # the way for tensors whose last dimension is dense
-_FLOAT32: Final = 6  # PyTorch's number of it
-# Of the other dtypes that ints are made of: LLVM's type in memory, and what makes an i64 of it.
+DENSE: Final = ".dense"  # suffix of the version for tensors with contiguous last dimensions
+_FLOAT32: Final = 6  # number of torch.float32
+# Of the other integer dtypes: LLVM's type in memory, and the conversion to i64.
 _INTS: Final = {
     0: ("i8", "zext"), 1: ("i8", "sext"), 2: ("i16", "sext"), 3: ("i32", "sext"), 11: ("i8", "zext"),
 }  # fmt: skip
-_TYPES: Final = {6: ("float", 4), 7: ("double", 8), 4: ("i64", 8)}  # of those that the dense way is for
+_TYPES: Final = {6: ("float", 4), 7: ("double", 8), 4: ("i64", 8)}  # of the dense version's dtypes
 _STORES: Final = frozenset((NUMBER["STORE_FLOAT"], NUMBER["STORE_INT"]))
 
 
 class Tensors:
-    """What the instructions of a code ask of tensors."""
+    """Element accesses of a code to tensors, with the cached tensor headers."""
 
     def __init__(self, w: Writer, within: list[int]) -> None:
         sites: dict[Seen, list[int]] = {}
@@ -61,14 +61,14 @@ class Tensors:
                 w.do(f"store i32 0, ptr {seen.name('pending')}")
 
     def ask(self, w: Writer, pc: int) -> None:
-        """Find out again, before an instruction, what those behind it want to know."""
+        """Emit loads of the tensor headers that instructions from `pc` on use."""
         for seen in self._wanted(w, pc):
             _ask(w, seen)
         if w.way == DENSE and self._wanted(w, pc):
             w.rarely(w.new(f"xor i1 {self.are_dense(w, pc)}, true"), w.leave(pc))
 
     def tell(self, w: Writer) -> None:
-        """Other code is to run: count the writes that were not counted yet."""
+        """Emit updates of the version counters for writes not counted yet, before other code runs."""
         for seen in sorted(self._written):
             some, none = w.fresh(), w.fresh()
             count = _known(w, seen, "pending", "i32")
@@ -80,7 +80,7 @@ class Tensors:
             w.label(none)
 
     def are_dense(self, w: Writer, pc: int) -> str:
-        """Whether the instructions behind need ask nothing more."""
+        """Return the condition under which the dense version may run from `pc` on."""
         holds = "true"
         for seen in self._wanted(w, pc):
             answers = [_known(w, seen, "ok", "i1")]
@@ -99,7 +99,7 @@ class Tensors:
 
 
 def _leading_to(code: Code, register: int, sites: list[int]) -> set[int]:
-    """The instructions from which control may come to one of these, with what is in the register now."""
+    """Return the instructions from which control may reach one of `sites` without a write to `register`."""
     found = set(sites)
     writes = {pc for pc in range(code.size) if register in reads_and_writes(code, pc)[1]}
     size = 0
@@ -145,7 +145,7 @@ def _known(w: Writer, seen: Seen, what: str, type: str) -> str:
 
 
 def _element(w: Writer, pc: int) -> tuple[Seen, str]:
-    """The tensor, and the place of its element; what is not as the code has it is left to the interpreter."""
+    """Return the tensor operand and the address of its element; exit to the interpreter on a mismatch."""
     seen = seen_by(w.code, pc)
     assert seen is not None
     _require(w, pc, seen, "ok")
@@ -163,7 +163,7 @@ def _element(w: Writer, pc: int) -> tuple[Seen, str]:
 
 
 def _require(w: Writer, pc: int, seen: Seen, what: str) -> None:
-    if w.way == DENSE:  # it was asked on the way there
+    if w.way == DENSE:  # checked at the entry of this version
         return
     w.rarely(w.new(f"xor i1 {_known(w, seen, what, 'i1')}, true"), w.leave(pc))
 

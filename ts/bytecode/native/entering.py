@@ -1,11 +1,11 @@
-"""Where a counted loop is entered: how far the budget goes, and whether all is there that its turns ask for.
+"""Prologue of counted loops: the iteration limit by budget, and hoisted bounds checks.
 
-    %base.9        what was left of the budget, and what the counter began with: base - counter is left now
-    %limit.9       where the counter stops: at its bound, or where nothing is left
-    %turn.9        of a loop that does not count by one: its turns, which are counted beside its counter then
-    %items.9.0     where the items of the list in r0 are
+    %base.9        the budget at entry plus the counter's first value: base - counter is the budget left
+    %limit.9       the counter value at which the loop stops: its bound, or where the budget ends
+    %turn.9        number of the iteration, for loops whose step is not one
+    %items.9.0     address of the items of the list in r0
 
-Indices are computed with 128 bits, at both ends of their lines (`steady`).
+Indices are computed with 128 bits at both ends of their range (`steady`).
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from ts.bytecode.native.steady import Holder, Line, Steady, Steps, Sum
 if TYPE_CHECKING:
     from ts.bytecode.native.writer import Writer
 
-_SMALL: Final = 1 << 61  # sums and differences of two such ints are ints
+_SMALL: Final = 1 << 61  # sums and differences of two such ints cannot overflow
 
 
 def enter(w: Writer, end: int, steady: Steady | None, turn: int) -> str:
-    """Enter the loop that ends there: whether all its items are there, or "" where nobody asks.
+    """Emit the prologue of the loop that ends at `end`; return the condition that all indices are valid.
 
-    From the turn on that is the first now (0), or from the next (1).
+    Returns "" if no checks are hoisted. `turn` is 0 to start at the current counter value, 1 at the next.
     """
     if steady is not None and steady.steps is not None:
         return _enter_by_steps(w, steady, steady.steps, turn)
@@ -39,9 +39,9 @@ def enter(w: Writer, end: int, steady: Steady | None, turn: int) -> str:
 
 
 def _enter_by_steps(w: Writer, steady: Steady, steps: Steps, turn: int) -> str:
-    """The same where the counter goes by steps: how many turns that makes is computed first.
+    """Emit the prologue of a loop with a general step, whose number of iterations is computed first.
 
-    The jump that enters at a loop's end begins turn 0; the counter is what it is in that turn already.
+    The jump that enters at a loop's end starts iteration 0; the counter has that iteration's value already.
     """
     first, last, step = w.value(steps.counter), w.value(steps.bound), w.value(steps.step)
     if steps.taken_away:
@@ -85,7 +85,7 @@ def _saturated(w: Writer, x: str, y: str) -> str:
 
 
 def _items_are_there(w: Writer, steady: Steady, first: str, last: str) -> str:
-    """Whether no index is wrong while the counter goes from the first to the last."""
+    """Emit the hoisted bounds checks for counter values `first` to `last`; return their conjunction."""
     ends = [_wide(w, x) for x in (first, last)]
     sizes: dict[Holder, str] = {}
     for items in steady.lists:
@@ -103,7 +103,7 @@ def _items_are_there(w: Writer, steady: Steady, first: str, last: str) -> str:
 
 
 def _distinct(steady: Steady) -> list[tuple[Holder, Line]]:
-    """The indices of a loop, each once."""
+    """Return the distinct indices of a loop."""
     found: list[tuple[Holder, Line]] = []
     for asked in steady.lines.values():
         if asked not in found:
@@ -112,7 +112,7 @@ def _distinct(steady: Steady) -> list[tuple[Holder, Line]]:
 
 
 def _on(w: Writer, line: Line, counter: str) -> str:
-    """A point of a line, exactly."""
+    """Emit the value of an affine index for a counter value, in 128 bits."""
     index = _total(w, line.offset)
     if line.slope:
         index = w.new(f"add i128 {index}, {w.new(f'mul i128 {_total(w, line.slope)}, {counter}')}")

@@ -1,8 +1,8 @@
-"""Where machine code is left, and what has to be in the frame then; why a loop has none.
+"""Side exits of machine code, and the reasons why loops are not compiled.
 
-An exit is the interpreter's own state between two instructions: it goes on at `pc` and knows no difference.
-What could fail is left before it begins, and the interpreter does it, to fail as it always does.  References
-never leave the frame, so that an exit has nothing to say of who owns what; numbers that live in the machine's
+At an exit the frame holds the interpreter's state between two instructions, and the interpreter continues at
+`pc`.  An instruction that could raise exits before it starts, so that the interpreter runs it and raises as
+usual.  References always stay in the frame, so an exit does not change ownership; numbers held in machine
 registers are stored first.
 """
 
@@ -15,13 +15,13 @@ from ts.bytecode.opcodes import NUMBER, OPCODES
 if TYPE_CHECKING:
     from ts._core.vm.code import Code
 
-# Instructions that are the interpreter's: they push or pop frames, or ask for what is outside of the loop.
+# Opcodes that only the interpreter runs: they push or pop frames, or access state outside the loop.
 LEFT_ALONE: Final = frozenset(
     ("CALL", "CALL_METHOD", "RETURN", "RAISE", "PRINT", "FORK", "WAIT", "BREAK", "ENTER_PLAN")
 )
-# Of these, the ones that end the loop that they are in: it is left once, not at every turn.
+# Of these, opcodes that end the loop, so that they run at most once.
 _LAST: Final = frozenset(("RETURN", "RAISE"))
-# What calls the machine's own functions for most of its work.
+# Opcodes that spend most of their time in runtime functions.
 HEAVY: Final = frozenset(
     (
         *("CALL_OPERATOR", "CAST_TO", "IS_INSTANCE", "DICT_CONTAINS"),
@@ -30,8 +30,8 @@ HEAVY: Final = frozenset(
     )
 )
 
-# Why a whole Code is left to the interpreter, and why a loop is.
-STOPS: Final = "a debugger may stop in it"
+# Reasons why a whole Code, or a loop, is not compiled.
+STOPS: Final = "it has stop points of a debugger"
 LARGE: Final = "it is too large"
 NO_LOOP: Final = "it has no loop"
 CALLS: Final = {
@@ -41,32 +41,32 @@ CALLS: Final = {
     "WAIT": "it waits for a task",
     "PRINT": "it prints",
 }
-OPERATORS: Final = "it is mostly operators"
-MOST_INSTRUCTIONS: Final = 1_000  # LLVM takes some seconds for so many
+OPERATORS: Final = "most of its instructions are operator calls"
+MOST_INSTRUCTIONS: Final = 1_000  # LLVM compiles that many in some seconds
 
 
 class Exit(NamedTuple):
-    """A way out."""
+    """A side exit."""
 
     pc: int  # the next instruction
-    status: int  # as the loop itself leaves with it; 0 goes on interpreting, nothing of `pc` done yet
-    dirty: tuple[int, ...]  # registers that are newer in the machine than in the frame: stored first
+    status: int  # returned status; 0: continue in the interpreter before `pc`
+    dirty: tuple[int, ...]  # registers whose current value is not in the frame, stored first
 
 
 class Loop(NamedTuple):
-    """From the instruction that a LOOP jumps back to, to that LOOP."""
+    """A loop, from the target of a LOOP instruction to the LOOP."""
 
     head: int
     end: int
-    refusal: str = ""  # why it is not entered
-    cause: int = -1  # the instruction that says so, if it is a single one
+    refusal: str = ""  # reason why it is not compiled, or ""
+    cause: int = -1  # the instruction that is the reason, or -1
 
 
 Rows = tuple[tuple[int, int, int, int], ...]
 
 
 def loops_of(code: Code) -> tuple[Loop, ...]:
-    """The loops of a code, each with what keeps it from being machine code, or ""."""
+    """Return the loops of a code, each with the reason why it is not compiled, or ""."""
     rows = code.instructions
     if any(row[0] == NUMBER["BREAK"] for row in rows):
         return tuple(Loop(head, end, STOPS) for head, end in _spans(rows))
@@ -79,7 +79,7 @@ def _spans(rows: Rows) -> list[tuple[int, int]]:
 
 
 def _judged(rows: Rows, head: int, end: int, spans: list[tuple[int, int]]) -> Loop:
-    """A loop with what an instruction of it, outside of the loops in it, would make of every turn."""
+    """Return a loop with the reason against its compilation, from instructions outside inner loops."""
     inner: set[int] = set()
     for first, last in spans:
         if head <= first and last <= end and (first, last) != (head, end):

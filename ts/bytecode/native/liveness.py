@@ -1,10 +1,10 @@
-"""Which numbers an instruction may still read: what has to be in the frame where machine code is left there.
+"""Live-variable analysis of bytecode: the registers to store in the frame at a side exit.
 
     2  MOVE       r2 := r4           live before it: r0, r1
     3  MOD_I64    r3 := r2 % r5                      r0, r1, r2
     5  LOOP_STEP  to 3, r2, r0                       r0, r1, r2
 
-Sets of registers are ints, a bit each.
+Sets of registers are int bit masks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ENDS = frozenset((NUMBER["JUMP"], NUMBER["LOOP"], NUMBER["RETURN"], NUMBER["RAI
 
 
 def reads_and_writes(code: Code, pc: int) -> tuple[list[int], list[int]]:
-    """The registers that an instruction reads, and those that it writes."""
+    """Return the registers that an instruction reads, and those that it writes."""
     op, *operands = code.instructions[pc]
     reads: list[int] = []
     writes: list[int] = []
@@ -41,7 +41,7 @@ def reads_and_writes(code: Code, pc: int) -> tuple[list[int], list[int]]:
 
 
 def successors(code: Code, pc: int) -> tuple[int, ...]:
-    """Where control may go from an instruction."""
+    """Return the possible next instructions of an instruction."""
     op, a, *_ = code.instructions[pc]
     row = OPCODES[op]
     if not row.jumps:
@@ -50,7 +50,7 @@ def successors(code: Code, pc: int) -> tuple[int, ...]:
 
 
 def reachable(code: Code, starts: list[int]) -> set[int]:
-    """The instructions that control may come to from these."""
+    """Return the instructions reachable from `starts`."""
     found = set(starts)
     waiting = list(starts)
     while waiting:
@@ -62,7 +62,7 @@ def reachable(code: Code, starts: list[int]) -> set[int]:
 
 
 def live_before(code: Code) -> list[int]:
-    """For each instruction the registers that may be read from there on before they are written."""
+    """Return, for each instruction, the mask of registers that are live before it."""
     rows = code.instructions
     reads, writes = [], []
     for pc in range(code.size):

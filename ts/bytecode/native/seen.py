@@ -1,4 +1,4 @@
-"""Which tensors instructions take elements of.
+"""Tensor operands of element loads and stores.
 
 LOAD_FLOAT  r3, (r0, r1, r2), 6        Seen(register=0, dtype=6, rank=2)
 """
@@ -19,29 +19,29 @@ _POOL_OPERAND: Final = {
 
 
 class Seen(NamedTuple):
-    """A tensor as an instruction takes it."""
+    """A tensor operand: its register, with the dtype and rank that the instruction requires."""
 
     register: int
     dtype: int
     rank: int
 
     def name(self, what: str) -> str:
-        """Of the variable that holds what is known of it."""
+        """Return the name of the LLVM variable that caches a field of the tensor."""
         return f"%r{self.register}.{self.dtype}.{self.rank}.{what}"
 
     def lengths(self) -> list[str]:
-        """The names of what is known of its dimensions."""
+        """Return the field names of the tensor's sizes and strides."""
         return [f"{what}{k}" for k in range(self.rank) for what in ("size", "stride")]
 
 
 def seen_by(code: Code, pc: int) -> Seen | None:
-    """The tensor whose element an instruction loads or stores."""
+    """Return the tensor operand of an element load or store, None for other instructions."""
     items = place_of(code, pc)
     return Seen(items[0], code.instructions[pc][3], len(items) - 1) if items else None
 
 
 def place_of(code: Code, pc: int) -> list[int]:
-    """The registers of that tensor, and of the element's indices; of other instructions none."""
+    """Return the registers of the tensor and of the indices; [] for other instructions."""
     row = code.instructions[pc]
     operand = _POOL_OPERAND.get(row[0])
     return [] if operand is None else code.pool_list(row[operand])

@@ -1,10 +1,10 @@
-"""Which registers of floats hold what 32 bits can hold: LLVM computes with those as with 32-bit floats.
+"""Float registers with float32 values, on which LLVM can compute in single precision.
 
-    LOAD_FLOAT  r3, (r0, r1), 6          r3 is one of them behind it
-    ADD_F64     r4, r4, r3               r4 is none
-    ROUND_F32   r4, r4                   r4 is one again
+    LOAD_FLOAT  r3, (r0, r1), 6          r3 has a float32 value after it
+    ADD_F64     r4, r4, r3               r4 has not
+    ROUND_F32   r4, r4                   r4 has one again
 
-Proved from the instructions alone, along every way of control.
+A forward data-flow analysis over the instructions, along all control-flow paths.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FLOAT32: Final = 6
 
 
 def singles_before(code: Code) -> list[int]:
-    """For each instruction the registers that hold such a number before it, a bit each."""
+    """Return, for each instruction, the mask of registers with float32 values before it."""
     constants = _constants(code)
     every = (1 << code.register_count) - 1
     before = [every] * code.size

@@ -1,13 +1,13 @@
-"""Which items a counted loop asks for, before its first turn: no turn has to look whether they are there.
+"""Bounds-check elimination for counted loops: indices affine in the counter are checked once.
 
-    for k in range(n):               r9 the counter, r5 and r7 what no turn changes
+    for k in range(n):               r9 the counter, r5 and r7 loop invariants
         s += a[i * n + k]            r5 + r9
              * b[k * n + j]          r9 * r0 + r7
 
-An index that is a line in the counter is between its first and its last value at every turn, and as ints
-wrap around at 2**64 only those two need be computed exactly.  Lists that no instruction of the loop can
-change keep their length and place.  Where an index would be out of range, or negative, the loop runs as it
-is written.
+An index that is affine in the counter always lies between its first and its last value, and as ints wrap
+around at 2**64 only those two must be computed exactly.  Lists that no instruction of the loop can change
+keep their length and item storage.  If an index would be out of range, or negative, the loop runs with its
+checks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ts.bytecode.opcodes import NUMBER, OPCODES
 if TYPE_CHECKING:
     from ts._core.vm.code import Code
 
-# What a turn may do beside arithmetic, comparisons and jumps: no list has another length or place after it.
+# Opcodes besides arithmetic, comparisons and jumps that cannot change the length or storage of a list.
 _STEADY: Final = frozenset(
     (
         *("MOVE", "CAST", "IS_NONE", "IS_NOT_NONE", "NOT", "AND", "OR", "XOR", "EQ_BOOL"),
@@ -35,19 +35,19 @@ _STEADY: Final = frozenset(
     )
 )
 _TURNED: Final = str.maketrans("LG", "GL")
-_ONE: Final = -1  # stands for no register, but for 1
+_ONE: Final = -1  # the key of the constant term, instead of a register
 _MOST_TERMS: Final = 4
 _MOST_FACTOR: Final = 1 << 20
-_MOST_INSTRUCTIONS: Final = 100  # the loop is there twice
-_SHORT: Final = 12  # instructions of a turn
+_MOST_INSTRUCTIONS: Final = 100  # limit, because the loop is compiled twice
+_SHORT: Final = 12  # instructions of a short loop body
 
-Sum = dict[int, int]  # factors, by register that no turn changes, or `_ONE`
-Holder = int | tuple[Seen, int]  # what an index is one of: a list in a register, or a dimension of a tensor
+Sum = dict[int, int]  # factors by loop-invariant register, or `_ONE`
+Holder = int | tuple[Seen, int]  # the indexed object: a list register, or a dimension of a tensor
 
 
 @dataclass(frozen=True)
 class Line:
-    """slope * counter + offset."""
+    """Affine index: slope * counter + offset."""
 
     slope: Sum
     offset: Sum
@@ -55,43 +55,43 @@ class Line:
 
 @dataclass(frozen=True)
 class Steps:
-    """How a loop counts that does not count by one: `while i < n: ...; i += 2`, or a range with a step."""
+    """Counting of a loop whose step is not one: `while i < n: ...; i += 2`, or a range with a step."""
 
     counter: int
-    relation: str  # in which the counter stands to the bound while the loop goes on
+    relation: str  # between counter and bound, while the loop continues
     bound: int
-    step: int  # a register that no turn changes, as the bound
-    taken_away: bool  # is the step
+    step: int  # a loop-invariant register, like the bound
+    taken_away: bool  # `counter -= step`
 
 
 @dataclass(frozen=True)
 class Steady:
-    """What is known of a loop whose indices can be looked at beforehand."""
+    """A loop whose bounds checks can be hoisted."""
 
     head: int
     end: int
     steps: Steps | None
-    lines: dict[tuple[int, int], tuple[Holder, Line]]  # by instruction and dimension: the index, and of what
-    others: bool  # are there, which are no lines
+    lines: dict[tuple[int, int], tuple[Holder, Line]]  # (indexed object, index) by instruction and dimension
+    others: bool  # the loop has further indices, not affine
 
     @property
     def lists(self) -> list[int]:
-        """The lists that it asks for."""
+        """Registers of the lists with hoisted checks."""
         return sorted({holder for holder, _ in self.lines.values() if isinstance(holder, int)})
 
     @property
     def asks_each_turn(self) -> bool:
-        """Whether a turn, which is short, looks at other indices, too."""
+        """Whether the loop has a short body with remaining checks."""
         return self.others and self.end - self.head <= _SHORT
 
     @property
     def lengths(self) -> list[tuple[Seen, int]]:
-        """The dimensions of tensors that it does."""
+        """Tensor dimensions with hoisted checks."""
         return sorted({holder for holder, _ in self.lines.values() if not isinstance(holder, int)})
 
 
 def is_simple(code: Code, loop: Loop) -> bool:
-    """Whether a loop takes from the budget, and is left, at its own jump only, which a counter comes to."""
+    """Return whether a loop is counted, spends budget at its own jump only, and has no other exit."""
     if code.instructions[loop.end][0] != NUMBER["LOOP_STEP"] or not _is_closed(code, loop):
         return False
     return is_counted(code, loop.end, jumps_to(code))
@@ -106,7 +106,7 @@ def _is_closed(code: Code, loop: Loop) -> bool:
 
 
 def _steps(code: Code, loop: Loop, written: set[int]) -> Steps | None:
-    """How a loop counts, if all its turns count alike."""
+    """Return how a loop counts, if its step is invariant and runs once in each iteration."""
     rows, span = code.instructions, range(loop.head, loop.end)
     op, _, counter, bound = rows[loop.end]
     relation, _, type = OPCODES[op].name.removeprefix("LOOP_").partition("_")
@@ -128,7 +128,7 @@ def _steps(code: Code, loop: Loop, written: set[int]) -> Steps | None:
 
 
 def steady(code: Code, loop: Loop, tensors: bool = False) -> Steady | None:
-    """What a loop asks for, of `tensors` too; None where that is nothing, or not known."""
+    """Return the loop with its hoistable checks, of `tensors` too; None if there are none."""
     rows = code.instructions
     span = range(loop.head, loop.end)
     if len(span) > _MOST_INSTRUCTIONS or not all(_is_steady(OPCODES[rows[pc][0]].name) for pc in span):
@@ -143,7 +143,7 @@ def steady(code: Code, loop: Loop, tensors: bool = False) -> Steady | None:
     known: dict[int, Line] = {counter: Line({_ONE: 1}, {})}
     sources = jumps_to(code)
     for pc in span:
-        for source in sources.get(pc, ()):  # what was written since the jump may or may not have been
+        for source in sources.get(pc, ()):  # a jump may have skipped the writes since its source
             for between in range(source, pc):
                 for register in reads_and_writes(code, between)[1]:
                     known.pop(register, None)
@@ -164,7 +164,7 @@ def steady(code: Code, loop: Loop, tensors: bool = False) -> Steady | None:
 
 
 def _asked(code: Code, pc: int, tensors: bool) -> list[tuple[Holder, int]]:
-    """The registers of indices that an instruction has, and what they are indices of."""
+    """Return the index registers of an instruction, with the objects that they index."""
     op, a, b, c = code.instructions[pc]
     if op == NUMBER["LIST_GET_SCALAR"]:
         return [(b, c)]
@@ -179,7 +179,7 @@ def _is_steady(name: str) -> bool:
 
 
 def _line(code: Code, known: dict[int, Line], written: set[int], register: int) -> Line | None:
-    """What a register holds, as a line."""
+    """Return the affine form of a register's value, or None."""
     if register in known:
         return known[register]
     first = code.first_constant()
@@ -192,7 +192,7 @@ def _line(code: Code, known: dict[int, Line], written: set[int], register: int) 
 
 
 def _result(code: Code, known: dict[int, Line], written: set[int], pc: int) -> Line | None:
-    """What an instruction writes, if that is a line."""
+    """Return the affine form of an instruction's result, or None."""
     op, _, b, c = code.instructions[pc]
     name = OPCODES[op].name
     if name not in ("MOVE", "ADD_I64", "SUB_I64", "MUL_I64") or code.classes[b] != "i":
@@ -215,7 +215,10 @@ def _sum(x: Sum, y: Sum, sign: int) -> Sum:
 
 
 def _product(x: Line, y: Line) -> Line | None:
-    """A line times what no turn changes: a number, or, where the line has only numbers, a register."""
+    """Return the product of an affine form and a loop invariant, or None.
+
+    A constant factor is always possible; a register only if `x` has constant factors only.
+    """
     if y.slope or len(y.offset) > 1:
         return None
     (register, factor), *_ = y.offset.items() or [(_ONE, 0)]
@@ -229,7 +232,7 @@ def _product(x: Line, y: Line) -> Line | None:
 
 
 def _checked(slope: Sum, offset: Sum) -> Line | None:
-    """A line whose values 128 bits hold: 2**63 * 2**62 and a few terms of 2**84."""
+    """Return an affine form if its values fit in 128 bits: 2**63 * 2**62 and a few terms of 2**84."""
     if len(slope) > 1 or len(offset) > _MOST_TERMS or any(abs(f) > _MOST_FACTOR for f in offset.values()):
         return None
     if any(abs(factor) > (_MOST_FACTOR if register == _ONE else 1) for register, factor in slope.items()):

@@ -1,11 +1,11 @@
-"""From verified bytecode to LLVM's IR: the loops of a Code as one function, entered where they end.
+"""Code generation from verified bytecode to LLVM IR: the loops of a Code become one function.
 
-    text = translate(code, loops)         the module's text, which says everything: the disk cache goes by it
+    text = translate(code, loops)         the module's text, which is also the key of the disk cache
 
     define i64 @run(ptr %registers, ptr %budget, ptr %table, ptr %instructions, ptr %at)
 
-`builders` has what instructions become.  Budget is taken at every backward jump, as by the interpreter, so
-that fuel, deadlines and suspension are the same.
+The function is entered at the end of a loop.  `builders` defines the IR of each opcode.  Every backward jump
+spends budget, as in the interpreter, so that fuel, deadlines and suspension work alike.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _CALL_SCALAR = NUMBER["CALL_SCALAR"]
 
 
 def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], forced: bool = False) -> str:
-    """The module for the loops that have no refusal.
+    """Return the LLVM module of the loops that have no refusal.
 
-    One that is `forced` asks before each instruction whether to leave there: for tests.
+    With `forced`, each instruction first checks whether to exit there, for tests.
     """
     entries = [loop.end for loop in loops if not loop.refusal]
     within = sorted(reachable(code, entries))
@@ -61,7 +61,7 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
             w.count(loop.end)
     w.do("%given = alloca i64")
     given = w.new("load i64, ptr %budget")
-    budget = w.new(f"call i64 @llvm.smax.i64(i64 {given}, i64 0)")  # `spend_one` counts on it
+    budget = w.new(f"call i64 @llvm.smax.i64(i64 {given}, i64 0)")  # `spend_one` requires that
     w.do(f"store i64 {budget}, ptr %left")
     _load_functions(
         w, {code.instructions[pc][1] for pc in within if code.instructions[pc][0] == _CALL_SCALAR}
@@ -93,7 +93,7 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
             _instruction(w, pc, forced)
         for end, twice in counted.items():
             _go_into(w, end, twice)
-        for w.steady in filter(None, counted.values()):  # once more, without looking at indices
+        for w.steady in filter(None, counted.values()):  # second version, without the hoisted checks
             for pc in range(w.steady.head, w.steady.end + 1):
                 if pc in within:
                     _instruction(w, pc, forced)
@@ -109,7 +109,7 @@ def _lists(twice: Steady | None) -> list[int]:
 
 
 def _load_functions(w: Writer, operators: set[int]) -> None:
-    """The addresses of C functions in this process, by way of the operators."""
+    """Load the addresses of C functions of this process from the operators."""
     for number in sorted(operators):
         function = c_function(w.code, number)
         if function is None:
@@ -122,7 +122,10 @@ def _load_functions(w: Writer, operators: set[int]) -> None:
 
 
 def _enter(w: Writer, pc: int, counted: dict[int, Steady | None]) -> None:
-    """A LOOP of its own: the loop itself is entered at its head only, or LLVM would not know it for one."""
+    """Emit a copy of the LOOP for the entry, so that the loop proper has a single entry, its head.
+
+    LLVM only recognizes natural loops.
+    """
     w.pc = pc
     op, a, b, c = w.code.instructions[pc]
     build = BUILDERS[OPCODES[op].name]
@@ -141,7 +144,7 @@ def _enter(w: Writer, pc: int, counted: dict[int, Steady | None]) -> None:
 
 
 def _go_into(w: Writer, end: int, twice: Steady | None) -> None:
-    """The way from before a loop to its first instruction."""
+    """Emit the edge from the code before a loop to its first instruction, with the loop's prologue."""
     head = w.code.instructions[end][1]
     w.label(f"into.{head}{w.way}")
     w.pc = head

@@ -1,11 +1,11 @@
-"""Who compiles, and when: a thread beside the program, which is there while there is something to do.
+"""Background compilation of hot code, in a thread that exits when its queue is empty.
 
-    attend()                      from now on, Codes that loop often are asked for by the meter
-    compile_now(code)             for tests and measurements: before anything else happens
-    is_asked(code)                whether its machine code is being made
-    finish()                      wait until nothing is asked for
+    attend()                      from now on, hot Codes are queued for compilation
+    compile_now(code)             compile synchronously, for tests and measurements
+    is_asked(code)                whether the code's compilation is pending
+    finish()                      wait until the queue is empty
 
-Used where llvmlite is installed; TS_NATIVE=0 leaves everything to the interpreter.
+Requires llvmlite; TS_NATIVE=0 disables compilation.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from ts._core.dispatch.recorder import Stage
 from ts._core.vm.code import Code
 from ts._core.vm.native import layout, register_compiler
 
-HOT: Final = 65_536  # backward jumps, a fraction of a millisecond, until a Code is compiled
+HOT: Final = 65_536  # backward jumps, some 100 microseconds, before a Code is compiled
 is_wanted: Final = os.environ.get("TS_NATIVE", "1") not in ("", "0")
 
-failures: list[tuple[str, Exception]] = []  # what LLVM would not take, for who looks for a mistake of ours
+failures: list[tuple[str, Exception]] = []  # codes that LLVM failed to compile, for diagnosis
 
-_lock = threading.RLock()  # a finalizer that runs meanwhile may run a program that asks, too
+_lock = threading.RLock()  # reentrant: a finalizer may run a program that requests code
 _waiting: deque[Code] = deque()
-_at: Code | None = None  # what the thread compiles, with what it calls
+_at: Code | None = None  # the code being compiled
 _thread: threading.Thread | None = None
 
 
 def attend() -> None:
-    """Compile what becomes hot, unless the environment says not to."""
+    """Start compiling hot code in the background, unless TS_NATIVE disables it."""
     if is_wanted:
         register_compiler(_request, HOT)
 
 
 @cache
 def available() -> bool:
-    """Whether LLVM is installed."""
+    """Return whether llvmlite is installed."""
     return find_spec("llvmlite") is not None
 
 
 def why(code: Code) -> str:
-    """Why a Code has no machine code, if there is a reason to have none; else ""."""
+    """Return the reason why a Code cannot have machine code, or ""."""
     from ts.bytecode.native.exits import LARGE, MOST_INSTRUCTIONS, NO_LOOP, loops_of
 
     loops = loops_of(code)
@@ -57,14 +57,14 @@ def why(code: Code) -> str:
 
 
 def compile_now(code: Code, forced: bool = False) -> str:
-    """Give a Code its machine code; the reason where it has none.
+    """Compile a Code; return the reason if it cannot be compiled, else "".
 
-    One that is `forced` can be told to leave anywhere: `force_exit`.
+    With `forced`, the machine code can exit at any instruction: `force_exit`.
     """
     reason = why(code)
     if reason or code.machine_code is not None:
         return reason
-    from ts.bytecode.native.compiler import compile  # LLVM, which takes longer to load than most programs run
+    from ts.bytecode.native.compiler import compile  # importing LLVM takes longer than most programs run
     from ts.bytecode.native.exits import loops_of
     from ts.bytecode.native.translate import translate
 
@@ -76,21 +76,21 @@ def compile_now(code: Code, forced: bool = False) -> str:
 
 
 def finish() -> None:
-    """Wait for what is asked for."""
+    """Wait until the compilation queue is empty."""
     thread = _thread
     if thread is not None:
         thread.join()
 
 
 def is_asked(code: Code) -> bool:
-    """Whether a Code waits for its machine code, by itself or as one that another calls."""
+    """Return whether compilation of a Code is pending, as itself or as the callee of a queued one."""
     with _lock:
         asked = [*_waiting, *([] if _at is None else [_at])]
     return code.machine_code is None and any(code is each for one in asked for each in (one, *_callees(one)))
 
 
 def _request(code: Code) -> None:
-    """Called by the meter, in the program's thread."""
+    """Queue a hot Code; called by the meter, in the program's thread."""
     global _thread
     if not available():
         register_compiler(None, 0)
@@ -102,7 +102,7 @@ def _request(code: Code) -> None:
         _thread = threading.Thread(target=_work, name="ts machine code")
         try:
             _thread.start()
-        except RuntimeError:  # no more threads, or the process ends
+        except RuntimeError:  # no more threads, or interpreter shutdown
             _thread = None
             _waiting.clear()
         except BaseException:
@@ -122,18 +122,18 @@ def _work() -> None:
         for each in (code, *_callees(code)):
             try:
                 compile_now(each)
-            except Exception as error:  # the code goes on as it is
+            except Exception as error:  # the interpreter continues to run it
                 failures.append((each.name, error))
 
 
 def _callees(code: Code) -> list[Code]:
-    """The finished codes that a code calls: where its jumps were counted, it may be they that loop."""
+    """Return the compiled callees of a code: its counted jumps may be theirs."""
     made = (getattr(function, "made_code", None) for function in code.functions)
     return [code for code in made if isinstance(code, Code)]
 
 
 def _forget() -> None:
-    """In a process that was forked: the thread is gone, and LLVM may be in the middle of something."""
+    """Reset the state in a forked child: its thread is gone, and LLVM may be in an inconsistent state."""
     global _at, _lock, _thread
     _at, _lock = None, threading.RLock()
     _waiting.clear()

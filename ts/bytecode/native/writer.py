@@ -1,11 +1,11 @@
-"""The text of a function of LLVM's IR, as the builders of instructions write it.
+"""LLVM IR builder for one function, used by the code generators of instructions.
 
     w.value(2)                     the number in r2: an immediate, or the name of a loaded value
     w.set(1, w.new("add i64 …"))   r1 := a value
-    w.leave(pc)                    the label of an exit at `pc`
+    w.leave(pc)                    the label of a side exit at `pc`
 
-A register that holds numbers is a variable of the function (an `alloca`, which LLVM makes a register of the
-machine); all other registers are where they always are, in the frame.
+A register that holds numbers is a local variable (an `alloca`, which LLVM promotes to a machine register);
+all other registers stay in the frame.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from ts._core.vm.code import Code
     from ts.bytecode.native.elements import Tensors
 
-# Machine code uses memory of these kinds, none of which is another's: LLVM may keep what it knows of one.
-# !1 registers of the frame, !2 heads of lists, objects and tensors, !3 attributes of objects, !6 elements of
-# tensors, !7 how often these were written, !8 !9 !10 items of lists of ints, floats, bools
+# Alias classes (TBAA) of the memory that machine code accesses; accesses of different classes never alias: !1
+# registers of the frame, !2 headers of lists, objects and tensors, !3 attributes of objects, !6 elements of
+# tensors, !7 version counters, !8 !9 !10 items of lists of ints, floats, bools.
 _KINDS = {1: "frame", 2: "head", 3: "slot", 6: "element", 7: "writes", 8: "int", 9: "float", 10: "bool"}
 MEMORY = '!0 = !{!"memory"}\n' + "".join(
     f'!{10 + k} = !{{!"{name}", !0}}\n!{k} = !{{!{10 + k}, !{10 + k}, i64 0}}\n' for k, name in _KINDS.items()
 )
-# Of the jump back of loops that are to be unrolled: four turns in a row.
+# Metadata of backward jumps of loops to unroll four times.
 MEMORY += '!30 = distinct !{!30, !31}\n!31 = !{!"llvm.loop.unroll.count", i32 4}\n'
 FRAME, HEAD, SLOT, ELEMENT, WRITES = "!tbaa !1", "!tbaa !2", "!tbaa !3", "!tbaa !6", "!tbaa !7"
 _ITEM = {"i": "!tbaa !8", "f": "!tbaa !9", "b": "!tbaa !10"}
@@ -39,7 +39,7 @@ _TYPE = {"i": "i64", "b": "i64", "f": "double"}
 
 
 class Writer:
-    """One function under way."""
+    """Builder of one LLVM function."""
 
     def __init__(
         self, code: Code, layout: dict[str, int], live: list[int], dirty: int, bounds: Bounds
@@ -48,34 +48,34 @@ class Writer:
         self.layout = layout
         self.lines: list[str] = []
         self.tensors: Tensors | None = None
-        self.heads: frozenset[int] = frozenset()  # of loops that are entered from the instruction before
-        self.way = ""  # which copy of the instructions is written: see `elements`
+        self.heads: frozenset[int] = frozenset()  # of loops entered from the preceding instruction
+        self.way = ""  # the version of the code being written: "" or `DENSE`
         self._live = live
         self._dirty = dirty
         self._bounds = bounds
         self._singles = singles_before(code)
-        self.pc = 0  # of the instruction under way
-        self._block = ""  # that is written
+        self.pc = 0  # the current instruction
+        self._block = ""  # label of the current block
         self._constants = self._immediates()
         self._exits: dict[str, tuple[Exit, Steady | None]] = {}  # by label
         self._names = 0
-        self._counted: dict[int, tuple[int, int]] = {}  # by instruction: the end and the counter of its loop
-        self.steady: Steady | None = None  # the loop that is written once more, not to look at indices
+        self._counted: dict[int, tuple[int, int]] = {}  # (end, counter) of the counted loop, by instruction
+        self.steady: Steady | None = None  # the loop being written without hoisted checks
 
     # ---- text ----------------------------------------------------------------------------------------
 
     def do(self, line: str) -> None:
-        """Add an instruction that has no result."""
+        """Append an instruction without a result."""
         self.lines.append("  " + line)
 
     def new(self, expression: str) -> str:
-        """Add one that has, and name it."""
+        """Append an instruction with a result and return its name."""
         self._names += 1
         self.lines.append(f"  %t{self._names} = {expression}")
         return f"%t{self._names}"
 
     def label(self, name: str = "") -> str:
-        """Begin a block; without a name, one that nobody else knows."""
+        """Begin a basic block, with a new label by default; return its label."""
         if not name:
             name = self.fresh()
         self.lines.append(f"{name}:")
@@ -83,12 +83,12 @@ class Writer:
         return name
 
     def fresh(self) -> str:
-        """The label of a block to come."""
+        """Return a new label."""
         self._names += 1
         return f"b{self._names}"
 
     def at(self, pc: int, steady: Steady | None = None) -> str:
-        """The label of an instruction in the copy that is written, or, of a loop, in its second one."""
+        """Return the label of an instruction, in the current version of the code or that of `steady`."""
         if pc in self.heads and pc == self.pc + 1:
             return f"into.{pc}{self.way}"
         steady = steady or self.steady
@@ -96,15 +96,15 @@ class Writer:
         return f"{'steady' if inside else 'at'}.{pc}{self.way}"
 
     def go(self, label: str) -> None:
-        """Jump."""
+        """Append an unconditional branch."""
         self.do(f"br label %{label}")
 
     def branch(self, condition: str, yes: str, no: str) -> None:
-        """Jump to one of two blocks."""
+        """Append a conditional branch."""
         self.do(f"br i1 {condition}, label %{yes}, label %{no}")
 
     def rarely(self, condition: str, label: str) -> None:
-        """Jump to a block that is seldom needed, or go on behind."""
+        """Append a branch that is seldom taken, and begin the block after it."""
         after = self.fresh()
         self.do(f"br i1 {condition}, label %{label}, label %{after}, !prof !4")
         self.label(after)
@@ -112,46 +112,46 @@ class Writer:
     # ---- registers -----------------------------------------------------------------------------------
 
     def is_number(self, register: int) -> bool:
-        """Whether a register is a variable, or an immediate."""
+        """Return whether a register holds numbers, as a variable or immediate."""
         return self.code.classes[register] in _TYPE
 
     def is_bool(self, register: int) -> bool:
-        """Whether a register holds bools."""
+        """Return whether a register holds bools."""
         return self.code.classes[register] == "b"
 
     def type(self, register: int) -> str:
-        """LLVM's type of a register of numbers."""
+        """Return LLVM's type of a number register."""
         return _TYPE[self.code.classes[register]]
 
     def is_constant(self, register: int) -> bool:
-        """Whether the number in a register is known."""
+        """Return whether a register is a constant."""
         return register in self._constants
 
     def is_natural(self, pc: int, register: int) -> bool:
-        """Whether an int is not negative before an instruction."""
+        """Return whether an int is provably non-negative before an instruction."""
         return self._bounds.of(pc, register)[0] >= 0
 
     def is_positive(self, pc: int, register: int) -> bool:
-        """Whether it is neither that nor 0."""
+        """Return whether an int is provably positive before an instruction."""
         return self._bounds.of(pc, register)[0] > 0
 
     def is_single(self, register: int) -> bool:
-        """Whether 32 bits can hold the float in a register, before the instruction under way."""
+        """Return whether a float register has a float32 value before the current instruction."""
         return bool(self._singles[self.pc] >> register & 1)
 
     def single(self, register: int) -> str:
-        """Such a float."""
+        """Return the value of a register as LLVM `float`."""
         if register in self._constants:
             return self.new(f"fptrunc double {self._constants[register]} to float")
         return self.new(f"load float, ptr %r{register}.s")
 
     def set_single(self, register: int, value: str) -> None:
-        """Write one: for those who read it as such, and for those who do not know."""
+        """Set a register to a float32 value, in single and double precision."""
         self.do(f"store float {value}, ptr %r{register}.s")
         self.set(register, self.new(f"fpext float {value} to double"))
 
     def value(self, register: int) -> str:
-        """The number in a register."""
+        """Return the value of a number register."""
         if register in self._constants:
             return self._constants[register]
         if self.is_single(register):
@@ -159,25 +159,25 @@ class Writer:
         return self.new(f"load {self.type(register)}, ptr %r{register}.v")
 
     def set(self, register: int, value: str) -> None:
-        """Write a register of numbers."""
+        """Set a number register."""
         self.do(f"store {self.type(register)} {value}, ptr %r{register}.v")
 
     def set_truth(self, register: int, condition: str) -> None:
-        """Write a bool."""
+        """Set a bool register from an i1."""
         self.set(register, self.new(f"zext i1 {condition} to i64"))
 
     def place(self, register: int) -> str:
-        """Where a register is in the frame."""
+        """Return the address of a register in the frame."""
         return self.new(f"getelementptr i8, ptr %registers, i64 {register * self.layout['value']}")
 
     def tag(self, register: int) -> str:
-        """The tag of a register in the frame."""
+        """Return the tag of a register in the frame."""
         offset = register * self.layout["value"] + self.layout["tag"]
         place = self.new(f"getelementptr i8, ptr %registers, i64 {offset}")
         return self.new(f"load i64, ptr {place}, {FRAME}")
 
     def load(self, register: int) -> None:
-        """Take a number over from the frame, before the instruction under way."""
+        """Load a number register from the frame, before the current instruction."""
         value = self.new(f"load {self.type(register)}, ptr {self.place(register)}, {FRAME}")
         if self.is_single(register):
             self.set_single(register, self.new(f"fptrunc double {value} to float"))
@@ -185,41 +185,41 @@ class Writer:
             self.set(register, value)
 
     def store(self, register: int) -> None:
-        """Bring the frame up to date."""
+        """Store a number register to the frame."""
         self.do(f"store {self.type(register)} {self.value(register)}, ptr {self.place(register)}, {FRAME}")
 
     def object(self, register: int) -> str:
-        """The object in a register."""
+        """Return the object in a register."""
         return self.new(f"load ptr, ptr {self.place(register)}, {FRAME}")
 
     def field(self, object: str, name: str, type: str) -> str:
-        """What the head of a list, an object or a tensor says."""
+        """Return a header field of a list, object or tensor."""
         return self.head(self.new(f"getelementptr i8, ptr {object}, i64 {self.layout[name]}"), type)
 
     def head(self, place: str, type: str) -> str:
-        """The same by its place."""
+        """Return a header field by its address."""
         return self.new(f"load {type}, ptr {place}, {HEAD}")
 
     def item(self, items: str, index: str, number: int) -> str:
-        """The place of an item in a list of such numbers as in a register."""
+        """Return the address of a list item of the class of register `number`."""
         type = _ITEM_TYPE[self.code.classes[number]]
         return self.new(f"getelementptr {type}, ptr {items}, i64 {index}")
 
     def kind_of_item(self, number: int) -> str:
-        """The memory that such items are in."""
+        """Return the alias class of list items of the class of register `number`."""
         return _ITEM[self.code.classes[number]]
 
     def put_item(self, place: str, number: int) -> None:
-        """Write the number in a register to the place of an item."""
+        """Store the number of a register to the address of a list item."""
         type, value = _ITEM_TYPE[self.code.classes[number]], self.value(number)
         if self.is_bool(number):
             value = self.new(f"trunc i64 {value} to i8")
         self.do(f"store {type} {value}, ptr {place}, {self.kind_of_item(number)}")
 
     def index(self, pc: int, register: int, size: str) -> str:
-        """An index as it counts from the start; a wrong one is the interpreter's.
+        """Return a list index normalized to count from the start; exit for one that is out of range.
 
-        Whether one counts from the end is asked only when it is not there from the start.
+        Negative indices are only handled if the unsigned comparison with the size fails.
         """
         i = self.value(register)
         if self.is_natural(pc, register):
@@ -237,41 +237,41 @@ class Writer:
         return self.new(f"phi i64 [ {i}, %{start} ], [ {j}, %{odd} ]")
 
     def tell_tensors(self) -> None:
-        """Other code is to run, which may want to know how often tensors were written."""
+        """Update the version counters of written tensors, before other code runs."""
         if self.tensors is not None:
             self.tensors.tell(self)
 
     def ask_tensors(self, pc: int) -> None:
-        """Other code has run, or may have: what is known of tensors is asked for again."""
+        """Reload the headers of tensors, at an entry and after other code ran."""
         if self.tensors is not None:
             self.tensors.ask(self, pc)
 
     def is_live(self, pc: int, register: int) -> bool:
-        """Whether a register may be read before it is written, from an instruction on."""
+        """Return whether a register is live before an instruction."""
         return bool(self._live[pc] >> register & 1)
 
     def element(self, place: str, type: str) -> str:
-        """The element of a tensor that is there, which may be at any byte."""
+        """Load a tensor element, which may be unaligned."""
         return self.new(f"load {type}, ptr {place}, align 1, {ELEMENT}")
 
     def put_element(self, place: str, type: str, value: str) -> None:
-        """Write one."""
+        """Store a tensor element."""
         self.do(f"store {type} {value}, ptr {place}, align 1, {ELEMENT}")
 
     def count_writes(self, place: str, more: str) -> None:
-        """So many more writes to a tensor."""
+        """Add to the version counter of a tensor."""
         count = self.new(f"load i32, ptr {place}, {WRITES}")
         self.do(f"store i32 {self.new(f'add i32 {count}, {more}')}, ptr {place}, {WRITES}")
 
     def function(self, number: int) -> str:
-        """A function of the machine, by its place in the table."""
+        """Return the address of a runtime function, by its index in the table."""
         place = self.new(f"getelementptr ptr, ptr %table, i64 {number}")
         return self.new(f"load ptr, ptr {place}, !invariant.load !5")
 
-    # ---- ways out ------------------------------------------------------------------------------------
+    # ---- side exits ----------------------------------------------------------------------------------
 
     def leave(self, pc: int, status: int = 0, failed: bool = False) -> str:
-        """The label of an exit; of one that `failed`, the frame is read no more."""
+        """Return the label of a side exit; with `failed`, no registers are stored for it."""
         steps = self._steps(pc)
         label = f"leave.{pc}.{status}{'.steps' if steps else ''}"
         if label not in self._exits:
@@ -281,7 +281,7 @@ class Writer:
         return label
 
     def write_exits(self) -> None:
-        """The blocks of all exits."""
+        """Append the blocks of all side exits."""
         for label, (exit, steps) in self._exits.items():
             self.pc, self.steady = exit.pc, steps
             self.label(label)
@@ -291,7 +291,7 @@ class Writer:
             self.give(exit.pc, exit.pc, f"{exit.status}")
 
     def give(self, source: int, pc: int, status: str) -> None:
-        """Return to the loop from an instruction, to go on at another."""
+        """Return to the interpreter loop from `source`, to continue at `pc`."""
         self.do(f"store i64 {self.left(source)}, ptr %budget")
         if status.isdigit():
             self.do(f"ret i64 {int(status) << 32 | pc}")
@@ -302,7 +302,7 @@ class Writer:
     # ---- budget --------------------------------------------------------------------------------------
 
     def left(self, pc: int) -> str:
-        """What is left of the budget before an instruction."""
+        """Return the budget left before an instruction."""
         steps = self._steps(pc)
         if steps is not None:
             turn, base = (self.new(f"load i64, ptr %{name}.{steps.end}") for name in ("turn", "base"))
@@ -313,48 +313,48 @@ class Writer:
         return self.new(f"sub i64 {self.new(f'load i64, ptr %base.{end}')}, {self.value(counter)}")
 
     def spend(self, pc: int, amount: int) -> str:
-        """Take from the budget; what is left then."""
+        """Subtract from the budget and return what is left."""
         left = self.new(f"sub i64 {self.left(pc)}, {amount}")
         self.do(f"store i64 {left}, ptr %left")
         return left
 
     def spend_one(self, pc: int) -> str:
-        """Take one from the budget, which is never negative here; whether there was none."""
+        """Subtract one from the non-negative budget; return whether it was 0."""
         both = self.new(f"call {{i64, i1}} @llvm.usub.with.overflow.i64(i64 {self.left(pc)}, i64 1)")
         self.do(f"store i64 {self.new(f'extractvalue {{i64, i1}} {both}, 0')}, ptr %left")
         return self.new(f"extractvalue {{i64, i1}} {both}, 1")
 
     def count(self, end: int) -> None:
-        """From now on the counter of the loop that ends there says what is left: base - counter."""
+        """Derive the budget in the loop that ends at `end` from its counter: base - counter."""
         _, head, counter, _ = self.code.instructions[end]
         self._counted |= dict.fromkeys(range(head, end + 1), (end, counter))
 
     def counts_turns(self, pc: int) -> bool:
-        """Whether a loop ends there whose turns are counted beside its counter."""
+        """Return whether a loop with a separate iteration counter ends at `pc`."""
         steps = self._steps(pc)
         return steps is not None and steps.end == pc
 
     def asks_each_turn(self, pc: int) -> bool:
-        """Whether a short loop ends there that LLVM does not unroll, as its turns look at indices."""
+        """Return whether a short loop with remaining bounds checks ends at `pc`, which is unrolled."""
         steady = self.steady
         return steady is not None and steady.end == pc and steady.asks_each_turn
 
     def counts(self, pc: int) -> bool:
-        """Whether an instruction is in such a loop."""
+        """Return whether an instruction is in a loop whose counter determines the budget."""
         return pc in self._counted
 
     def _steps(self, pc: int) -> Steady | None:
-        """The loop that an instruction is in, if its turns are counted beside its counter."""
+        """Return the enclosing loop if it has a separate iteration counter."""
         steady = self.steady
         inside = steady is not None and steady.steps is not None and steady.head <= pc <= steady.end
         return steady if inside else None
 
     def is_known(self, pc: int, dimension: int = 0) -> bool:
-        """Whether the index of an instruction need not be looked at."""
+        """Return whether the bounds check of an index was hoisted."""
         return self.steady is not None and (pc, dimension) in self.steady.lines
 
     def known_items(self, register: int) -> str:
-        """Where the items are of a list with such indices."""
+        """Return the address of the items of a list with hoisted checks."""
         assert self.steady is not None
         return self.new(f"load ptr, ptr %items.{self.steady.end}.{register}")
 
