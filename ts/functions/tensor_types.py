@@ -57,10 +57,7 @@ class TensorType:
 
     def __call__(self, *args: Any, **options: Any) -> Tensor:
         device = options.pop("device", None)
-        if options:
-            raise TypeError(
-                f"new() received an invalid combination of arguments: it has no '{next(iter(options))}'"
-            )
+        args = construct.positional_arguments(args, options)
         self.check_available()
         if len(args) == 1 and isinstance(args[0], Tensor) and args[0] not in self:
             given = type_name(args[0].dtype, args[0].device.type)

@@ -38,6 +38,7 @@ from ts._core.value.sealed cimport seal
 
 from ts import devices, dtypes
 from ts._core.dispatch.results import results_class
+from ts._core.tensor.type_names import type_text
 from ts._core.tensor.symbols import SymBool, SymFloat, SymInt, Symbolic
 
 cdef extern from "Python.h":
@@ -157,6 +158,11 @@ def _is_int_item(x):
     return is_int(x) or isinstance(x, Tensor) and x.dtype.category == 1 and x.numel() == 1
 
 
+def _is_later_int_item(x):
+    """Return whether an item of an `int[]` after the first is an integer: PyTorch accepts a bool there."""
+    return _is_int_item(x) or isinstance(x, bool)
+
+
 def _is_real(x):
     return isinstance(x, (int, float, np.number, SymInt, SymFloat)) and not isinstance(x, bool)
 
@@ -203,8 +209,8 @@ cdef object convert(Slot slot, object x, bint numbers):
     if kind == INT:
         return as_int(x) if is_int(x) else FAILED
     if kind == INT_LIST:
-        items = sequence(x, _is_int_item)
-        if items is not None:
+        items = sequence(x, _is_later_int_item)
+        if items is not None and (not items or _is_int_item(items[0])):
             return [as_int(item) for item in items]
         return [as_int(x)] * slot.size if slot.size and is_int(x) else FAILED
     if kind == BOOL:
@@ -285,19 +291,21 @@ cdef list bind(Binder b, tuple args, dict kwargs, bint numbers, list why):
                 value = args[i] if i < given else kwargs[slot.name]
                 if slot.kind == TENSOR_LIST and isinstance(value, (list, tuple)):
                     at = next(k for k, item in enumerate(value) if not isinstance(item, Tensor))
-                    why.append(f"expected Tensor as element {at} in argument {i}, but got {type(value[at]).__name__}")
+                    why.append(f"expected Tensor as element {at} in argument {i}, but got {type_text(value[at])}")
                     return None
-                got = type(value).__name__
-                if slot.kind == INT_LIST and isinstance(value, (list, tuple)) and value and _is_int_item(value[0]):
-                    at = next(k for k, item in enumerate(value) if not _is_int_item(item))
-                    why.append(
-                        f"argument '{slot.name}' failed to unpack the object at pos {at + 1} with error "
-                        f'"type must be tuple of ints,but got {type(value[at]).__name__}"'
-                    )
-                    return None
+                found = f"not {type_text(value)}"
+                if slot.kind == INT_LIST and isinstance(value, (list, tuple)) and value:
+                    if _is_int_item(value[0]):
+                        at = next(k for k, item in enumerate(value) if not _is_later_int_item(item))
+                        why.append(
+                            f"argument '{slot.name}' failed to unpack the object at pos {at + 1} with error "
+                            f'"type must be tuple of ints,but got {type_text(value[at])}"'
+                        )
+                        return None
+                    found = f"but found element of type {type_text(value[0])} at pos 0"
                 place = f" (position {i + 1})" if i < given else ""
                 shown = "input" if slot.name == "self" else slot.name
-                why.append(f"argument '{shown}'{place} must be {slot.words}, not {got}")
+                why.append(f"argument '{shown}'{place} must be {slot.words}, {found}")
             return None
         values.append(x)
     if kwargs and used != len(kwargs):

@@ -37,6 +37,7 @@ from ts._core.thread.context cimport overriding, watched, watcher
 
 from ts._core.dispatch.overrides import call_overridden, overriding_arguments
 from ts._core.tensor.foreign import conversion
+from ts._core.tensor.type_names import type_text
 from ts._core.thread.once import warn_once
 
 cdef extern from "Python.h":
@@ -54,7 +55,10 @@ cdef extern from "Python.h":
 
 
 # Other names under which PyTorch takes a parameter.
-_ALIASES = {"input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "x2": "other", "x1": "self"}
+_ALIASES = {
+    "input": "self", "axis": "dim", "keepdims": "keepdim", "x": "self", "x2": "other", "x1": "self",
+    "tensor": "self", "split_size_or_sections": "split_size",  # of `torch.split`, a function in Python there
+}
 
 
 @cython.final
@@ -216,7 +220,7 @@ cdef class OverloadSet:
                     return TypeError(why[0])
                 joint = ": " if why[0].startswith("argument") else " "
                 return TypeError(f"{self.__name__}(){joint}{why[0]}{of_others(args, kwargs)}")
-        got = ", ".join([type(x).__name__ for x in args] + [f"{k}={type(v).__name__}" for k, v in kwargs.items()])
+        got = ", ".join([type_text(x) for x in args] + [f"{k}={type_text(v)}" for k, v in kwargs.items()])
         lines = [f" * ({', '.join([shown_slot(s) for s in b.slots])})" for b in shown]
         if len(lines) == 1:
             return TypeError(
@@ -226,7 +230,7 @@ cdef class OverloadSet:
         listed = "\n".join(lines)
         return TypeError(
             f"{self.__name__}() received an invalid combination of arguments - got ({got}), "
-            f"but expected one of:\n{listed}\n{of_others(args, kwargs)}"
+            f"but expected one of:\n{listed}{of_others(args, kwargs) or chr(10)}"
         )
 
 
@@ -236,7 +240,7 @@ cdef str of_others(tuple args, dict kwargs):
         hint = conversion(x, "Tensor")
         if hint:
             cls = type(x)
-            return f" (of {cls.__module__}.{cls.__qualname__} x, {hint})"
+            return f"\n(of {cls.__module__}.{cls.__qualname__} x, {hint})"
     return ""
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +22,7 @@ from ts import devices, dtypes
 from ts._core.tensor import literals, sizes, storage, strides
 from ts._core.tensor.overlap import check
 from ts._core.tensor.overriding import MISSING, call_of_class
+from ts._core.tensor.size import Size
 from ts._core.tensor.tensor import (
     Tensor,
     backend_of,
@@ -33,6 +34,7 @@ from ts._core.tensor.tensor import (
     wrap_array,
     written,
 )
+from ts._core.tensor.type_names import type_text
 from ts._core.thread import deadline
 from ts._core.thread.context import current_modes, current_tracer
 from ts._core.thread.once import warn
@@ -146,7 +148,7 @@ def shared_array(array: NDArray[Any]) -> Tensor:
 
 def _shared(array: NDArray[Any]) -> Tensor:
     if not isinstance(array, np.ndarray):
-        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+        raise TypeError(f"expected np.ndarray (got {type_text(array)})")
     if not array.dtype.isnative:
         raise ValueError(
             "given numpy array has byte order different from the native byte order. "
@@ -413,6 +415,7 @@ def legacy(
     """
     _warn_constructed(function)
     wanted = dtypes.get_default_dtype() if dtype is None else dtype
+    default = (0,)  # shape without arguments
     if len(args) == 1 and (args[0] is None or isinstance(args[0], (bool, float, complex))):
         raise TypeError(f"new(): data must be a sequence (got {type(args[0]).__name__})")
     if len(args) == 1 and not isinstance(args[0], int):
@@ -431,7 +434,7 @@ def legacy(
             made = _tensor(args[0], wanted, device)
             constructed(made, function)
             return made
-        args = tuple(args[0])
+        args, default = tuple(args[0]), ()
     recorder = current_tracer()
     for i, size in enumerate(args):
         if recorder is not None and isinstance(size, Tensor):
@@ -445,8 +448,38 @@ def legacy(
             raise RuntimeError(f"Trying to create tensor with negative dimension {size}: {list(args)}")
     if recorder is not None:
         options = {"dtype": wanted, "layout": dtypes.strided, "device": devices.as_device(device)}
-        return operator("empty")(list(args) if args else [0], **options)  # type: ignore[no-any-return]
-    return _placed(np.empty(args if args else (0,), wanted.numpy_dtype), device)
+        return operator("empty")(list(args or default), **options)  # type: ignore[no-any-return]
+    return _placed(np.empty(args or default, wanted.numpy_dtype), device)
+
+
+_NEW_SIGNATURES: Final = (
+    "\n * (*, torch.device device = None){0}\n * (torch.Storage storage){1}\n * (Tensor other){1}"
+    "\n * (tuple of ints size, *, torch.device device = None)\n * (object data, *, torch.device device = None)\n"
+)
+
+
+def positional_arguments(args: tuple[Any, ...], options: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the arguments of `Tensor(...)` or `Tensor.new(...)` by position; `size`, `other` and so on by keyword.
+
+    `options` are the keyword arguments without `device`. Raise TypeError for any that fit no form of the call.
+    """
+    if not options:
+        return args
+    name, value = next(iter(options.items()))
+    if not args and len(options) == 1:
+        if name == "size" and isinstance(value, (list, tuple)) and (not value or isinstance(value[0], int)):
+            return (Size(value),) if len(value) < 2 else tuple(value)
+        if name == "data" and isinstance(value, int):
+            raise TypeError(f"new(): data must be a sequence (got {type_text(value)})")
+        if name == "data" or (name == "other" and isinstance(value, Tensor)) or name == "storage":
+            return (value,)
+    got = ", ".join([*map(type_text, args), *(f"{key}={type_text(item)}" for key, item in options.items())])
+    reason = f"\n      didn't match because some of the keywords were incorrect: {', '.join(options)}"
+    signatures = _NEW_SIGNATURES.format(*((reason, "") if args else ("", reason)))
+    got += "" if args else ", "
+    raise TypeError(
+        f"new() received an invalid combination of arguments - got ({got}), but expected one of:{signatures}"
+    )
 
 
 def check_legacy_device(device: Any, place: str) -> None:

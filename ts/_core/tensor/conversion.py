@@ -114,8 +114,9 @@ def new_tensor(
     )
 
 
-def new(self: Tensor, *args: Any, device: Any = None) -> Tensor:
+def new(self: Tensor, *args: Any, device: Any = None, **options: Any) -> Tensor:
     """What `Tensor(...)` makes, with this tensor's dtype and device."""
+    args = construct.positional_arguments(args, options)
     if len(args) == 1 and isinstance(args[0], Tensor):
         if device is not None:
             raise RuntimeError(

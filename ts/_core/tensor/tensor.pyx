@@ -1285,7 +1285,7 @@ cdef object new_tensor(type cls, object args, PyObject *kwargs):
         return t
     device = options.pop("device", None)
     if options:
-        raise TypeError(f"new() received an unexpected keyword argument '{next(iter(options))}'")
+        args = construct.positional_arguments(args, options)
     construct.check_legacy_device(device, "cpu")
     become(t, construct.legacy(args, device, None, "Tensor"))
     return t
