@@ -395,3 +395,93 @@ def test_receivers_keep_their_names():
     module = ts.jit.script(Doubled().eval())
     frozen = ts.jit.freeze(module)
     assert frozen.code.startswith("def forward(this,") and module.code.startswith("def forward(this,")
+
+
+@ts.jit.interface
+class Activation(nn.Module):
+    def forward(self, x: ts.Tensor) -> ts.Tensor:
+        pass
+
+
+class AddOne(nn.Module):
+    def forward(self, x: ts.Tensor) -> ts.Tensor:
+        return x + 1
+
+
+class Chosen(nn.Module):
+    activation: Activation
+
+    def __init__(self):
+        super().__init__()
+        self.activation = AddOne()
+
+    def forward(self, x: ts.Tensor) -> ts.Tensor:
+        return self.activation(x)
+
+
+class Swapped(Chosen):
+    def __init__(self):
+        super().__init__()
+        self.other = AddOne()
+
+    def forward(self, x: ts.Tensor) -> ts.Tensor:
+        self.activation = self.other
+        return self.activation(x)
+
+
+def test_interface_attributes_that_cannot_be_frozen():
+    """An interface attribute is neither assigned nor preserved, and is refused without `freezeInterfaces`."""
+    with pytest.raises(RuntimeError, match=r"does not support SetAttr on an interface type.*'activation'"):
+        ts.jit.freeze(scripted(Swapped()))
+    with pytest.raises(RuntimeError, match="failed to freeze interface attribute 'activation'"):
+        ts.jit.freeze(scripted(Chosen()), ["activation"])
+    with pytest.raises(RuntimeError, match="attempted to freeze a module that uses interface attributes"):
+        freeze_module(scripted(Chosen()), [], freeze_interfaces=False)
+    assert ts.jit.freeze(scripted(Chosen()))(ts.ones(1)).item() == 2
+
+
+class Offset:
+    def __init__(self, amount: int):
+        self.amount = amount
+
+    def apply(self, x: ts.Tensor) -> ts.Tensor:
+        return x + self.amount
+
+    def grow(self, x: ts.Tensor) -> ts.Tensor:
+        self.amount += 1
+        return x + self.amount
+
+
+class Shifted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.offset = Offset(3)
+
+    def forward(self, x):
+        return self.offset.apply(x)
+
+
+class Growing(Shifted):
+    def forward(self, x):
+        return self.offset.grow(x)
+
+
+def test_objects_of_script_classes_are_constants():
+    """An object is a constant of the graphs, a copy of the module's; its attributes are folded if not assigned."""
+    frozen = ts.jit.freeze(scripted(Shifted()))
+    assert not has(frozen, "offset") and "prim::GetAttr" not in kinds(frozen.graph)
+    assert frozen(ts.zeros(1)).item() == 3
+    module = scripted(Growing())
+    frozen = ts.jit.freeze(module)
+    assert not has(frozen, "offset") and "prim::SetAttr" in kinds(frozen.graph)
+    assert [frozen(ts.zeros(1)).item() for _ in range(2)] == [4, 5]
+    assert module.offset.amount == 3
+    assert has(ts.jit.freeze(scripted(Shifted()), ["offset"]), "offset")
+
+
+def test_object_constants_are_saved():
+    """The archive of a frozen module holds the objects that are constants of its graphs."""
+    buffer = io.BytesIO()
+    ts.jit.save(ts.jit.freeze(scripted(Growing())), buffer)
+    buffer.seek(0)
+    assert ts.jit.load(buffer)(ts.zeros(1)).item() == 4

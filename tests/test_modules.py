@@ -199,3 +199,65 @@ def test_types_of_examples_need_no_monkeytype():
     from ts.jit._monkeytype_config import _IS_MONKEYTYPE_INSTALLED
 
     assert _IS_MONKEYTYPE_INSTALLED
+
+
+class Layers(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.ReLU(), nn.Tanh()])
+        self.weights = nn.ParameterList([ts.ones(1)])
+        self.heads = nn.ModuleDict({"a": nn.ReLU(), "b": nn.Tanh()})
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x) + self.weights[0]
+        return x
+
+
+def test_graph_of_a_container():
+    """A scripted container has no `forward`; parameter containers have PyTorch's qualified names."""
+    scripted = ts.jit.script(Layers())
+    with pytest.raises(RuntimeError, match="Method 'forward' is not defined"):
+        _ = scripted.layers.graph
+    with pytest.raises(AttributeError):
+        _ = scripted.layers.code
+    assert "container.ParameterList = prim::GetAttr" in str(scripted.graph)
+
+
+def test_containers_cannot_be_unpacked():
+    """Assignments do not unpack modules and their `items()`, only their values and keys."""
+
+    class Modules(Layers):
+        def forward(self, x):
+            a, b = self.layers
+            return a(b(x))
+
+    class Pairs(Layers):
+        def forward(self, x):
+            a, b = self.heads.items()
+            return a[1](b[1](x))
+
+    class Values(Layers):
+        def forward(self, x):
+            a, b = self.heads.values()
+            return a(b(x))
+
+    with pytest.raises(RuntimeError, match="module cannot be used as a tuple"):
+        ts.jit.script(Modules())
+    with pytest.raises(RuntimeError, match="iterabletree cannot be used as a tuple"):
+        ts.jit.script(Pairs())
+    assert ts.jit.script(Values())(ts.zeros(1)).item() == 0
+
+
+def test_class_method_of_a_module():
+    """A class method is compiled as a method; `cls` stands for the module."""
+
+    class Scaled(nn.Module):
+        @classmethod
+        def double(cls, x: ts.Tensor) -> ts.Tensor:
+            return x * 2
+
+        def forward(self, x):
+            return self.double(x)
+
+    assert ts.jit.script(Scaled())(ts.ones(1)).item() == 2

@@ -2,7 +2,8 @@
 
 In: the files of `tests/oracle/language`.  A program starts with a line `=== title`; its lines that start with `>>> ` are
 expressions, which are evaluated after the rest.  A plain function of the program is scripted where an expression names it, `S` is
-`torch.jit.script`, and `x` is a float matrix.  A comment `# differs: reason` after an expression marks a known difference, `# graph differs: reason` one of graphs only.
+`torch.jit.script`, `renumbered` shows a graph without the numbers of values, and `x` is a float matrix.  A comment `# differs: reason`
+after an expression marks a known difference, `# graph differs: reason` one of graphs only.
 
     === `not` of an int
     def f(n: int):
@@ -141,6 +142,7 @@ def outcomes(rule: Rule, package: Any) -> list[Any]:
         torch=package, nn=package.nn, F=package.nn.functional, Tensor=package.Tensor, math=math, enum=enum, Enum=enum.Enum
     )
     names.update(dataclass=dataclasses.dataclass, dataclasses=dataclasses, warnings=warnings, typing=typing, M=package.nn.Module)
+    names.update(renumbered=renumbered)
     package.manual_seed(0)
     results: list[Any] = []
     graphs: dict[str, str] = {}
@@ -218,7 +220,15 @@ def highlighted(message: str) -> list[str]:
     return texts[:1]
 
 
+def renumbered(graph: Any) -> str:
+    """Return the text of a graph without source places, with unnamed values numbered in order of their appearance."""
+    numbers: dict[str, str] = {}
+    text = re.sub(r" # \S*:\d+:\d+", "", str(graph))
+    return re.sub(r"%(\d+)\b", lambda found: numbers.setdefault(found[1], f"%{len(numbers)}"), text)
+
+
 def plain_text(text: str, package: Any) -> str:
-    """Return a text without addresses and without the package's name."""
+    """Return a text without addresses, without the package's name and without the numbers in the names of equal classes."""
+    text = re.sub(r"___torch_mangle_\d+\.", "", text)
     text = re.sub(r"0x[0-9a-f]+", "0x0", text).replace(" (of Python compilation unit at: 0x0)", "")
     return re.sub(rf"\b{package.__name__}\.", "torch.", text)

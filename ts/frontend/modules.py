@@ -126,6 +126,8 @@ class ConcreteModule:
         if name in self.overrides:
             return self.overrides[name]
         member = inspect.getattr_static(self.python_class, name, None)
+        if isinstance(member, classmethod):  # compiled as a method: its first parameter is the module
+            member = member.__func__
         return member if isinstance(member, FunctionType) else None
 
     def is_static(self, name: str) -> bool:

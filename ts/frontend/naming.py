@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 MakeFunction = Callable[[str, str, Callable[[], "ParsedFunction"]], Any]
 _make_function: MakeFunction | None = None
 
+# Modules whose classes PyTorch has in another module.
+_PYTORCH_MODULES: Final = {
+    "torch.nn.modules.attention": "torch.nn.modules.activation",
+    "torch.nn.modules.fractional": "torch.nn.modules.pooling",
+    "torch.nn.modules.linear_loss": "torch.nn.modules.loss",
+}
 _names: Final[dict[str, object]] = {}  # those without a number
 _live: WeakValueDictionary[str, object] = WeakValueDictionary()
 _mangles = itertools.count()
@@ -47,6 +53,7 @@ def qualified_name(named: Any) -> str:
         module = f"torch.{module.removeprefix('ts.')}"
         if module.startswith("torch.nn.functional."):
             module = "torch.nn.functional"
+        module = _PYTORCH_MODULES.get(module, module)
     prefix = "" if module == "__main__" else f"{module}."
     name = vars(named).get("__ts_name__", named.__name__)
     return f"__torch__.{prefix}{name}".replace("<", "_").replace(">", "_")

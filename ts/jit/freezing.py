@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from ts.ir.graph import Graph
+from ts.passes.dce import eliminate_dead_code
 from ts.passes.freezing import freeze_module
 from ts.passes.frozen_conv_folding import (
     fold_frozen_conv_add_or_sub,
@@ -78,6 +79,8 @@ def _optimize(graph: Graph, numerics: bool) -> bool:
     changed = False
     while run_pipeline(graph, passes):
         changed = True
+    if changed and numerics:  # the folding passes of PyTorch end with it, the removal of dropout does not
+        eliminate_dead_code(graph)
     return changed
 
 

@@ -17,10 +17,10 @@ from ts.absent import names_for
 if TYPE_CHECKING:
     from ts.nn.modules.container import ModuleDict as ModuleDict
     from ts.nn.modules.container import ModuleList as ModuleList
+    from ts.nn.modules.container import ParameterDict as ParameterDict
+    from ts.nn.modules.container import ParameterList as ParameterList
     from ts.nn.modules.container import Sequential as Sequential
     from ts.nn.modules.module import Module as Module
-    from ts.nn.modules.parameter_containers import ParameterDict as ParameterDict
-    from ts.nn.modules.parameter_containers import ParameterList as ParameterList
     from ts.nn.parameter import Buffer as Buffer
     from ts.nn.parameter import Parameter as Parameter
 

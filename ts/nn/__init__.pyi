@@ -47,6 +47,8 @@ from ts.nn.modules.batchnorm import SyncBatchNorm as SyncBatchNorm
 from ts.nn.modules.channelshuffle import ChannelShuffle as ChannelShuffle
 from ts.nn.modules.container import ModuleDict as ModuleDict
 from ts.nn.modules.container import ModuleList as ModuleList
+from ts.nn.modules.container import ParameterDict as ParameterDict
+from ts.nn.modules.container import ParameterList as ParameterList
 from ts.nn.modules.container import Sequential as Sequential
 from ts.nn.modules.conv import Conv1d as Conv1d
 from ts.nn.modules.conv import Conv2d as Conv2d
@@ -132,8 +134,6 @@ from ts.nn.modules.padding import ReplicationPad3d as ReplicationPad3d
 from ts.nn.modules.padding import ZeroPad1d as ZeroPad1d
 from ts.nn.modules.padding import ZeroPad2d as ZeroPad2d
 from ts.nn.modules.padding import ZeroPad3d as ZeroPad3d
-from ts.nn.modules.parameter_containers import ParameterDict as ParameterDict
-from ts.nn.modules.parameter_containers import ParameterList as ParameterList
 from ts.nn.modules.pixelshuffle import PixelShuffle as PixelShuffle
 from ts.nn.modules.pixelshuffle import PixelUnshuffle as PixelUnshuffle
 from ts.nn.modules.pooling import AdaptiveAvgPool1d as AdaptiveAvgPool1d

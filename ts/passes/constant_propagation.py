@@ -47,7 +47,6 @@ _NEVER_FOLDED: Final = frozenset(
         "prim::Uninitialized",
         "prim::Closure",
         "prim::CreateObject",
-        "prim::GetAttr",
         "prim::ModuleContainerIndex",
         "prim::unchecked_unwrap_optional",
         "prim::Load",

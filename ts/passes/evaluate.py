@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from ts._core.dispatch.writer import Unwritten
+from ts._core.value.ivalue import object_get
+from ts._core.value.objects import Object
 from ts.ir.attributes import type_of_constant
 
 
@@ -35,6 +37,8 @@ def evaluate(node: Any, arguments: Sequence[Any]) -> Any:
     """Run `node` on `arguments`; see the module's description."""
     if node.kind() in ("prim::unchecked_cast", "prim::isinstance"):
         return _evaluate_type_question(node, arguments[0])
+    if node.kind() == "prim::GetAttr":
+        return _evaluate_attribute(node.get("name"), arguments[0])
     run = _STRUCTURAL.get(node.kind())
     if run is not None:
         try:
@@ -51,6 +55,16 @@ def evaluate(node: Any, arguments: Sequence[Any]) -> Any:
     except Exception:  # whatever it is, the program meets it when it runs
         return NOT_EVALUATED
     return list(result) if len(node.outputs()) > 1 else [result]
+
+
+def _evaluate_attribute(name: str, owner: Any) -> Any:
+    """Return the attribute of a constant object of a script class as a list of one value."""
+    if not isinstance(owner, Object):
+        return NOT_EVALUATED
+    try:
+        return [object_get(owner, owner.cls.slot(name))]
+    except AttributeError:  # it was never assigned
+        return NOT_EVALUATED
 
 
 def _number(value: Any) -> Any:

@@ -65,12 +65,14 @@ class Frozen:
 
 
 _assemble: Callable[[Frozen], Any] | None = None
+_copy_object: Callable[[Any], Any] | None = None
 
 
-def install(assemble: Callable[[Frozen], Any]) -> None:
-    """Let `assemble` make the module of what is left: what a module is, is known above."""
-    global _assemble
+def install(assemble: Callable[[Frozen], Any], copy_object: Callable[[Any], Any]) -> None:
+    """Register the functions of the runtime that make the frozen module and copy an object of a class."""
+    global _assemble, _copy_object
     _assemble = assemble
+    _copy_object = copy_object
 
 
 def freeze_module(
@@ -98,6 +100,7 @@ class _Freezer:
         self.asked: set[Attribute] = set()  # by name
         self.reads: list[tuple[Node, Object]] = []  # GetAttr of what is no module
         self.constants: dict[tuple[Graph, Attribute], Value] = {}
+        self.copies: dict[int, Any] = {}  # by the id of an object of a script class: its copy in the graphs
         self.order: dict[Value, int] = {}  # of the constants: that in which the attributes are first read
         self._enter(root, "self", preserve_parameters)
 
@@ -144,11 +147,11 @@ class _Freezer:
                 self._enter(below, f"{path}.{name}", preserve_parameters)
 
     def _submodule(self, owner: Object, name: str) -> Object | None:
-        """The module, or other object of a class, that an attribute is; or None."""
-        if not isinstance(owner.cls.type.attributes[name], ClassType | InterfaceType):
+        """Return the module that an attribute is, or None for other attributes."""
+        if not isinstance(owner.cls.type.attributes[name], ModuleType | InterfaceType):
             return None
         value = object_get(owner, owner.cls.slot(name), False)
-        return value if isinstance(value, Object) else None
+        return value if isinstance(value, Object) and isinstance(value.cls.type, ModuleType) else None
 
     def _preserve(self, name: str) -> None:
         """Keep what a name of the user's means: an attribute, a module, or an attribute of a module below."""
@@ -166,19 +169,19 @@ class _Freezer:
         self.asked.add((id(owner), last))
 
     def _keep(self, owner: Object, name: str) -> None:
+        _refuse_kept_interface(owner, name)
         below = self._submodule(owner, name)
         if below is not None:
             self._keep_whole(below)
-        elif isinstance(owner.cls.type, ModuleType):
-            self.out.kept[id(owner)].add(name)
         else:
-            self._keep_whole(owner)  # of a class that has no part
+            self.out.kept[id(owner)].add(name)
 
     def _keep_whole(self, owner: Object) -> None:
         if owner is self.root:
             raise RuntimeError("attempted to freeze a module that return itself")
         self.out.whole.add(id(owner))
         for name in owner.cls.names:
+            _refuse_kept_interface(owner, name)
             below = self._submodule(owner, name)
             if below is None:
                 self.out.kept[id(owner)].add(name)
@@ -235,15 +238,19 @@ class _Freezer:
             if below is None:
                 continue
             if isinstance(node.output().type(), InterfaceType):
-                if not self.freeze_interfaces or self._is_assigned(graph, node.get("name")):
-                    continue
+                if not self.freeze_interfaces:
+                    raise RuntimeError("attempted to freeze a module that uses interface attributes")
                 node.output().set_type(below.cls.type)
                 found = True
             owners[node.output()] = below
+        for node in graph.find_all_nodes("prim::SetAttr"):
+            target: Any = node.inputs()[0].type()
+            if isinstance(target.attributes.get(node.get("name")), InterfaceType):
+                raise RuntimeError(
+                    "Freezing does not support SetAttr on an interface type. SetAttr is attempted on "
+                    f"'{node.get('name')}'"
+                )
         return found
-
-    def _is_assigned(self, graph: Graph, name: str) -> bool:
-        return any(node.get("name") == name for node in graph.find_all_nodes("prim::SetAttr"))
 
     def _keep_what_is_written(self) -> None:
         followed = _Followed(self)
@@ -315,8 +322,15 @@ class _Freezer:
         node.destroy()
 
     def _constant(self, graph: Graph, owner: Object, name: str, order: int) -> Value | None:
-        value = _detached(object_get(owner, owner.cls.slot(name)))
         type: Type = owner.cls.type.attributes[name]
+        value = object_get(owner, owner.cls.slot(name), not isinstance(type, ClassType))
+        if isinstance(
+            value, Object
+        ):  # the graphs share one copy: methods may assign to it
+            assert _copy_object is not None
+            copied = self.copies.get(id(value))
+            value = self.copies[id(value)] = _copy_object(value) if copied is None else copied
+        value = _detached(value)
         with graph.inserting_before(self._place(graph, order)):
             told = isinstance(type, TensorType | OptionalType | TupleType)  # better inferred
             made = graph.try_insert_constant(value, None, None if told else type)
@@ -461,7 +475,9 @@ class _Followed:
         kind = node.kind()
         if kind == "prim::GetAttr":
             owner = self._owners.get(node.input())
-            if owner is not None and node.output().type().mutable and node.output() not in self._owners:
+            if owner is None:  # of an object of a script class
+                self._add(node.output(), self._of(node.input()).of_element())
+            elif node.output().type().mutable and node.output() not in self._owners:
                 self._add(node.output(), _Origin({(id(owner), node.get("name"))}))
         elif kind == "prim::SetAttr":
             self._assign(node)
@@ -551,6 +567,12 @@ class _Followed:
                 self._add(output, *unpacked)
             elif result.alias is not None or may_give_self(node):
                 self._add(output, *given)
+
+
+def _refuse_kept_interface(owner: Object, name: str) -> None:
+    """Raise RuntimeError if an attribute that is to be preserved has an interface type."""
+    if isinstance(owner.cls.type.attributes[name], InterfaceType):
+        raise RuntimeError(f"failed to freeze interface attribute '{name}'")
 
 
 def _forked(graph: Graph) -> Iterator[Graph]:

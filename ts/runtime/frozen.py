@@ -57,14 +57,12 @@ class _Assembly:
         """What is left of an object; None where that is nothing."""
         if id(owner) in self.frozen.whole:
             return owner
-        if not isinstance(owner.cls.type, ModuleType):
-            return None
         if id(owner) not in self.made:
             self.made[id(owner)] = None  # one that holds itself, by way of others
             left: dict[str, Any] = {}
             for name in owner.cls.names:
                 value = object_get(owner, owner.cls.slot(name), False)
-                if isinstance(value, Object):
+                if isinstance(value, Object) and isinstance(value.cls.type, ModuleType):
                     below = self.object(value)
                     if below is not None:
                         left[name] = below
@@ -78,7 +76,8 @@ class _Assembly:
         before = owner.cls.type
         type = ModuleType(unique_name(before.qualified_name()))
         for name, value in left.items():
-            type.attributes[name] = value.cls.type if isinstance(value, Object) else before.attributes[name]
+            is_module = isinstance(value, Object) and isinstance(value.cls.type, ModuleType)
+            type.attributes[name] = value.cls.type if is_module else before.attributes[name]
         concrete = type.concrete = ReadModule(before.concrete.python_class, type)
         concrete.attributes = type.attributes
         concrete.parameters = [name for name in before.concrete.parameters if name in left]

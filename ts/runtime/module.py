@@ -281,7 +281,9 @@ class ScriptModule(Module):
 
     @property
     def graph(self) -> Graph:
-        """The graph of `forward`."""
+        """The graph of `forward`; RuntimeError without one, as of containers."""
+        if self.__dict__.get("_object") is not None and "forward" not in self._concrete.type.methods:
+            raise RuntimeError("Method 'forward' is not defined.")
         return self._forward().graph
 
     @property
@@ -625,7 +627,7 @@ def module_of(handle: Object) -> ScriptModule:
 
 
 register_modules(module_of)
-freezing.install(lambda frozen: module_of(frozen_object(frozen)))
+freezing.install(lambda frozen: module_of(frozen_object(frozen)), lambda value: deep_copy(value, {}))
 
 
 def method_names(module: ScriptModule) -> list[str]:

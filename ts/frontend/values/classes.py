@@ -38,6 +38,7 @@ from ts.ir.types import (
     UnionType,
 )
 from ts.ir.value import Value
+from ts.module_names import is_own
 
 if TYPE_CHECKING:
     from ts.frontend.emit.emitter import Emitter
@@ -344,8 +345,22 @@ def overloaded(
         equal = overloaded(em, range, "__eq__", args, kwargs)
         assert equal is not None
         return emit_builtin_call(range, em.graph, "aten::__not__", [equal])
+    if _has_only_own_method(args[0].type(), method):
+        raise CompilationError(
+            f"'{args[0].type().repr_str}' object has no attribute or method '{method}'. Did you forget to "
+            "initialize an attribute in __init__()?",
+            range,
+        )
     found = attribute(em, range, args[0], method)
     return found.call(em, range, list(args[1:]), kwargs or {}, 1).as_value(em, range)
+
+
+def _has_only_own_method(type: Type, method: str) -> bool:
+    """Return whether a method of a module is `ts`'s own Python code, as `ModuleList.__setitem__`."""
+    if not isinstance(type, ModuleType) or method in type.methods or type.concrete is None:
+        return False
+    function = type.concrete.python_function(method)
+    return function is not None and is_own(function.__module__)
 
 
 def shown(em: Emitter, range: SourceRange, value: Value) -> Value:
@@ -359,7 +374,7 @@ def shown(em: Emitter, range: SourceRange, value: Value) -> Value:
 def delete_item(em: Emitter, range: SourceRange, statement: SourceRange, value: Value, index: Value) -> None:
     """`del value[index]`, where the value is an object."""
     type: Any = value.type()
-    if type.find_method("__delitem__") is None:
+    if _has_only_own_method(type, "__delitem__") or type.find_method("__delitem__") is None:
         raise CompilationError("Class does not define __delitem__", range)
     MethodValue(value, "__delitem__").call(em, statement, [index], {}, 0)
 

@@ -74,6 +74,13 @@ class ModuleValue(SugaredValue):
             hint = hints.class_attribute(name)
         if _NO_MODULE in reason:
             hint = "put modules into a ts.nn.ModuleList or a ts.nn.ModuleDict"
+        if name.startswith("__") and name.endswith("__"):  # of an operator
+            raise CompilationError(
+                f"'{self.type.repr_str}' object has no attribute or method '{name}'. Did you forget to "
+                "initialize an attribute in __init__()?",
+                range,
+                hint,
+            )
         raise CompilationError(f"Module '{self.type.name()}' has no attribute '{name}' {reason}", range, hint)
 
     def find(self, em: Emitter, range: SourceRange, name: str) -> SugaredValue | None:
@@ -212,9 +219,6 @@ class ModuleValue(SugaredValue):
             "Only constant Sequential, ModuleList, ModuleDict, or ParameterList can be used as an iterable",
             range,
         )
-
-    def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
-        return self.iter(em, range).as_tuple(em, range, size)
 
     def static_len(self) -> int | None:
         return len(self.entries()) if self.unrolled else None
@@ -401,8 +405,10 @@ class Listing(SugaredValue):
         self.name = name
 
     def items(self, em: Emitter, range: SourceRange) -> SugaredTuple:
-        """The elements."""
-        return SugaredTuple(_LISTINGS[self.name](em, self.module, range))
+        """Return the elements; pairs of `items()` and of named listings cannot be unpacked, as in PyTorch."""
+        elements = _LISTINGS[self.name](em, self.module, range)
+        is_paired = self.name == "items" or self.name.startswith("named_")
+        return PairListing(elements) if is_paired else SugaredTuple(elements)
 
     def call(
         self, em: Emitter, range: SourceRange, args: Sequence[Actual], kwargs: Kwargs, n_binders: int
@@ -410,6 +416,15 @@ class Listing(SugaredValue):
         if args or kwargs:
             raise CompilationError(f"{self.name} method does not accept any arguments", range)
         return self.items(em, range)
+
+
+class PairListing(SugaredTuple):
+    """Pairs of names and values, only for loops and comprehensions."""
+
+    kind = "iterabletree"
+
+    def as_tuple(self, em: Emitter, range: SourceRange, size: int | None = None) -> list[SugaredValue]:
+        raise CompilationError(f"{self.describe()} cannot be used as a tuple", range)
 
 
 class Table(Listing):

@@ -10,8 +10,7 @@ from ts.errors import missing_attribute
 
 _FAMILIES: Final[dict[str, tuple[str, ...]]] = {
     "module": ("Module",),
-    "container": ("Sequential", "ModuleList", "ModuleDict"),
-    "parameter_containers": ("ParameterList", "ParameterDict"),
+    "container": ("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"),
     "linear": ("Identity", "Linear", "Bilinear"),
     "conv": ("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
     "batchnorm": ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"),
