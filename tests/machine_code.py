@@ -8,7 +8,7 @@ import ts
 from ts._core.vm.native import force_exit
 from ts.bytecode.native import worker
 
-needs_llvm = pytest.mark.skipif(not worker.available(), reason="llvmlite is not installed")
+needs_llvm = pytest.mark.skipif(not worker.is_available(), reason="llvmlite is not installed")
 
 
 def fresh(function):

@@ -16,7 +16,7 @@ from tests.fuzz import how_many
 from tests.machine_code import needs_llvm
 from ts import Tensor
 from ts.bytecode.native import worker
-from ts.bytecode.native.exits import OPERATORS
+from ts.bytecode.native.exits import REASON_OPERATORS
 from ts.passes.control_flow import nodes_of
 from ts.runtime.executor import optimized_execution
 
@@ -258,11 +258,11 @@ def same_everywhere(program, make):
     with optimized_execution(False):
         wanted = run(plain, make())
     assert run(optimised, make()) == wanted
-    if worker.available():
+    if worker.is_available():
         if machine.made_code is None:
             run(machine, make())
             reason = worker.compile_now(machine.made_code)
-            assert reason == (OPERATORS if program is with_functions else "")
+            assert reason == (REASON_OPERATORS if program is with_functions else "")
         assert run(machine, make()) == wanted
 
 

@@ -200,7 +200,7 @@ def g(n: int, d: Dict[str, int]) -> int:
     return s
 """
     loop = script(text, "g")
-    if not worker.available():
+    if not worker.is_available():
         assert str(loop.plan).endswith("loops are interpreted: llvmlite is not installed (the extra `native`)")
         return
     assert str(loop.plan).splitlines()[2:] == [
@@ -237,7 +237,7 @@ def test_the_plan_names_lines_of_the_program(machine_code):
     for net in (Normal(), ts.nn.Sequential(Normal())):
         plan = str(ts.jit.script(net).plan)
         assert f"batch_norm (line {first + 1})" in plan
-        if worker.available():
+        if worker.is_available():
             assert f"  loops become machine code once they are hot (of what is called in line {first + 1})\n" in plan
             assert f"  the loop in line {first + 2} is interpreted: it prints (line {first + 3})" in plan
     left = script("def f(x):\n    y = ts.mm(x, x)\n    return 2.0 + ts.relu_(y)\n")  # a function that the language has: `x + 2.0`

@@ -393,7 +393,7 @@ def test_the_plan_says_what_is_being_compiled(monkeypatch):
     said = ["become machine code once they are hot", *["are being compiled to machine code"] * 2, "are machine code"]
     for plan, words in zip(plans, said, strict=True):
         assert f"  loops {words}" in plan
-    assert not worker.is_asked(scripted.compiled_code) and not worker.failures
+    assert not worker.is_compiling(scripted.compiled_code) and not worker.failures
 
 
 @needs_llvm
@@ -433,7 +433,7 @@ def test_what_has_none_says_why():
     def nothing(n: int) -> int:
         return n
 
-    assert worker.why(fresh(nothing).compiled_code) == exits.NO_LOOP
+    assert worker.why(fresh(nothing).compiled_code) == exits.REASON_NO_LOOP
     assert worker.why(fresh(halves).compiled_code) == ""
 
 

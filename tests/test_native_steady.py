@@ -11,7 +11,7 @@ from ts import Tensor
 from tests.machine_code import fresh, native, needs_llvm, outcome_of_copies, outcomes_when_left
 from ts.bytecode.native import worker
 from ts.bytecode.native.exits import loops_of
-from ts.bytecode.native.steady import steady
+from ts.bytecode.native.steady import find_hoistable_checks
 
 pytestmark = needs_llvm
 
@@ -388,7 +388,7 @@ EACH = pytest.mark.parametrize("function", CASES, ids=lambda function: function.
 
 
 def known(code):
-    return [steady(code, loop, tensors=True) for loop in loops_of(code)]
+    return [find_hoistable_checks(code, loop, tensors=True) for loop in loops_of(code)]
 
 
 @EACH

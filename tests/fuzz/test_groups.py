@@ -109,7 +109,7 @@ def check(seed, pytorch=None):
     with ts.limits(bytes=1 << 40):
         found = outcome(function, given(seed, ts, KINDS))
     assert same(found, expected), told("one by one", seed, source, found, expected, given(seed, ts, KINDS))
-    if worker.available():
+    if worker.is_available():
         native = ts.jit.CompilationUnit(source).f
         if worker.compile_now(native.compiled_code) == "":
             found = outcome(native, given(seed, ts, KINDS))

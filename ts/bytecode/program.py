@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ts.ir.source import Source, SourceRange
     from ts.ir.types import Type
 
-_MOST_BYTES: Final = 1 << 16  # size limit of a tensor stored in the data
+_MAX_TENSOR_BYTES: Final = 1 << 16  # size limit of a tensor stored in the data
 _SCALARS: Final = (type(None), bool, int, float, str)
 _LIST, _TUPLE, _OPTIONAL = KINDS["ListType"], KINDS["TupleType"], KINDS["OptionalType"]
 _ENUM: Final = r"Enum<([^<>]*)>"  # in type texts
@@ -169,7 +169,7 @@ def spec_of(text: str, place: Place, parameter: bool = False) -> TypeSpec:
 
 
 def _simple_spec(text: str) -> TypeSpec | None:
-    """Return the descriptor of a built-in type, or list or optional of these; None for other types."""
+    """Return the descriptor of a built-in type, or list or optional of built-ins, else None."""
     if text in _SIMPLE:
         return SPECS[text]
     head, bracket, rest = text.partition("[")
@@ -240,7 +240,7 @@ def _tensor_data(x: Any, place: Place) -> dict[str, Any]:
     if x.device.type != "cpu" or x.requires_grad or not x.is_contiguous():
         raise NotPlainError("a tensor")
     array = x._host()
-    if array.nbytes > _MOST_BYTES or array.dtype.kind not in "biufc":
+    if array.nbytes > _MAX_TENSOR_BYTES or array.dtype.kind not in "biufc":
         raise NotPlainError("a tensor")
     from binascii import b2a_base64
 

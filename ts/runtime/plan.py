@@ -26,8 +26,8 @@ from typing import Any, Final, NamedTuple
 from ts._core.dispatch.recorder import Recorder
 from ts._core.value.spec import KINDS
 from ts._core.vm.function import is_optimizing
-from ts.bytecode.native.exits import LARGE, NO_LOOP, STOPS, Loop, loops_of
-from ts.bytecode.native.worker import available, is_asked, is_wanted, why
+from ts.bytecode.native.exits import LARGE, REASON_NO_LOOP, STOPS, Loop, loops_of
+from ts.bytecode.native.worker import is_available, is_compiling, is_wanted, why
 from ts.bytecode.parts import PartFunction
 from ts.fusion.groups import CALLS, program_of_graph
 from ts.fusion.program import ARGUMENT, KIND, GroupRecord
@@ -318,11 +318,11 @@ def _in_lines(numbers: Iterable[int]) -> str:
 
 def _loop_lines(code: Any) -> Iterator[str]:
     reason = why(code)
-    if reason == NO_LOOP:
+    if reason == REASON_NO_LOOP:
         return
     if not is_wanted and code.machine_code is None:
         yield "  loops are interpreted: TS_NATIVE=0 forbids machine code"
-    elif not available():
+    elif not is_available():
         yield "  loops are interpreted: llvmlite is not installed (the extra `native`)"
     elif reason in (LARGE, STOPS):
         yield f"  loops are interpreted: {reason}"
@@ -339,7 +339,7 @@ def _each_loop(code: Any, loops: Iterable[Loop]) -> Iterator[str]:
     if entered:
         if code.machine_code is not None:
             when = "are machine code"
-        elif is_asked(code):
+        elif is_compiling(code):
             when = "are being compiled to machine code"
         else:
             when = "become machine code once they are hot"

@@ -1,6 +1,6 @@
 """LLVM IR code generation for each opcode.
 
-    BUILDERS["ADD_I64"](w, pc, a, b, c)         writes the IR of the instruction at pc, for r[a], r[b] and r[c]
+    BUILDERS["ADD_I64"](w, pc, a, b, c)         writes the IR of the instruction at `pc` for r[a], r[b], r[c]
 
 Ints wrap around, floating-point operations are never contracted or reordered, and operations that could raise
 exit to the interpreter instead (`exits`).  Only builders of jumps terminate the basic block.
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ts._core.prims.math import c_function as of_one
-from ts._core.prims.scalar import c_function as of_two
+from ts._core.prims.math import c_function as unary_function
+from ts._core.prims.scalar import c_function as binary_function
 from ts.bytecode.native.liveness import reads_and_writes
 from ts.bytecode.native.writer import FRAME, HEAD, SLOT, Writer
 from ts.bytecode.opcodes import NUMBER, OPCODES
@@ -69,7 +69,7 @@ def _comparison(expression: str) -> Builder:
     return lambda w, pc, a, b, c: w.set_truth(a, w.new(f"{expression} {w.value(b)}, {w.value(c)}"))
 
 
-def _choice(expression: str) -> Builder:
+def _select(expression: str) -> Builder:
     def build(w: Writer, pc: int, a: int, b: int, c: int) -> None:
         x, y = w.value(b), w.value(c)
         holds = w.new(f"{expression} {x}, {y}")
@@ -84,7 +84,7 @@ def _unary(expression: str) -> Builder:
 
 BUILDERS |= {name: _binary(expression) for name, expression in _BINARY.items()}
 BUILDERS |= {name: _comparison(expression) for name, expression in _COMPARISONS.items() if name in NUMBER}
-BUILDERS |= {name: _choice(expression) for name, expression in _CHOICES.items()}
+BUILDERS |= {name: _select(expression) for name, expression in _CHOICES.items()}
 BUILDERS |= {name: _unary(expression) for name, expression in _UNARY.items()}
 
 
@@ -104,7 +104,7 @@ def _division(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     """
     x, y = w.value(b), w.value(c)
     remainder = w.code.instructions[pc][0] == NUMBER["MOD_I64"]
-    if w.is_positive(pc, c) and w.is_natural(pc, b):
+    if w.is_positive(pc, c) and w.is_non_negative(pc, b):
         if w.is_constant(c) and not _is_power(int(y)):
             quotient = _quotient(w, x, int(y))
             w.set(a, w.new(f"sub i64 {x}, {w.new(f'mul i64 {quotient}, {y}')}") if remainder else quotient)
@@ -120,13 +120,13 @@ def _division(w: Writer, pc: int, a: int, b: int, c: int) -> None:
             quotient = w.new(f"sdiv i64 {x}, {y}")
             w.set(a, w.new(f"sub i64 {quotient}, {w.new(f'zext i1 {negative} to i64')}"))
         return
-    w.rarely(w.new(f"icmp eq i64 {y}, 0"), w.leave(pc))
+    w.branch_unlikely(w.new(f"icmp eq i64 {y}, 0"), w.leave(pc))
     minus = w.new(f"icmp eq i64 {y}, -1")
     divisor = w.new(f"select i1 {minus}, i64 1, i64 {y}")
     rest = w.new(f"srem i64 {x}, {divisor}")
-    uneven = w.new(f"icmp ne i64 {rest}, 0")
-    apart = w.new(f"icmp slt i64 {w.new(f'xor i64 {x}, {y}')}, 0")
-    adjusts = w.new(f"and i1 {uneven}, {apart}")
+    inexact = w.new(f"icmp ne i64 {rest}, 0")
+    signs_differ = w.new(f"icmp slt i64 {w.new(f'xor i64 {x}, {y}')}, 0")
+    adjusts = w.new(f"and i1 {inexact}, {signs_differ}")
     if remainder:
         w.set(a, w.new(f"add i64 {rest}, {w.new(f'select i1 {adjusts}, i64 {y}, i64 0')}"))
         return
@@ -155,8 +155,8 @@ def _quotient(w: Writer, x: str, divisor: int) -> str:
 @builds("SHL_I64", "SHR_I64")
 def _shift(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     count = w.new(f"and i64 {w.value(c)}, 63")
-    way = "shl" if w.code.instructions[pc][0] == NUMBER["SHL_I64"] else "ashr"
-    w.set(a, w.new(f"{way} i64 {w.value(b)}, {count}"))
+    operation = "shl" if w.code.instructions[pc][0] == NUMBER["SHL_I64"] else "ashr"
+    w.set(a, w.new(f"{operation} i64 {w.value(b)}, {count}"))
 
 
 @builds("ABS_I64")
@@ -207,21 +207,21 @@ def _float_truth(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 
 @builds("IS_NONE", "IS_NOT_NONE")
-def _none(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _is_none(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     relation = "eq" if w.code.instructions[pc][0] == NUMBER["IS_NONE"] else "ne"
     w.set_truth(a, w.new(f"icmp {relation} i64 {w.tag(b)}, {w.layout['tag_none']}"))
 
 
 @builds("CAST")
 def _cast(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-    w.rarely(w.new(f"icmp ne i64 {w.tag(b)}, {w.layout['tag_' + w.code.classes[a]]}"), w.leave(pc))
+    w.branch_unlikely(w.new(f"icmp ne i64 {w.tag(b)}, {w.layout['tag_' + w.code.classes[a]]}"), w.leave(pc))
     w.set(a, w.new(f"load {w.type(a)}, ptr {w.place(b)}, {FRAME}"))
 
 
 def _item(w: Writer, pc: int, items: int, index: int, number: int) -> str:
     """Return the address of a list item of the class of register `number`; exit for a bad index."""
-    if w.is_known(pc):
-        return w.item(w.known_items(items), w.value(index), number)
+    if w.is_hoisted(pc):
+        return w.item(w.hoisted_items(items), w.value(index), number)
     x = w.object(items)
     i = w.index(pc, index, w.field(x, "size", "i64"))
     return w.item(w.field(x, "items", "ptr"), i, number)
@@ -248,7 +248,7 @@ def _set_number(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("LIST_CHECK_LEN")
 def _check_length(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-    w.rarely(w.new(f"icmp ne i64 {w.field(w.object(a), 'size', 'i64')}, {b}"), w.leave(pc))
+    w.branch_unlikely(w.new(f"icmp ne i64 {w.field(w.object(a), 'size', 'i64')}, {b}"), w.leave(pc))
 
 
 def _slot(w: Writer, object: int, number: int) -> str:
@@ -272,7 +272,7 @@ def _set_attribute(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     "DICT_NEW", "TUPLE_NEW", "TUPLE_GET",
     "STR_LEN", "STR_GET", "STR_EQ", "STR_NE", "OBJECT_NEW", "ATTR_GET", "ATTR_SET", "HAS_ELEMENTS",
 )  # fmt: skip
-def _part(w: Writer, pc: int, a: int, b: int, c: int) -> None:
+def _call_runtime(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     """Emit a call of the interpreter's C function for the opcode, which works on the frame.
 
     Stores the numbers that it reads before the call and loads those that it writes after it; a nonzero status
@@ -282,19 +282,19 @@ def _part(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     for register in dict.fromkeys(reads):
         if w.is_number(register) and not w.is_constant(register):
             w.store(register)
-    w.tell_tensors()
+    w.flush_write_counts()
     at = w.new(f"getelementptr i8, ptr %instructions, i64 {pc * w.layout['instruction']}")
     status = w.new(f"call i32 {w.function(w.code.instructions[pc][0])}(ptr %registers, ptr {at})")
     failed, after = w.fresh(), w.fresh()
     w.do(f"br i1 {w.new(f'icmp ne i32 {status}, 0')}, label %{failed}, label %{after}, !prof !4")
     w.label(failed)
-    w.give(pc, pc + 1, status)
+    w.return_to_interpreter(pc, pc + 1, status)
     w.label(after)
     w.pc = pc + 1
     for register in dict.fromkeys(writes):
         if w.is_number(register):
             w.load(register)
-    w.ask_tensors(w.pc)
+    w.reload_tensors(w.pc)
     w.pc = pc
 
 
@@ -302,7 +302,7 @@ def _part(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 def _append(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     """Append a number inline if the list's storage has this item type and spare capacity, else by call."""
     if not w.is_number(b):
-        _part(w, pc, a, b, c)
+        _call_runtime(w, pc, a, b, c)
         return
     x = w.object(a)
     size = w.field(x, "size", "i64")
@@ -311,13 +311,13 @@ def _append(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     same = w.new(f"icmp eq i32 {w.field(x, 'item', 'i32')}, {w.layout['tag_' + w.code.classes[b]]}")
     w.branch(w.new(f"and i1 {fits}, {same}"), room, full)
     w.label(full)
-    _part(w, pc, a, b, c)
-    w.go(after)
+    _call_runtime(w, pc, a, b, c)
+    w.jump(after)
     w.label(room)
     w.put_item(w.item(w.field(x, "items", "ptr"), size, b), b)
     place = w.new(f"getelementptr i8, ptr {x}, i64 {w.layout['size']}")
     w.do(f"store i64 {w.new(f'add i64 {size}, 1')}, ptr {place}, {HEAD}")
-    w.go(after)
+    w.jump(after)
     w.label(after)
 
 
@@ -326,7 +326,7 @@ def _scalar(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     """Call the C function of a scalar operator directly if there is one, else call its kernel."""
     function = c_function(w.code, a)
     if function is None:
-        _part(w, pc, a, b, c)
+        _call_runtime(w, pc, a, b, c)
         return
     _, result, taken, checked = function
     *arguments, out = w.code.pool_list(b)
@@ -336,7 +336,9 @@ def _scalar(w: Writer, pc: int, a: int, b: int, c: int) -> None:
         values.append(value if w.type(register) == taken else w.new(f"sitofp i64 {value} to double"))
     given = ", ".join(f"{taken} {value}" for value in values)
     if checked:
-        w.rarely(w.new(f"icmp ne i32 {w.new(f'call i32 %direct.{a}({given}, ptr %given)')}, 0"), w.leave(pc))
+        w.branch_unlikely(
+            w.new(f"icmp ne i32 {w.new(f'call i32 %direct.{a}({given}, ptr %given)')}, 0"), w.leave(pc)
+        )
         w.set(out, w.new(f"load {result}, ptr %given"))
     else:
         w.set(out, w.new(f"call {result} %direct.{a}({given})"))
@@ -348,7 +350,7 @@ def c_function(code: Code, number: int) -> tuple[int, str, str, bool] | None:
     Returns None if the operator has none.
     """
     operator = code.operators[number]
-    return of_one(operator) or of_two(operator)
+    return unary_function(operator) or binary_function(operator)
 
 
 @builds("COPY")
@@ -356,14 +358,14 @@ def _copy(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     if w.is_number(a) and w.is_number(b):
         w.set(a, w.value(b))
     else:
-        _part(w, pc, a, b, c)
+        _call_runtime(w, pc, a, b, c)
 
 
 @builds("CALL_OPERATOR")
 def _operator(w: Writer, pc: int, a: int, b: int, c: int) -> None:
     left = w.spend(pc, _OPERATOR_COST)
-    _part(w, pc, a, b, c)
-    w.rarely(w.new(f"icmp slt i64 {left}, 0"), w.leave(pc + 1, w.layout["meter_zero"]))
+    _call_runtime(w, pc, a, b, c)
+    w.branch_unlikely(w.new(f"icmp slt i64 {left}, 0"), w.leave(pc + 1, w.layout["meter_zero"]))
 
 
 # ---------------------------------------------------------------- jumps
@@ -383,38 +385,38 @@ def _jump(name: str) -> Builder:
         if name:
             w.branch(_condition(w, name, b, c), w.at(a), w.at(pc + 1))
         else:
-            w.go(w.at(a))
+            w.jump(w.at(a))
 
     return build
 
 
 def _loop(name: str) -> Builder:
     def build(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-        if w.counts_turns(pc):
-            _count_turn(w, pc, a)
+        if w.counts_iterations(pc):
+            _end_iteration(w, pc, a)
             return
         if name:
             again = w.fresh()
             w.branch(_condition(w, name, b, c), again, w.at(pc + 1))
             w.label(again)
-        w.rarely(w.spend_one(pc), w.leave(a, w.layout["meter_zero"]))
-        w.go(w.at(a))
+        w.branch_unlikely(w.spend_one(pc), w.leave(a, w.layout["meter_zero"]))
+        w.jump(w.at(a))
 
     return build
 
 
-def _count_turn(w: Writer, pc: int, a: int) -> None:
+def _end_iteration(w: Writer, pc: int, a: int) -> None:
     """End an iteration of a loop with a separate iteration counter: one comparison covers end and budget."""
-    turn = w.new(f"add i64 {w.new(f'load i64, ptr %turn.{pc}')}, 1")
-    w.do(f"store i64 {turn}, ptr %turn.{pc}")
+    iteration = w.new(f"add i64 {w.new(f'load i64, ptr %iteration.{pc}')}, 1")
+    w.do(f"store i64 {iteration}, ptr %iteration.{pc}")
     stopped, ended = w.fresh(), w.fresh()
-    w.branch(w.new(f"icmp ne i64 {turn}, {w.new(f'load i64, ptr %limit.{pc}')}"), w.at(a), stopped)
+    w.branch(w.new(f"icmp ne i64 {iteration}, {w.new(f'load i64, ptr %limit.{pc}')}"), w.at(a), stopped)
     w.label(stopped)
-    is_last = w.new(f"icmp eq i64 {turn}, {w.new(f'load i64, ptr %turns.{pc}')}")
+    is_last = w.new(f"icmp eq i64 {iteration}, {w.new(f'load i64, ptr %iterations.{pc}')}")
     w.branch(is_last, ended, w.leave(a, w.layout["meter_zero"]))
     w.label(ended)
     w.spend(pc, -1)
-    w.go(w.at(pc + 1))
+    w.jump(w.at(pc + 1))
 
 
 @builds("LOOP_STEP")
@@ -426,13 +428,13 @@ def _step(w: Writer, pc: int, a: int, b: int, c: int) -> None:
         return
     stopped, ended = w.fresh(), w.fresh()
     goes_on = w.new(f"icmp ne i64 {w.value(b)}, {w.new(f'load i64, ptr %limit.{pc}')}")
-    several = ", !llvm.loop !30" if w.asks_each_turn(pc) else ""
+    several = ", !llvm.loop !30" if w.has_remaining_checks(pc) else ""
     w.do(f"br i1 {goes_on}, label %{w.at(a)}, label %{stopped}{several}")
     w.label(stopped)
     w.branch(w.new(f"icmp eq i64 {w.value(b)}, {w.value(c)}"), ended, w.leave(a, w.layout["meter_zero"]))
     w.label(ended)
     w.spend(pc, -1)  # leaving the loop is not a backward jump
-    w.go(w.at(pc + 1))
+    w.jump(w.at(pc + 1))
 
 
 for _row in OPCODES:

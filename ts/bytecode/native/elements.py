@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 from ts.bytecode.native.builders import builds
 from ts.bytecode.native.liveness import reads_and_writes, successors
-from ts.bytecode.native.seen import Seen, place_of, seen_by
+from ts.bytecode.native.seen import Seen, access_registers, seen_by
 from ts.bytecode.opcodes import NUMBER
 
 if TYPE_CHECKING:
@@ -41,64 +41,66 @@ class Tensors:
         sites: dict[Seen, list[int]] = {}
         self._written: set[Seen] = set()
         for pc in within:
-            seen = seen_by(w.code, pc)
-            if seen is not None:
-                sites.setdefault(seen, []).append(pc)
+            tensor = seen_by(w.code, pc)
+            if tensor is not None:
+                sites.setdefault(tensor, []).append(pc)
                 if w.code.instructions[pc][0] in _STORES:
-                    self._written.add(seen)
-        self._before = {seen: _leading_to(w.code, seen.register, pcs) for seen, pcs in sites.items()}
-        dense = all(seen.rank == 0 or seen.dtype in _TYPES for seen in sites)
-        self.ways = (DENSE,) if dense and any(seen.rank for seen in sites) else ()
-        for seen in sites:
-            w.do(f"{seen.name('ok')} = alloca i1")
-            w.do(f"{seen.name('writeable')} = alloca i1")
+                    self._written.add(tensor)
+        self._before = {
+            tensor: _instructions_reaching(w.code, tensor.register, pcs) for tensor, pcs in sites.items()
+        }
+        dense = all(tensor.rank == 0 or tensor.dtype in _TYPES for tensor in sites)
+        self.versions = (DENSE,) if dense and any(tensor.rank for tensor in sites) else ()
+        for tensor in sites:
+            w.do(f"{tensor.name('ok')} = alloca i1")
+            w.do(f"{tensor.name('writeable')} = alloca i1")
             for what in ("bytes", "writes"):
-                w.do(f"{seen.name(what)} = alloca ptr")
-            for what in seen.lengths():
-                w.do(f"{seen.name(what)} = alloca i64")
-            if seen in self._written:
-                w.do(f"{seen.name('pending')} = alloca i32")
-                w.do(f"store i32 0, ptr {seen.name('pending')}")
+                w.do(f"{tensor.name(what)} = alloca ptr")
+            for what in tensor.lengths():
+                w.do(f"{tensor.name(what)} = alloca i64")
+            if tensor in self._written:
+                w.do(f"{tensor.name('pending')} = alloca i32")
+                w.do(f"store i32 0, ptr {tensor.name('pending')}")
 
-    def ask(self, w: Writer, pc: int) -> None:
+    def reload(self, w: Writer, pc: int) -> None:
         """Emit loads of the tensor headers that instructions from `pc` on use."""
-        for seen in self._wanted(w, pc):
-            _ask(w, seen)
-        if w.way == DENSE and self._wanted(w, pc):
-            w.rarely(w.new(f"xor i1 {self.are_dense(w, pc)}, true"), w.leave(pc))
+        for tensor in self._used_tensors(w, pc):
+            _reload_header(w, tensor)
+        if w.version == DENSE and self._used_tensors(w, pc):
+            w.branch_unlikely(w.new(f"xor i1 {self.are_dense(w, pc)}, true"), w.leave(pc))
 
-    def tell(self, w: Writer) -> None:
+    def flush_writes(self, w: Writer) -> None:
         """Emit updates of the version counters for writes not counted yet, before other code runs."""
-        for seen in sorted(self._written):
+        for tensor in sorted(self._written):
             some, none = w.fresh(), w.fresh()
-            count = _known(w, seen, "pending", "i32")
+            count = _load_field(w, tensor, "pending", "i32")
             w.branch(w.new(f"icmp ne i32 {count}, 0"), some, none)
             w.label(some)
-            w.count_writes(_known(w, seen, "writes", "ptr"), count)
-            w.do(f"store i32 0, ptr {seen.name('pending')}")
-            w.go(none)
+            w.count_writes(_load_field(w, tensor, "writes", "ptr"), count)
+            w.do(f"store i32 0, ptr {tensor.name('pending')}")
+            w.jump(none)
             w.label(none)
 
     def are_dense(self, w: Writer, pc: int) -> str:
         """Return the condition under which the dense version may run from `pc` on."""
         holds = "true"
-        for seen in self._wanted(w, pc):
-            answers = [_known(w, seen, "ok", "i1")]
-            if seen in self._written:
-                answers.append(_known(w, seen, "writeable", "i1"))
-            if seen.rank:
-                stride = _known(w, seen, f"stride{seen.rank - 1}", "i64")
-                answers.append(w.new(f"icmp eq i64 {stride}, {_TYPES[seen.dtype][1]}"))
+        for tensor in self._used_tensors(w, pc):
+            answers = [_load_field(w, tensor, "ok", "i1")]
+            if tensor in self._written:
+                answers.append(_load_field(w, tensor, "writeable", "i1"))
+            if tensor.rank:
+                stride = _load_field(w, tensor, f"stride{tensor.rank - 1}", "i64")
+                answers.append(w.new(f"icmp eq i64 {stride}, {_TYPES[tensor.dtype][1]}"))
             for answer in answers:
                 holds = w.new(f"and i1 {holds}, {answer}")
         return holds
 
-    def _wanted(self, w: Writer, pc: int) -> list[Seen]:
+    def _used_tensors(self, w: Writer, pc: int) -> list[Seen]:
         before = self._before.items()
-        return [seen for seen, leading in before if pc in leading and w.is_live(pc, seen.register)]
+        return [tensor for tensor, leading in before if pc in leading and w.is_live(pc, tensor.register)]
 
 
-def _leading_to(code: Code, register: int, sites: list[int]) -> set[int]:
+def _instructions_reaching(code: Code, register: int, sites: list[int]) -> set[int]:
     """Return the instructions from which control may reach one of `sites` without a write to `register`."""
     found = set(sites)
     writes = {pc for pc in range(code.size) if register in reads_and_writes(code, pc)[1]}
@@ -113,59 +115,63 @@ def _leading_to(code: Code, register: int, sites: list[int]) -> set[int]:
     return found
 
 
-def _ask(w: Writer, seen: Seen) -> None:
-    x = w.object(seen.register)
+def _reload_header(w: Writer, tensor: Seen) -> None:
+    x = w.object(tensor.register)
     right, known = w.fresh(), w.fresh()
     array = w.field(x, "array", "ptr")
     holds = ""
-    for part, name, wanted in ((x, "scalar_type", seen.dtype), (x, "backend", 0), (array, "ndim", seen.rank)):
+    for part, name, wanted in (
+        (x, "scalar_type", tensor.dtype),
+        (x, "backend", 0),
+        (array, "ndim", tensor.rank),
+    ):
         same = w.new(f"icmp eq i32 {w.field(part, name, 'i32')}, {wanted}")
         holds = w.new(f"and i1 {holds}, {same}") if holds else same
-    w.do(f"store i1 {holds}, ptr {seen.name('ok')}")
+    w.do(f"store i1 {holds}, ptr {tensor.name('ok')}")
     w.branch(holds, right, known)
     w.label(right)
-    w.do(f"store ptr {w.field(array, 'bytes', 'ptr')}, ptr {seen.name('bytes')}")
+    w.do(f"store ptr {w.field(array, 'bytes', 'ptr')}, ptr {tensor.name('bytes')}")
     flag = w.new(f"and i32 {w.field(array, 'flags', 'i32')}, {w.layout['writeable']}")
-    w.do(f"store i1 {w.new(f'icmp ne i32 {flag}, 0')}, ptr {seen.name('writeable')}")
+    w.do(f"store i1 {w.new(f'icmp ne i32 {flag}, 0')}, ptr {tensor.name('writeable')}")
     owner = w.field(x, "owner", "ptr")
     is_own = w.new(f"icmp eq ptr {owner}, {w.function(w.layout['none'])}")
     counted = w.new(f"select i1 {is_own}, ptr {x}, ptr {owner}")
     writes = w.new(f"getelementptr i8, ptr {counted}, i64 {w.layout['version']}")
-    w.do(f"store ptr {writes}, ptr {seen.name('writes')}")
+    w.do(f"store ptr {writes}, ptr {tensor.name('writes')}")
     for name, field in (("size", "dims"), ("stride", "strides")):
-        for k in range(seen.rank):
+        for k in range(tensor.rank):
             place = w.new(f"getelementptr i64, ptr {w.field(array, field, 'ptr')}, i64 {k}")
-            w.do(f"store i64 {w.head(place, 'i64')}, ptr {seen.name(f'{name}{k}')}")
-    w.go(known)
+            w.do(f"store i64 {w.head(place, 'i64')}, ptr {tensor.name(f'{name}{k}')}")
+    w.jump(known)
     w.label(known)
 
 
-def _known(w: Writer, seen: Seen, what: str, type: str) -> str:
-    return w.new(f"load {type}, ptr {seen.name(what)}")
+def _load_field(w: Writer, tensor: Seen, what: str, type: str) -> str:
+    return w.new(f"load {type}, ptr {tensor.name(what)}")
 
 
 def _element(w: Writer, pc: int) -> tuple[Seen, str]:
     """Return the tensor operand and the address of its element; exit to the interpreter on a mismatch."""
-    seen = seen_by(w.code, pc)
-    assert seen is not None
-    _require(w, pc, seen, "ok")
-    place = _known(w, seen, "bytes", "ptr")
-    for k, index in enumerate(place_of(w.code, pc)[1:]):
+    tensor = seen_by(w.code, pc)
+    assert tensor is not None
+    _require(w, pc, tensor, "ok")
+    place = _load_field(w, tensor, "bytes", "ptr")
+    for k, index in enumerate(access_registers(w.code, pc)[1:]):
         i = w.value(index)
-        if not w.is_known(pc, k):
-            i = w.index(pc, index, _known(w, seen, f"size{k}", "i64"))
-        if w.way == DENSE and k + 1 == seen.rank:
-            place = w.new(f"getelementptr inbounds {_TYPES[seen.dtype][0]}, ptr {place}, i64 {i}")
+        if not w.is_hoisted(pc, k):
+            i = w.index(pc, index, _load_field(w, tensor, f"size{k}", "i64"))
+        if w.version == DENSE and k + 1 == tensor.rank:
+            place = w.new(f"getelementptr inbounds {_TYPES[tensor.dtype][0]}, ptr {place}, i64 {i}")
         else:
-            offset = w.new(f"mul i64 {i}, {_known(w, seen, f'stride{k}', 'i64')}")
+            offset = w.new(f"mul i64 {i}, {_load_field(w, tensor, f'stride{k}', 'i64')}")
             place = w.new(f"getelementptr i8, ptr {place}, i64 {offset}")
-    return seen, place
+    return tensor, place
 
 
-def _require(w: Writer, pc: int, seen: Seen, what: str) -> None:
-    if w.way == DENSE:  # checked at the entry of this version
+def _require(w: Writer, pc: int, tensor: Seen, what: str) -> None:
+    if w.version == DENSE:  # checked at the entry of this version
         return
-    w.rarely(w.new(f"xor i1 {_known(w, seen, what, 'i1')}, true"), w.leave(pc))
+    w.branch_unlikely(w.new(f"xor i1 {_load_field(w, tensor, what, 'i1')}, true"), w.leave(pc))
 
 
 @builds("LOAD_FLOAT")
@@ -189,14 +195,14 @@ def _load_int(w: Writer, pc: int, a: int, b: int, c: int) -> None:
 
 @builds("STORE_FLOAT", "STORE_INT")
 def _store(w: Writer, pc: int, a: int, b: int, c: int) -> None:
-    seen, place = _element(w, pc)
-    _require(w, pc, seen, "writeable")
+    tensor, place = _element(w, pc)
+    _require(w, pc, tensor, "writeable")
     value, type = w.value(b), w.type(b)
     if c == _FLOAT32:
         value, type = w.new(f"fptrunc double {value} to float"), "float"
     w.put_element(place, type, value)
-    count = w.new(f"add i32 {_known(w, seen, 'pending', 'i32')}, 1")
-    w.do(f"store i32 {count}, ptr {seen.name('pending')}")
+    count = w.new(f"add i32 {_load_field(w, tensor, 'pending', 'i32')}, 1")
+    w.do(f"store i32 {count}, ptr {tensor.name('pending')}")
 
 
 @builds("ROUND_F32")

@@ -20,7 +20,7 @@ LEFT_ALONE: Final = frozenset(
     ("CALL", "CALL_METHOD", "RETURN", "RAISE", "PRINT", "FORK", "WAIT", "BREAK", "ENTER_PLAN")
 )
 # Of these, opcodes that end the loop, so that they run at most once.
-_LAST: Final = frozenset(("RETURN", "RAISE"))
+_LOOP_ENDING_OPCODES: Final = frozenset(("RETURN", "RAISE"))
 # Opcodes that spend most of their time in runtime functions.
 HEAVY: Final = frozenset(
     (
@@ -33,16 +33,16 @@ HEAVY: Final = frozenset(
 # Reasons why a whole Code, or a loop, is not compiled.
 STOPS: Final = "it has stop points of a debugger"
 LARGE: Final = "it is too large"
-NO_LOOP: Final = "it has no loop"
-CALLS: Final = {
+REASON_NO_LOOP: Final = "it has no loop"
+CALL_REASONS: Final = {
     "CALL": "it calls a function that is not inlined",
     "CALL_METHOD": "it calls a method that is not inlined",
     "FORK": "it starts a task",
     "WAIT": "it waits for a task",
     "PRINT": "it prints",
 }
-OPERATORS: Final = "most of its instructions are operator calls"
-MOST_INSTRUCTIONS: Final = 1_000  # LLVM compiles that many in some seconds
+REASON_OPERATORS: Final = "most of its instructions are operator calls"
+MAX_INSTRUCTIONS: Final = 1_000  # LLVM compiles that many in some seconds
 
 
 class Exit(NamedTuple):
@@ -66,19 +66,19 @@ Rows = tuple[tuple[int, int, int, int], ...]
 
 
 def loops_of(code: Code) -> tuple[Loop, ...]:
-    """Return the loops of a code, each with the reason why it is not compiled, or ""."""
+    """Return the loops of a code, each with the reason against its compilation, or ""."""
     rows = code.instructions
     if any(row[0] == NUMBER["BREAK"] for row in rows):
         return tuple(Loop(head, end, STOPS) for head, end in _spans(rows))
     spans = _spans(rows)
-    return tuple(_judged(rows, head, end, spans) for head, end in spans)
+    return tuple(_classify_loop(rows, head, end, spans) for head, end in spans)
 
 
 def _spans(rows: Rows) -> list[tuple[int, int]]:
     return [(row[1], end) for end, row in enumerate(rows) if OPCODES[row[0]].format[0] == "<"]
 
 
-def _judged(rows: Rows, head: int, end: int, spans: list[tuple[int, int]]) -> Loop:
+def _classify_loop(rows: Rows, head: int, end: int, spans: list[tuple[int, int]]) -> Loop:
     """Return a loop with the reason against its compilation, from instructions outside inner loops."""
     inner: set[int] = set()
     for first, last in spans:
@@ -86,7 +86,7 @@ def _judged(rows: Rows, head: int, end: int, spans: list[tuple[int, int]]) -> Lo
             inner.update(range(first, last + 1))
     names = {at: OPCODES[rows[at][0]].name for at in range(head, end + 1) if at not in inner}
     for at, name in names.items():
-        if name in LEFT_ALONE and name not in _LAST:
-            return Loop(head, end, CALLS[name], at)
+        if name in LEFT_ALONE and name not in _LOOP_ENDING_OPCODES:
+            return Loop(head, end, CALL_REASONS[name], at)
     heavy = sum(name in HEAVY for name in names.values())
-    return Loop(head, end, OPERATORS if 2 * heavy > len(names) else "")
+    return Loop(head, end, REASON_OPERATORS if 2 * heavy > len(names) else "")

@@ -32,11 +32,11 @@ def reads_and_writes(code: Code, pc: int) -> tuple[list[int], list[int]]:
                 writes.append(operand)
         elif format == "P":
             items = code.pool_list(operand)
-            taken = len(items)
+            read_count = len(items)
             if OPCODES[op].name in ("CALL_OPERATOR", "CALL_SCALAR"):
-                taken = code.operators[operands[0]].nargs
-            reads += items[:taken]
-            writes += items[taken:]
+                read_count = code.operators[operands[0]].nargs
+            reads += items[:read_count]
+            writes += items[read_count:]
     return reads, writes
 
 
@@ -52,17 +52,17 @@ def successors(code: Code, pc: int) -> tuple[int, ...]:
 def reachable(code: Code, starts: list[int]) -> set[int]:
     """Return the instructions reachable from `starts`."""
     found = set(starts)
-    waiting = list(starts)
-    while waiting:
-        for pc in successors(code, waiting.pop()):
+    pending = list(starts)
+    while pending:
+        for pc in successors(code, pending.pop()):
             if pc not in found:
                 found.add(pc)
-                waiting.append(pc)
+                pending.append(pc)
     return found
 
 
 def live_before(code: Code) -> list[int]:
-    """Return, for each instruction, the mask of registers that are live before it."""
+    """Return the mask of live registers before each instruction."""
     rows = code.instructions
     reads, writes = [], []
     for pc in range(code.size):

@@ -60,13 +60,13 @@ class Bounds:
         code = self._code
         start = range(code.parameter_count, self._first)
         self._before[0] = {register: (0, 0) for register in start if code.classes[register] == "i"}
-        waiting = {0}
-        while waiting:
-            pc = min(waiting)
-            waiting.discard(pc)
+        pending = {0}
+        while pending:
+            pc = min(pending)
+            pending.discard(pc)
             for successor in successors(code, pc):
                 if successor < code.size and self._join_into(successor, self._after(pc, successor)):
-                    waiting.add(successor)
+                    pending.add(successor)
         for _ in range(_NARROWING_PASSES):
             self._narrow_all()
 
@@ -141,7 +141,7 @@ class Bounds:
         return _binary_range(name, x, y)
 
     def _narrow_by_jump(self, ranges: Ranges, pc: int, name: str, taken: bool) -> None:
-        """Narrow the ranges by the condition of a jump that is, or is not, taken."""
+        """Narrow the ranges by the condition of a jump, or by its negation if the jump is not taken."""
         _, _, b, c = self._code.instructions[pc]
         if name == "STEP":
             least, most = self._get(ranges, b)

@@ -36,12 +36,12 @@ class Seen(NamedTuple):
 
 def seen_by(code: Code, pc: int) -> Seen | None:
     """Return the tensor operand of an element load or store, None for other instructions."""
-    items = place_of(code, pc)
+    items = access_registers(code, pc)
     return Seen(items[0], code.instructions[pc][3], len(items) - 1) if items else None
 
 
-def place_of(code: Code, pc: int) -> list[int]:
-    """Return the registers of the tensor and of the indices; [] for other instructions."""
+def access_registers(code: Code, pc: int) -> list[int]:
+    """Return the tensor register and index registers of an element access; [] for other instructions."""
     row = code.instructions[pc]
     operand = _POOL_OPERAND.get(row[0])
     return [] if operand is None else code.pool_list(row[operand])

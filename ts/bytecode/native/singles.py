@@ -30,15 +30,15 @@ def singles_before(code: Code) -> list[int]:
     every = (1 << code.register_count) - 1
     before = [every] * code.size
     before[0] = constants
-    waiting = {0}
-    while waiting:
-        pc = min(waiting)
-        waiting.discard(pc)
+    pending = {0}
+    while pending:
+        pc = min(pending)
+        pending.discard(pc)
         after = _after(code, pc, before[pc])
         for successor in successors(code, pc):
             if successor < code.size and before[successor] & ~after:
                 before[successor] &= after
-                waiting.add(successor)
+                pending.add(successor)
     return before
 
 
@@ -56,12 +56,12 @@ def _after(code: Code, pc: int, before: int) -> int:
 def _constants(code: Code) -> int:
     found = 0
     for register, value in enumerate(code.constants, code.first_constant()):
-        if code.classes[register] == "f" and _fits(value):
+        if code.classes[register] == "f" and _is_float32(value):
             found |= 1 << register
     return found
 
 
-def _fits(x: float) -> bool:
+def _is_float32(x: float) -> bool:
     try:
         return bool(struct.unpack("<f", struct.pack("<f", x))[0] == x)
     except OverflowError:

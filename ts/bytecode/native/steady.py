@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from ts.bytecode.native.exits import Loop
 from ts.bytecode.native.liveness import reads_and_writes
 from ts.bytecode.native.ranges import is_counted, jumps_to
-from ts.bytecode.native.seen import Seen, place_of, seen_by
+from ts.bytecode.native.seen import Seen, access_registers, seen_by
 from ts.bytecode.opcodes import NUMBER, OPCODES
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ _STEADY: Final = frozenset(
 )
 _TURNED: Final = str.maketrans("LG", "GL")
 _ONE: Final = -1  # the key of the constant term, instead of a register
-_MOST_TERMS: Final = 4
-_MOST_FACTOR: Final = 1 << 20
-_MOST_INSTRUCTIONS: Final = 100  # limit, because the loop is compiled twice
+_MAX_TERMS: Final = 4
+_MAX_FACTOR: Final = 1 << 20
+_MAX_INSTRUCTIONS: Final = 100  # limit, because the loop is compiled twice
 _SHORT: Final = 12  # instructions of a short loop body
 
 Sum = dict[int, int]  # factors by loop-invariant register, or `_ONE`
@@ -61,7 +61,7 @@ class Steps:
     relation: str  # between counter and bound, while the loop continues
     bound: int
     step: int  # a loop-invariant register, like the bound
-    taken_away: bool  # `counter -= step`
+    is_subtracted: bool  # `counter -= step`
 
 
 @dataclass(frozen=True)
@@ -71,27 +71,28 @@ class Steady:
     head: int
     end: int
     steps: Steps | None
-    lines: dict[tuple[int, int], tuple[Holder, Line]]  # (indexed object, index) by instruction and dimension
-    others: bool  # the loop has further indices, not affine
+    # (indexed object, index), by instruction and dimension
+    indices: dict[tuple[int, int], tuple[Holder, Line]]
+    has_other_indices: bool  # indices that are not affine
 
     @property
     def lists(self) -> list[int]:
         """Registers of the lists with hoisted checks."""
-        return sorted({holder for holder, _ in self.lines.values() if isinstance(holder, int)})
+        return sorted({holder for holder, _ in self.indices.values() if isinstance(holder, int)})
 
     @property
-    def asks_each_turn(self) -> bool:
+    def has_remaining_checks(self) -> bool:
         """Whether the loop has a short body with remaining checks."""
-        return self.others and self.end - self.head <= _SHORT
+        return self.has_other_indices and self.end - self.head <= _SHORT
 
     @property
     def lengths(self) -> list[tuple[Seen, int]]:
         """Tensor dimensions with hoisted checks."""
-        return sorted({holder for holder, _ in self.lines.values() if not isinstance(holder, int)})
+        return sorted({holder for holder, _ in self.indices.values() if not isinstance(holder, int)})
 
 
 def is_simple(code: Code, loop: Loop) -> bool:
-    """Return whether a loop is counted, spends budget at its own jump only, and has no other exit."""
+    """Return whether a loop is a counted loop with its own jump as the only exit and budget check."""
     if code.instructions[loop.end][0] != NUMBER["LOOP_STEP"] or not _is_closed(code, loop):
         return False
     return is_counted(code, loop.end, jumps_to(code))
@@ -127,86 +128,88 @@ def _steps(code: Code, loop: Loop, written: set[int]) -> Steps | None:
     return Steps(counter, relation, bound, step, name == "SUB_I64")
 
 
-def steady(code: Code, loop: Loop, tensors: bool = False) -> Steady | None:
-    """Return the loop with its hoistable checks, of `tensors` too; None if there are none."""
+def find_hoistable_checks(code: Code, loop: Loop, tensors: bool = False) -> Steady | None:
+    """Return the hoistable bounds checks of a loop, with `tensors` also of tensors; None if there are none."""
     rows = code.instructions
     span = range(loop.head, loop.end)
-    if len(span) > _MOST_INSTRUCTIONS or not all(_is_steady(OPCODES[rows[pc][0]].name) for pc in span):
+    if len(span) > _MAX_INSTRUCTIONS or not all(_is_safe_opcode(OPCODES[rows[pc][0]].name) for pc in span):
         return None
     written = {register for pc in (*span, loop.end) for register in reads_and_writes(code, pc)[1]}
     steps = None if is_simple(code, loop) else _steps(code, loop, written)
     if steps is None and not is_simple(code, loop):
         return None
-    lines: dict[tuple[int, int], tuple[Holder, Line]] = {}
-    others = False
+    indices: dict[tuple[int, int], tuple[Holder, Line]] = {}
+    has_other_indices = False
     counter = steps.counter if steps else rows[loop.end][2]
-    known: dict[int, Line] = {counter: Line({_ONE: 1}, {})}
+    affine: dict[int, Line] = {counter: Line({_ONE: 1}, {})}
     sources = jumps_to(code)
     for pc in span:
         for source in sources.get(pc, ()):  # a jump may have skipped the writes since its source
             for between in range(source, pc):
                 for register in reads_and_writes(code, between)[1]:
-                    known.pop(register, None)
-        asked = _asked(code, pc, tensors)
-        for k, (holder, index) in enumerate(asked):
-            line = _line(code, known, written, index)
+                    affine.pop(register, None)
+        operands = _indexed_operands(code, pc, tensors)
+        for k, (holder, index) in enumerate(operands):
+            line = _affine_form(code, affine, written, index)
             register = holder if isinstance(holder, int) else holder[0].register
             if line is not None and register not in written:
-                lines[pc, k] = holder, line
+                indices[pc, k] = holder, line
             else:
-                others = True
-        result = _result(code, known, written, pc)
+                has_other_indices = True
+        result = _affine_result(code, affine, written, pc)
         for register in reads_and_writes(code, pc)[1]:
-            known.pop(register, None)
+            affine.pop(register, None)
         if result is not None:
-            known[rows[pc][1]] = result
-    return Steady(loop.head, loop.end, steps, lines, others) if lines else None
+            affine[rows[pc][1]] = result
+    return Steady(loop.head, loop.end, steps, indices, has_other_indices) if indices else None
 
 
-def _asked(code: Code, pc: int, tensors: bool) -> list[tuple[Holder, int]]:
+def _indexed_operands(code: Code, pc: int, tensors: bool) -> list[tuple[Holder, int]]:
     """Return the index registers of an instruction, with the objects that they index."""
     op, a, b, c = code.instructions[pc]
     if op == NUMBER["LIST_GET_SCALAR"]:
         return [(b, c)]
     if op == NUMBER["LIST_SET_SCALAR"]:
         return [(a, b)]
-    seen = seen_by(code, pc) if tensors else None
-    return [] if seen is None else [((seen, k), index) for k, index in enumerate(place_of(code, pc)[1:])]
+    tensor = seen_by(code, pc) if tensors else None
+    if tensor is None:
+        return []
+    return [((tensor, k), index) for k, index in enumerate(access_registers(code, pc)[1:])]
 
 
-def _is_steady(name: str) -> bool:
+def _is_safe_opcode(name: str) -> bool:
     return name.endswith(("_I64", "_F64")) or name.startswith("JUMP") or name in _STEADY
 
 
-def _line(code: Code, known: dict[int, Line], written: set[int], register: int) -> Line | None:
+def _affine_form(code: Code, affine: dict[int, Line], written: set[int], register: int) -> Line | None:
     """Return the affine form of a register's value, or None."""
-    if register in known:
-        return known[register]
+    if register in affine:
+        return affine[register]
     first = code.first_constant()
     if register >= first:
         value = code.constants[register - first]
-        if type(value) is not int or abs(value) > _MOST_FACTOR:
+        if type(value) is not int or abs(value) > _MAX_FACTOR:
             return None
         return Line({}, {_ONE: value} if value else {})
     return Line({}, {register: 1}) if register not in written else None
 
 
-def _result(code: Code, known: dict[int, Line], written: set[int], pc: int) -> Line | None:
+def _affine_result(code: Code, affine: dict[int, Line], written: set[int], pc: int) -> Line | None:
     """Return the affine form of an instruction's result, or None."""
     op, _, b, c = code.instructions[pc]
     name = OPCODES[op].name
     if name not in ("MOVE", "ADD_I64", "SUB_I64", "MUL_I64") or code.classes[b] != "i":
         return None
-    x = _line(code, known, written, b)
+    x = _affine_form(code, affine, written, b)
     if x is None or name == "MOVE":
         return x
-    y = _line(code, known, written, c)
+    y = _affine_form(code, affine, written, c)
     if y is None:
         return None
     if name == "MUL_I64":
         return _product(x, y) or _product(y, x)
     sign = 1 if name == "ADD_I64" else -1
-    return _checked(_sum(x.slope, y.slope, sign), _sum(x.offset, y.offset, sign))
+    return _bounded(_sum(x.slope, y.slope, sign), _sum(x.offset, y.offset, sign))
 
 
 def _sum(x: Sum, y: Sum, sign: int) -> Sum:
@@ -228,13 +231,13 @@ def _product(x: Line, y: Line) -> Line | None:
     def times(sum: Sum) -> Sum:
         return {(register if of == _ONE else of): number * factor for of, number in sum.items() if factor}
 
-    return _checked(times(x.slope), times(x.offset))
+    return _bounded(times(x.slope), times(x.offset))
 
 
-def _checked(slope: Sum, offset: Sum) -> Line | None:
+def _bounded(slope: Sum, offset: Sum) -> Line | None:
     """Return an affine form if its values fit in 128 bits: 2**63 * 2**62 and a few terms of 2**84."""
-    if len(slope) > 1 or len(offset) > _MOST_TERMS or any(abs(f) > _MOST_FACTOR for f in offset.values()):
+    if len(slope) > 1 or len(offset) > _MAX_TERMS or any(abs(f) > _MAX_FACTOR for f in offset.values()):
         return None
-    if any(abs(factor) > (_MOST_FACTOR if register == _ONE else 1) for register, factor in slope.items()):
+    if any(abs(factor) > (_MAX_FACTOR if register == _ONE else 1) for register, factor in slope.items()):
         return None
     return Line(slope, offset)

@@ -18,7 +18,7 @@ from ts.bytecode.native.entering import enter
 from ts.bytecode.native.exits import LEFT_ALONE, Loop
 from ts.bytecode.native.liveness import live_before, reachable, reads_and_writes
 from ts.bytecode.native.ranges import Bounds
-from ts.bytecode.native.steady import Steady, is_simple, steady
+from ts.bytecode.native.steady import Steady, find_hoistable_checks, is_simple
 from ts.bytecode.native.writer import MEMORY, Writer
 from ts.bytecode.opcodes import NUMBER, OPCODES
 
@@ -53,9 +53,9 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
             w.do(f"%r{register}.s = alloca float")
     w.tensors = Tensors(w, within)
     for loop in loops:
-        for name in ("base", "limit", "turn", "turns"):
+        for name in ("base", "limit", "iteration", "iterations"):
             w.do(f"%{name}.{loop.end} = alloca i64")
-        for items in _lists(steady(code, loop)):
+        for items in _lists(find_hoistable_checks(code, loop)):
             w.do(f"%items.{loop.end}.{items} = alloca ptr")
         if is_simple(code, loop):
             w.count(loop.end)
@@ -76,36 +76,41 @@ def translate(code: Code, loops: tuple[Loop, ...], layout: dict[str, int], force
         for register in variables:
             if live[pc] >> register & 1:
                 w.load(register)
-        w.ask_tensors(pc)
-        if w.tensors.ways:
+        w.reload_tensors(pc)
+        if w.tensors.versions:
             w.branch(w.tensors.are_dense(w, pc), f"begin.{pc}{DENSE}", f"begin.{pc}")
         else:
-            w.go(f"begin.{pc}")
-    for way in (*w.tensors.ways, ""):
-        w.way = way
-        counted = {loop.end: steady(code, loop, way == DENSE) for loop in loops if loop.end in within}
-        counted = {end: twice for end, twice in counted.items() if twice or w.counts(end)}
-        w.heads = frozenset(code.instructions[end][1] for end in counted)
+            w.jump(f"begin.{pc}")
+    for version in (*w.tensors.versions, ""):
+        w.version = version
+        counted_loops = {
+            loop.end: find_hoistable_checks(code, loop, version == DENSE)
+            for loop in loops
+            if loop.end in within
+        }
+        counted_loops = {end: checks for end, checks in counted_loops.items() if checks or w.counts(end)}
+        w.heads = frozenset(code.instructions[end][1] for end in counted_loops)
         for pc in entries:
-            w.label(f"begin.{pc}{w.way}")
-            _enter(w, pc, counted)
+            w.label(f"begin.{pc}{w.version}")
+            _enter(w, pc, counted_loops)
         for pc in within:
             _instruction(w, pc, forced)
-        for end, twice in counted.items():
-            _go_into(w, end, twice)
-        for w.steady in filter(None, counted.values()):  # second version, without the hoisted checks
-            for pc in range(w.steady.head, w.steady.end + 1):
+        for end, hoistable in counted_loops.items():
+            _enter_from_head(w, end, hoistable)
+        # A second version of each loop, without the hoisted checks.
+        for w.unchecked_loop in filter(None, counted_loops.values()):
+            for pc in range(w.unchecked_loop.head, w.unchecked_loop.end + 1):
                 if pc in within:
                     _instruction(w, pc, forced)
-        w.steady = None
+        w.unchecked_loop = None
     w.write_exits()
     w.label("nowhere")
     w.do("unreachable")
     return _MODULE.format(body="\n".join(w.lines), memory=MEMORY)
 
 
-def _lists(twice: Steady | None) -> list[int]:
-    return [] if twice is None else twice.lists
+def _lists(hoistable: Steady | None) -> list[int]:
+    return [] if hoistable is None else hoistable.lists
 
 
 def _load_functions(w: Writer, operators: set[int]) -> None:
@@ -121,7 +126,7 @@ def _load_functions(w: Writer, operators: set[int]) -> None:
         w.do(f"%direct.{number} = getelementptr i8, ptr {place}, i64 0")
 
 
-def _enter(w: Writer, pc: int, counted: dict[int, Steady | None]) -> None:
+def _enter(w: Writer, pc: int, counted_loops: dict[int, Steady | None]) -> None:
     """Emit a copy of the LOOP for the entry, so that the loop proper has a single entry, its head.
 
     LLVM only recognizes natural loops.
@@ -129,30 +134,30 @@ def _enter(w: Writer, pc: int, counted: dict[int, Steady | None]) -> None:
     w.pc = pc
     op, a, b, c = w.code.instructions[pc]
     build = BUILDERS[OPCODES[op].name]
-    if pc in counted:
-        twice = counted[pc]
-        holds = enter(w, pc, twice, 1)
-        if twice:
+    if pc in counted_loops:
+        hoistable = counted_loops[pc]
+        holds = enter(w, pc, hoistable, 1)
+        if hoistable:
             known, unknown = w.fresh(), w.fresh()
             w.branch(holds, known, unknown)
             w.label(known)
-            w.steady = twice
+            w.unchecked_loop = hoistable
             build(w, pc, a, b, c)
-            w.steady = None
+            w.unchecked_loop = None
             w.label(unknown)
     build(w, pc, a, b, c)
 
 
-def _go_into(w: Writer, end: int, twice: Steady | None) -> None:
+def _enter_from_head(w: Writer, end: int, hoistable: Steady | None) -> None:
     """Emit the edge from the code before a loop to its first instruction, with the loop's prologue."""
     head = w.code.instructions[end][1]
-    w.label(f"into.{head}{w.way}")
+    w.label(f"into.{head}{w.version}")
     w.pc = head
-    holds = enter(w, end, twice, 0)
-    if twice:
-        w.branch(holds, w.at(head, twice), w.at(head))
+    holds = enter(w, end, hoistable, 0)
+    if hoistable:
+        w.branch(holds, w.at(head, hoistable), w.at(head))
     else:
-        w.go(w.at(head))
+        w.jump(w.at(head))
 
 
 def _instruction(w: Writer, pc: int, forced: bool) -> None:
@@ -161,16 +166,16 @@ def _instruction(w: Writer, pc: int, forced: bool) -> None:
     w.pc = pc
     w.label(w.at(pc))
     if row.name in LEFT_ALONE:
-        w.go(w.leave(pc))
+        w.jump(w.leave(pc))
         return
     if forced:
         counter = w.function(w.layout["until_exit"])
         count = w.new(f"load i64, ptr {counter}")
         w.do(f"store i64 {w.new(f'sub i64 {count}, 1')}, ptr {counter}")
-        w.rarely(w.new(f"icmp eq i64 {count}, 0"), w.leave(pc))
+        w.branch_unlikely(w.new(f"icmp eq i64 {count}, 0"), w.leave(pc))
     BUILDERS[row.name](w, pc, a, b, c)
     if not row.jumps:
-        w.go(w.at(pc + 1))
+        w.jump(w.at(pc + 1))
 
 
 _MODULE = """\

@@ -2,7 +2,7 @@
 
     attend()                      from now on, hot Codes are queued for compilation
     compile_now(code)             compile synchronously, for tests and measurements
-    is_asked(code)                whether the code's compilation is pending
+    is_compiling(code)            whether the code's compilation is pending
     finish()                      wait until the queue is empty
 
 Requires llvmlite; TS_NATIVE=0 disables compilation.
@@ -27,8 +27,8 @@ is_wanted: Final = os.environ.get("TS_NATIVE", "1") not in ("", "0")
 failures: list[tuple[str, Exception]] = []  # codes that LLVM failed to compile, for diagnosis
 
 _lock = threading.RLock()  # reentrant: a finalizer may run a program that requests code
-_waiting: deque[Code] = deque()
-_at: Code | None = None  # the code being compiled
+_queue: deque[Code] = deque()
+_compiling: Code | None = None  # the code being compiled
 _thread: threading.Thread | None = None
 
 
@@ -39,19 +39,19 @@ def attend() -> None:
 
 
 @cache
-def available() -> bool:
+def is_available() -> bool:
     """Return whether llvmlite is installed."""
     return find_spec("llvmlite") is not None
 
 
 def why(code: Code) -> str:
     """Return the reason why a Code cannot have machine code, or ""."""
-    from ts.bytecode.native.exits import LARGE, MOST_INSTRUCTIONS, NO_LOOP, loops_of
+    from ts.bytecode.native.exits import LARGE, MAX_INSTRUCTIONS, REASON_NO_LOOP, loops_of
 
     loops = loops_of(code)
     if not loops:
-        return NO_LOOP
-    if code.size > MOST_INSTRUCTIONS:
+        return REASON_NO_LOOP
+    if code.size > MAX_INSTRUCTIONS:
         return LARGE
     return "" if any(not loop.refusal for loop in loops) else loops[0].refusal
 
@@ -82,21 +82,23 @@ def finish() -> None:
         thread.join()
 
 
-def is_asked(code: Code) -> bool:
-    """Return whether compilation of a Code is pending, as itself or as the callee of a queued one."""
+def is_compiling(code: Code) -> bool:
+    """Return whether compilation of a Code, or of a caller, is pending."""
     with _lock:
-        asked = [*_waiting, *([] if _at is None else [_at])]
-    return code.machine_code is None and any(code is each for one in asked for each in (one, *_callees(one)))
+        pending = [*_queue, *([] if _compiling is None else [_compiling])]
+    return code.machine_code is None and any(
+        code is each for one in pending for each in (one, *_callees(one))
+    )
 
 
 def _request(code: Code) -> None:
     """Queue a hot Code; called by the meter, in the program's thread."""
     global _thread
-    if not available():
+    if not is_available():
         register_compiler(None, 0)
         return
     with _lock:
-        _waiting.append(code)
+        _queue.append(code)
         if _thread is not None:
             return
         _thread = threading.Thread(target=_work, name="ts machine code")
@@ -104,21 +106,21 @@ def _request(code: Code) -> None:
             _thread.start()
         except RuntimeError:  # no more threads, or interpreter shutdown
             _thread = None
-            _waiting.clear()
+            _queue.clear()
         except BaseException:
             _thread = None
             raise
 
 
 def _work() -> None:
-    global _at, _thread
+    global _compiling, _thread
     while True:
         with _lock:
-            _at = None
-            if not _waiting or not threading.main_thread().is_alive():
+            _compiling = None
+            if not _queue or not threading.main_thread().is_alive():
                 _thread = None
                 return
-            _at = code = _waiting.popleft()
+            _compiling = code = _queue.popleft()
         for each in (code, *_callees(code)):
             try:
                 compile_now(each)
@@ -132,15 +134,15 @@ def _callees(code: Code) -> list[Code]:
     return [code for code in made if isinstance(code, Code)]
 
 
-def _forget() -> None:
+def _reset_after_fork() -> None:
     """Reset the state in a forked child: its thread is gone, and LLVM may be in an inconsistent state."""
-    global _at, _lock, _thread
-    _at, _lock = None, threading.RLock()
-    _waiting.clear()
+    global _compiling, _lock, _thread
+    _compiling, _lock = None, threading.RLock()
+    _queue.clear()
     if _thread is not None:
         _thread = None
         register_compiler(None, 0)
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)
+    os.register_at_fork(after_in_child=_reset_after_fork)

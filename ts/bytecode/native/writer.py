@@ -49,7 +49,7 @@ class Writer:
         self.lines: list[str] = []
         self.tensors: Tensors | None = None
         self.heads: frozenset[int] = frozenset()  # of loops entered from the preceding instruction
-        self.way = ""  # the version of the code being written: "" or `DENSE`
+        self.version = ""  # the version of the code being written: "" or `DENSE`
         self._live = live
         self._dirty = dirty
         self._bounds = bounds
@@ -60,7 +60,7 @@ class Writer:
         self._exits: dict[str, tuple[Exit, Steady | None]] = {}  # by label
         self._names = 0
         self._counted: dict[int, tuple[int, int]] = {}  # (end, counter) of the counted loop, by instruction
-        self.steady: Steady | None = None  # the loop being written without hoisted checks
+        self.unchecked_loop: Steady | None = None  # the loop being written without hoisted checks
 
     # ---- text ----------------------------------------------------------------------------------------
 
@@ -87,15 +87,15 @@ class Writer:
         self._names += 1
         return f"b{self._names}"
 
-    def at(self, pc: int, steady: Steady | None = None) -> str:
-        """Return the label of an instruction, in the current version of the code or that of `steady`."""
+    def at(self, pc: int, loop: Steady | None = None) -> str:
+        """Return the label of an instruction, in the current version of the code or that of `loop`."""
         if pc in self.heads and pc == self.pc + 1:
-            return f"into.{pc}{self.way}"
-        steady = steady or self.steady
-        inside = steady is not None and steady.head <= pc <= steady.end
-        return f"{'steady' if inside else 'at'}.{pc}{self.way}"
+            return f"into.{pc}{self.version}"
+        loop = loop or self.unchecked_loop
+        inside = loop is not None and loop.head <= pc <= loop.end
+        return f"{'unchecked' if inside else 'at'}.{pc}{self.version}"
 
-    def go(self, label: str) -> None:
+    def jump(self, label: str) -> None:
         """Append an unconditional branch."""
         self.do(f"br label %{label}")
 
@@ -103,7 +103,7 @@ class Writer:
         """Append a conditional branch."""
         self.do(f"br i1 {condition}, label %{yes}, label %{no}")
 
-    def rarely(self, condition: str, label: str) -> None:
+    def branch_unlikely(self, condition: str, label: str) -> None:
         """Append a branch that is seldom taken, and begin the block after it."""
         after = self.fresh()
         self.do(f"br i1 {condition}, label %{label}, label %{after}, !prof !4")
@@ -127,7 +127,7 @@ class Writer:
         """Return whether a register is a constant."""
         return register in self._constants
 
-    def is_natural(self, pc: int, register: int) -> bool:
+    def is_non_negative(self, pc: int, register: int) -> bool:
         """Return whether an int is provably non-negative before an instruction."""
         return self._bounds.of(pc, register)[0] >= 0
 
@@ -222,29 +222,29 @@ class Writer:
         Negative indices are only handled if the unsigned comparison with the size fails.
         """
         i = self.value(register)
-        if self.is_natural(pc, register):
-            self.rarely(self.new(f"icmp uge i64 {i}, {size}"), self.leave(pc))
+        if self.is_non_negative(pc, register):
+            self.branch_unlikely(self.new(f"icmp uge i64 {i}, {size}"), self.leave(pc))
             return i
         start, odd, after = self._block, self.fresh(), self.fresh()
         beyond = self.new(f"icmp uge i64 {i}, {size}")
         self.do(f"br i1 {beyond}, label %{odd}, label %{after}, !prof !4")
         self.label(odd)
         j = self.new(f"add i64 {i}, {size}")
-        self.rarely(self.new(f"icmp uge i64 {j}, {size}"), self.leave(pc))
+        self.branch_unlikely(self.new(f"icmp uge i64 {j}, {size}"), self.leave(pc))
         odd = self._block
-        self.go(after)
+        self.jump(after)
         self.label(after)
         return self.new(f"phi i64 [ {i}, %{start} ], [ {j}, %{odd} ]")
 
-    def tell_tensors(self) -> None:
+    def flush_write_counts(self) -> None:
         """Update the version counters of written tensors, before other code runs."""
         if self.tensors is not None:
-            self.tensors.tell(self)
+            self.tensors.flush_writes(self)
 
-    def ask_tensors(self, pc: int) -> None:
+    def reload_tensors(self, pc: int) -> None:
         """Reload the headers of tensors, at an entry and after other code ran."""
         if self.tensors is not None:
-            self.tensors.ask(self, pc)
+            self.tensors.reload(self, pc)
 
     def is_live(self, pc: int, register: int) -> bool:
         """Return whether a register is live before an instruction."""
@@ -272,27 +272,27 @@ class Writer:
 
     def leave(self, pc: int, status: int = 0, failed: bool = False) -> str:
         """Return the label of a side exit; with `failed`, no registers are stored for it."""
-        steps = self._steps(pc)
-        label = f"leave.{pc}.{status}{'.steps' if steps else ''}"
+        loop = self._stepped_loop(pc)
+        label = f"leave.{pc}.{status}{'.steps' if loop else ''}"
         if label not in self._exits:
             live = 0 if failed else self._live[pc] & self._dirty
             dirty = tuple(r for r in range(live.bit_length()) if live >> r & 1 and self.is_number(r))
-            self._exits[label] = Exit(pc, status, dirty), steps
+            self._exits[label] = Exit(pc, status, dirty), loop
         return label
 
     def write_exits(self) -> None:
         """Append the blocks of all side exits."""
-        for label, (exit, steps) in self._exits.items():
-            self.pc, self.steady = exit.pc, steps
+        for label, (exit, loop) in self._exits.items():
+            self.pc, self.unchecked_loop = exit.pc, loop
             self.label(label)
             for register in exit.dirty:
                 self.store(register)
-            self.tell_tensors()
-            self.give(exit.pc, exit.pc, f"{exit.status}")
+            self.flush_write_counts()
+            self.return_to_interpreter(exit.pc, exit.pc, f"{exit.status}")
 
-    def give(self, source: int, pc: int, status: str) -> None:
+    def return_to_interpreter(self, source: int, pc: int, status: str) -> None:
         """Return to the interpreter loop from `source`, to continue at `pc`."""
-        self.do(f"store i64 {self.left(source)}, ptr %budget")
+        self.do(f"store i64 {self.budget_left(source)}, ptr %budget")
         if status.isdigit():
             self.do(f"ret i64 {int(status) << 32 | pc}")
             return
@@ -301,12 +301,12 @@ class Writer:
 
     # ---- budget --------------------------------------------------------------------------------------
 
-    def left(self, pc: int) -> str:
+    def budget_left(self, pc: int) -> str:
         """Return the budget left before an instruction."""
-        steps = self._steps(pc)
-        if steps is not None:
-            turn, base = (self.new(f"load i64, ptr %{name}.{steps.end}") for name in ("turn", "base"))
-            return self.new(f"sub i64 {base}, {turn}")
+        loop = self._stepped_loop(pc)
+        if loop is not None:
+            base = self.new(f"load i64, ptr %base.{loop.end}")
+            return self.new(f"sub i64 {base}, {self.new(f'load i64, ptr %iteration.{loop.end}')}")
         if pc not in self._counted:
             return self.new("load i64, ptr %left")
         end, counter = self._counted[pc]
@@ -314,13 +314,13 @@ class Writer:
 
     def spend(self, pc: int, amount: int) -> str:
         """Subtract from the budget and return what is left."""
-        left = self.new(f"sub i64 {self.left(pc)}, {amount}")
+        left = self.new(f"sub i64 {self.budget_left(pc)}, {amount}")
         self.do(f"store i64 {left}, ptr %left")
         return left
 
     def spend_one(self, pc: int) -> str:
         """Subtract one from the non-negative budget; return whether it was 0."""
-        both = self.new(f"call {{i64, i1}} @llvm.usub.with.overflow.i64(i64 {self.left(pc)}, i64 1)")
+        both = self.new(f"call {{i64, i1}} @llvm.usub.with.overflow.i64(i64 {self.budget_left(pc)}, i64 1)")
         self.do(f"store i64 {self.new(f'extractvalue {{i64, i1}} {both}, 0')}, ptr %left")
         return self.new(f"extractvalue {{i64, i1}} {both}, 1")
 
@@ -329,34 +329,34 @@ class Writer:
         _, head, counter, _ = self.code.instructions[end]
         self._counted |= dict.fromkeys(range(head, end + 1), (end, counter))
 
-    def counts_turns(self, pc: int) -> bool:
+    def counts_iterations(self, pc: int) -> bool:
         """Return whether a loop with a separate iteration counter ends at `pc`."""
-        steps = self._steps(pc)
-        return steps is not None and steps.end == pc
+        loop = self._stepped_loop(pc)
+        return loop is not None and loop.end == pc
 
-    def asks_each_turn(self, pc: int) -> bool:
+    def has_remaining_checks(self, pc: int) -> bool:
         """Return whether a short loop with remaining bounds checks ends at `pc`, which is unrolled."""
-        steady = self.steady
-        return steady is not None and steady.end == pc and steady.asks_each_turn
+        loop = self.unchecked_loop
+        return loop is not None and loop.end == pc and loop.has_remaining_checks
 
     def counts(self, pc: int) -> bool:
         """Return whether an instruction is in a loop whose counter determines the budget."""
         return pc in self._counted
 
-    def _steps(self, pc: int) -> Steady | None:
+    def _stepped_loop(self, pc: int) -> Steady | None:
         """Return the enclosing loop if it has a separate iteration counter."""
-        steady = self.steady
-        inside = steady is not None and steady.steps is not None and steady.head <= pc <= steady.end
-        return steady if inside else None
+        loop = self.unchecked_loop
+        inside = loop is not None and loop.steps is not None and loop.head <= pc <= loop.end
+        return loop if inside else None
 
-    def is_known(self, pc: int, dimension: int = 0) -> bool:
+    def is_hoisted(self, pc: int, dimension: int = 0) -> bool:
         """Return whether the bounds check of an index was hoisted."""
-        return self.steady is not None and (pc, dimension) in self.steady.lines
+        return self.unchecked_loop is not None and (pc, dimension) in self.unchecked_loop.indices
 
-    def known_items(self, register: int) -> str:
+    def hoisted_items(self, register: int) -> str:
         """Return the address of the items of a list with hoisted checks."""
-        assert self.steady is not None
-        return self.new(f"load ptr, ptr %items.{self.steady.end}.{register}")
+        assert self.unchecked_loop is not None
+        return self.new(f"load ptr, ptr %items.{self.unchecked_loop.end}.{register}")
 
     def _immediates(self) -> dict[int, str]:
         code, first = self.code, self.code.first_constant()
