@@ -1,5 +1,6 @@
 """What only `ts` promises of traces: values that leave the trace are guarded; and the warnings and errors."""
 
+import io
 import threading
 import warnings
 
@@ -358,7 +359,7 @@ def test_inputs_that_cannot_be_traced(inputs, message):
         (lambda x: {"a": x}, "Encountering a dict at the output"),
         (
             lambda x: (x, ts.ones(1).data),
-            r"output 2 \(tensor\(\[1.\]\)\) of traced region did not have observable",
+            r"output 2 \( 1\n\[ torch.FloatTensor\{1\} \]\) of traced region did not have observable",
         ),
     ],
 )
@@ -523,3 +524,92 @@ def test_who_traces_names_nothing():
     graph = str(ts.jit.trace(doubled, (x,)).graph)  # with its check, which calls it from elsewhere
     assert "graph(%t" in graph and "%x" not in graph
     assert "graph(%0" in str(ts.jit.trace(lambda *given: ts.neg(given[0]), (x,)).graph)
+
+
+class Scaled(ts.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor, label):
+        return x * factor
+
+    @staticmethod
+    def backward(ctx, grad):
+        return 100 * grad, None, None
+
+
+class Incremented(ts.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mark_dirty(x)
+        return x.add_(1)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+
+
+def test_function_with_its_own_gradient():
+    """A traced `autograd.Function` is one node, which calls the function: its `backward` makes the gradients."""
+    traced = ts.jit.trace(lambda x: Scaled.apply(x, 3, "a") + 1, ts.ones(2))
+    node = traced.graph.find_node("prim::PythonOp")
+    assert (node.pyname(), node.scalar_args(), node.cconv()) == ("Scaled", [3, "a"], "dcc")
+    assert node.attribute_names() == ["inplace", "module", "Subgraph"] and node.get("inplace") == 0
+    assert [inner.kind() for inner in node["Subgraph"].nodes()] == ["prim::Constant", "aten::mul"]
+    assert '^Scaled[inplace=0, module="tests.test_tracing", Subgraph=<Graph>](3, a)(%x)' in str(traced.graph)
+    x = ts.ones(2, requires_grad=True)
+    traced(x).sum().backward()
+    assert traced(x).tolist() == [4, 4] and x.grad.tolist() == [100, 100]
+    with pytest.raises(RuntimeError, match="Could not export Python function call 'Scaled'"):
+        ts.jit.save(traced, io.BytesIO())
+
+
+@pytest.mark.parametrize("out_of_place", [False, True])
+def test_function_that_writes_its_argument(out_of_place):
+    """PyTorch traces a function with `mark_dirty`, but does not run the trace."""
+    traced = ts.jit.trace(Incremented.apply, ts.ones(2), check_trace=False, _force_outplace=out_of_place)
+    assert traced.graph.find_node("prim::PythonOp")["inplace"] == 1
+    assert (traced.graph.find_node("aten::add_") is None) == out_of_place
+    with pytest.raises(RuntimeError, match="inplace Incremented not supported in the JIT"):
+        traced(ts.ones(2))
+
+
+@pytest.mark.parametrize("sizes", [[1, 2], (1, 2)])
+def test_split_into_sizes(sizes):
+    """PyTorch's `split` calls `split_with_sizes` for a list of sizes."""
+    x = ts.ones(2, 3)
+    for into_sizes, into_equal_parts in (
+        (lambda x: ts.split(x, sizes, 1), lambda x: ts.split(x, 2, 1)),
+        (lambda x: x.split(sizes, 1), lambda x: x.split(2, 1)),
+    ):
+        assert ts.jit.trace(into_sizes, x).graph.find_node("aten::split_with_sizes")
+        assert ts.jit.trace(into_equal_parts, x).graph.find_node("aten::split")
+
+
+def test_types_of_nested_tuples():
+    """Tensors in tuples keep their shapes; those in lists and dicts have none."""
+    x = ts.ones(2)
+    graph = ts.jit.trace(lambda t: t[0] + t[1][0], ((x, (x, [x])),)).graph
+    shaped = "Float(2, strides=[1], requires_grad=0, device=cpu)"
+    assert str(graph.inputs()[0].type()) == f"({shaped}, ({shaped}, Tensor[]))"
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        (lambda x: {}, "Tracer cannot infer type of {}\n:Dictionary inputs must have entries"),
+        (lambda x: [[]], "Could not infer type of list element: List trace inputs must have elements"),
+        (lambda x: {"a": x, "b": [x]}, r"Found Tensor and List\[Tensor\]"),
+        (lambda x: {"a": "b"}, r"output 1 \({a: b}\) of traced region cannot be understood"),
+        (lambda x: {1: x}, r"output 1 \({1:  1\n\[ torch.FloatTensor\{1\} \]}\) of traced region"),
+        (lambda x: {"a": {"b": x}}, "only outputs matching dict"),
+        (lambda x: [(x, x)], "Only tensors, lists, tuples of tensors"),
+        (lambda x: {x}, "instead got value of type set"),
+    ],
+)
+def test_containers_that_cannot_be_results(result, message):
+    with pytest.raises(RuntimeError, match=message):
+        ts.jit.trace(result, ts.ones(1), strict=False)
+
+
+def test_name_of_a_traced_lambda():
+    traced = ts.jit.trace(lambda x: x + 1, ts.ones(1))
+    assert traced.name == "_lambda" and "def _lambda(" in traced.code

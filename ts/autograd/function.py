@@ -169,10 +169,13 @@ class Function(_OneLevel):
         if kwargs or setup is not None:
             args = _by_position(cls.forward, args if setup else (None, *args), kwargs)
             args = args if setup else args[1:]
-        inside = getattr(current_tracer(), "in_function", nullcontext)  # exports note the blocks around it
+        tracer = current_tracer()
+        if (record := getattr(tracer, "python_function", None)) is not None:
+            return record(cls, args, lambda: run_function(cls._backward_cls(), cls.forward, setup, args))
+        inside = getattr(tracer, "in_function", nullcontext)  # exports note the blocks around it
         with inside():
             found = run_function(cls._backward_cls(), cls.forward, setup, args)
-        if (tape := getattr(current_tracer(), "tape", None)) is not None:
+        if (tape := getattr(tracer, "tape", None)) is not None:
             tape.note_function(cls.__name__, list(args), found)
         return found
 

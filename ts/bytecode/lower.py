@@ -392,6 +392,8 @@ class Lowering(Waiting):
         if not node.has_attribute("function"):
             name = node.get("name")
             raise FrontendError(f"the Python function '{name}' is unavailable: the graph was read from text")
+        if node.get("inplace"):
+            raise FrontendError(f"inplace {node.get('name')} not supported in the JIT")
         inputs = [self.use(v) for v in node.inputs()]
         result = node.output()
         if result.has_uses():

@@ -56,6 +56,7 @@ def qualified_name(named: Any) -> str:
         module = _PYTORCH_MODULES.get(module, module)
     prefix = "" if module == "__main__" else f"{module}."
     name = vars(named).get("__ts_name__", named.__name__)
+    name = name.replace("<lambda>", "_lambda")
     return f"__torch__.{prefix}{name}".replace("<", "_").replace(">", "_")
 
 

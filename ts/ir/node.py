@@ -37,6 +37,7 @@ CallStack = tuple[tuple[str, SourceRange | None], ...]
 NODE_NS: Final = 1_000
 NODE_BYTES: Final = 800
 POSITION_STEP: Final = 1 << 20  # between the positions of nodes that follow each other
+_PYTHON_CALL: Final = ("name", "function")  # attributes of `prim::PythonOp` that no text shows
 _UNSET = object()
 _NO_BLOCKS: Taken[Any] = Taken()
 
@@ -200,6 +201,31 @@ class Node:
         record = getattr(self.operator(), "record", None)
         return bool(getattr(record, "nondeterministic", False))
 
+    # --- calls of Python ---
+
+    def pyname(self) -> str:
+        """The name of the function that a `prim::PythonOp` calls."""
+        return str(self._python_attribute("name", ""))
+
+    def pyobj(self) -> Any:
+        """The function that a `prim::PythonOp` calls."""
+        function = self._python_attribute("function", None)
+        return getattr(function, "function", function)
+
+    def scalar_args(self) -> list[Any]:
+        """The arguments of a `prim::PythonOp` that are no values of the graph."""
+        return list(getattr(self._python_attribute("function", None), "scalars", ()))
+
+    def cconv(self) -> str:
+        """The arguments of a `prim::PythonOp` in order: `d` for a value of the graph, `c` for a scalar."""
+        function = self._python_attribute("function", None)
+        return getattr(function, "calling_convention", "d" * len(self._inputs))
+
+    def _python_attribute(self, name: str, default: Any) -> Any:
+        if self._kind != "prim::PythonOp":
+            raise RuntimeError(f"expected a prim::PythonOp but found a {self._kind}")
+        return self.get(name, default)
+
     # --- attributes ---
 
     def has_attribute(self, name: str) -> bool:
@@ -209,7 +235,11 @@ class Node:
         return bool(self._attributes)
 
     def attribute_names(self) -> list[str]:
-        return [] if self._attributes is None else list(self._attributes)
+        """The names, without those that hold the function of a `prim::PythonOp`."""
+        if self._attributes is None:
+            return []
+        hidden = _PYTHON_CALL if self._kind == "prim::PythonOp" else ()
+        return [name for name in self._attributes if name not in hidden]
 
     def kind_of(self, name: str) -> str:
         """The kind of attribute `name`, one of `ts.ir.attributes.KINDS`."""

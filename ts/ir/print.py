@@ -96,18 +96,20 @@ def _print_node(
     indent = "  " * level
     kind = node.kind()
     attributes = node.attribute_names()
-    if groups is not None and node.has_attribute("Subgraph"):
+    is_python = kind == "prim::PythonOp"
+    if groups is not None and node.has_attribute("Subgraph") and not is_python:
         kind = f"{kind}_{len(groups)}"
         groups.append(node)
         attributes.remove("Subgraph")
     if kind in REMOTE_CALLS:
         attributes.remove("callee")
-    if kind == "prim::PythonOp":
-        kind = f"^{node.get('name', '')}[]()"
-        attributes = []
+    if is_python:
+        kind = f"^{node.get('name', '')}"
     text = f"{indent}{', '.join(map(_typed, node.outputs()))} = {kind}"
-    if attributes:
+    if attributes or is_python:
         text += f"[{', '.join([f'{name}={format_attribute(node, name)}' for name in attributes])}]"
+    if is_python:
+        text += f"({', '.join(map(str, node.scalar_args()))})"
     text += f"({_names(node.inputs())})"
     if node.scope:
         text += f", scope: {node.scope}"

@@ -505,7 +505,8 @@ class _Printer:
         return f"ops.{node.kind().replace('::', '.')}({given})"
 
     def call_python(self, node: Node) -> str:
-        return f"^{node.get('name')}()({self.list_of(node.inputs())})"
+        scalars = ", ".join(map(str, node.scalar_args()))
+        return f"^{node.get('name')}({scalars})({self.list_of(node.inputs())})"
 
     def call_method(self, node: Node) -> str:
         receiver, *arguments = node.inputs()

@@ -18,7 +18,6 @@ from typing import Any
 
 from ts._core.tensor.tensor import Tensor
 from ts.frontend.markers import callable_argument_names
-from ts.ir.types import DictType, ListType, TupleType, Type
 from ts.nn.modules.module import Module
 from ts.runtime.module import ScriptModule
 from ts.runtime.switch import enabled
@@ -26,7 +25,7 @@ from ts.tracing.check import TracingCheckError, check_trace
 from ts.tracing.guards import FAILURES
 from ts.tracing.traced import TopLevelTracedModule, lowered, trace_function, trace_methods
 from ts.tracing.tracer import Options, TracerWarning
-from ts.tracing.types import type_of
+from ts.tracing.types import plain_type, refuse_inconsistent
 
 __all__ = ["TracerWarning", "TracingCheckError", "get_trace_graph", "trace", "trace_module"]
 
@@ -231,60 +230,25 @@ def _tuple_of(inputs: Any) -> tuple[Any, ...]:
 
 
 def _check_types(inputs: tuple[Any, ...]) -> None:
-    """Refuse what cannot be an input of a trace."""
-
-    def wrong(message: str) -> RuntimeError:
-        return RuntimeError(f"Tracer cannot infer type of {inputs}\n:{message}")
-
+    """Raise RuntimeError for what cannot be an input of a trace."""
+    refuse_inconsistent(inputs)
     checked: dict[int, bool] = {}
 
     def check(x: Any) -> bool:
-        """Whether it consists of tensors; each container is looked at once."""
+        """Return whether a value consists of tensors; each container is looked at once."""
         if isinstance(x, Tensor):
             return True
         if not isinstance(x, list | tuple | dict):
             return False
         if id(x) not in checked:
-            checked[id(x)] = check_parts(x)
+            checked[id(x)] = False not in [check(item) for item in (x.values() if isinstance(x, dict) else x)]
         return checked[id(x)]
-
-    def check_parts(x: Any) -> bool:
-        if isinstance(x, tuple):
-            return False not in [check(item) for item in x]
-        items = list(x.values()) if isinstance(x, dict) else x
-        if not items:
-            kind = "List" if isinstance(x, list) else "Dictionary"
-            raise wrong(f"{kind} trace inputs must have elements")
-        types = [_plain(item) for item in items]
-        for other in types:
-            if other != types[0]:
-                kind, what = ("List", "element type") if isinstance(x, list) else ("Dictionary", "type")
-                found = f"Found {types[0]} and {other}"
-                raise wrong(f"{kind} inputs to traced functions must have consistent {what}. {found}")
-        return False not in [check(item) for item in items]
 
     if not check(inputs):
         raise RuntimeError(
-            f"Type '{_plain(inputs)}' cannot be traced. Only Tensors and (possibly nested) Lists, Dicts, and "
-            "Tuples of Tensors can be traced"
+            f"Type '{plain_type(inputs)}' cannot be traced. Only Tensors and (possibly nested) Lists, Dicts, "
+            "and Tuples of Tensors can be traced"
         )
-
-
-def _plain(x: Any) -> str:
-    """The type of an input as messages have it."""
-
-    def text(t: Type) -> str:
-        if isinstance(t, TupleType):
-            return f"Tuple[{', '.join(map(text, t.elems))}]"
-        if isinstance(t, ListType):
-            return f"List[{text(t.elem)}]"
-        return (
-            f"Dict[{text(t.key)}, {text(t.value)}]"
-            if isinstance(t, DictType)
-            else t.annotation_str.split("(")[0]
-        )
-
-    return text(type_of(x))
 
 
 def _copies(x: Any, made: dict[int, Any] | None = None) -> Any:

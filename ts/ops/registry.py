@@ -80,6 +80,9 @@ class Record:
     where: str = "fm"  # Python spellings: f function, m method
     order: str = ""  # the name's overloads that PyTorch tries first, "-" for the one without a name: `order`
     same_as: str = ""  # the operator that this is another name of: passes know that one
+    traced_as: str = (
+        ""  # the operator that traces record instead, where PyTorch's Python function calls another
+    )
     since: int = 0  # the version of archives in which the name got the meaning that it has
     since_forms: str = "io"  # for which of the forms in place (i) and with out= (o) that holds, too
 

@@ -410,8 +410,12 @@ def _split(xp: Any, self: Array, split_size: int, dim: int = 0) -> list[Array]:
     "aten::split(Tensor(a -> *) self, int[] split_sizes, int dim=0) -> Tensor(a)[]",
     where="",
     order="Tensor sizes str -",
+    traced_as="aten::split_with_sizes",
 )
-@op("aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]")
+@op(
+    "aten::split.sizes(Tensor(a -> *) self, SymInt[] split_size, int dim=0) -> Tensor(a)[]",
+    traced_as="aten::split_with_sizes",
+)
 @op("aten::split_with_sizes(Tensor(a -> *) self, SymInt[] split_sizes, int dim=0) -> Tensor(a)[]")
 @op(
     "aten::unsafe_split_with_sizes(Tensor self, SymInt[] split_sizes, int dim=0) -> Tensor[]",

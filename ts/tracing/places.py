@@ -17,7 +17,10 @@ from typing import Final
 
 from ts.module_names import is_own, own_name
 
-_RECORDER: Final = ("ts.tracing.", "ts.jit.tracing", "ts._core.", "ts.functions.tensor_types", "contextlib")
+_RECORDER: Final = (
+    "ts.tracing.", "ts.jit.tracing", "ts._core.", "ts.autograd.function", "ts.functions.tensor_types",
+    "contextlib",
+)  # fmt: skip
 
 
 def program_frame() -> FrameType:

@@ -159,7 +159,7 @@ def finish(function: ScriptFunction, graph: Graph) -> ScriptFunction:
 def _named(function: Any) -> ScriptFunction:
     """A function to be given a trace, under a name that no other has."""
     function = getattr(function, "__func__", function)
-    name = getattr(function, "__name__", type(function).__name__).replace("<lambda>", "_lambda_")
+    name = getattr(function, "__name__", type(function).__name__).replace("<lambda>", "_lambda")
     is_plain = isinstance(function, FunctionType)
     qualified = naming.unique_name(naming.qualified_name(function) if is_plain else f"__torch__.{name}")
     traced = ScriptFunction(name, qualified)

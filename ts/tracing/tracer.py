@@ -64,13 +64,17 @@ from ts.runtime.function import compile_function
 from ts.tracing import guards, tensors, words
 from ts.tracing.indexing import get_index, put_index
 from ts.tracing.places import program_frame
+from ts.tracing.python_functions import record_call
 from ts.tracing.types import (
     CONVERSIONS,
     dtype_of_number,
+    is_all_tensors,
     name_in,
+    refuse_inconsistent,
     refuse_large,
     tensor_type,
     type_of,
+    value_text,
 )
 
 _NUMBER_KINDS: Final[dict[str, Type]] = {
@@ -327,7 +331,7 @@ class Tracer:
 
     def _name(self, op: Any) -> str:
         """What an operator is recorded as: itself, or what makes a tensor instead of writing to one."""
-        name: str = op.name
+        name: str = op.name if op.record is None else op.record.traced_as or op.name
         if self.options.force_outplace and name.endswith("_") and name not in _WRITING:
             outplace = name.removesuffix("_")
             if any(other.nargs == op.nargs for other in registry.lookup(outplace)):
@@ -458,6 +462,10 @@ class Tracer:
         self.bind(node.output(), result)
         return result
 
+    def python_function(self, cls: Any, args: tuple[Any, ...], call: Callable[[], Any]) -> Any:
+        """Run a call of an `autograd.Function` and record it."""
+        return record_call(self, cls, args, call)
+
     def scripted(self, function: Callable[..., Any]) -> Any:
         """A function that is compiled where a trace comes by (`script_if_tracing`)."""
         try:
@@ -569,9 +577,7 @@ class Tracer:
     def add_input(self, x: Any, name: str = "") -> Any:
         """An input of the trace: what the function is to be called with."""
         refuse_large(x)  # what is one container here may be two when the trace is called
-        value = self.graph.add_input(
-            type=unshaped(type_of(x)) if not isinstance(x, Tensor) else tensor_type(x)
-        )
+        value = self.graph.add_input(type=type_of(x))
         value.set_debug_name(name)
         return self._input(x, value)
 
@@ -594,7 +600,7 @@ class Tracer:
             return made
         kind = "prim::TupleUnpack" if isinstance(x, tuple) else "prim::ListUnpack"
         node = graph.insert_node(graph.create(kind, (value,), 0))
-        outputs = [node.add_output(type=unshaped(type_of(item))) for item in x]
+        outputs = [node.add_output(type=type_of(item)) for item in x]
         items = [self._input(item, output) for item, output in zip(x, outputs, strict=True)]
         if isinstance(x, tuple) and hasattr(x, "_fields"):
             return type(x)(*items)
@@ -604,10 +610,11 @@ class Tracer:
         """The result of the trace."""
         if x is None:
             raise RuntimeError(words.NO_OUTPUT)
+        refuse_inconsistent(x)
         for i, each in enumerate(x if isinstance(x, tuple | list) else (x,)):
             if isinstance(each, Tensor) and self.find(each) is None:
                 with self.paused():
-                    text = str(each)
+                    text = value_text(each)
                 raise RuntimeError(words.UNKNOWN_OUTPUT.format(i + 1, text))
         self.graph.register_output(self._output(x, {}))
 
@@ -625,19 +632,28 @@ class Tracer:
             items = [self._output(item, made) for item in x]
             node = self.graph.insert_node(self.graph.create("prim::TupleConstruct", items))
             return node.output().set_type(TupleType([item.type() for item in items]))
-        if isinstance(x, list):
+        if isinstance(x, list) and is_all_tensors(x):
             if self.options.strict:
                 self.warn(words.CONTAINER_OUTPUT.format("list"))
-            items = [self._output(item, made) for item in x]
-            return self._list(items, unshaped(items[0].type() if items else TENSOR))
+            return self._list([self._output(item, made) for item in x], TENSOR)
         if isinstance(x, dict):
-            if self.options.strict:
-                raise RuntimeError(words.CONTAINER_OUTPUT.format("dict"))
-            pairs = [
-                self.constant(each) if isinstance(each, str | int | float) else self._output(each, made)
-                for pair in x.items()
-                for each in pair
-            ]
-            node = self.graph.insert_node(self.graph.create("prim::DictConstruct", pairs))
-            return node.output().set_type(type_of(x))
+            return self._dict(x, made)
         raise RuntimeError(words.WRONG_OUTPUT)
+
+    def _dict(self, x: dict[Any, Any], made: dict[int, Value]) -> Value:
+        """The value of a dict of tensors or tuples of them."""
+        if self.options.strict:
+            raise RuntimeError(words.CONTAINER_OUTPUT.format("dict"))
+        keys, items = list(x), list(x.values())
+        if not (is_all_tensors(keys) or all(isinstance(key, str) for key in keys)) or not all(
+            is_all_tensors(item if isinstance(item, tuple) else (item,)) for item in items
+        ):
+            with self.paused():
+                raise RuntimeError(words.WRONG_DICT_OUTPUT.format(value_text(x)))
+        pairs = [
+            self.constant(each) if isinstance(each, str) else self._output(each, made)
+            for pair in x.items()
+            for each in pair
+        ]
+        node = self.graph.insert_node(self.graph.create("prim::DictConstruct", pairs))
+        return node.output().set_type(type_of(x))

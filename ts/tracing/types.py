@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from types import FrameType
 from typing import Any, Final
 
@@ -34,9 +36,11 @@ from ts.ir.types import (
     Type,
     unshaped,
 )
+from ts.runtime.text import script_text
 from ts.tracing import words
 
 NUMBER_TYPES: Final[dict[type, Type]] = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX}
+_TYPE_NAME: Final = re.compile(r"\[ CPU(\w+)Type\{")
 MOST_PARTS: Final = 1 << 20  # of a value that a trace takes apart
 CONVERSIONS: Final[dict[Type, str]] = {  # of a tensor to a number
     INT: "aten::Int",
@@ -90,6 +94,71 @@ def refuse_large(x: Any) -> None:
 
     if parts(x) >= MOST_PARTS:
         raise RuntimeError(words.TOO_LARGE.format(MOST_PARTS))
+
+
+def is_all_tensors(items: Iterable[Any]) -> bool:
+    """Return whether all items are tensors."""
+    return all(isinstance(item, Tensor) for item in items)
+
+
+def refuse_inconsistent(x: Any) -> None:
+    """Raise RuntimeError for a value with an empty container or one whose elements have several types."""
+    checked: set[int] = set()
+
+    def check(x: Any) -> str:
+        """Return what is wrong with a value, or ""; each container is looked at once."""
+        if isinstance(x, set | frozenset):
+            return words.CONTAINERS_ONLY.format(type(x).__name__)
+        if not isinstance(x, list | tuple | dict) or id(x) in checked:
+            return ""
+        checked.add(id(x))
+        if not x and not isinstance(x, tuple):
+            return words.EMPTY_LIST if isinstance(x, list) else words.EMPTY_DICT
+        if isinstance(x, dict):
+            return check_same(list(x), words.DICT_TYPES) or check_same(list(x.values()), words.DICT_TYPES)
+        if isinstance(x, tuple):
+            return next(filter(None, map(check, x)), "")
+        problem = next(filter(None, map(check, x)), "")
+        return words.LIST_ELEMENT.format(problem) if problem else check_same(x, words.LIST_TYPES)
+
+    def check_same(items: list[Any], message: str) -> str:
+        problem = next(filter(None, map(check, items)), "")
+        if problem:
+            return problem
+        types = dict.fromkeys(plain_type(item) for item in items if item is not None)
+        return message.format(*list(types)[:2]) if len(types) > 1 else ""
+
+    problem = check(x)
+    if problem:
+        raise RuntimeError(words.UNKNOWN_TYPE.format(x, problem))
+
+
+def plain_type(x: Any) -> str:
+    """Return the type of a value as messages have it: `Dict[str, Tuple[Tensor, int]]`."""
+
+    def text(t: Type) -> str:
+        if isinstance(t, TupleType):
+            return f"Tuple[{', '.join(map(text, t.elems))}]"
+        if isinstance(t, ListType):
+            return f"List[{text(t.elem)}]"
+        return (
+            f"Dict[{text(t.key)}, {text(t.value)}]"
+            if isinstance(t, DictType)
+            else t.annotation_str.split("(")[0]
+        )
+
+    return text(type_of(x))
+
+
+def value_text(x: Any) -> str:
+    """Return the text of a value in errors: tensors as scripts print them, but with older type names."""
+    if isinstance(x, dict):
+        return f"{{{', '.join(f'{value_text(k)}: {value_text(v)}' for k, v in x.items())}}}"
+    if isinstance(x, list):
+        return f"[{', '.join(map(value_text, x))}]"
+    if isinstance(x, tuple):
+        return f"({', '.join(map(value_text, x))}{',' if len(x) == 1 else ''})"
+    return _TYPE_NAME.sub(r"[ torch.\1Tensor{", script_text(x))
 
 
 def dtype_of_number(number: Any) -> Any:

@@ -58,6 +58,21 @@ NO_OUTPUT: Final = (
 WRONG_OUTPUT: Final = (
     "Only tensors, lists, tuples of tensors, or dictionary of tensors can be output from traced functions"
 )
+WRONG_DICT_OUTPUT: Final = (
+    "output 1 ({}) of traced region cannot be understood by the tracer, only outputs matching "
+    "dict[Union[str, Tensor], Union[Tensor, Tuple[Tensor, ...]]] can be a dictionary output of a traced "
+    "function"
+)
+UNKNOWN_TYPE: Final = "Tracer cannot infer type of {}\n:{}"
+EMPTY_LIST: Final = "List trace inputs must have elements"
+EMPTY_DICT: Final = "Dictionary inputs must have entries"
+LIST_ELEMENT: Final = "Could not infer type of list element: {}"
+LIST_TYPES: Final = "List inputs to traced functions must have consistent element type. Found {} and {}"
+DICT_TYPES: Final = "Dictionary inputs to traced functions must have consistent type. Found {} and {}"
+CONTAINERS_ONLY: Final = (
+    "Only tensors and (possibly nested) tuples of tensors, lists, or dicts are supported as inputs or "
+    "outputs of traced functions, but instead got value of type {}."
+)
 UNKNOWN_OUTPUT: Final = (
     "output {} ({}) of traced region did not have observable data dependence with trace inputs; this "
     "probably indicates your program cannot be understood by the tracer."

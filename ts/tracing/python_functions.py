@@ -1,0 +1,75 @@
+"""Calls of `autograd.Function` in a trace: a `prim::PythonOp`, which calls the function again.
+
+In: the function's class, the arguments of a call and the call itself.  Out: the call's result; in the graph a
+node with the tensors as inputs, the other arguments as scalars, and the recorded operators as `Subgraph`:
+
+    Scale.apply(x, 3, "s")      %y : Tensor = ^Scale[inplace=0, module="m", Subgraph=<Graph>](3, s)(%x)
+
+The operators stay in the outer graph, too, where dead code elimination removes those that write nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ts._core.tensor.tensor import Tensor
+from ts.ir.graph import Graph, Node, Value
+
+if TYPE_CHECKING:
+    from ts.tracing.tracer import Tracer
+
+
+class PartialCall:
+    """A function that is called with the tensors among its arguments; the others are known."""
+
+    def __init__(self, function: Callable[..., Any], arguments: Sequence[Any]) -> None:
+        self.function = function
+        self.calling_convention = "".join("d" if isinstance(x, Tensor) else "c" for x in arguments)
+        self.scalars = [x for x in arguments if not isinstance(x, Tensor)]
+
+    def __call__(self, *tensors: Any) -> Any:
+        given, scalars = iter(tensors), iter(self.scalars)
+        arguments = [next(given if kind == "d" else scalars) for kind in self.calling_convention]
+        return self.function(*arguments)
+
+
+def record_call(tracer: Tracer, cls: Any, arguments: Sequence[Any], call: Callable[[], Any]) -> Any:
+    """Run `call`, which is `cls.apply(*arguments)`, and record it as one node."""
+    graph = tracer.graph
+    tensors = [x for x in arguments if isinstance(x, Tensor)]
+    node = graph.create("prim::PythonOp", [tracer.tensor(x) for x in tensors], 0)
+    node.range = tracer.place()
+    node.set("name", cls.__name__).set("function", PartialCall(cls.apply, arguments), "ival")
+    graph.insert_node(node)
+    result = call()
+    parts = result if isinstance(result, tuple) else (result,)
+    is_in_place = any(part is x for part in parts for x in tensors)  # others are new tensors
+    node.set("inplace", int(is_in_place)).set("module", cls.__module__)
+    node.set("Subgraph", _subgraph_after(node, graph.insert_point(), tracer, parts), "g")
+    tracer.bind(node.add_output(), result)
+    return result
+
+
+def _subgraph_after(node: Node, end: Node, tracer: Tracer, results: Sequence[Any]) -> Graph:
+    """Return a graph of copies of the nodes between `node` and `end`, which makes `results`."""
+    subgraph = Graph()
+    known: dict[Value, Value] = {}
+
+    def lookup(value: Value) -> Value:
+        if value not in known:
+            known[value] = subgraph.add_input(type=value.type()).copy_metadata(value)
+        return known[value]
+
+    for value in node.inputs():
+        known[value] = subgraph.add_input(type=value.type()).copy_metadata(value)
+    inner = node.next()
+    while inner is not end:
+        copy = subgraph.append_node(subgraph.create_clone(inner, lookup))
+        known.update(zip(inner.outputs(), copy.outputs(), strict=True))
+        inner = inner.next()
+    for part in results:
+        value = tracer.find(part)
+        if value is not None:
+            subgraph.register_output(lookup(value))
+    return subgraph
